@@ -1,0 +1,106 @@
+//! A modification as asked for: V and its weights, checked before anything is touched.
+
+use crate::check::{extent, largest_entry};
+use crate::error::Error;
+use crate::scalar::Scalar;
+use faer::MatRef;
+
+/// Weights of the columns of V.
+#[derive(Clone, Copy)]
+pub enum Weights<'a, T> {
+    /// All 1: an update.
+    Plus,
+    /// All −1: a downdate.
+    Minus,
+    /// One a column.
+    Each(&'a [T]),
+}
+
+impl<T: Scalar> Weights<'_, T> {
+    fn of(&self, column: usize) -> T {
+        match self {
+            Self::Plus => T::ONE,
+            Self::Minus => -T::ONE,
+            Self::Each(w) => w[column],
+        }
+    }
+}
+
+/// A + V diag(w) Vᵀ with V (n × k) and w (k) known to be finite and of the right shape.
+#[derive(Clone, Copy)]
+pub struct Change<'a, T> {
+    v: MatRef<'a, T>,
+    weights: Weights<'a, T>,
+    /// Columns with a positive weight.
+    pub plus: usize,
+    /// Columns with a negative weight.
+    pub minus: usize,
+    /// The first row of V that is not zero, n if there is none.
+    pub first_row: usize,
+    /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
+    pub row_norm: f64,
+}
+
+impl<'a, T: Scalar> Change<'a, T> {
+    /// # Errors
+    /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`.
+    pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize) -> Result<Self, Error> {
+        extent("v", "rows", order, v.nrows())?;
+        let k = v.ncols();
+        if let Weights::Each(w) = weights {
+            extent("weights", "entries", k, w.len())?;
+            if let Some(row) = w.iter().position(|w| !w.is_finite()) {
+                return Err(Error::NonFinite { argument: "weights", row, column: 0 });
+            }
+        }
+        let mut change = Self { v, weights, plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+        for (r, column) in v.col_iter().enumerate() {
+            let largest =
+                largest_entry(column).map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
+            let weight = weights.of(r);
+            // V and w are finite, but √|w| v and its square must be as well.
+            let square = weight.abs().to_f64().sqrt() * largest.to_f64();
+            let square = square * square * k as f64;
+            if !(square <= T::LARGE_SQUARE.to_f64()) {
+                return Err(Error::Overflow { argument: "v" });
+            }
+            if weight == T::ZERO {
+                continue;
+            }
+            if weight > T::ZERO {
+                change.plus += 1;
+                change.row_norm = change.row_norm.max(square.sqrt());
+            } else {
+                change.minus += 1;
+            }
+            if let Some(row) = (0..change.first_row).find(|&i| column[i] != T::ZERO) {
+                change.first_row = row;
+            }
+        }
+        Ok(change)
+    }
+
+    /// The first column of L (n × n) to work on, or `None` where nothing changes.
+    ///
+    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity, which is exact.
+    pub fn first_column(&self, order: usize) -> Option<usize> {
+        let line = 64 / size_of::<T>();
+        (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
+    }
+
+    /// Columns of V that count: those whose weight is not zero.
+    pub fn rank(&self) -> usize {
+        self.plus + self.minus
+    }
+
+    /// The column of V that becomes column `r` < rank of the signed V, with the factor √|w| it is scaled by: plus signs first.
+    pub fn columns(&self) -> impl Iterator<Item = (MatRef<'a, T>, T)> + '_ {
+        let pick = |sign: T| {
+            (0..self.v.ncols()).filter_map(move |r| {
+                let weight = self.weights.of(r) * sign;
+                (weight > T::ZERO).then(|| (self.v.subcols(r, 1), weight.sqrt()))
+            })
+        };
+        pick(T::ONE).chain(pick(-T::ONE))
+    }
+}

@@ -1,0 +1,57 @@
+//! Checks of arguments, each naming what is wrong.
+
+use crate::error::Error;
+use crate::scalar::Scalar;
+use faer::{ColRef, MatRef};
+
+/// `found` must be `expected`.
+pub(crate) fn extent(
+    argument: &'static str,
+    extent: &'static str,
+    expected: usize,
+    found: usize,
+) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Shape { argument, extent, expected, found }) }
+}
+
+/// Every entry must be finite; the largest magnitude.
+pub(crate) fn finite<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
+    columns(argument, a, |_| 0)
+}
+
+/// Every entry of the lower triangle must be finite; the largest magnitude.
+pub(crate) fn finite_lower<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
+    columns(argument, a, |j| j.min(a.nrows()))
+}
+
+fn columns<T: Scalar>(
+    argument: &'static str,
+    a: MatRef<'_, T>,
+    first_row: impl Fn(usize) -> usize,
+) -> Result<T, Error> {
+    let mut largest = T::ZERO;
+    for column in 0..a.ncols() {
+        let first = first_row(column);
+        match largest_entry(a.col(column).subrows(first, a.nrows() - first)) {
+            Ok(entry) => largest = largest.max(entry),
+            Err(row) => return Err(Error::NonFinite { argument, row: first + row, column }),
+        }
+    }
+    Ok(largest)
+}
+
+/// The largest magnitude in `column`, or the first row that is not finite.
+pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize> {
+    // x · 0 is 0 for every finite x and NaN for every other; the probe keeps the loop free of branches.
+    fn scan<T: Scalar>(entries: impl Iterator<Item = T>) -> (T, T) {
+        entries.fold((T::ZERO, T::ZERO), |(largest, probe), x| {
+            let a = x.abs();
+            (if a > largest { a } else { largest }, probe + x * T::ZERO)
+        })
+    }
+    let (largest, probe) = match column.try_as_col_major() {
+        Some(contiguous) => scan(contiguous.as_slice().iter().copied()),
+        None => scan(column.iter().copied()),
+    };
+    if probe == T::ZERO { Ok(largest) } else { Err(column.iter().position(|x| !x.is_finite()).unwrap_or(0)) }
+}

@@ -1,0 +1,37 @@
+//! Cache-line aligned, zero-initialized working memory that only ever grows.
+
+use core::marker::PhantomData;
+
+/// One cache line; also the alignment that the widest register wants.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line {
+    _bytes: [u8; 64],
+}
+
+/// Memory for scalars, kept between calls.
+#[derive(Clone)]
+pub(crate) struct Buffer<T> {
+    lines: Vec<Line>,
+    scalar: PhantomData<T>,
+}
+
+impl<T> Default for Buffer<T> {
+    fn default() -> Self {
+        Self { lines: Vec::new(), scalar: PhantomData }
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Makes room for `len` scalars; allocates only if there is less.
+    pub fn reserve(&mut self, len: usize) {
+        let lines = (len * size_of::<T>()).div_ceil(size_of::<Line>());
+        if lines > self.lines.len() {
+            self.lines.resize(lines, Line { _bytes: [0; 64] });
+        }
+    }
+
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        self.lines.as_mut_ptr().cast()
+    }
+}

@@ -1,0 +1,156 @@
+//! The diagonal step on a few columns: where the pivots are made, and the only place a sweep can break down.
+
+use super::reflector::Reflector;
+use super::trailing::Tile;
+use crate::report::Health;
+use crate::scalar::Scalar;
+use pulp::Simd;
+
+/// Independent partial sums of a dot product over the columns of V, to hide the latency of a multiply-add.
+const PARTIAL_SUMS: usize = 4;
+
+/// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`.
+///
+/// The lanes of a register are the rows of the block. While column j is worked on, lanes below j of the copy of V hold the
+/// finished rows of B, lane j the row a, and the lanes above the rows still to come: one pass over V gives column j
+/// of T, the pivot and the products that the later rows need, all without a horizontal sum.
+///
+/// # Errors
+/// The column, counted from the tile's first, whose pivot² is not greater than zero.
+///
+/// # Safety
+/// The lower triangle of the tile and its rows of V must be accessible and nobody else's; `cols` ≤ the lanes of a
+/// register; the reflector's memory must be writable.
+#[inline(always)]
+pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
+    simd: S,
+    cols: usize,
+    tile: Tile<T>,
+    reflector: Reflector<T>,
+    health: &mut Health<T>,
+) -> Result<(), usize> {
+    let rank = reflector.rank();
+    let block = T::mask(simd, 0, cols);
+    // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks keep every access
+    // inside the lower triangle, and a reflector row has one scalar for each lane.
+    unsafe {
+        for r in 0..rank {
+            let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
+            T::store::<S>(reflector.b(r), x);
+        }
+        for j in 0..cols {
+            let at = tile.src.offset(j as isize * tile.src_stride);
+            let old = T::load_masked(simd, T::mask(simd, j, cols), at); // rows j.. of column j
+            let l = *at.add(j);
+
+            let products = T::vsub(
+                simd,
+                dot_with_row(simd, reflector, 0, reflector.plus, j),
+                dot_with_row(simd, reflector, reflector.plus, rank, j),
+            );
+            let q = lane::<T, S>(products, j); // a S aᵀ
+            let alpha = pivot(l, q, reflector, j).ok_or(j)?;
+            let beta = l + alpha;
+            let (inv_beta, inv_alpha) = (T::ONE / beta, T::ONE / alpha);
+            let rho = beta * inv_alpha;
+            health.record(l, alpha);
+
+            // u = (p + V S bᵀ) ρ for the rows to come, τ for the rows done
+            let scaled = T::vmul(simd, products, T::splat(simd, inv_beta));
+            let sum = T::vadd(simd, old, scaled);
+            let u = T::vmul(simd, sum, T::splat(simd, rho));
+            T::store::<S>(reflector.tau(j), T::vmul(simd, products, T::splat(simd, inv_alpha)));
+            *reflector.rho().add(j) = rho;
+            if !tile.dst.is_null() {
+                let to = tile.dst.offset(j as isize * tile.dst_stride);
+                T::store_masked(simd, T::mask(simd, j, cols), to, T::vsub(simd, u, old));
+                *to.add(j) = alpha;
+            }
+
+            // row j of V becomes row j of B; the rows to come lose their part along it
+            let done = T::mask(simd, 0, j);
+            let own = T::mask(simd, j, j + 1);
+            let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
+            let inv_beta = T::splat(simd, inv_beta);
+            for r in 0..rank {
+                let x = T::load::<S>(reflector.b(r));
+                let b = T::vmul(simd, T::splat(simd, *reflector.b(r).add(j)), inv_beta);
+                let rest = T::neg_mul_add(simd, u, b, x);
+                T::store::<S>(reflector.b(r), T::select(simd, own, b, rest));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Σ_r x_r a_r over the columns `from..to` of V, where x is every row of the block at once and a is row `j`.
+///
+/// # Safety
+/// The reflector must hold a block's rows of V in its first `to` rows.
+#[inline(always)]
+unsafe fn dot_with_row<T: Scalar, S: Simd>(
+    simd: S,
+    reflector: Reflector<T>,
+    from: usize,
+    to: usize,
+    j: usize,
+) -> T::Vector<S> {
+    let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
+    let mut r = from;
+    while r < to {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            if r + i < to {
+                // SAFETY: r + i < to rows of the reflector hold V, each with a scalar for every lane.
+                unsafe {
+                    let x = T::load::<S>(reflector.b(r + i));
+                    let a = T::splat(simd, *reflector.b(r + i).add(j));
+                    *sum = T::mul_add(simd, x, a, *sum);
+                }
+            }
+        }
+        r += PARTIAL_SUMS;
+    }
+    let [s0, s1, s2, s3] = sums;
+    T::vadd(simd, T::vadd(simd, s0, s1), T::vadd(simd, s2, s3))
+}
+
+/// One lane of a register.
+#[inline(always)]
+fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
+    debug_assert!(i < T::lanes::<S>());
+    let x = [x];
+    // SAFETY: a register is `lanes` scalars, and i is one of them.
+    unsafe { *x.as_ptr().cast::<T>().add(i) }
+}
+
+/// The new pivot α = √(l² + q), or `None` where l² + q is not a positive finite number.
+#[inline(always)]
+fn pivot<T: Scalar>(l: T, q: T, reflector: Reflector<T>, j: usize) -> Option<T> {
+    let square = if reflector.plus == 0 {
+        let norm = (-q).sqrt();
+        (l - norm) * (l + norm)
+    } else {
+        l * l + q
+    };
+    if square > T::SMALL_SQUARE && square < T::INFINITY {
+        Some(square.sqrt())
+    } else {
+        scaled_pivot(l, reflector, j)
+    }
+}
+
+/// The same pivot from scaled terms, for squares that vanish or nearly so.
+#[cold]
+#[inline(never)]
+fn scaled_pivot<T: Scalar>(l: T, reflector: Reflector<T>, j: usize) -> Option<T> {
+    // SAFETY: lane j of the first `rank` rows of the reflector holds the row a.
+    let a = |r: usize| unsafe { *reflector.b(r).add(j) };
+    let scale = (0..reflector.rank()).fold(l, |m, r| m.max(a(r).abs()));
+    let square_of = |x: T| (x / scale) * (x / scale);
+    let plus = (0..reflector.plus).fold(T::ZERO, |sum, r| sum + square_of(a(r)));
+    let minus = (reflector.plus..reflector.rank()).fold(T::ZERO, |sum, r| sum + square_of(a(r)));
+    let l = l / scale;
+    let square =
+        if reflector.plus == 0 { (l - minus.sqrt()) * (l + minus.sqrt()) } else { l * l + (plus - minus) };
+    (square > T::ZERO && square < T::INFINITY).then(|| scale * square.sqrt())
+}

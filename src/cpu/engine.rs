@@ -1,0 +1,194 @@
+//! The CPU engine: L in host memory, one sweep per modification, and the failure contract.
+
+use super::storage::{copy_lower, lower, stride, zeros};
+use super::{Columns, Memory, Threads, modify};
+use crate::change::Change;
+use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::error::Error;
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::reborrow::ReborrowMut;
+use faer::{Mat, MatMut};
+
+/// How a modification that may break down keeps its promise to leave the factor as it was.
+///
+/// Modifications whose weights are all positive cannot break down and work in place at no cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Safeguard {
+    /// The new factor is written to a second n × n buffer, and the two change places on success. The buffer is
+    /// allocated by the first modification that needs it and kept. Costs memory, and no additional arithmetic.
+    #[default]
+    SecondBuffer,
+    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the time and no
+    /// memory.
+    Rehearsal,
+}
+
+/// The CPU engine: the factor in host memory, SIMD micro-kernels, threads of the current rayon pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpu {
+    threads: Threads,
+    pub(super) safeguard: Safeguard,
+}
+
+impl Default for Cpu {
+    fn default() -> Self {
+        Self { threads: Threads::Pool, safeguard: Safeguard::default() }
+    }
+}
+
+impl Cpu {
+    /// One thread: the caller's.
+    pub fn sequential() -> Self {
+        Self { threads: Threads::Fixed(1), ..Self::default() }
+    }
+
+    /// At most `threads` threads of the current rayon pool, the caller's among them; 0 is taken for 1.
+    pub fn threads(threads: usize) -> Self {
+        Self { threads: Threads::Fixed(threads.max(1)), ..Self::default() }
+    }
+
+    /// The same engine with another safeguard.
+    #[must_use]
+    pub fn with_safeguard(self, safeguard: Safeguard) -> Self {
+        Self { safeguard, ..self }
+    }
+}
+
+/// L and what a modification needs beside it.
+#[derive(Clone)]
+pub struct HostFactor<T> {
+    /// Zero above the diagonal. (n × n)
+    l: Mat<T>,
+    /// Where the next risky modification is written to; its strict upper triangle is zero as well.
+    spare: Option<Mat<T>>,
+    memory: Memory<T>,
+}
+
+impl<T: Scalar> HostFactor<T> {
+    pub(crate) fn l(&self) -> &Mat<T> {
+        &self.l
+    }
+    pub(crate) fn into_l(self) -> Mat<T> {
+        self.l
+    }
+}
+
+impl Sealed for Cpu {}
+impl<T: Scalar> Engine<T> for Cpu {}
+
+impl<T: Scalar> EngineCore<T> for Cpu {
+    type Factor = HostFactor<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<HostFactor<T>, Error> {
+        let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
+        let l = if well_laid_out { l } else { lower(l.as_ref()) };
+        Ok(HostFactor { l, spare: None, memory: Memory::default() })
+    }
+
+    fn order(&self, factor: &HostFactor<T>) -> usize {
+        factor.l.nrows()
+    }
+
+    fn modify(&self, factor: &mut HostFactor<T>, change: &Change<'_, T>) -> Result<Modification<T>, Error> {
+        if change.minus == 0 {
+            return self.sweep_factor(factor, change, Sink::InPlace);
+        }
+        match self.safeguard {
+            Safeguard::SecondBuffer => self.sweep_factor(factor, change, Sink::Spare),
+            Safeguard::Rehearsal => {
+                self.sweep_factor(factor, change, Sink::Nowhere)?;
+                self.sweep_factor(factor, change, Sink::InPlace)
+            }
+        }
+    }
+
+    fn rehearse(&self, factor: &mut HostFactor<T>, change: &Change<'_, T>) -> Result<Modification<T>, Error> {
+        self.sweep_factor(factor, change, Sink::Nowhere)
+    }
+
+    fn solve_in_place(&self, factor: &HostFactor<T>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
+        let par = self.threads.par();
+        solve_lower_triangular_in_place(factor.l.as_ref(), rhs.rb_mut(), par);
+        solve_upper_triangular_in_place(factor.l.transpose(), rhs, par);
+        Ok(())
+    }
+
+    fn log_det(&self, factor: &HostFactor<T>) -> Result<T, Error> {
+        let diagonal = factor.l.diagonal().column_vector();
+        Ok(T::from_f64(2.0 * diagonal.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
+    }
+
+    fn to_factor(&self, factor: &HostFactor<T>) -> Result<Mat<T>, Error> {
+        Ok(factor.l.clone())
+    }
+}
+
+/// Where the new columns of L go.
+#[derive(Clone, Copy)]
+enum Sink {
+    InPlace,
+    Spare,
+    Nowhere,
+}
+
+impl Cpu {
+    /// One sweep over `l`, with breakdown as an error.
+    ///
+    /// # Safety
+    /// As [`modify`].
+    pub(super) unsafe fn sweep<T: Scalar>(
+        &self,
+        l: Columns<T>,
+        order: usize,
+        change: &Change<'_, T>,
+        memory: &mut Memory<T>,
+    ) -> Result<Modification<T>, Error> {
+        // SAFETY: forwarded to the caller.
+        unsafe { modify(l, order, change, memory, self.threads) }
+            .map_err(|Breakdown { column }| Error::NotPositiveDefinite { column })
+    }
+
+    fn sweep_factor<T: Scalar>(
+        &self,
+        factor: &mut HostFactor<T>,
+        change: &Change<'_, T>,
+        sink: Sink,
+    ) -> Result<Modification<T>, Error> {
+        let order = factor.l.nrows();
+        let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
+        let HostFactor { l, spare, memory } = factor;
+        let (src_stride, dst_stride) = (l.col_stride(), l.col_stride());
+        let (src, dst) = match sink {
+            Sink::InPlace => {
+                let l = l.as_ptr_mut();
+                (l.cast_const(), l)
+            }
+            Sink::Spare => (l.as_ptr(), spare.get_or_insert_with(|| zeros(order)).as_ptr_mut()),
+            Sink::Nowhere => (l.as_ptr(), core::ptr::null_mut()),
+        };
+        let columns = Columns { src, src_stride, dst, dst_stride };
+        // SAFETY: L and the spare are n × n with the same stride (`adopt` and `zeros`) and borrowed exclusively.
+        let report = unsafe { self.sweep(columns, order, change, memory)? };
+        if let (Sink::Spare, Some(spare)) = (sink, spare) {
+            settle(l, spare, first);
+        }
+        Ok(report)
+    }
+}
+
+/// Makes `l` the new factor, of which `spare` has the columns from `first` on: by exchange or by copying, whichever
+/// moves less.
+fn settle<T: Scalar>(l: &mut Mat<T>, spare: &mut Mat<T>, first: usize) {
+    let order = l.nrows();
+    let entries = |columns: usize| columns * (columns + 1) / 2;
+    let (changed, all) = (entries(order - first), entries(order));
+    if changed < all - changed {
+        copy_lower(spare.as_ref(), l.as_mut(), first..order);
+    } else {
+        copy_lower(l.as_ref(), spare.as_mut(), 0..first);
+        core::mem::swap(l, spare);
+    }
+}

@@ -1,0 +1,104 @@
+//! Which instruction set the kernels run under, decided once per process.
+
+use crate::scalar::Scalar;
+use core::marker::PhantomData;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::{V3, V4};
+use pulp::{Scalar256b, Simd, WithSimd};
+
+/// An instruction set this process may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Isa {
+    /// 128-bit or emulated registers, as the compiler sees fit.
+    Portable,
+    /// AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    V3(V3),
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    V4(V4),
+}
+
+impl Isa {
+    /// The best one of this machine. The detection itself is cached by `pulp`.
+    #[inline]
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(simd) = V4::try_new() {
+                return Self::V4(simd);
+            }
+            if let Some(simd) = V3::try_new() {
+                return Self::V3(simd);
+            }
+        }
+        Self::Portable
+    }
+
+    /// Every one of this machine, the portable one first.
+    #[cfg(test)]
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            all.extend(V3::try_new().map(Self::V3));
+            all.extend(V4::try_new().map(Self::V4));
+        }
+        all
+    }
+
+    /// Shape of the micro-kernels under this instruction set.
+    pub fn shape<T: Scalar>(self) -> Shape {
+        struct Ask<T>(PhantomData<T>);
+        impl<T: Scalar> WithSimd for Ask<T> {
+            type Output = Shape;
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _: S) -> Shape {
+                Shape { block: block_cols::<S>(), lanes: T::lanes::<S>() }
+            }
+        }
+        self.run(Ask(PhantomData::<T>))
+    }
+
+    #[inline]
+    pub fn run<Op: WithSimd>(self, op: Op) -> Op::Output {
+        match self {
+            Self::Portable => Simd::vectorize(Scalar256b, op),
+            #[cfg(target_arch = "x86_64")]
+            Self::V3(simd) => Simd::vectorize(simd, op),
+            #[cfg(target_arch = "x86_64")]
+            Self::V4(simd) => Simd::vectorize(simd, op),
+        }
+    }
+}
+
+/// What a micro-kernel works on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Columns of L in one micro reflector.
+    pub block: usize,
+    /// Rows in one register.
+    pub lanes: usize,
+}
+
+/// Columns of L that one micro-kernel call covers: what fits the registers beside three vectors of rows.
+#[inline(always)]
+pub(crate) const fn block_cols<S: Simd>() -> usize {
+    if S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8 { 8 } else { 4 }
+}
+
+/// Asks for the `len` scalars at `ptr`, which need not be readable.
+#[inline(always)]
+pub(crate) fn prefetch<T>(ptr: *const T, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = 64 / size_of::<T>();
+        for i in 0..len.div_ceil(line) {
+            // SAFETY: a prefetch never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr.wrapping_add(i * line).cast()) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (ptr, len);
+}

@@ -1,0 +1,35 @@
+//! How the CPU engine keeps L.
+
+use crate::scalar::Scalar;
+use core::ops::Range;
+use faer::{Mat, MatMut, MatRef};
+
+/// The distance between columns of L: whole cache lines, an odd number of them.
+///
+/// Columns a large power of two apart would compete for the same cache sets.
+pub(crate) fn stride<T>(order: usize) -> isize {
+    let line = 64 / size_of::<T>();
+    ((order.div_ceil(line) | 1) * line) as isize
+}
+
+/// A zero matrix with columns that far apart. (n × n)
+pub(crate) fn zeros<T: Scalar>(order: usize) -> Mat<T> {
+    let mut l = Mat::with_capacity(stride::<T>(order) as usize, order);
+    l.resize_with(order, order, |_, _| T::ZERO);
+    l
+}
+
+/// The lower triangle of `a` in such a matrix, zero above the diagonal. (n × n)
+pub(crate) fn lower<T: Scalar>(a: MatRef<'_, T>) -> Mat<T> {
+    let mut l = zeros(a.nrows());
+    copy_lower(a, l.as_mut(), 0..a.ncols());
+    l
+}
+
+/// Copies the lower triangle of some columns.
+pub(crate) fn copy_lower<T: Scalar>(from: MatRef<'_, T>, mut to: MatMut<'_, T>, columns: Range<usize>) {
+    for j in columns {
+        let rows = from.nrows() - j;
+        to.as_mut().col_mut(j).subrows_mut(j, rows).copy_from(from.col(j).subrows(j, rows));
+    }
+}

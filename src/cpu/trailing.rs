@@ -1,0 +1,185 @@
+//! The trailing step: a block reflector applied to rows of L and V, one register tile at a time.
+
+use super::reflector::Reflector;
+use super::simd::prefetch;
+use crate::scalar::Scalar;
+use pulp::Simd;
+
+/// Registers of rows in a tile. Three beside `block_cols` columns keep both multiply-add units busy through their latency.
+pub(crate) const TILE_VECTORS: usize = 3;
+
+/// The part of L and V that one micro-kernel call works on; rows start at the tile's first.
+#[derive(Clone, Copy)]
+pub(crate) struct Tile<T> {
+    /// The reflector's first column of L, old values. (rows × cols, column stride `src_stride`)
+    pub src: *const T,
+    pub src_stride: isize,
+    /// Where the new values go, possibly `src` itself; null to compute V alone.
+    pub dst: *mut T,
+    pub dst_stride: isize,
+    /// These rows of V. (rows × k, column stride `v_stride`)
+    pub v: *mut T,
+    pub v_stride: usize,
+}
+
+/// Which lanes of each register of a tile are real rows.
+pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
+    /// # Safety
+    /// The real lanes of register `i` at `ptr` must be readable.
+    unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S>;
+    /// # Safety
+    /// The real lanes of register `i` at `ptr` must be writable.
+    unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>);
+}
+
+/// Every lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Full;
+
+impl<T: Scalar, S: Simd> Rows<T, S> for Full {
+    #[inline(always)]
+    unsafe fn load(self, _: S, _: usize, ptr: *const T) -> T::Vector<S> {
+        // SAFETY: forwarded; all lanes are real.
+        unsafe { T::load::<S>(ptr) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, _: S, _: usize, ptr: *mut T, x: T::Vector<S>) {
+        // SAFETY: forwarded; all lanes are real.
+        unsafe { T::store::<S>(ptr, x) }
+    }
+}
+
+/// The lanes of a mask.
+#[derive(Clone, Copy)]
+pub(crate) struct Masked<M, const RV: usize>(pub [M; RV]);
+
+impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
+    #[inline(always)]
+    unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S> {
+        // SAFETY: forwarded; the mask names the real lanes.
+        unsafe { T::load_masked(simd, self.0[i], ptr) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>) {
+        // SAFETY: forwarded; the mask names the real lanes.
+        unsafe { T::store_masked(simd, self.0[i], ptr, x) }
+    }
+}
+
+/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows.
+///
+/// The C × RV block U lives in registers from the first product to the second; V is read twice and written once.
+///
+/// # Safety
+/// The real rows of `tile`, over `cols` columns of L and the reflector's rank of columns of V, must be readable,
+/// and nobody else may use them meanwhile. The reflector must have been made by the diagonal step.
+#[inline(always)]
+pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
+    simd: S,
+    rows: A,
+    cols: usize,
+    tile: Tile<T>,
+    reflector: Reflector<T>,
+) {
+    let lanes = T::lanes::<S>();
+    let rank = reflector.rank();
+    // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V and register
+    // i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the reflector.
+    unsafe {
+        let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).add(i * lanes);
+
+        // W = P + V S Bᵀ                                           (rows, cols)
+        let mut u = [[T::splat(simd, T::ZERO); RV]; C];
+        for j in 0..C {
+            if j < cols {
+                for i in 0..RV {
+                    u[j][i] = rows.load(simd, i, src(i, j));
+                }
+                let next = tile.src.offset(j as isize * tile.src_stride).wrapping_add(RV * lanes);
+                prefetch(next, RV * lanes);
+            }
+        }
+        let (mut x, mut b) = (tile.v.cast_const(), reflector.b(0).cast_const());
+        for _ in 0..reflector.plus {
+            let column = columns::load::<T, S, A, RV>(simd, rows, x);
+            for j in 0..C {
+                let b = T::splat(simd, *b.add(j));
+                for i in 0..RV {
+                    u[j][i] = T::mul_add(simd, column[i], b, u[j][i]);
+                }
+            }
+            x = x.wrapping_add(tile.v_stride);
+            b = b.wrapping_add(lanes);
+        }
+        for _ in 0..reflector.minus {
+            let column = columns::load::<T, S, A, RV>(simd, rows, x);
+            for j in 0..C {
+                let b = T::splat(simd, *b.add(j));
+                for i in 0..RV {
+                    u[j][i] = T::neg_mul_add(simd, column[i], b, u[j][i]);
+                }
+            }
+            x = x.wrapping_add(tile.v_stride);
+            b = b.wrapping_add(lanes);
+        }
+
+        // U T = W; P ← U − P
+        for j in 0..C {
+            let rho = T::splat(simd, *reflector.rho().add(j));
+            for i in 0..RV {
+                u[j][i] = T::vmul(simd, u[j][i], rho);
+            }
+            for h in 0..j {
+                let tau = T::splat(simd, *reflector.tau(j).add(h));
+                for i in 0..RV {
+                    u[j][i] = T::neg_mul_add(simd, u[h][i], tau, u[j][i]);
+                }
+            }
+        }
+        if !tile.dst.is_null() {
+            for j in 0..C {
+                if j < cols {
+                    for i in 0..RV {
+                        let p = rows.load(simd, i, src(i, j));
+                        let new = T::vsub(simd, u[j][i], p);
+                        let dst = tile.dst.offset(j as isize * tile.dst_stride).add(i * lanes);
+                        rows.store(simd, i, dst, new);
+                    }
+                }
+            }
+        }
+
+        // V ← V − U B
+        let (mut x, mut b) = (tile.v, reflector.b(0).cast_const());
+        for _ in 0..rank {
+            let mut column = columns::load::<T, S, A, RV>(simd, rows, x);
+            for j in 0..C {
+                let b = T::splat(simd, *b.add(j));
+                for i in 0..RV {
+                    column[i] = T::neg_mul_add(simd, u[j][i], b, column[i]);
+                }
+            }
+            for i in 0..RV {
+                rows.store(simd, i, x.add(i * lanes), column[i]);
+            }
+            x = x.wrapping_add(tile.v_stride);
+            b = b.wrapping_add(lanes);
+        }
+    }
+}
+mod columns {
+    use super::*;
+    #[inline(always)]
+    pub unsafe fn load<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
+        simd: S,
+        rows: A,
+        x: *const T,
+    ) -> [T::Vector<S>; RV] {
+        let lanes = T::lanes::<S>();
+        let mut column = [T::splat(simd, T::ZERO); RV];
+        for i in 0..RV {
+            column[i] = unsafe { rows.load(simd, i, x.add(i * lanes)) };
+        }
+        column
+    }
+}

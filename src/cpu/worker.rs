@@ -1,0 +1,227 @@
+//! The two steps of a panel, put together from micro-kernels. Nothing here knows about threads.
+
+use super::diagonal::diagonal;
+use super::packed::Tiles;
+use super::reflector::Reflector;
+use super::simd::{Isa, block_cols};
+use super::trailing::{Full, Masked, TILE_VECTORS, Tile, apply};
+use crate::plan::Panel;
+use crate::report::Health;
+use crate::scalar::Scalar;
+use core::ops::Range;
+use pulp::{Simd, WithSimd};
+
+/// Old and new L, column-major; the new one may be the same memory, or null for a rehearsal.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<T> {
+    pub src: *const T,
+    pub src_stride: isize,
+    pub dst: *mut T,
+    pub dst_stride: isize,
+}
+
+/// Everything that the steps of one sweep read and write.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<T> {
+    pub isa: Isa,
+    pub l: Columns<T>,
+    pub v: Tiles<T>,
+    /// Memory for the block reflectors of `slots` panels.
+    pub reflectors: *mut T,
+    pub slots: usize,
+    /// Columns of a full panel, a multiple of `block`.
+    pub panel_cols: usize,
+    /// Columns of L that one micro reflector covers.
+    pub block: usize,
+    /// Lanes of a register.
+    pub lanes: usize,
+    pub plus: usize,
+    pub minus: usize,
+}
+
+// SAFETY: a job is a description of memory; who may use which rows when is the caller's contract of each step.
+unsafe impl<T: Send> Send for Job<T> {}
+// SAFETY: as above; the steps take `&self` and state what they touch.
+unsafe impl<T: Sync> Sync for Job<T> {}
+
+impl<T: Scalar> Job<T> {
+    /// Scalars that the block reflector of one panel takes.
+    pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, rank: usize) -> usize {
+        panel_cols.div_ceil(block) * Reflector::<T>::len(rank, lanes)
+    }
+
+    /// Micro reflector `s` of `panel`.
+    fn reflector(&self, panel: Panel, s: usize) -> Reflector<T> {
+        let rank = self.plus + self.minus;
+        let slot =
+            Self::reflector_len(self.panel_cols, self.block, self.lanes, rank) * (panel.index % self.slots);
+        // SAFETY: slot and s are inside the memory that `reflectors` was sized for.
+        unsafe {
+            let at = self.reflectors.add(slot + s * Reflector::<T>::len(rank, self.lanes));
+            Reflector::at(at, self.lanes, self.plus, self.minus)
+        }
+    }
+
+    /// The place of `row`, from column `column` on. `row` lies in the tile that starts at row `tile_row`.
+    ///
+    /// # Safety
+    /// Row and column must lie inside L, the tile inside V.
+    #[inline(always)]
+    unsafe fn tile(&self, tile: usize, offset: usize, column: usize) -> Tile<T> {
+        let row = self.v.first_row(tile) + offset;
+        let l = &self.l;
+        // SAFETY: the caller vouches for row, column and tile; a null `dst` is kept null.
+        unsafe {
+            Tile {
+                src: l.src.offset(column as isize * l.src_stride).add(row),
+                src_stride: l.src_stride,
+                dst: match l.dst.is_null() {
+                    true => l.dst,
+                    false => l.dst.offset(column as isize * l.dst_stride).add(row),
+                },
+                dst_stride: l.dst_stride,
+                v: self.v.ptr(tile).add(offset),
+                v_stride: self.v.tile,
+            }
+        }
+    }
+
+    /// The diagonal step: transforms the block of `panel` and fills its reflectors.
+    ///
+    /// # Errors
+    /// The column of L whose pivot² is not greater than zero.
+    ///
+    /// # Safety
+    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor the panel's slot.
+    pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), usize> {
+        // SAFETY: forwarded to the caller.
+        self.isa.run(Diagonal { job: self, panel, health })
+    }
+
+    /// The trailing step on `rows`.
+    ///
+    /// # Safety
+    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else uses those rows.
+    pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        if !rows.is_empty() {
+            self.isa.run(Trailing { job: self, panel, rows });
+        }
+    }
+}
+
+struct Diagonal<'a, T> {
+    job: &'a Job<T>,
+    panel: Panel,
+    health: &'a mut Health<T>,
+}
+
+impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self { job, panel, health } = self;
+        for (s, first) in panel.block().step_by(job.block).enumerate() {
+            let cols = job.block.min(panel.end() - first);
+            let (tile, offset) = job.v.locate(first);
+            let reflector = job.reflector(panel, s);
+            // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile, since the tile is a
+            // multiple of its size and panels start at multiples of the tile.
+            unsafe {
+                diagonal(simd, cols, job.tile(tile, offset, first), reflector, health)
+                    .map_err(|column| first + column)?;
+                let below = first + cols..panel.end();
+                over_tiles(simd, job, panel, s..s + 1, below);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Trailing<'a, T> {
+    job: &'a Job<T>,
+    panel: Panel,
+    rows: Range<usize>,
+}
+
+impl<T: Scalar> WithSimd for Trailing<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let blocks = 0..self.panel.cols.div_ceil(self.job.block);
+        // SAFETY: `Job::trailing` demands exactly this.
+        unsafe { over_tiles(simd, self.job, self.panel, blocks, self.rows) };
+    }
+}
+
+/// Applies the micro reflectors `blocks` of `panel` to `rows`: tile by tile, so that a tile of V stays in the first-level
+/// cache through all of them.
+///
+/// # Safety
+/// As [`Job::trailing`], for these reflectors.
+#[inline(always)]
+unsafe fn over_tiles<T: Scalar, S: Simd>(
+    simd: S,
+    job: &Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+    rows: Range<usize>,
+) {
+    if rows.is_empty() {
+        return;
+    }
+    let (first, _) = job.v.locate(rows.start);
+    let (last, _) = job.v.locate(rows.end - 1);
+    for tile in first..=last {
+        let tile_row = job.v.first_row(tile);
+        let inside = rows.start.max(tile_row) - tile_row..rows.end.min(tile_row + job.v.tile) - tile_row;
+        for s in blocks.clone() {
+            let column = panel.first + s * job.block;
+            let cols = job.block.min(panel.end() - column);
+            let reflector = job.reflector(panel, s);
+            // SAFETY: rows `inside` of the tile are among `rows`, which are the caller's; the columns are the panel's.
+            unsafe {
+                let full = inside.len() == job.v.tile && cols == job.block;
+                match (full, block_cols::<S>()) {
+                    (true, 8) => {
+                        apply::<T, S, _, TILE_VECTORS, 8>(simd, Full, 8, job.tile(tile, 0, column), reflector)
+                    }
+                    (true, _) => {
+                        apply::<T, S, _, TILE_VECTORS, 4>(simd, Full, 4, job.tile(tile, 0, column), reflector)
+                    }
+                    (false, 8) => {
+                        partial::<T, S, 8>(simd, job, tile, inside.clone(), column, cols, reflector)
+                    }
+                    (false, _) => {
+                        partial::<T, S, 4>(simd, job, tile, inside.clone(), column, cols, reflector)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A tile of which only the rows `inside` take part, a register at a time.
+///
+/// # Safety
+/// As [`Job::trailing`], for rows `inside` of the tile and `cols` columns from `column` on.
+#[inline(always)]
+unsafe fn partial<T: Scalar, S: Simd, const C: usize>(
+    simd: S,
+    job: &Job<T>,
+    tile: usize,
+    inside: Range<usize>,
+    column: usize,
+    cols: usize,
+    reflector: Reflector<T>,
+) {
+    let lanes = T::lanes::<S>();
+    for i in inside.start / lanes..inside.end.div_ceil(lanes) {
+        let from = inside.start.saturating_sub(i * lanes);
+        let to = (inside.end - i * lanes).min(lanes);
+        let rows = Masked([T::mask(simd, from, to)]);
+        // SAFETY: the mask keeps to rows `inside`, which are the caller's.
+        unsafe { apply::<T, S, _, 1, C>(simd, rows, cols, job.tile(tile, i * lanes, column), reflector) };
+    }
+}

@@ -1,0 +1,42 @@
+//! Where a factor lives and who does the work.
+
+use crate::change::Change;
+use crate::error::Error;
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut};
+
+pub(crate) mod sealed {
+    /// Engines are the crate's own: the schedule and the failure contract are theirs to keep.
+    pub trait Sealed {}
+}
+
+/// An engine: where the factor lives and who does the work. [`Cpu`](crate::Cpu) is the one for everybody.
+pub trait Engine<T: Scalar>: sealed::Sealed + EngineCore<T> {}
+
+/// What the front type asks of an engine. Arguments have been checked by then.
+pub trait EngineCore<T: Scalar> {
+    /// The factor and the working memory that goes with it.
+    type Factor;
+
+    /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)
+    fn adopt(&self, l: Mat<T>) -> Result<Self::Factor, Error>;
+
+    /// Rows of A.
+    fn order(&self, factor: &Self::Factor) -> usize;
+
+    /// L L' → L L' + V diag(w) V'; the factor is untouched on any error.
+    fn modify(&self, factor: &mut Self::Factor, change: &Change<'_, T>) -> Result<Modification<T>, Error>;
+
+    /// The outcome that `modify` would have, without touching the factor.
+    fn rehearse(&self, factor: &mut Self::Factor, change: &Change<'_, T>) -> Result<Modification<T>, Error>;
+
+    /// B ← A⁻¹ B. (n × m)
+    fn solve_in_place(&self, factor: &Self::Factor, rhs: MatMut<'_, T>) -> Result<(), Error>;
+
+    /// log det A.
+    fn log_det(&self, factor: &Self::Factor) -> Result<T, Error>;
+
+    /// A copy of L in host memory, zero above the diagonal. (n × n)
+    fn to_factor(&self, factor: &Self::Factor) -> Result<Mat<T>, Error>;
+}

@@ -1,0 +1,46 @@
+//! Initial factors and products, by faer.
+
+use crate::error::Error;
+use crate::scalar::Scalar;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+
+/// A ← L in the lower triangle. (n × n)
+///
+/// # Errors
+/// `NotPositiveDefinite` at the first pivot that is not positive.
+pub(crate) fn factorize<T: Scalar>(a: MatMut<'_, T>) -> Result<(), Error> {
+    let par = Par::rayon(0);
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(a.nrows(), par, Spec::default()));
+    match cholesky_in_place(a, LltRegularization::default(), par, MemStack::new(&mut memory), Spec::default())
+    {
+        Ok(_) => Ok(()),
+        Err(LltError::NonPositivePivot { index }) => Err(Error::NotPositiveDefinite { column: index }),
+    }
+}
+
+/// L Lᵀ, both triangles. (n × n)
+pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
+    let mut a = Mat::zeros(l.nrows(), l.ncols());
+    matmul(
+        a.as_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        l,
+        BlockStructure::TriangularLower,
+        l.transpose(),
+        BlockStructure::TriangularUpper,
+        T::ONE,
+        Par::rayon(0),
+    );
+    for j in 0..a.ncols() {
+        for i in j + 1..a.nrows() {
+            a[(j, i)] = a[(i, j)];
+        }
+    }
+    a
+}

@@ -1,0 +1,69 @@
+//! Which columns are worked on together: pure geometry, no data.
+
+use core::ops::Range;
+
+/// `cols` consecutive columns of L from column `first` on; row `first` holds the first diagonal entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panel {
+    /// Position in the sweep, from 0.
+    pub index: usize,
+    pub first: usize,
+    pub cols: usize,
+}
+
+impl Panel {
+    /// The columns of the panel; also the rows of its diagonal block.
+    pub fn block(&self) -> Range<usize> {
+        self.first..self.end()
+    }
+    /// The first row below the diagonal block.
+    pub fn end(&self) -> usize {
+        self.first + self.cols
+    }
+}
+
+/// The panels of one sweep over L (rows × cols, rows ≥ cols, lower trapezoid), from column `start` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub rows: usize,
+    pub cols: usize,
+    /// Columns before this one stay as they are: V is zero in rows `0..start`.
+    pub start: usize,
+    pub panel_cols: usize,
+}
+
+impl Plan {
+    #[cfg(test)]
+    pub fn panels(&self) -> usize {
+        (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
+    }
+
+    /// The panel at position `index`, or `None` past the last.
+    pub fn panel(&self, index: usize) -> Option<Panel> {
+        let first = self.start + index * self.panel_cols;
+        (first < self.cols).then(|| Panel { index, first, cols: self.panel_cols.min(self.cols - first) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_cover_the_columns_once_and_in_order() {
+        for (rows, cols, start, panel_cols) in
+            [(0, 0, 0, 4), (7, 7, 0, 4), (9, 5, 3, 1), (8, 8, 8, 3), (100, 64, 5, 16)]
+        {
+            let plan = Plan { rows, cols, start, panel_cols };
+            let mut next = start;
+            for index in 0..plan.panels() {
+                let panel = plan.panel(index).unwrap();
+                assert_eq!((panel.index, panel.first), (index, next));
+                assert!(panel.cols >= 1 && panel.cols <= panel_cols);
+                next = panel.end();
+            }
+            assert_eq!(next, cols);
+            assert_eq!(plan.panel(plan.panels()), None);
+        }
+    }
+}
