@@ -9,16 +9,22 @@ use faer::linalg::cholesky::llt::factor::{
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 
-/// A ← L in the lower triangle. (n × n)
+/// A ← L, zero above the diagonal; only the lower triangle of A is read. (n × n)
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive.
-pub(crate) fn factorize<T: Scalar>(a: MatMut<'_, T>) -> Result<(), Error> {
+pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>) -> Result<(), Error> {
     let par = Par::rayon(0);
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(a.nrows(), par, Spec::default()));
-    match cholesky_in_place(a, LltRegularization::default(), par, MemStack::new(&mut memory), Spec::default())
+    match cholesky_in_place(a.as_mut(), LltRegularization::default(), par, MemStack::new(&mut memory), Spec::default())
     {
-        Ok(_) => Ok(()),
+        Ok(_) => {
+            // faer uses the strict upper triangle of diagonal blocks as working memory.
+            for j in 1..a.ncols() {
+                a.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
+            }
+            Ok(())
+        }
         Err(LltError::NonPositivePivot { index }) => Err(Error::NotPositiveDefinite { column: index }),
     }
 }

@@ -33,7 +33,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    #[cfg(test)]
     pub fn panels(&self) -> usize {
         (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
     }

@@ -41,10 +41,9 @@ impl<T: Scalar> Default for Health<T> {
 }
 
 impl<T: Scalar> Health<T> {
-    /// Takes note of a column whose pivot went from `old` to `new`.
+    /// Takes note of a column by new pivot / old pivot.
     #[inline(always)]
-    pub fn record(&mut self, old: T, new: T) {
-        let ratio = new / old;
+    pub fn record(&mut self, ratio: T) {
         self.min_ratio = if ratio < self.min_ratio { ratio } else { self.min_ratio };
         self.product *= ratio.to_f64();
         // One logarithm for many columns; the range leaves room for any ratio that matters.

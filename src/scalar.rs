@@ -55,6 +55,9 @@ pub trait Float:
     fn max(self, other: Self) -> Self;
     fn is_finite(self) -> bool;
 
+    /// a b + c, fused where `S` fuses.
+    fn fused<S: Simd>(a: Self, b: Self, c: Self) -> Self;
+
     /// Scalars in one register.
     fn lanes<S: Simd>() -> usize;
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
@@ -153,6 +156,10 @@ macro_rules! float {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 $t::is_finite(self)
+            }
+            #[inline(always)]
+            fn fused<S: Simd>(a: Self, b: Self, c: Self) -> Self {
+                if is_portable::<S>() { a * b + c } else { $t::mul_add(a, b, c) }
             }
             #[inline(always)]
             fn lanes<S: Simd>() -> usize {

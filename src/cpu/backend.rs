@@ -1,8 +1,7 @@
 //! The CPU backend of the sweep on one thread.
 
-use super::worker::Job;
+use super::worker::{Chain, Job};
 use crate::plan::Panel;
-use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown};
 use core::ops::Range;
@@ -10,14 +9,14 @@ use core::ops::Range;
 /// Does each step when it is asked for.
 pub(crate) struct Sequential<'a, T> {
     job: &'a Job<T>,
-    pub health: Health<T>,
+    pub chain: Chain<T>,
 }
 
 impl<'a, T: Scalar> Sequential<'a, T> {
     /// # Safety
     /// All memory that `job` describes is the backend's alone while it lives.
     pub unsafe fn new(job: &'a Job<T>) -> Self {
-        Self { job, health: Health::default() }
+        Self { job, chain: Chain::default() }
     }
 }
 
@@ -26,7 +25,7 @@ impl<T: Scalar> Backend for Sequential<'_, T> {
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
         // SAFETY: the driver has asked for all earlier panels on these rows, and each request was done at once.
-        unsafe { self.job.diagonal(panel, &mut self.health) }.map_err(|column| Breakdown { column })
+        unsafe { self.job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
     }
 
     fn trailing(&mut self, panel: Panel, rows: Range<usize>) {

@@ -4,6 +4,7 @@ use super::reflector::Reflector;
 use super::trailing::Tile;
 use crate::report::Health;
 use crate::scalar::Scalar;
+use core::ops::Range;
 use pulp::Simd;
 
 /// Independent partial sums of a dot product over the columns of V, to hide the latency of a multiply-add.
@@ -49,11 +50,15 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
                 dot_with_row(simd, reflector, reflector.plus, rank, j),
             );
             let q = lane::<T, S>(products, j); // a S aᵀ
-            let alpha = pivot(l, q, reflector, j).ok_or(j)?;
+            let alpha = match pivot(l, q, reflector.plus == 0) {
+                Some(alpha) => alpha,
+                // Lane j of the first `rank` rows of the reflector holds the row a.
+                None => scaled_pivot(l, reflector.plus, reflector.minus, |r| *reflector.b(r).add(j)).ok_or(j)?,
+            };
             let beta = l + alpha;
             let (inv_beta, inv_alpha) = (T::ONE / beta, T::ONE / alpha);
             let rho = beta * inv_alpha;
-            health.record(l, alpha);
+            health.record(alpha / l);
 
             // u = (p + V S bᵀ) ρ for the rows to come, τ for the rows done
             let scaled = T::vmul(simd, products, T::splat(simd, inv_beta));
@@ -123,34 +128,32 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
-/// The new pivot α = √(l² + q), or `None` where l² + q is not a positive finite number.
+/// The new pivot α = √(l² + q), or `None` where that square is small, not positive or not finite. `minus` says that q is
+/// a sum of negative squares.
 #[inline(always)]
-fn pivot<T: Scalar>(l: T, q: T, reflector: Reflector<T>, j: usize) -> Option<T> {
-    let square = if reflector.plus == 0 {
+pub(crate) fn pivot<T: Scalar>(l: T, q: T, minus: bool) -> Option<T> {
+    let square = if minus {
         let norm = (-q).sqrt();
         (l - norm) * (l + norm)
     } else {
         l * l + q
     };
-    if square > T::SMALL_SQUARE && square < T::INFINITY {
-        Some(square.sqrt())
-    } else {
-        scaled_pivot(l, reflector, j)
-    }
+    (square > T::SMALL_SQUARE && square < T::INFINITY).then(|| square.sqrt())
 }
 
-/// The same pivot from scaled terms, for squares that vanish or nearly so.
+/// The same pivot from scaled terms, where the squares themselves may have vanished; `None` if it is not positive.
+///
+/// `a` gives the row of V, `plus` entries with a plus sign and then `minus` ones with a minus.
 #[cold]
-#[inline(never)]
-fn scaled_pivot<T: Scalar>(l: T, reflector: Reflector<T>, j: usize) -> Option<T> {
-    // SAFETY: lane j of the first `rank` rows of the reflector holds the row a.
-    let a = |r: usize| unsafe { *reflector.b(r).add(j) };
-    let scale = (0..reflector.rank()).fold(l, |m, r| m.max(a(r).abs()));
-    let square_of = |x: T| (x / scale) * (x / scale);
-    let plus = (0..reflector.plus).fold(T::ZERO, |sum, r| sum + square_of(a(r)));
-    let minus = (reflector.plus..reflector.rank()).fold(T::ZERO, |sum, r| sum + square_of(a(r)));
-    let l = l / scale;
-    let square =
-        if reflector.plus == 0 { (l - minus.sqrt()) * (l + minus.sqrt()) } else { l * l + (plus - minus) };
+pub(crate) fn scaled_pivot<T: Scalar>(l: T, plus: usize, minus: usize, a: impl Fn(usize) -> T) -> Option<T> {
+    let scale = (0..plus + minus).fold(l, |m, r| m.max(a(r).abs()));
+    let squares = |range: Range<usize>| range.fold(T::ZERO, |sum, r| sum + (a(r) / scale) * (a(r) / scale));
+    let (l, plus_sum, minus_sum) = (l / scale, squares(0..plus), squares(plus..plus + minus));
+    let square = if plus == 0 {
+        let norm = minus_sum.sqrt();
+        (l - norm) * (l + norm)
+    } else {
+        l * l + (plus_sum - minus_sum)
+    };
     (square > T::ZERO && square < T::INFINITY).then(|| scale * square.sqrt())
 }

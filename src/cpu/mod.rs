@@ -6,11 +6,14 @@ mod diagonal;
 mod engine;
 mod in_place;
 mod packed;
+mod rank_one;
 mod reflector;
 mod simd;
 mod storage;
+mod team;
 mod threads;
 mod trailing;
+mod tuning;
 mod worker;
 
 use self::backend::Sequential;
@@ -18,7 +21,8 @@ use self::buffer::Buffer;
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
 use self::packed::Packed;
-use self::simd::Isa;
+use self::simd::{Isa, Shape};
+use self::team::Team;
 pub(crate) use self::storage::lower;
 use self::threads::Threads;
 use self::trailing::TILE_VECTORS;
@@ -29,24 +33,32 @@ use crate::plan::Plan;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::{Breakdown, sweep};
+use core::sync::atomic::AtomicU32;
 
 /// Working memory of a sweep, kept between calls.
-#[derive(Clone)]
 pub(crate) struct Memory<T> {
     v: Packed<T>,
     reflectors: Buffer<T>,
+    progress: Vec<AtomicU32>,
 }
 
 impl<T> Default for Memory<T> {
     fn default() -> Self {
-        Self { v: Packed::default(), reflectors: Buffer::default() }
+        Self { v: Packed::default(), reflectors: Buffer::default(), progress: Vec::new() }
     }
 }
 
-/// One sweep over L (order × order, lower triangle) on one or several threads.
+impl<T> Clone for Memory<T> {
+    /// Nothing in it outlives a sweep: the clone starts empty.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// One sweep over L (order × order, lower triangle).
 ///
 /// # Errors
-/// The first column whose pivot² is not greater than zero. Columns of `l.dst` have been written by then.
+/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by then.
 ///
 /// # Safety
 /// `l` must describe memory for `order` columns of `order` rows, readable at `src`, writable at `dst`, nobody else's.
@@ -57,34 +69,39 @@ unsafe fn modify<T: Scalar>(
     memory: &mut Memory<T>,
     threads: Threads,
 ) -> Result<Modification<T>, Breakdown> {
-    let _ = threads;
     let isa = Isa::detect();
-    let shape = isa.shape::<T>();
+    let Shape { block, lanes } = isa.shape::<T>();
     let rank = change.rank();
     let start = change.first_column(order).unwrap_or(order);
-    let panel_cols = panel_cols::<T>(rank);
+    let panel_cols = tuning::panel_cols::<T>(rank);
     let plan = Plan { rows: order, cols: order, start, panel_cols };
-    let slots = 1;
-    memory.v.pack(change, order, start, TILE_VECTORS * shape.lanes);
-    memory.reflectors.reserve(slots * Job::<T>::reflector_len(panel_cols, shape.block, shape.lanes, rank));
+    let threads = tuning::threads(threads, &plan, rank);
+    let slots = if threads > 1 { plan.panels() } else { 1 };
+    let Memory { v, reflectors, progress } = memory;
+    v.pack(change, order, start, TILE_VECTORS * lanes);
+    reflectors.reserve(slots * Job::<T>::reflector_len(panel_cols, block, lanes, rank));
     let job = Job {
         isa,
         l,
-        v: memory.v.view(),
-        reflectors: memory.reflectors.as_mut_ptr(),
+        v: v.view(),
+        reflectors: reflectors.as_mut_ptr(),
         slots,
         panel_cols,
-        block: shape.block,
-        lanes: shape.lanes,
+        block,
+        lanes,
         plus: change.plus,
         minus: change.minus,
     };
-    // SAFETY: L is the caller's promise, V and the reflectors are borrowed from `memory` until the sweep is over.
-    let mut backend = unsafe { Sequential::new(&job) };
-    sweep(&mut backend, &plan)?;
-    Ok(backend.health.report())
-}
-
-fn panel_cols<T>(rank: usize) -> usize {
-    std::env::var("PC").ok().and_then(|s| s.parse().ok()).unwrap_or(if rank < 8 { 16 } else { 48 })
+    let chain = if threads > 1 {
+        let chunk_rows = tuning::chunk_rows(&plan, threads);
+        progress.resize_with(Team::<T>::chunks(&plan, chunk_rows), AtomicU32::default);
+        // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed from `memory`.
+        unsafe { Team::new(&job, &plan, chunk_rows, progress) }.run(threads)?
+    } else {
+        // SAFETY: as above, with one slot for the one panel that is worked on.
+        let mut backend = unsafe { Sequential::new(&job) };
+        sweep(&mut backend, &plan)?;
+        backend.chain
+    };
+    Ok(chain.health.report())
 }

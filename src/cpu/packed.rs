@@ -60,6 +60,11 @@ pub(crate) struct Tiles<T> {
 }
 
 impl<T> Tiles<T> {
+    /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not there.
+    pub fn by_row(&self) -> *mut T {
+        self.data.wrapping_sub(self.base)
+    }
+
     /// The tile that holds `row` ≥ base, and the row's place in it.
     pub fn locate(&self, row: usize) -> (usize, usize) {
         ((row - self.base) / self.tile, (row - self.base) % self.tile)

@@ -2,6 +2,7 @@
 
 use super::diagonal::diagonal;
 use super::packed::Tiles;
+use super::rank_one::{Coefficients, RankOne};
 use super::reflector::Reflector;
 use super::simd::{Isa, block_cols};
 use super::trailing::{Full, Masked, TILE_VECTORS, Tile, apply};
@@ -18,6 +19,19 @@ pub(crate) struct Columns<T> {
     pub src_stride: isize,
     pub dst: *mut T,
     pub dst_stride: isize,
+}
+
+/// What the diagonal steps hand from one panel to the next.
+pub(crate) struct Chain<T> {
+    pub health: Health<T>,
+    /// For one column of V: t, by whose root the working copy of V is too large.
+    t: T,
+}
+
+impl<T: Scalar> Default for Chain<T> {
+    fn default() -> Self {
+        Self { health: Health::default(), t: T::ONE }
+    }
 }
 
 /// Everything that the steps of one sweep read and write.
@@ -47,7 +61,22 @@ unsafe impl<T: Sync> Sync for Job<T> {}
 impl<T: Scalar> Job<T> {
     /// Scalars that the block reflector of one panel takes.
     pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, rank: usize) -> usize {
-        panel_cols.div_ceil(block) * Reflector::<T>::len(rank, lanes)
+        match rank {
+            1 => Coefficients::<T>::len(panel_cols),
+            _ => panel_cols.div_ceil(block) * Reflector::<T>::len(rank, lanes),
+        }
+    }
+
+    /// What the steps for one column of V need, if it is one.
+    fn rank_one(&self, panel: Panel) -> Option<(RankOne<T>, *mut Coefficients<T>)> {
+        if self.plus + self.minus != 1 {
+            return None;
+        }
+        let sign = if self.plus == 1 { T::ONE } else { -T::ONE };
+        let slot = Coefficients::<T>::len(self.panel_cols) * (panel.index % self.slots);
+        // SAFETY: the slot is inside the memory that `reflectors` was sized for.
+        let coefficients = unsafe { self.reflectors.add(slot) }.cast();
+        Some((RankOne { l: self.l, v: self.v.by_row(), sign }, coefficients))
     }
 
     /// Micro reflector `s` of `panel`.
@@ -93,9 +122,8 @@ impl<T: Scalar> Job<T> {
     ///
     /// # Safety
     /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor the panel's slot.
-    pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), usize> {
-        // SAFETY: forwarded to the caller.
-        self.isa.run(Diagonal { job: self, panel, health })
+    pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), usize> {
+        self.isa.run(Diagonal { job: self, panel, chain })
     }
 
     /// The trailing step on `rows`.
@@ -112,7 +140,7 @@ impl<T: Scalar> Job<T> {
 struct Diagonal<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
-    health: &'a mut Health<T>,
+    chain: &'a mut Chain<T>,
 }
 
 impl<T: Scalar> WithSimd for Diagonal<'_, T> {
@@ -120,7 +148,13 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Self { job, panel, health } = self;
+        let Self { job, panel, chain } = self;
+        if let Some((rank_one, coefficients)) = job.rank_one(panel) {
+            // SAFETY: `Job::diagonal` demands exactly this.
+            return unsafe {
+                rank_one.diagonal(simd, panel.block(), coefficients, &mut chain.t, &mut chain.health)
+            };
+        }
         for (s, first) in panel.block().step_by(job.block).enumerate() {
             let cols = job.block.min(panel.end() - first);
             let (tile, offset) = job.v.locate(first);
@@ -128,7 +162,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
             // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile, since the tile is a
             // multiple of its size and panels start at multiples of the tile.
             unsafe {
-                diagonal(simd, cols, job.tile(tile, offset, first), reflector, health)
+                diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
                     .map_err(|column| first + column)?;
                 let below = first + cols..panel.end();
                 over_tiles(simd, job, panel, s..s + 1, below);
@@ -149,6 +183,11 @@ impl<T: Scalar> WithSimd for Trailing<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if let Some((rank_one, coefficients)) = self.job.rank_one(self.panel) {
+            // SAFETY: `Job::trailing` demands exactly this.
+            unsafe { rank_one.rows(simd, self.panel.block(), coefficients, self.rows) };
+            return;
+        }
         let blocks = 0..self.panel.cols.div_ceil(self.job.block);
         // SAFETY: `Job::trailing` demands exactly this.
         unsafe { over_tiles(simd, self.job, self.panel, blocks, self.rows) };
