@@ -1,1 +1,151 @@
-fn main() {}
+//! Updates and downdates against the limits of the machine, against the peers, and against refactorizing.
+//!
+//! `cargo bench` runs criterion on this crate (for its baselines), then one table of everybody by one timer, then the
+//! rank from which refactorizing wins. The environment chooses:
+//!
+//! | variable | |
+//! |---|---|
+//! | `CHOLUPDATE_BENCH` | `quick` (two minutes) or `full` (the default; says how long it will take) |
+//! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
+//! | `CHOLUPDATE_BENCH_SECTIONS` | some of `criterion,table,crossover` |
+//! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
+//! | `RAYON_NUM_THREADS` | what "all threads" means |
+//!
+//! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them only its part runs.
+//! The binary also runs by itself: `modify-<hash> --bench`.
+
+#[path = "support/competitors.rs"]
+mod competitors;
+#[path = "support/crossover.rs"]
+mod crossover;
+#[path = "support/forecast.rs"]
+mod forecast;
+#[path = "support/limits.rs"]
+mod limits;
+#[path = "support/linpack.rs"]
+mod linpack;
+#[path = "support/measure.rs"]
+mod measure;
+#[path = "support/problem.rs"]
+mod problem;
+#[path = "support/settings.rs"]
+mod settings;
+#[path = "support/table.rs"]
+mod table;
+
+use crate::competitors::{Kind, Team, Verb, modify, ours};
+use crate::limits::{Limits, all_threads};
+use crate::measure::Timer;
+use crate::problem::{Problem, Real};
+use crate::settings::{Cell, Mode, Settings};
+use crate::table::{Row, tables};
+use criterion::{BenchmarkId, Criterion, SamplingMode};
+use std::cell::LazyCell;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let settings = Settings::new();
+    if settings.mode == Mode::Test {
+        println!("test mode: every code path once, nothing measured; --bench measures");
+    }
+    let (interval, dram_bytes) = settings.limits();
+    let mut limits = Limits::new(interval, dram_bytes);
+    if !settings.criterion_only && settings.mode != Mode::Test {
+        limits.print();
+        println!("estimated time: {:.1} minutes", forecast::seconds(&settings, &mut limits) / 60.0);
+    }
+
+    if settings.section("criterion") {
+        let mut criterion = configure(&settings);
+        with_criterion::<f64>(&settings, &mut criterion, limits.timer);
+        with_criterion::<f32>(&settings, &mut criterion, limits.timer);
+        criterion.final_summary();
+    }
+    let mut timer = Timer::new(settings.effort());
+    let mut rows = Vec::new();
+    if settings.section("table") {
+        compare::<f64>(&settings, &mut timer, &mut limits, &mut rows);
+        compare::<f32>(&settings, &mut timer, &mut limits, &mut rows);
+    }
+    let mut crossovers = Vec::new();
+    if settings.section("crossover") {
+        for order in settings.crossover_orders() {
+            crossovers.extend(crossover::crossover(&Problem::<f64>::new(order), &mut timer, &limits));
+        }
+    }
+    report(&settings, &rows, &crossovers);
+    if rows.iter().all(Row::ours_is_right) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn configure(settings: &Settings) -> Criterion {
+    let (warm_up, measurement) = settings.criterion();
+    Criterion::default()
+        .sample_size(10)
+        .nresamples(2000)
+        .warm_up_time(warm_up)
+        .measurement_time(measurement)
+        .without_plots()
+        .configure_from_args()
+}
+
+/// This crate's cells by criterion. As in the table, the other verb puts the input back outside the timed region.
+fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer: Duration) {
+    for cells in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
+        // Made by the first benchmark that criterion's filter lets through.
+        let problem = LazyCell::new(|| Problem::<T>::new(cells[0].order));
+        for (cell, team) in cells.iter().flat_map(|cell| [(cell, Team::One), (cell, Team::All)]) {
+            let Cell { order, rank } = *cell;
+            let threads = if team == Team::One { 1 } else { all_threads() };
+            let mut state = None;
+            for verb in Verb::BOTH {
+                let mut group = criterion.benchmark_group(format!("{}/{}", verb.name(), T::NAME));
+                group.sampling_mode(SamplingMode::Flat);
+                let id = BenchmarkId::new(format!("t={threads}"), format!("n={order} k={rank}"));
+                group.bench_function(id, |bencher| {
+                    let (factor, v) = state.get_or_insert_with(|| (ours(&problem, team), problem.v(rank)));
+                    bencher.iter_custom(|calls| {
+                        let mut total = Duration::ZERO;
+                        for (_, turn) in (0..calls).flat_map(|call| Verb::BOTH.map(|turn| (call, turn))) {
+                            let start = Instant::now();
+                            modify(factor, v.as_ref(), turn);
+                            let elapsed = start.elapsed().saturating_sub(timer);
+                            total += if turn == verb { elapsed } else { Duration::ZERO };
+                        }
+                        total.max(Duration::from_nanos(calls))
+                    });
+                });
+            }
+        }
+    }
+}
+
+/// Measures and prints every cell of one type.
+fn compare<T: Real>(settings: &Settings, timer: &mut Timer, limits: &mut Limits, rows: &mut Vec<Row>) {
+    for cells in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
+        let problem = Problem::<T>::new(cells[0].order);
+        for &cell in cells {
+            let v = problem.v(cell.rank);
+            let bounds = [Team::One, Team::All].map(|team| limits.bound::<T>(cell.order, cell.rank, team));
+            let outcomes =
+                Kind::ALL.map(|kind| timer.measure(kind, &problem, v.as_ref(), limits)).into_iter().collect();
+            let row = Row { scalar: T::NAME, cell, bounds, outcomes };
+            row.print();
+            rows.push(row);
+        }
+    }
+}
+
+fn report(settings: &Settings, rows: &[Row], crossovers: &[String]) {
+    let (plain, markdown) = tables(rows);
+    if !rows.is_empty() {
+        println!("\nmedian times of one run, {} threads where it says all\n{plain}", all_threads());
+    }
+    if !crossovers.is_empty() {
+        println!("refactorizing is faster from this rank on:\n{}", crossovers.join("\n"));
+    }
+    if let Some(path) = &settings.markdown {
+        let written = std::fs::write(path, format!("{markdown}\n{}\n", crossovers.join("\n\n")));
+        written.unwrap_or_else(|error| println!("{path}: {error}"));
+    }
+}

@@ -44,12 +44,20 @@ impl<T: Scalar> Health<T> {
     /// Takes note of a column by new pivot / old pivot.
     #[inline(always)]
     pub fn record(&mut self, ratio: T) {
-        self.min_ratio = if ratio < self.min_ratio { ratio } else { self.min_ratio };
-        self.product *= ratio.to_f64();
-        // One logarithm for many columns; the range leaves room for any ratio that matters.
-        if !(self.product > 1e-50 && self.product < 1e50) {
-            self.log += self.product.ln();
-            self.product = 1.0;
+        self.record_all(&[ratio]);
+    }
+
+    /// Takes note of a few columns by new pivot / old pivot.
+    #[inline(always)]
+    pub fn record_all(&mut self, ratios: &[T]) {
+        for &ratio in ratios {
+            self.min_ratio = if ratio < self.min_ratio { ratio } else { self.min_ratio };
+            self.product *= ratio.to_f64();
+            // One logarithm for many columns; the range leaves room for any ratio that matters.
+            if !(self.product > 1e-50 && self.product < 1e50) {
+                self.log += self.product.ln();
+                self.product = 1.0;
+            }
         }
     }
 

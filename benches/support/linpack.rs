@@ -7,6 +7,7 @@
 //! which lets the compiler vectorize: a stronger peer than the original, never a weaker one.
 
 use cholupdate::{Scalar, faer::MatMut};
+use std::cmp::Ordering;
 
 /// The work vectors that LINPACK takes from its caller.
 pub struct Work<T> {
@@ -63,11 +64,11 @@ pub fn dchdd<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) -> Re
         let s = sines[j] / column[0];
         sines[j] = s;
         for (x, l) in sines[j + 1..].iter_mut().zip(&column[1..]) {
-            *x = *x - s * *l;
+            *x -= s * *l;
         }
     }
     let norm = dnrm2(sines);
-    if !(norm < T::ONE) {
+    if norm.partial_cmp(&T::ONE) != Some(Ordering::Less) {
         return Err(Indefinite);
     }
 
@@ -118,7 +119,7 @@ fn dnrm2<T: Scalar>(x: &[T]) -> T {
         if x == T::ZERO {
             continue;
         }
-        if !(x <= scale) {
+        if x > scale {
             let ratio = scale / x;
             sum = T::ONE + sum * ratio * ratio;
             scale = x;

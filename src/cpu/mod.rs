@@ -25,7 +25,6 @@ use self::simd::{Isa, Shape};
 use self::team::Team;
 pub(crate) use self::storage::lower;
 use self::threads::Threads;
-use self::trailing::TILE_VECTORS;
 use self::worker::Columns;
 use self::worker::Job;
 use crate::change::Change;
@@ -70,15 +69,15 @@ unsafe fn modify<T: Scalar>(
     threads: Threads,
 ) -> Result<Modification<T>, Breakdown> {
     let isa = Isa::detect();
-    let Shape { block, lanes } = isa.shape::<T>();
+    let Shape { block, lanes, tile } = isa.shape::<T>();
     let rank = change.rank();
     let start = change.first_column(order).unwrap_or(order);
-    let panel_cols = tuning::panel_cols::<T>(rank);
+    let panel_cols = tuning::panel_cols(rank);
     let plan = Plan { rows: order, cols: order, start, panel_cols };
     let threads = tuning::threads(threads, &plan, rank);
     let slots = if threads > 1 { plan.panels() } else { 1 };
     let Memory { v, reflectors, progress } = memory;
-    v.pack(change, order, start, TILE_VECTORS * lanes);
+    v.pack(change, order, start, tile);
     reflectors.reserve(slots * Job::<T>::reflector_len(panel_cols, block, lanes, rank));
     let job = Job {
         isa,

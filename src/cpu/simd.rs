@@ -54,7 +54,11 @@ impl Isa {
             type Output = Shape;
             #[inline(always)]
             fn with_simd<S: Simd>(self, _: S) -> Shape {
-                Shape { block: block_cols::<S>(), lanes: T::lanes::<S>() }
+                let lanes = T::lanes::<S>();
+                match wide::<S>() {
+                    true => Shape { block: WIDE.1, lanes, tile: WIDE.0 * lanes },
+                    false => Shape { block: NARROW.1, lanes, tile: NARROW.0 * lanes },
+                }
             }
         }
         self.run(Ask(PhantomData::<T>))
@@ -79,12 +83,20 @@ pub(crate) struct Shape {
     pub block: usize,
     /// Rows in one register.
     pub lanes: usize,
+    /// Rows in a tile of V.
+    pub tile: usize,
 }
 
-/// Columns of L that one micro-kernel call covers: what fits the registers beside three vectors of rows.
+/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 hold U, 3 rows of V, the rest operands.
+pub(crate) const WIDE: (usize, usize) = (3, 8);
+
+/// The same with 16 registers. Three by four would just fit, and spills.
+pub(crate) const NARROW: (usize, usize) = (2, 4);
+
+/// Whether `S` has the registers for [`WIDE`].
 #[inline(always)]
-pub(crate) const fn block_cols<S: Simd>() -> usize {
-    if S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8 { 8 } else { 4 }
+pub(crate) const fn wide<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
 }
 
 /// Asks for the `len` scalars at `ptr`, which need not be readable.

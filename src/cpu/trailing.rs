@@ -5,9 +5,6 @@ use super::simd::prefetch;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// Registers of rows in a tile. Three beside `block_cols` columns keep both multiply-add units busy through their latency.
-pub(crate) const TILE_VECTORS: usize = 3;
-
 /// The part of L and V that one micro-kernel call works on; rows start at the tile's first.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile<T> {
@@ -66,7 +63,8 @@ impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> 
     }
 }
 
-/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows.
+/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; the signs of V's columns are passed apart, so that they can
+/// be constants.
 ///
 /// The C × RV block U lives in registers from the first product to the second; V is read twice and written once.
 ///
@@ -78,11 +76,11 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
     simd: S,
     rows: A,
     cols: usize,
+    (plus, minus): (usize, usize),
     tile: Tile<T>,
     reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
-    let rank = reflector.rank();
     // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V and register
     // i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the reflector.
     unsafe {
@@ -100,7 +98,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
             }
         }
         let (mut x, mut b) = (tile.v.cast_const(), reflector.b(0).cast_const());
-        for _ in 0..reflector.plus {
+        for _ in 0..plus {
             let column = columns::load::<T, S, A, RV>(simd, rows, x);
             for j in 0..C {
                 let b = T::splat(simd, *b.add(j));
@@ -111,7 +109,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
             x = x.wrapping_add(tile.v_stride);
             b = b.wrapping_add(lanes);
         }
-        for _ in 0..reflector.minus {
+        for _ in 0..minus {
             let column = columns::load::<T, S, A, RV>(simd, rows, x);
             for j in 0..C {
                 let b = T::splat(simd, *b.add(j));
@@ -151,7 +149,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
 
         // V ← V − U B
         let (mut x, mut b) = (tile.v, reflector.b(0).cast_const());
-        for _ in 0..rank {
+        for _ in 0..plus + minus {
             let mut column = columns::load::<T, S, A, RV>(simd, rows, x);
             for j in 0..C {
                 let b = T::splat(simd, *b.add(j));

@@ -3,22 +3,30 @@
 use super::threads::Threads;
 use crate::plan::Plan;
 
-/// Columns in a panel for V with `rank` columns.
-pub(crate) fn panel_cols<T>(rank: usize) -> usize {
-    std::env::var("PC").ok().and_then(|s| s.parse().ok()).unwrap_or(if rank < 8 { 16 } else { 48 })
+/// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
+///
+/// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that fits the first-level cache.
+pub(crate) fn panel_cols(rank: usize) -> usize {
+    match rank {
+        1 => 64,
+        2..8 => 16,
+        _ => 48,
+    }
 }
 
-/// Rows in a chunk.
+/// Rows in a chunk: a multiple of the panel width, and enough chunks to keep the threads evenly busy.
 pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
     let rows = (plan.rows - plan.start) / (8 * threads);
     rows.max(1).next_multiple_of(plan.panel_cols)
 }
 
-/// Threads that a sweep is worth.
+/// Threads that a sweep is worth: below some 40 µs of work each, waking them costs more than they do.
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
+    const WORTHWHILE_FLOPS: f64 = 2e6;
     let order = (plan.rows - plan.start) as f64;
     let flops = order * order * (2.0 * rank as f64 + 4.0);
-    let min: f64 = std::env::var("MW").ok().and_then(|s| s.parse().ok()).unwrap_or(2e6);
-    let worth = (flops / min) as usize;
-    if worth <= 1 { 1 } else { allowed.count().min(worth) }
+    match (flops / WORTHWHILE_FLOPS) as usize {
+        0 | 1 => 1,
+        worthwhile => allowed.count().min(worthwhile),
+    }
 }

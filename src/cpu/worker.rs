@@ -4,13 +4,17 @@ use super::diagonal::diagonal;
 use super::packed::Tiles;
 use super::rank_one::{Coefficients, RankOne};
 use super::reflector::Reflector;
-use super::simd::{Isa, block_cols};
-use super::trailing::{Full, Masked, TILE_VECTORS, Tile, apply};
+use super::simd::{Isa, NARROW, WIDE, wide};
+use super::trailing::{Full, Masked, Tile, apply};
 use crate::plan::Panel;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
+
+/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache. Neighbouring tiles are
+/// independent, so that their latencies overlap.
+const GROUP_BYTES: usize = 16 << 10;
 
 /// Old and new L, column-major; the new one may be the same memory, or null for a rehearsal.
 #[derive(Clone, Copy)]
@@ -62,7 +66,7 @@ impl<T: Scalar> Job<T> {
     /// Scalars that the block reflector of one panel takes.
     pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, rank: usize) -> usize {
         match rank {
-            1 => Coefficients::<T>::len(panel_cols),
+            1 => Coefficients::<T>::LEN,
             _ => panel_cols.div_ceil(block) * Reflector::<T>::len(rank, lanes),
         }
     }
@@ -73,7 +77,7 @@ impl<T: Scalar> Job<T> {
             return None;
         }
         let sign = if self.plus == 1 { T::ONE } else { -T::ONE };
-        let slot = Coefficients::<T>::len(self.panel_cols) * (panel.index % self.slots);
+        let slot = Coefficients::<T>::LEN * (panel.index % self.slots);
         // SAFETY: the slot is inside the memory that `reflectors` was sized for.
         let coefficients = unsafe { self.reflectors.add(slot) }.cast();
         Some((RankOne { l: self.l, v: self.v.by_row(), sign }, coefficients))
@@ -152,7 +156,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
         if let Some((rank_one, coefficients)) = job.rank_one(panel) {
             // SAFETY: `Job::diagonal` demands exactly this.
             return unsafe {
-                rank_one.diagonal(simd, panel.block(), coefficients, &mut chain.t, &mut chain.health)
+                rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
             };
         }
         for (s, first) in panel.block().step_by(job.block).enumerate() {
@@ -165,7 +169,9 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
                 diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
                     .map_err(|column| first + column)?;
                 let below = first + cols..panel.end();
-                over_tiles(simd, job, panel, s..s + 1, below);
+                if !below.is_empty() {
+                    over_tiles(simd, job, panel, s..s + 1, below);
+                }
             }
         }
         Ok(())
@@ -185,7 +191,7 @@ impl<T: Scalar> WithSimd for Trailing<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         if let Some((rank_one, coefficients)) = self.job.rank_one(self.panel) {
             // SAFETY: `Job::trailing` demands exactly this.
-            unsafe { rank_one.rows(simd, self.panel.block(), coefficients, self.rows) };
+            unsafe { rank_one.rows(simd, self.panel.first, self.panel.block(), &*coefficients, self.rows) };
             return;
         }
         let blocks = 0..self.panel.cols.div_ceil(self.job.block);
@@ -207,33 +213,75 @@ unsafe fn over_tiles<T: Scalar, S: Simd>(
     blocks: Range<usize>,
     rows: Range<usize>,
 ) {
-    if rows.is_empty() {
-        return;
+    let tile_rows = job.v.tile;
+    let (first, above) = job.v.locate(rows.start);
+    let (last, below) = job.v.locate(rows.end);
+    let ragged = !panel.cols.is_multiple_of(job.block);
+    // Full tiles, between what is left of the first and of the last.
+    let full = match ragged {
+        false => first + usize::from(above > 0)..last,
+        true => last..last,
+    };
+    // SAFETY (all calls): rows `inside` of each tile are among `rows`, which are the caller's.
+    unsafe {
+        for tile in first..full.start.min(last + 1) {
+            let inside = if tile == first { above } else { 0 }..if tile == last { below } else { tile_rows };
+            partial(simd, job, panel, blocks.clone(), tile, inside);
+        }
+        full_tiles(simd, job, panel, blocks.clone(), full.clone());
+        if full.start <= last && below > 0 {
+            partial(simd, job, panel, blocks, last, 0..below);
+        }
     }
-    let (first, _) = job.v.locate(rows.start);
-    let (last, _) = job.v.locate(rows.end - 1);
-    for tile in first..=last {
-        let tile_row = job.v.first_row(tile);
-        let inside = rows.start.max(tile_row) - tile_row..rows.end.min(tile_row + job.v.tile) - tile_row;
+}
+
+/// Whole tiles, with the loops over V unrolled for the smallest ranks.
+///
+/// # Safety
+/// As `over_tiles`, for all rows of `tiles`.
+#[inline(always)]
+unsafe fn full_tiles<T: Scalar, S: Simd>(
+    simd: S,
+    job: &Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+    tiles: Range<usize>,
+) {
+    // SAFETY: forwarded to the caller; the constants are the job's own.
+    unsafe {
+        match (job.plus, job.minus) {
+            (4, 0) => full_tiles_of(simd, job, panel, blocks, tiles, (4, 0)),
+            (0, 4) => full_tiles_of(simd, job, panel, blocks, tiles, (0, 4)),
+            signs => full_tiles_of(simd, job, panel, blocks, tiles, signs),
+        }
+    }
+}
+
+/// Whole tiles for V with that many columns of each sign.
+///
+/// # Safety
+/// As `full_tiles`; `signs` are the job's.
+#[inline(always)]
+unsafe fn full_tiles_of<T: Scalar, S: Simd>(
+    simd: S,
+    job: &Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+    tiles: Range<usize>,
+    signs: (usize, usize),
+) {
+    let group = (GROUP_BYTES / (job.v.tile * (signs.0 + signs.1) * size_of::<T>())).max(1);
+    for first in tiles.clone().step_by(group) {
         for s in blocks.clone() {
-            let column = panel.first + s * job.block;
-            let cols = job.block.min(panel.end() - column);
             let reflector = job.reflector(panel, s);
-            // SAFETY: rows `inside` of the tile are among `rows`, which are the caller's; the columns are the panel's.
-            unsafe {
-                let full = inside.len() == job.v.tile && cols == job.block;
-                match (full, block_cols::<S>()) {
-                    (true, 8) => {
-                        apply::<T, S, _, TILE_VECTORS, 8>(simd, Full, 8, job.tile(tile, 0, column), reflector)
-                    }
-                    (true, _) => {
-                        apply::<T, S, _, TILE_VECTORS, 4>(simd, Full, 4, job.tile(tile, 0, column), reflector)
-                    }
-                    (false, 8) => {
-                        partial::<T, S, 8>(simd, job, tile, inside.clone(), column, cols, reflector)
-                    }
-                    (false, _) => {
-                        partial::<T, S, 4>(simd, job, tile, inside.clone(), column, cols, reflector)
+            for tile in first..tiles.end.min(first + group) {
+                // SAFETY: forwarded to the caller.
+                unsafe {
+                    let at = job.tile(tile, 0, panel.first + s * job.block);
+                    if wide::<S>() {
+                        apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(simd, Full, WIDE.1, signs, at, reflector);
+                    } else {
+                        apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(simd, Full, NARROW.1, signs, at, reflector);
                     }
                 }
             }
@@ -241,26 +289,39 @@ unsafe fn over_tiles<T: Scalar, S: Simd>(
     }
 }
 
-/// A tile of which only the rows `inside` take part, a register at a time.
+/// One tile of which only the rows `inside` take part, a register at a time.
 ///
 /// # Safety
-/// As [`Job::trailing`], for rows `inside` of the tile and `cols` columns from `column` on.
+/// As `over_tiles`, for rows `inside` of the tile.
 #[inline(always)]
-unsafe fn partial<T: Scalar, S: Simd, const C: usize>(
+unsafe fn partial<T: Scalar, S: Simd>(
     simd: S,
     job: &Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
     tile: usize,
     inside: Range<usize>,
-    column: usize,
-    cols: usize,
-    reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
-    for i in inside.start / lanes..inside.end.div_ceil(lanes) {
-        let from = inside.start.saturating_sub(i * lanes);
-        let to = (inside.end - i * lanes).min(lanes);
-        let rows = Masked([T::mask(simd, from, to)]);
-        // SAFETY: the mask keeps to rows `inside`, which are the caller's.
-        unsafe { apply::<T, S, _, 1, C>(simd, rows, cols, job.tile(tile, i * lanes, column), reflector) };
+    let signs = (job.plus, job.minus);
+    for s in blocks {
+        let column = panel.first + s * job.block;
+        let cols = job.block.min(panel.end() - column);
+        let reflector = job.reflector(panel, s);
+        for i in inside.start / lanes..inside.end.div_ceil(lanes) {
+            let from = inside.start.saturating_sub(i * lanes);
+            let to = (inside.end - i * lanes).min(lanes);
+            // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
+            unsafe {
+                let at = job.tile(tile, i * lanes, column);
+                let mask = Masked([T::mask(simd, from, to)]);
+                match (to - from == lanes, wide::<S>()) {
+                    (true, true) => apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, signs, at, reflector),
+                    (true, false) => apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, signs, at, reflector),
+                    (false, true) => apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, signs, at, reflector),
+                    (false, false) => apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, signs, at, reflector),
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,52 @@
+//! From which rank on refactorizing is faster.
+
+use crate::competitors::{Kind, Team, Verb};
+use crate::limits::Limits;
+use crate::measure::{Outcome, Timer};
+use crate::problem::{Problem, Real};
+use crate::table::time;
+
+/// Prints, for one thread and for all, the smallest rank whose update takes longer than forming A' and its factor.
+pub fn crossover<T: Real>(problem: &Problem<T>, timer: &mut Timer, limits: &Limits) -> Vec<String> {
+    [Team::One, Team::All].map(|team| seek(problem, team, timer, limits)).to_vec()
+}
+
+fn seek<T: Real>(problem: &Problem<T>, team: Team, timer: &mut Timer, limits: &Limits) -> String {
+    let n = problem.order();
+    let mut both = |rank: usize| {
+        let v = problem.v(rank);
+        [Kind::Ours(team), Kind::Refactor(team)].map(|kind| {
+            match timer.measure(kind, problem, v.as_ref(), limits) {
+                Outcome::Measured(timings) => timings[Verb::Update as usize].seconds,
+                Outcome::Skipped(_) => f64::NAN,
+            }
+        })
+    };
+    let threads = if team == Team::One { "1 thread" } else { "all threads" };
+    let label = format!("{} n = {n:5}, {threads:11}:", T::NAME);
+
+    // The update is faster at `low` and refactorizing at `high`, once that has been made sure of.
+    let (mut low, mut high) = (0, n / 2);
+    let [mut ours, mut refactor] = both(high);
+    while ours < refactor {
+        if high >= 2 * n {
+            return format!("{label} the update is faster up to k = {high}");
+        }
+        (low, high) = (high, 2 * high);
+        [ours, refactor] = both(high);
+    }
+    if ours.is_nan() || refactor.is_nan() {
+        return format!("{label} skipped: over budget at k = {high}");
+    }
+    while high - low > (n / 64).max(1) {
+        let middle = usize::midpoint(low, high);
+        let [a, b] = both(middle);
+        if a < b {
+            low = middle;
+        } else {
+            (high, ours, refactor) = (middle, a, b);
+        }
+    }
+    let share = high as f64 / n as f64;
+    format!("{label} k = {high} = {share:.2} n (update {}, refactor {})", time(ours), time(refactor))
+}

@@ -1,0 +1,209 @@
+//! What the machine can do, measured in the same run as what is compared with it.
+
+use crate::competitors::Team;
+use crate::problem::Real;
+use pulp::{Arch, Simd, WithSimd};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+/// Loops that reach the limits, under the best instruction set of the machine.
+pub trait Kernels: Sized {
+    /// x ← c x
+    fn scale(arch: Arch, x: &mut [Self], c: Self);
+    /// Independent chains of fused multiply-adds in registers; returns their number of flops.
+    fn fma(arch: Arch) -> f64;
+    /// Scalars in one register.
+    fn lanes(arch: Arch) -> usize;
+}
+
+/// Chains that hide the latency of a multiply-add and fit sixteen registers.
+const CHAINS: usize = 12;
+const STEPS: usize = 4096;
+/// f64 in a cache line.
+const LINE: usize = 8;
+
+macro_rules! kernels {
+    ($t:ident, $lanes:ident, $as_simd:ident, $splat:ident, $mul:ident, $fma:ident) => {
+        impl Kernels for $t {
+            fn scale(arch: Arch, x: &mut [Self], c: Self) {
+                struct Scale<'a>(&'a mut [$t], $t);
+                impl WithSimd for Scale<'_> {
+                    type Output = ();
+                    #[inline(always)]
+                    fn with_simd<S: Simd>(self, simd: S) {
+                        let (body, rest) = S::$as_simd(self.0);
+                        let c = simd.$splat(self.1);
+                        body.iter_mut().for_each(|x| *x = simd.$mul(*x, c));
+                        rest.iter_mut().for_each(|x| *x *= self.1);
+                    }
+                }
+                arch.dispatch(Scale(x, c));
+            }
+            fn fma(arch: Arch) -> f64 {
+                struct Chains;
+                impl WithSimd for Chains {
+                    type Output = f64;
+                    #[inline(always)]
+                    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+                        let (a, b) = (simd.$splat(black_box(0.5)), simd.$splat(black_box(1.0)));
+                        let mut x = [b; CHAINS];
+                        for _ in 0..STEPS {
+                            for x in &mut x {
+                                *x = simd.$fma(*x, a, b);
+                            }
+                        }
+                        black_box(x);
+                        (2 * STEPS * CHAINS * S::$lanes) as f64
+                    }
+                }
+                arch.dispatch(Chains)
+            }
+            fn lanes(arch: Arch) -> usize {
+                struct Lanes;
+                impl WithSimd for Lanes {
+                    type Output = usize;
+                    #[inline(always)]
+                    fn with_simd<S: Simd>(self, _: S) -> usize {
+                        S::$lanes
+                    }
+                }
+                arch.dispatch(Lanes)
+            }
+        }
+    };
+}
+kernels!(f32, F32_LANES, as_mut_simd_f32s, splat_f32s, mul_f32s, mul_add_e_f32s);
+kernels!(f64, F64_LANES, as_mut_simd_f64s, splat_f64s, mul_f64s, mul_add_e_f64s);
+
+/// A rate of one thread and of all threads together.
+#[derive(Clone, Copy)]
+pub struct Rate {
+    one: f64,
+    all: f64,
+}
+
+impl Rate {
+    pub fn of(self, team: Team) -> f64 {
+        match team {
+            Team::One => self.one,
+            Team::All => self.all,
+        }
+    }
+}
+
+/// The limits of the machine. Bandwidths are measured when they are first asked for, and kept.
+pub struct Limits {
+    arch: Arch,
+    interval: Duration,
+    dram_bytes: usize,
+    flops: HashMap<&'static str, Rate>,
+    bytes: HashMap<usize, Rate>,
+    /// What an empty timed region takes.
+    pub timer: Duration,
+}
+
+impl Limits {
+    /// `interval`: how long a limit is measured; `dram_bytes`: a footprint that no cache holds.
+    pub fn new(interval: Duration, dram_bytes: usize) -> Self {
+        let mut empty: Vec<_> = (0..10_001).map(|_| Instant::now().elapsed()).collect();
+        empty.sort_unstable();
+        let timer = empty[empty.len() / 2];
+        let (flops, bytes) = Default::default();
+        Self { arch: Arch::new(), interval, dram_bytes, flops, bytes, timer }
+    }
+
+    /// Multiply-adds, in flop/s.
+    pub fn flops<T: Real>(&mut self) -> Rate {
+        let (arch, interval) = (self.arch, self.interval);
+        let measure = |threads| best(|| on_each(threads, interval, || (), |()| T::fma(arch)));
+        *self.flops.entry(T::NAME).or_insert_with(|| Rate { one: measure(1), all: measure(all_threads()) })
+    }
+
+    /// Scaling `bytes` of memory in place again and again, in bytes read and bytes written a second.
+    pub fn bandwidth(&mut self, bytes: usize) -> Rate {
+        let (arch, interval) = (self.arch, self.interval);
+        let bytes = bytes.min(self.dram_bytes);
+        let measure = |threads: usize| {
+            let share = (bytes / size_of::<f64>()).div_ceil(threads);
+            // Room to begin at a cache line.
+            let memory = || vec![1.0; share + LINE];
+            // Multiplication by −1 keeps the entries in range however often it is done.
+            let pass = |memory: &mut Vec<f64>| {
+                let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+                let x = &mut memory[start..][..share];
+                f64::scale(arch, x, black_box(-1.0));
+                (2 * size_of_val(x)) as f64
+            };
+            best(|| on_each(threads, interval, memory, pass))
+        };
+        *self.bytes.entry(bytes).or_insert_with(|| Rate { one: measure(1), all: measure(all_threads()) })
+    }
+
+    pub fn dram(&mut self) -> Rate {
+        self.bandwidth(self.dram_bytes)
+    }
+
+    /// Least seconds for a rank-`k` modification of a factor of order `n`: the larger of reading and writing the factor once,
+    /// at the bandwidth of a footprint of its size, and of 2 k n² flops.
+    pub fn bound<T: Real>(&mut self, n: usize, k: usize, team: Team) -> f64 {
+        let factor = n * (n + 1) / 2 * size_of::<T>();
+        let memory = 2.0 * factor as f64 / self.bandwidth(factor).of(team);
+        let flops = 2.0 * k as f64 * (n as f64).powi(2) / self.flops::<T>().of(team);
+        memory.max(flops)
+    }
+
+    pub fn print(&mut self) {
+        let mib = self.dram_bytes >> 20;
+        let (dram, f64s, f32s) = (self.dram(), self.flops::<f64>(), self.flops::<f32>());
+        println!(
+            "limits, 1 thread and {} threads ({} f64 a register):",
+            all_threads(),
+            f64::lanes(self.arch)
+        );
+        println!("  in-place scale, {mib} MiB   {:7.1} {:7.1} GB/s", dram.one / 1e9, dram.all / 1e9);
+        println!("  multiply-add f64         {:7.1} {:7.1} GFLOP/s", f64s.one / 1e9, f64s.all / 1e9);
+        println!("  multiply-add f32         {:7.1} {:7.1} GFLOP/s", f32s.one / 1e9, f32s.all / 1e9);
+        println!("  empty timed region       {:7} ns, subtracted", self.timer.as_nanos());
+    }
+}
+
+/// Threads of the pool that the engines use.
+pub fn all_threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// A limit is the best that was seen.
+fn best(rate: impl FnMut() -> f64) -> f64 {
+    core::iter::repeat_with(rate).take(5).fold(0.0, f64::max)
+}
+
+/// What `threads` threads do a second, each repeating `work` on state of its own for `interval`.
+fn on_each<S>(
+    threads: usize,
+    interval: Duration,
+    state: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S) -> f64 + Sync,
+) -> f64 {
+    let barrier = Barrier::new(threads);
+    let rate = || {
+        let mut state = state();
+        let mut done = work(&mut state);
+        // Calls between two looks at the clock, so that the clock does not count.
+        let start = Instant::now();
+        work(&mut state);
+        let batch = (20e-6 / start.elapsed().as_secs_f64().max(1e-9)).ceil().max(1.0) as usize;
+        barrier.wait();
+        let start = Instant::now();
+        done *= 0.0;
+        while start.elapsed() < interval {
+            done += (0..batch).map(|_| work(&mut state)).sum::<f64>();
+        }
+        done / start.elapsed().as_secs_f64()
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(rate)).collect();
+        handles.into_iter().map(|handle| handle.join().expect("a limit loop cannot fail")).sum()
+    })
+}

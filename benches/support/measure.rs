@@ -1,0 +1,124 @@
+//! One timer for all competitors.
+
+use crate::competitors::{Competitor, Kind, Verb};
+use crate::limits::Limits;
+use crate::problem::{Problem, Real};
+use cholupdate::faer::MatRef;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How much time a cell may take.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Samples are taken until this much time has gone into one competitor.
+    pub budget: Duration,
+    /// Samples beside the first, which finds cold memory.
+    pub at_least: usize,
+    /// A first sample longer than this is the only one: it is long enough not to mind cold memory.
+    pub lone: Duration,
+    /// What is predicted to take longer than this for an update and a downdate is skipped.
+    pub skip: Duration,
+}
+
+/// What one verb of one competitor took.
+#[derive(Clone, Copy)]
+pub struct Timing {
+    /// Median of the samples.
+    pub seconds: f64,
+    pub samples: usize,
+    /// After the first call, and NaN-propagating: see [`Problem::residual`].
+    pub residual: f64,
+    /// Whether the residual after the first and after the last call is that of a right result.
+    pub right: bool,
+}
+
+pub enum Outcome {
+    /// In the order of [`Verb::BOTH`].
+    Measured([Timing; 2]),
+    /// The predicted seconds for an update and a downdate.
+    Skipped(f64),
+}
+
+/// The timer, and the rates it has seen so far.
+pub struct Timer {
+    pub effort: Effort,
+    /// Seconds per unit of [`Kind::work`] in the cell measured last.
+    rates: HashMap<(Kind, &'static str), f64>,
+}
+
+impl Timer {
+    pub fn new(effort: Effort) -> Self {
+        Self { effort, rates: HashMap::new() }
+    }
+
+    pub fn measure<T: Real>(
+        &mut self,
+        kind: Kind,
+        problem: &Problem<T>,
+        v: MatRef<'_, T>,
+        limits: &Limits,
+    ) -> Outcome {
+        let work = kind.work(problem.order(), v.ncols());
+        let predicted = self.rates.get(&(kind, T::NAME)).map_or(0.0, |rate| 2.0 * rate * work);
+        if predicted > self.effort.skip.as_secs_f64() {
+            return Outcome::Skipped(predicted);
+        }
+        let timings = alternate(&mut *kind.build(problem, v), problem, v, self.effort, limits.timer);
+        self.rates.insert((kind, T::NAME), (timings[0].seconds + timings[1].seconds) / 2.0 / work);
+        Outcome::Measured(timings)
+    }
+}
+
+/// Times updates and downdates by the same V in turn.
+///
+/// Every downdate undoes the update before it, so that the input of every call is in place without any copying: the factor
+/// stays in the caches as it does in a loop that keeps one factor current. Only the clock is read between calls;
+/// what an empty timed region takes is subtracted.
+fn alternate<T: Real>(
+    competitor: &mut dyn Competitor<T>,
+    problem: &Problem<T>,
+    v: MatRef<'_, T>,
+    effort: Effort,
+    timer: Duration,
+) -> [Timing; 2] {
+    const MOST: usize = 10_000;
+    let timed = |competitor: &mut dyn Competitor<T>, verb| {
+        competitor.prepare(verb);
+        let start = Instant::now();
+        competitor.run(verb);
+        start.elapsed().saturating_sub(timer).as_secs_f64()
+    };
+    let residual = |competitor: &dyn Competitor<T>, verb| {
+        let sign = if verb == Verb::Update { 1.0 } else { 0.0 };
+        problem.residual(competitor.factor(), v, sign)
+    };
+
+    let mut residuals = [0.0; 2];
+    let mut first = [0.0; 2];
+    for (i, verb) in Verb::BOTH.into_iter().enumerate() {
+        first[i] = timed(competitor, verb);
+        residuals[i] = residual(competitor, verb);
+    }
+    let mut samples = Vec::new();
+    if first[0] + first[1] > effort.lone.as_secs_f64() {
+        samples.push(first);
+    } else {
+        let start = Instant::now();
+        while samples.len() < effort.at_least || samples.len() < MOST && start.elapsed() < effort.budget {
+            samples.push(Verb::BOTH.map(|verb| timed(competitor, verb)));
+        }
+    }
+    let last = residual(competitor, Verb::Downdate);
+    core::array::from_fn(|i| Timing {
+        seconds: median(samples.iter().map(|pair| pair[i]).collect()),
+        samples: samples.len(),
+        residual: residuals[i],
+        right: residuals[i] <= T::LARGEST_RESIDUAL && last <= T::LARGEST_RESIDUAL,
+    })
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }
+}

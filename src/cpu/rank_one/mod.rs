@@ -1,0 +1,75 @@
+//! The two steps of a panel for V with one column, where there is so little arithmetic that its latency decides.
+//!
+//! With p = D⁻¹ v for the diagonal block D, which a chain of multiply-adds gives, everything else follows without one:
+//! t_j = t_{j−1} + σ p_j², and for every row i below (method C1 of Gill, Golub, Murray and Saunders, *Methods for modifying
+//! matrix factorizations*, Math. Comp. 28, 1974)
+//!
+//! ```text
+//! v_i ← v_i − p_j l_ij          l'_ij = c_j l_ij + g_j v_i,     c_j² = t_j / t_{j−1},  g_j = σ p_j / √(t_{j−1} t_j)
+//! ```
+//!
+//! The residual proper is v / √t; t starts at 1 and the root is not taken out. This form loses accuracy where t grows
+//! much within a panel, that is, where V dominates L there. t is known before anything is written, so such a panel is done by the
+//! hyperbolic reflection in its mixed form, which does not mind:
+//!
+//! ```text
+//! l'_ij = c_j l_ij + g_j v_i    v_i ← v_i − p_j (l_ij + l'_ij),     c_j = l/α,  g_j = σ a/α,  p_j = a/(l + α)
+//! ```
+
+mod diagonal;
+mod trailing;
+
+use super::worker::Columns;
+use crate::scalar::Scalar;
+
+/// Columns of the widest panel.
+pub(crate) const PANEL_COLS: usize = 64;
+
+/// What the rows below need of one panel; its place is that of the block reflectors of higher rank.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Coefficients<T> {
+    p: [T; PANEL_COLS],
+    c: [T; PANEL_COLS],
+    g: [T; PANEL_COLS],
+    /// What v is multiplied by first: 1, or 1/√t where the mixed form begins.
+    scale: T,
+    /// 1 for the mixed form, 0 for method C1.
+    mixed: T,
+}
+
+impl<T> Coefficients<T> {
+    /// Scalars that they take.
+    pub const LEN: usize = size_of::<Self>() / size_of::<T>();
+}
+
+/// What the steps work on: L, the one column of V by absolute row, and its sign.
+#[derive(Clone, Copy)]
+pub(crate) struct RankOne<T> {
+    pub l: Columns<T>,
+    pub v: *mut T,
+    pub sign: T,
+}
+
+impl<T: Scalar> RankOne<T> {
+    /// # Safety
+    /// Row and column must lie inside L.
+    #[inline(always)]
+    unsafe fn src(&self, row: usize, column: usize) -> *const T {
+        // SAFETY: the caller vouches for the entry.
+        unsafe { self.l.src.offset(column as isize * self.l.src_stride).add(row) }
+    }
+
+    /// Null where nothing is to be written.
+    ///
+    /// # Safety
+    /// Row and column must lie inside L.
+    #[inline(always)]
+    unsafe fn dst(&self, row: usize, column: usize) -> *mut T {
+        if self.l.dst.is_null() {
+            return self.l.dst;
+        }
+        // SAFETY: the caller vouches for the entry.
+        unsafe { self.l.dst.offset(column as isize * self.l.dst_stride).add(row) }
+    }
+}

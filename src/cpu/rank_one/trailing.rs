@@ -1,0 +1,103 @@
+//! The coefficients of a panel applied to rows of L and V.
+
+use super::{Coefficients, RankOne};
+use crate::cpu::simd::prefetch;
+use crate::cpu::trailing::{Full, Masked, Rows};
+use crate::scalar::Scalar;
+use core::ops::Range;
+use pulp::Simd;
+
+/// Registers of rows that are worked on together, so that the chain through a row has company.
+const ROW_VECTORS: usize = 4;
+
+impl<T: Scalar> RankOne<T> {
+    /// Applies the coefficients of `columns` to `rows` of L and V, all below those columns.
+    ///
+    /// `panel` is where the columns' panel begins: coefficient j is that of column `panel + j`.
+    ///
+    /// # Safety
+    /// As [`Job::trailing`](crate::cpu::worker::Job::trailing).
+    #[inline(always)]
+    pub unsafe fn rows<S: Simd>(
+        &self,
+        simd: S,
+        panel: usize,
+        columns: Range<usize>,
+        coefficients: &Coefficients<T>,
+        rows: Range<usize>,
+    ) {
+        let lanes = T::lanes::<S>();
+        let mut row = rows.start;
+        // SAFETY: forwarded to the caller; the mask keeps to what is left of `rows`.
+        unsafe {
+            while row + ROW_VECTORS * lanes <= rows.end {
+                self.tile::<S, _, ROW_VECTORS>(simd, Full, panel, columns.clone(), coefficients, row);
+                row += ROW_VECTORS * lanes;
+            }
+            while row + 2 * lanes <= rows.end {
+                self.tile::<S, _, 2>(simd, Full, panel, columns.clone(), coefficients, row);
+                row += 2 * lanes;
+            }
+            while row < rows.end {
+                let mask = Masked([T::mask(simd, 0, (rows.end - row).min(lanes))]);
+                self.tile::<S, _, 1>(simd, mask, panel, columns.clone(), coefficients, row);
+                row += lanes;
+            }
+        }
+    }
+
+    /// RV registers of rows from `row` on, over all `columns`: v stays in registers.
+    ///
+    /// # Safety
+    /// As `rows`, for the real lanes of these registers.
+    #[inline(always)]
+    unsafe fn tile<S: Simd, A: Rows<T, S>, const RV: usize>(
+        &self,
+        simd: S,
+        real: A,
+        panel: usize,
+        columns: Range<usize>,
+        coefficients: &Coefficients<T>,
+        row: usize,
+    ) {
+        let lanes = T::lanes::<S>();
+        let place = columns.start - panel..columns.end - panel;
+        let (p, c, g) =
+            (&coefficients.p[place.clone()], &coefficients.c[place.clone()], &coefficients.g[place]);
+        // SAFETY (all accesses): the real rows and the columns are the caller's.
+        unsafe {
+            let mut v = [T::splat(simd, T::ZERO); RV];
+            for i in 0..RV {
+                v[i] = real.load(simd, i, self.v.add(row + i * lanes));
+            }
+            if columns.start == panel && coefficients.scale != T::ONE {
+                let scale = T::splat(simd, coefficients.scale);
+                v.iter_mut().for_each(|x| *x = T::vmul(simd, *x, scale));
+            }
+            let mixed = coefficients.mixed != T::ZERO;
+            for (j, ((&p, &c), &g)) in p.iter().zip(c).zip(g).enumerate() {
+                let (src, dst) = (self.src(row, columns.start + j), self.dst(row, columns.start + j));
+                prefetch(src.wrapping_add(RV * lanes), RV * lanes);
+                let (p, c, g) = (T::splat(simd, p), T::splat(simd, c), T::splat(simd, g));
+                for i in 0..RV {
+                    let old = real.load(simd, i, src.add(i * lanes));
+                    let kept = T::vmul(simd, c, old);
+                    let new = if mixed {
+                        let new = T::mul_add(simd, g, v[i], kept);
+                        v[i] = T::neg_mul_add(simd, p, T::vadd(simd, old, new), v[i]);
+                        new
+                    } else {
+                        v[i] = T::neg_mul_add(simd, p, old, v[i]);
+                        T::mul_add(simd, g, v[i], kept)
+                    };
+                    if !dst.is_null() {
+                        real.store(simd, i, dst.add(i * lanes), new);
+                    }
+                }
+            }
+            for i in 0..RV {
+                real.store(simd, i, self.v.add(row + i * lanes), v[i]);
+            }
+        }
+    }
+}
