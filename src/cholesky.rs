@@ -241,10 +241,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// The checked change, and the bound on the rows of L that holds after it.
     fn check<'a>(&self, v: MatRef<'a, T>, weights: Weights<'a, T>) -> Result<(Change<'a, T>, f64), Error> {
         let change = Change::new(v, weights, self.order())?;
-        let row_norm = self.row_norm.hypot(change.row_norm);
-        if row_norm * row_norm > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "v" });
+        let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
+        let mut row_norm = self.row_norm.hypot(change.row_norm);
+        if overflows(row_norm) {
+            // The bound never shrinks with a downdate: look at L itself before refusing.
+            row_norm = self.engine.row_norm(&self.factor)?.hypot(change.row_norm);
         }
-        Ok((change, row_norm))
+        if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok((change, row_norm)) }
     }
 }

@@ -37,6 +37,9 @@ pub trait EngineCore<T: Scalar> {
     /// log det A.
     fn log_det(&self, factor: &Self::Factor) -> Result<T, Error>;
 
+    /// An upper bound of the 2-norm of any row of L.
+    fn row_norm(&self, factor: &Self::Factor) -> Result<f64, Error>;
+
     /// A copy of L in host memory, zero above the diagonal. (n × n)
     fn to_factor(&self, factor: &Self::Factor) -> Result<Mat<T>, Error>;
 }

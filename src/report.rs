@@ -28,43 +28,41 @@ impl<T: Scalar> Modification<T> {
 /// Running totals of a sweep, one entry a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health<T> {
-    min_ratio: T,
-    /// Product of new pivot / old pivot since the last logarithm.
+    /// Least new pivot / old pivot.
+    min_ratio: Option<T>,
+    /// Product of these ratios since the last logarithm.
     product: f64,
     log: f64,
 }
 
 impl<T: Scalar> Default for Health<T> {
     fn default() -> Self {
-        Self { min_ratio: T::INFINITY, product: 1.0, log: 0.0 }
+        Self { min_ratio: None, product: 1.0, log: 0.0 }
     }
 }
 
 impl<T: Scalar> Health<T> {
-    /// Takes note of a column by new pivot / old pivot.
+    /// Takes note of a column whose pivot went from `old` to `new`.
     #[inline(always)]
-    pub fn record(&mut self, ratio: T) {
-        self.record_all(&[ratio]);
-    }
-
-    /// Takes note of a few columns by new pivot / old pivot.
-    #[inline(always)]
-    pub fn record_all(&mut self, ratios: &[T]) {
-        for &ratio in ratios {
-            self.min_ratio = if ratio < self.min_ratio { ratio } else { self.min_ratio };
-            self.product *= ratio.to_f64();
-            // One logarithm for many columns; the range leaves room for any ratio that matters.
-            if !(self.product > 1e-50 && self.product < 1e50) {
-                self.log += self.product.ln();
-                self.product = 1.0;
-            }
+    pub fn record(&mut self, old: T, new: T) {
+        let ratio = new / old;
+        self.min_ratio = match self.min_ratio {
+            Some(least) if least < ratio => Some(least),
+            _ => Some(ratio),
+        };
+        let product = self.product * ratio.to_f64();
+        // One logarithm for many columns, while the product is far from the ends of the range.
+        if product > 1e-100 && product < 1e100 {
+            self.product = product;
+        } else {
+            self.log += self.product.ln() + new.to_f64().ln() - old.to_f64().ln();
+            self.product = 1.0;
         }
     }
 
     pub fn report(&self) -> Modification<T> {
-        let changed = self.min_ratio < T::INFINITY;
         Modification {
-            min_pivot_ratio: if changed { self.min_ratio * self.min_ratio } else { T::ONE },
+            min_pivot_ratio: self.min_ratio.map_or(T::ONE, |ratio| ratio * ratio),
             log_det_change: T::from_f64(2.0 * (self.log + self.product.ln())),
         }
     }

@@ -77,6 +77,9 @@ macro_rules! kernels {
 kernels!(f32, F32_LANES, as_mut_simd_f32s, splat_f32s, mul_f32s, mul_add_e_f32s);
 kernels!(f64, F64_LANES, as_mut_simd_f64s, splat_f64s, mul_f64s, mul_add_e_f64s);
 
+/// [`Kernels::fma`] of one type.
+type Fma = fn(Arch) -> f64;
+
 /// A rate of one thread and of all threads together.
 #[derive(Clone, Copy)]
 pub struct Rate {
@@ -85,6 +88,16 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// A limit is the best that is seen in a few trials of `measure(threads)`.
+    fn new(measure: impl Fn(usize) -> f64) -> Self {
+        let best = |threads| (0..5).map(|_| measure(threads)).fold(0.0, f64::max);
+        Self { one: best(1), all: best(all_threads()) }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { one: self.one.max(other.one), all: self.all.max(other.all) }
+    }
+
     pub fn of(self, team: Team) -> f64 {
         match team {
             Team::One => self.one,
@@ -98,7 +111,7 @@ pub struct Limits {
     arch: Arch,
     interval: Duration,
     dram_bytes: usize,
-    flops: HashMap<&'static str, Rate>,
+    flops: HashMap<&'static str, (Fma, Rate)>,
     bytes: HashMap<usize, Rate>,
     /// What an empty timed region takes.
     pub timer: Duration,
@@ -116,29 +129,24 @@ impl Limits {
 
     /// Multiply-adds, in flop/s.
     pub fn flops<T: Real>(&mut self) -> Rate {
-        let (arch, interval) = (self.arch, self.interval);
-        let measure = |threads| best(|| on_each(threads, interval, || (), |()| T::fma(arch)));
-        *self.flops.entry(T::NAME).or_insert_with(|| Rate { one: measure(1), all: measure(all_threads()) })
+        let interval = self.interval;
+        let (arch, fma) = (self.arch, T::fma as Fma);
+        self.flops.entry(T::NAME).or_insert_with(|| (fma, flops(arch, interval, fma))).1
     }
 
     /// Scaling `bytes` of memory in place again and again, in bytes read and bytes written a second.
     pub fn bandwidth(&mut self, bytes: usize) -> Rate {
         let (arch, interval) = (self.arch, self.interval);
         let bytes = bytes.min(self.dram_bytes);
-        let measure = |threads: usize| {
-            let share = (bytes / size_of::<f64>()).div_ceil(threads);
-            // Room to begin at a cache line.
-            let memory = || vec![1.0; share + LINE];
-            // Multiplication by −1 keeps the entries in range however often it is done.
-            let pass = |memory: &mut Vec<f64>| {
-                let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
-                let x = &mut memory[start..][..share];
-                f64::scale(arch, x, black_box(-1.0));
-                (2 * size_of_val(x)) as f64
-            };
-            best(|| on_each(threads, interval, memory, pass))
-        };
-        *self.bytes.entry(bytes).or_insert_with(|| Rate { one: measure(1), all: measure(all_threads()) })
+        *self.bytes.entry(bytes).or_insert_with(|| bandwidth(arch, interval, bytes))
+    }
+
+    /// Measures every limit that was asked for once more and keeps the better figure: other work on the machine may have
+    /// been in the way of one of the two.
+    pub fn again(&mut self) {
+        let (arch, interval) = (self.arch, self.interval);
+        self.flops.values_mut().for_each(|(fma, rate)| *rate = rate.max(flops(arch, interval, *fma)));
+        self.bytes.iter_mut().for_each(|(&bytes, rate)| *rate = rate.max(bandwidth(arch, interval, bytes)));
     }
 
     pub fn dram(&mut self) -> Rate {
@@ -169,14 +177,29 @@ impl Limits {
     }
 }
 
+fn flops(arch: Arch, interval: Duration, fma: Fma) -> Rate {
+    Rate::new(|threads| on_each(threads, interval, || (), |()| fma(arch)))
+}
+
+fn bandwidth(arch: Arch, interval: Duration, bytes: usize) -> Rate {
+    Rate::new(|threads| {
+        let share = (bytes / size_of::<f64>()).div_ceil(threads);
+        // Room to begin at a cache line.
+        let memory = || vec![1.0; share + LINE];
+        // Multiplication by −1 keeps the entries in range however often it is done.
+        let pass = |memory: &mut Vec<f64>| {
+            let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+            let x = &mut memory[start..][..share];
+            f64::scale(arch, x, black_box(-1.0));
+            (2 * size_of_val(x)) as f64
+        };
+        on_each(threads, interval, memory, pass)
+    })
+}
+
 /// Threads of the pool that the engines use.
 pub fn all_threads() -> usize {
     rayon::current_num_threads()
-}
-
-/// A limit is the best that was seen.
-fn best(rate: impl FnMut() -> f64) -> f64 {
-    core::iter::repeat_with(rate).take(5).fold(0.0, f64::max)
 }
 
 /// What `threads` threads do a second, each repeating `work` on state of its own for `interval`.

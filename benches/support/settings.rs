@@ -93,7 +93,7 @@ impl Settings {
         };
         match self.mode {
             Mode::Test => effort(0.0, 1, 1e9, 1e9),
-            Mode::Quick => effort(0.15, 1, 0.4, 3.0),
+            Mode::Quick => effort(0.15, 1, 0.4, 8.0),
             Mode::Full => effort(1.0, 3, 5.0, 90.0),
         }
     }

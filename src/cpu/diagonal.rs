@@ -57,8 +57,8 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             };
             let beta = l + alpha;
             let (inv_beta, inv_alpha) = (T::ONE / beta, T::ONE / alpha);
-            let rho = beta * inv_alpha;
-            health.record(alpha / l);
+            let rho = beta / alpha; // exactly 2 where V is zero, and then P stays exactly as it is
+            health.record(l, alpha);
 
             // u = (p + V S bᵀ) ρ for the rows to come, τ for the rows done
             let scaled = T::vmul(simd, products, T::splat(simd, inv_beta));

@@ -121,6 +121,10 @@ impl<T: Scalar> EngineCore<T> for Cpu {
         Ok(T::from_f64(2.0 * diagonal.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
     }
 
+    fn row_norm(&self, factor: &HostFactor<T>) -> Result<f64, Error> {
+        Ok(factor.l.norm_max().to_f64() * (factor.l.nrows() as f64).sqrt())
+    }
+
     fn to_factor(&self, factor: &HostFactor<T>) -> Result<Mat<T>, Error> {
         Ok(factor.l.clone())
     }

@@ -83,6 +83,7 @@ unsafe fn modify<T: Scalar>(
         isa,
         l,
         v: v.view(),
+        stream: tuning::stream::<T>(&l, &plan),
         reflectors: reflectors.as_mut_ptr(),
         slots,
         panel_cols,

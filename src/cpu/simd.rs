@@ -114,3 +114,36 @@ pub(crate) fn prefetch<T>(ptr: *const T, len: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (ptr, len);
 }
+
+/// Writes a register to memory past the caches, where the machine can; `fence` makes such writes visible to other threads.
+///
+/// # Safety
+/// A whole register at `ptr` must be writable, and `ptr` a multiple of its size.
+#[inline(always)]
+pub(crate) unsafe fn stream<V: Copy, T>(ptr: *mut T, x: V) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_mm256_stream_ps, _mm512_stream_ps};
+        // SAFETY: registers of these sizes are plain data and exist only where the machine has the instructions; the memory and
+        // its alignment are the caller's promise.
+        unsafe {
+            match size_of::<V>() {
+                32 => return _mm256_stream_ps(ptr.cast(), core::mem::transmute_copy(&x)),
+                64 => return _mm512_stream_ps(ptr.cast(), core::mem::transmute_copy(&x)),
+                _ => {}
+            }
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe { ptr.cast::<V>().write_unaligned(x) }
+}
+
+/// Orders the writes of [`stream`] before later ones.
+#[inline(always)]
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 machine has SSE.
+    unsafe {
+        core::arch::x86_64::_mm_sfence();
+    }
+}

@@ -1,7 +1,7 @@
 //! The trailing step: a block reflector applied to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
-use super::simd::prefetch;
+use super::simd::{prefetch, stream};
 use crate::scalar::Scalar;
 use pulp::Simd;
 
@@ -14,6 +14,8 @@ pub(crate) struct Tile<T> {
     /// Where the new values go, possibly `src` itself; null to compute V alone.
     pub dst: *mut T,
     pub dst_stride: isize,
+    /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are real.
+    pub stream: bool,
     /// These rows of V. (rows × k, column stride `v_stride`)
     pub v: *mut T,
     pub v_stride: usize,
@@ -122,26 +124,35 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
         }
 
         // U T = W; P ← U − P
-        for j in 0..C {
-            let rho = T::splat(simd, *reflector.rho().add(j));
-            for i in 0..RV {
-                u[j][i] = T::vmul(simd, u[j][i], rho);
-            }
-            for h in 0..j {
-                let tau = T::splat(simd, *reflector.tau(j).add(h));
-                for i in 0..RV {
-                    u[j][i] = T::neg_mul_add(simd, u[h][i], tau, u[j][i]);
+        macro_rules! solve {
+            ($($j:literal)*) => {$(
+                if $j < C {
+                    let rho = T::splat(simd, *reflector.rho().add($j));
+                    for i in 0..RV {
+                        u[$j][i] = T::vmul(simd, u[$j][i], rho);
+                    }
+                    for h in 0..$j {
+                        let tau = T::splat(simd, *reflector.tau($j).add(h));
+                        for i in 0..RV {
+                            u[$j][i] = T::neg_mul_add(simd, u[h][i], tau, u[$j][i]);
+                        }
+                    }
                 }
-            }
+            )*};
         }
+        // Spelled out: a triangular nest of loops is not unrolled, and then U would live in memory.
+        solve!(0 1 2 3 4 5 6 7);
         if !tile.dst.is_null() {
             for j in 0..C {
                 if j < cols {
+                    let dst = tile.dst.offset(j as isize * tile.dst_stride);
                     for i in 0..RV {
-                        let p = rows.load(simd, i, src(i, j));
-                        let new = T::vsub(simd, u[j][i], p);
-                        let dst = tile.dst.offset(j as isize * tile.dst_stride).add(i * lanes);
-                        rows.store(simd, i, dst, new);
+                        let new = T::vsub(simd, u[j][i], rows.load(simd, i, src(i, j)));
+                        if tile.stream {
+                            stream(dst.add(i * lanes), new);
+                        } else {
+                            rows.store(simd, i, dst.add(i * lanes), new);
+                        }
                     }
                 }
             }

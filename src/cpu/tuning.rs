@@ -1,6 +1,7 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
 use super::threads::Threads;
+use super::worker::Columns;
 use crate::plan::Plan;
 
 /// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
@@ -29,4 +30,15 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
         0 | 1 => 1,
         worthwhile => allowed.count().min(worthwhile),
     }
+}
+
+/// Whether to write the new L past the caches: where it is other memory than the old one, larger than the caches, and laid out
+/// in cache lines. That spares reading what is overwritten.
+pub(crate) fn stream<T>(l: &Columns<T>, plan: &Plan) -> bool {
+    const CACHES: usize = 24 << 20;
+    let line = 64;
+    let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
+    let bytes = (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>();
+    let lines = l.dst.addr().is_multiple_of(line) && (l.dst_stride as usize * size_of::<T>()).is_multiple_of(line);
+    apart && bytes > CACHES && lines
 }

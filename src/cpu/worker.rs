@@ -4,7 +4,7 @@ use super::diagonal::diagonal;
 use super::packed::Tiles;
 use super::rank_one::{Coefficients, RankOne};
 use super::reflector::Reflector;
-use super::simd::{Isa, NARROW, WIDE, wide};
+use super::simd::{Isa, NARROW, WIDE, fence, wide};
 use super::trailing::{Full, Masked, Tile, apply};
 use crate::plan::Panel;
 use crate::report::Health;
@@ -44,6 +44,8 @@ pub(crate) struct Job<T> {
     pub isa: Isa,
     pub l: Columns<T>,
     pub v: Tiles<T>,
+    /// Write whole tiles of the new L past the caches.
+    pub stream: bool,
     /// Memory for the block reflectors of `slots` panels.
     pub reflectors: *mut T,
     pub slots: usize,
@@ -80,7 +82,7 @@ impl<T: Scalar> Job<T> {
         let slot = Coefficients::<T>::LEN * (panel.index % self.slots);
         // SAFETY: the slot is inside the memory that `reflectors` was sized for.
         let coefficients = unsafe { self.reflectors.add(slot) }.cast();
-        Some((RankOne { l: self.l, v: self.v.by_row(), sign }, coefficients))
+        Some((RankOne { l: self.l, v: self.v.by_row(), sign, stream: self.stream }, coefficients))
     }
 
     /// Micro reflector `s` of `panel`.
@@ -113,6 +115,7 @@ impl<T: Scalar> Job<T> {
                     false => l.dst.offset(column as isize * l.dst_stride).add(row),
                 },
                 dst_stride: l.dst_stride,
+                stream: false,
                 v: self.v.ptr(tile).add(offset),
                 v_stride: self.v.tile,
             }
@@ -137,6 +140,9 @@ impl<T: Scalar> Job<T> {
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         if !rows.is_empty() {
             self.isa.run(Trailing { job: self, panel, rows });
+            if self.stream {
+                fence();
+            }
         }
     }
 }
@@ -216,23 +222,20 @@ unsafe fn over_tiles<T: Scalar, S: Simd>(
     let tile_rows = job.v.tile;
     let (first, above) = job.v.locate(rows.start);
     let (last, below) = job.v.locate(rows.end);
-    let ragged = !panel.cols.is_multiple_of(job.block);
-    // Full tiles, between what is left of the first and of the last.
-    let full = match ragged {
-        false => first + usize::from(above > 0)..last,
-        true => last..last,
+    // Whole tiles lie between what is left of the first and of the last. A ragged block has none.
+    let whole = match panel.cols.is_multiple_of(job.block) {
+        true => first + usize::from(above > 0)..last,
+        false => last + 1..last + 1,
     };
-    // SAFETY (all calls): rows `inside` of each tile are among `rows`, which are the caller's.
-    unsafe {
-        for tile in first..full.start.min(last + 1) {
-            let inside = if tile == first { above } else { 0 }..if tile == last { below } else { tile_rows };
-            partial(simd, job, panel, blocks.clone(), tile, inside);
-        }
-        full_tiles(simd, job, panel, blocks.clone(), full.clone());
-        if full.start <= last && below > 0 {
-            partial(simd, job, panel, blocks, last, 0..below);
+    for tile in (first..=last).filter(|tile| !whole.contains(tile)) {
+        let inside = if tile == first { above } else { 0 }..if tile == last { below } else { tile_rows };
+        if !inside.is_empty() {
+            // SAFETY: rows `inside` of the tile are among `rows`, which are the caller's.
+            unsafe { partial(simd, job, panel, blocks.clone(), tile, inside) };
         }
     }
+    // SAFETY: as above, for all rows of whole tiles.
+    unsafe { full_tiles(simd, job, panel, blocks, whole) };
 }
 
 /// Whole tiles, with the loops over V unrolled for the smallest ranks.
@@ -277,7 +280,8 @@ unsafe fn full_tiles_of<T: Scalar, S: Simd>(
             for tile in first..tiles.end.min(first + group) {
                 // SAFETY: forwarded to the caller.
                 unsafe {
-                    let at = job.tile(tile, 0, panel.first + s * job.block);
+                    let mut at = job.tile(tile, 0, panel.first + s * job.block);
+                    at.stream = job.stream;
                     if wide::<S>() {
                         apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(simd, Full, WIDE.1, signs, at, reflector);
                     } else {

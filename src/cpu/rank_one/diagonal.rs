@@ -57,7 +57,7 @@ impl<T: Scalar> RankOne<T> {
                 return Err(columns.start + j);
             }
             self.coefficients(simd, cols, &solution, coefficients);
-            health.record_all(&coefficients.c[..cols]);
+            coefficients.c[..cols].iter().for_each(|&ratio| health.record(T::ONE, ratio));
             *t = end;
             self.triangle::<S>(simd, columns, coefficients);
         }
@@ -246,7 +246,7 @@ impl<T: Scalar> RankOne<T> {
                 let alpha = pivot(l, self.sign * a * a, minus)
                     .or_else(|| scaled_pivot(l, usize::from(!minus), usize::from(minus), |_| a))
                     .ok_or(j)?;
-                health.record_all(&[alpha / l]);
+                health.record(l, alpha);
                 let place = j - columns.start;
                 (out.p[place], out.c[place], out.g[place]) = (a / (l + alpha), l / alpha, self.sign * a / alpha);
                 self.rows(simd, columns.start, j..j + 1, out, j + 1..columns.end);

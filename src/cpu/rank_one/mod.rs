@@ -49,6 +49,8 @@ pub(crate) struct RankOne<T> {
     pub l: Columns<T>,
     pub v: *mut T,
     pub sign: T,
+    /// Write whole cache lines of the new L past the caches.
+    pub stream: bool,
 }
 
 impl<T: Scalar> RankOne<T> {

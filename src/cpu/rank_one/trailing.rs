@@ -1,7 +1,7 @@
 //! The coefficients of a panel applied to rows of L and V.
 
 use super::{Coefficients, RankOne};
-use crate::cpu::simd::prefetch;
+use crate::cpu::simd::{prefetch, stream};
 use crate::cpu::trailing::{Full, Masked, Rows};
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -9,6 +9,9 @@ use pulp::Simd;
 
 /// Registers of rows that are worked on together, so that the chain through a row has company.
 const ROW_VECTORS: usize = 4;
+
+/// Columns of L that are gone down together: as many streams as hardware prefetchers follow.
+const STREAMS: usize = 8;
 
 impl<T: Scalar> RankOne<T> {
     /// Applies the coefficients of `columns` to `rows` of L and V, all below those columns.
@@ -19,6 +22,26 @@ impl<T: Scalar> RankOne<T> {
     /// As [`Job::trailing`](crate::cpu::worker::Job::trailing).
     #[inline(always)]
     pub unsafe fn rows<S: Simd>(
+        &self,
+        simd: S,
+        panel: usize,
+        columns: Range<usize>,
+        coefficients: &Coefficients<T>,
+        rows: Range<usize>,
+    ) {
+        for first in columns.clone().step_by(STREAMS) {
+            let columns = first..columns.end.min(first + STREAMS);
+            // SAFETY: forwarded to the caller.
+            unsafe { self.few_columns(simd, panel, columns, coefficients, rows.clone()) };
+        }
+    }
+
+    /// The same for few enough columns.
+    ///
+    /// # Safety
+    /// As `rows`.
+    #[inline(always)]
+    unsafe fn few_columns<S: Simd>(
         &self,
         simd: S,
         panel: usize,
@@ -74,6 +97,8 @@ impl<T: Scalar> RankOne<T> {
                 let scale = T::splat(simd, coefficients.scale);
                 v.iter_mut().for_each(|x| *x = T::vmul(simd, *x, scale));
             }
+            // Whole lines: RV registers of at least 32 bytes, from the start of a line on.
+            let streamed = self.stream && RV == ROW_VECTORS && (row * size_of::<T>()).is_multiple_of(64);
             let mixed = coefficients.mixed != T::ZERO;
             for (j, ((&p, &c), &g)) in p.iter().zip(c).zip(g).enumerate() {
                 let (src, dst) = (self.src(row, columns.start + j), self.dst(row, columns.start + j));
@@ -90,7 +115,9 @@ impl<T: Scalar> RankOne<T> {
                         v[i] = T::neg_mul_add(simd, p, old, v[i]);
                         T::mul_add(simd, g, v[i], kept)
                     };
-                    if !dst.is_null() {
+                    if streamed {
+                        stream(dst.add(i * lanes), new);
+                    } else if !dst.is_null() {
                         real.store(simd, i, dst.add(i * lanes), new);
                     }
                 }
