@@ -16,8 +16,13 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>) -> Result<(), Error> {
     let par = Par::rayon(0);
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(a.nrows(), par, Spec::default()));
-    match cholesky_in_place(a.as_mut(), LltRegularization::default(), par, MemStack::new(&mut memory), Spec::default())
-    {
+    match cholesky_in_place(
+        a.as_mut(),
+        LltRegularization::default(),
+        par,
+        MemStack::new(&mut memory),
+        Spec::default(),
+    ) {
         Ok(_) => {
             // faer uses the strict upper triangle of diagonal blocks as working memory.
             for j in 1..a.ncols() {

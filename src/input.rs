@@ -4,6 +4,7 @@ use crate::scalar::Scalar;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 
 #[cfg(feature = "nalgebra")]
+#[allow(unsafe_code, reason = "views of nalgebra's storage")]
 mod nalgebra;
 
 /// A matrix of `T` that can be read: any layout, any strides, nothing is copied.

@@ -1,7 +1,11 @@
-//! Rank-k Cholesky up- and downdating.
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
 mod change;
 mod check;
 mod cholesky;
+#[allow(unsafe_code, reason = "kernels on raw memory; threads share it row by row")]
 mod cpu;
 mod engine;
 mod error;
@@ -9,6 +13,7 @@ mod initial;
 mod input;
 mod plan;
 mod report;
+#[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
 mod sweep;
 

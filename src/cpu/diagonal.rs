@@ -53,7 +53,9 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let alpha = match pivot(l, q, reflector.plus == 0) {
                 Some(alpha) => alpha,
                 // Lane j of the first `rank` rows of the reflector holds the row a.
-                None => scaled_pivot(l, reflector.plus, reflector.minus, |r| *reflector.b(r).add(j)).ok_or(j)?,
+                None => {
+                    scaled_pivot(l, reflector.plus, reflector.minus, |r| *reflector.b(r).add(j)).ok_or(j)?
+                }
             };
             let beta = l + alpha;
             let (inv_beta, inv_alpha) = (T::ONE / beta, T::ONE / alpha);

@@ -16,14 +16,17 @@ mod trailing;
 mod tuning;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 use self::backend::Sequential;
 use self::buffer::Buffer;
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
 use self::packed::Packed;
 use self::simd::{Isa, Shape};
-use self::team::Team;
 pub(crate) use self::storage::lower;
+use self::team::Team;
 use self::threads::Threads;
 use self::worker::Columns;
 use self::worker::Job;
@@ -68,35 +71,15 @@ unsafe fn modify<T: Scalar>(
     memory: &mut Memory<T>,
     threads: Threads,
 ) -> Result<Modification<T>, Breakdown> {
-    let isa = Isa::detect();
-    let Shape { block, lanes, tile } = isa.shape::<T>();
-    let rank = change.rank();
-    let start = change.first_column(order).unwrap_or(order);
-    let panel_cols = tuning::panel_cols(rank);
-    let plan = Plan { rows: order, cols: order, start, panel_cols };
-    let threads = tuning::threads(threads, &plan, rank);
+    let plan = plan(order, change);
+    let threads = tuning::threads(threads, &plan, change.rank());
     let slots = if threads > 1 { plan.panels() } else { 1 };
-    let Memory { v, reflectors, progress } = memory;
-    v.pack(change, order, start, tile);
-    reflectors.reserve(slots * Job::<T>::reflector_len(panel_cols, block, lanes, rank));
-    let job = Job {
-        isa,
-        l,
-        v: v.view(),
-        stream: tuning::stream::<T>(&l, &plan),
-        reflectors: reflectors.as_mut_ptr(),
-        slots,
-        panel_cols,
-        block,
-        lanes,
-        plus: change.plus,
-        minus: change.minus,
-    };
+    let job = prepare(Isa::detect(), l, &plan, change, memory, slots);
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
-        progress.resize_with(Team::<T>::chunks(&plan, chunk_rows), AtomicU32::default);
+        memory.progress.resize_with(Team::<T>::chunks(&plan, chunk_rows), AtomicU32::default);
         // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed from `memory`.
-        unsafe { Team::new(&job, &plan, chunk_rows, progress) }.run(threads)?
+        unsafe { Team::new(&job, &plan, chunk_rows, &mut memory.progress) }.run(threads)?
     } else {
         // SAFETY: as above, with one slot for the one panel that is worked on.
         let mut backend = unsafe { Sequential::new(&job) };
@@ -104,4 +87,38 @@ unsafe fn modify<T: Scalar>(
         backend.chain
     };
     Ok(chain.health.report())
+}
+
+/// The panels of a sweep over a factor of this order.
+fn plan<T: Scalar>(order: usize, change: &Change<'_, T>) -> Plan {
+    let start = change.first_column(order).unwrap_or(order);
+    Plan { rows: order, cols: order, start, panel_cols: tuning::panel_cols(change.rank()) }
+}
+
+/// Packs V and describes the memory of a sweep, with room for the block reflectors of `slots` panels.
+fn prepare<T: Scalar>(
+    isa: Isa,
+    l: Columns<T>,
+    plan: &Plan,
+    change: &Change<'_, T>,
+    memory: &mut Memory<T>,
+    slots: usize,
+) -> Job<T> {
+    let Shape { block, lanes, tile } = isa.shape::<T>();
+    memory.v.pack(change, plan.rows, plan.start, tile);
+    let reflector_len = Job::<T>::reflector_len(plan.panel_cols, block, lanes, change.rank());
+    memory.reflectors.reserve(slots * reflector_len);
+    Job {
+        isa,
+        l,
+        v: memory.v.view(),
+        stream: tuning::stream::<T>(&l, plan),
+        reflectors: memory.reflectors.as_mut_ptr(),
+        slots,
+        panel_cols: plan.panel_cols,
+        block,
+        lanes,
+        plus: change.plus,
+        minus: change.minus,
+    }
 }

@@ -45,7 +45,12 @@ impl<'a, T: Scalar> Team<'a, T> {
     ///
     /// # Safety
     /// All memory that `job` describes is the team's alone while it lives, and `job` has a slot for every panel.
-    pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, progress: &'a mut [AtomicU32]) -> Self {
+    pub unsafe fn new(
+        job: &'a Job<T>,
+        plan: &'a Plan,
+        chunk_rows: usize,
+        progress: &'a mut [AtomicU32],
+    ) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
         debug_assert_eq!(progress.len(), Self::chunks(plan, chunk_rows));
         progress.iter_mut().for_each(|p| *p.get_mut() = 0);
@@ -115,10 +120,8 @@ impl<'a, T: Scalar> Team<'a, T> {
             }
             let past_the_last = chunk >= self.progress.len();
             let next = if past_the_last { self.first_item(panel + 1) } else { item + 1 };
-            let claimed = self
-                .cursor
-                .compare_exchange_weak(item, next, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok();
+            let claimed =
+                self.cursor.compare_exchange_weak(item, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
             if claimed && !past_the_last {
                 self.item(panel, chunk);
                 spins = 0;

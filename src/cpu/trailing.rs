@@ -74,6 +74,7 @@ impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> 
 /// The real rows of `tile`, over `cols` columns of L and the reflector's rank of columns of V, must be readable,
 /// and nobody else may use them meanwhile. The reflector must have been made by the diagonal step.
 #[inline(always)]
+#[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
 pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
     simd: S,
     rows: A,
@@ -99,29 +100,10 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
                 prefetch(next, RV * lanes);
             }
         }
-        let (mut x, mut b) = (tile.v.cast_const(), reflector.b(0).cast_const());
-        for _ in 0..plus {
-            let column = columns::load::<T, S, A, RV>(simd, rows, x);
-            for j in 0..C {
-                let b = T::splat(simd, *b.add(j));
-                for i in 0..RV {
-                    u[j][i] = T::mul_add(simd, column[i], b, u[j][i]);
-                }
-            }
-            x = x.wrapping_add(tile.v_stride);
-            b = b.wrapping_add(lanes);
-        }
-        for _ in 0..minus {
-            let column = columns::load::<T, S, A, RV>(simd, rows, x);
-            for j in 0..C {
-                let b = T::splat(simd, *b.add(j));
-                for i in 0..RV {
-                    u[j][i] = T::neg_mul_add(simd, column[i], b, u[j][i]);
-                }
-            }
-            x = x.wrapping_add(tile.v_stride);
-            b = b.wrapping_add(lanes);
-        }
+        let (x, b) = (tile.v.cast_const(), reflector.b(0).cast_const());
+        add_products::<T, S, A, RV, C, false>(simd, rows, &mut u, x, tile.v_stride, b, plus);
+        let (x, b) = (x.wrapping_add(plus * tile.v_stride), b.wrapping_add(plus * lanes));
+        add_products::<T, S, A, RV, C, true>(simd, rows, &mut u, x, tile.v_stride, b, minus);
 
         // U T = W; P ← U − P
         macro_rules! solve {
@@ -161,7 +143,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
         // V ← V − U B
         let (mut x, mut b) = (tile.v, reflector.b(0).cast_const());
         for _ in 0..plus + minus {
-            let mut column = columns::load::<T, S, A, RV>(simd, rows, x);
+            let mut column = load_rows::<T, S, A, RV>(simd, rows, x);
             for j in 0..C {
                 let b = T::splat(simd, *b.add(j));
                 for i in 0..RV {
@@ -176,19 +158,61 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
         }
     }
 }
-mod columns {
-    use super::*;
-    #[inline(always)]
-    pub unsafe fn load<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
-        simd: S,
-        rows: A,
-        x: *const T,
-    ) -> [T::Vector<S>; RV] {
-        let lanes = T::lanes::<S>();
-        let mut column = [T::splat(simd, T::ZERO); RV];
-        for i in 0..RV {
-            column[i] = unsafe { rows.load(simd, i, x.add(i * lanes)) };
+
+/// u ← u ± Σ_r x_r b_r over `rank` columns of V, with a minus where MINUS.
+///
+/// # Safety
+/// As `apply`, for these columns of V and of B.
+#[inline(always)]
+unsafe fn add_products<
+    T: Scalar,
+    S: Simd,
+    A: Rows<T, S>,
+    const RV: usize,
+    const C: usize,
+    const MINUS: bool,
+>(
+    simd: S,
+    rows: A,
+    u: &mut [[T::Vector<S>; RV]; C],
+    mut x: *const T,
+    stride: usize,
+    mut b: *const T,
+    rank: usize,
+) {
+    for _ in 0..rank {
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            let column = load_rows::<T, S, A, RV>(simd, rows, x);
+            for j in 0..C {
+                let b = T::splat(simd, *b.add(j));
+                for i in 0..RV {
+                    u[j][i] = match MINUS {
+                        false => T::mul_add(simd, column[i], b, u[j][i]),
+                        true => T::neg_mul_add(simd, column[i], b, u[j][i]),
+                    };
+                }
+            }
         }
-        column
+        x = x.wrapping_add(stride);
+        b = b.wrapping_add(T::lanes::<S>());
     }
+}
+
+/// RV registers of rows of one column of V.
+///
+/// # Safety
+/// The real rows at `x` must be readable.
+#[inline(always)]
+unsafe fn load_rows<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
+    simd: S,
+    rows: A,
+    x: *const T,
+) -> [T::Vector<S>; RV] {
+    let mut column = [T::splat(simd, T::ZERO); RV];
+    for i in 0..RV {
+        // SAFETY: forwarded to the caller.
+        column[i] = unsafe { rows.load(simd, i, x.add(i * T::lanes::<S>())) };
+    }
+    column
 }

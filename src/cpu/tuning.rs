@@ -15,18 +15,20 @@ pub(crate) fn panel_cols(rank: usize) -> usize {
     }
 }
 
+const CHUNKS: usize = 8;
 /// Rows in a chunk: a multiple of the panel width, and enough chunks to keep the threads evenly busy.
 pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
-    let rows = (plan.rows - plan.start) / (8 * threads);
+    let rows = (plan.rows - plan.start) / (CHUNKS * threads);
     rows.max(1).next_multiple_of(plan.panel_cols)
 }
 
-/// Threads that a sweep is worth: below some 40 µs of work each, waking them costs more than they do.
+/// Threads that a sweep is worth: each must have enough to do to be worth waking.
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
-    const WORTHWHILE_FLOPS: f64 = 2e6;
+    const WORTHWHILE_NANOSECONDS: f64 = 150e3;
     let order = (plan.rows - plan.start) as f64;
-    let flops = order * order * (2.0 * rank as f64 + 4.0);
-    match (flops / WORTHWHILE_FLOPS) as usize {
+    // Of one thread with AVX2: the time of reading and writing L, and that of the arithmetic.
+    let nanoseconds = order * order * (0.08 + 0.055 * rank as f64);
+    match (nanoseconds / WORTHWHILE_NANOSECONDS) as usize {
         0 | 1 => 1,
         worthwhile => allowed.count().min(worthwhile),
     }
@@ -39,6 +41,7 @@ pub(crate) fn stream<T>(l: &Columns<T>, plan: &Plan) -> bool {
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
     let bytes = (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>();
-    let lines = l.dst.addr().is_multiple_of(line) && (l.dst_stride as usize * size_of::<T>()).is_multiple_of(line);
+    let lines =
+        l.dst.addr().is_multiple_of(line) && (l.dst_stride as usize * size_of::<T>()).is_multiple_of(line);
     apart && bytes > CACHES && lines
 }

@@ -285,7 +285,9 @@ unsafe fn full_tiles_of<T: Scalar, S: Simd>(
                     if wide::<S>() {
                         apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(simd, Full, WIDE.1, signs, at, reflector);
                     } else {
-                        apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(simd, Full, NARROW.1, signs, at, reflector);
+                        apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                            simd, Full, NARROW.1, signs, at, reflector,
+                        );
                     }
                 }
             }
@@ -321,9 +323,13 @@ unsafe fn partial<T: Scalar, S: Simd>(
                 let mask = Masked([T::mask(simd, from, to)]);
                 match (to - from == lanes, wide::<S>()) {
                     (true, true) => apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, signs, at, reflector),
-                    (true, false) => apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, signs, at, reflector),
+                    (true, false) => {
+                        apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, signs, at, reflector)
+                    }
                     (false, true) => apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, signs, at, reflector),
-                    (false, false) => apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, signs, at, reflector),
+                    (false, false) => {
+                        apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, signs, at, reflector)
+                    }
                 }
             }
         }

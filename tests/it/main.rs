@@ -1,3 +1,17 @@
-//! One binary for all integration tests.
+//! One binary for all integration tests: the specification of what a modification must get right.
 
-mod smoke;
+#[macro_use]
+mod support;
+
+mod accuracy;
+mod allocation;
+mod drift;
+mod failure;
+mod input;
+mod order;
+mod peers;
+mod properties;
+mod report;
+mod shapes;
+mod threads;
+mod words;

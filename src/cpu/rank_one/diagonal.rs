@@ -128,7 +128,14 @@ impl<T: Scalar> RankOne<T> {
     /// # Safety
     /// As `diagonal`; x has room for whole registers.
     #[inline(always)]
-    unsafe fn eliminate<S: Simd>(&self, simd: S, block: usize, p: &[T; BLOCK], rows: Range<usize>, x: *mut T) {
+    unsafe fn eliminate<S: Simd>(
+        &self,
+        simd: S,
+        block: usize,
+        p: &[T; BLOCK],
+        rows: Range<usize>,
+        x: *mut T,
+    ) {
         let lanes = T::lanes::<S>();
         for i in (0..rows.len()).step_by(lanes) {
             // SAFETY: the loads keep to `rows`, the caller gives x room.
@@ -201,7 +208,13 @@ impl<T: Scalar> RankOne<T> {
     /// # Safety
     /// As `diagonal`.
     #[inline(always)]
-    unsafe fn corner<S: Simd>(&self, panel: usize, block: usize, width: usize, coefficients: &Coefficients<T>) {
+    unsafe fn corner<S: Simd>(
+        &self,
+        panel: usize,
+        block: usize,
+        width: usize,
+        coefficients: &Coefficients<T>,
+    ) {
         let place = block - panel;
         // SAFETY (all accesses): rows and columns of the block.
         unsafe {
@@ -248,7 +261,8 @@ impl<T: Scalar> RankOne<T> {
                     .ok_or(j)?;
                 health.record(l, alpha);
                 let place = j - columns.start;
-                (out.p[place], out.c[place], out.g[place]) = (a / (l + alpha), l / alpha, self.sign * a / alpha);
+                (out.p[place], out.c[place], out.g[place]) =
+                    (a / (l + alpha), l / alpha, self.sign * a / alpha);
                 self.rows(simd, columns.start, j..j + 1, out, j + 1..columns.end);
                 if !self.l.dst.is_null() {
                     *self.dst(j, j) = alpha;

@@ -1,0 +1,180 @@
+//! The sweep from inside: every instruction set, and a backend whose panels live elsewhere.
+
+use super::simd::Isa;
+use super::storage::{lower, zeros};
+use super::worker::Chain;
+use super::{Columns, Job, Memory, Sequential, plan, prepare};
+use crate::change::{Change, Weights};
+use crate::plan::Panel;
+use crate::scalar::Scalar;
+use crate::sweep::{Backend, Breakdown, sweep};
+use core::ops::Range;
+use faer::{Mat, MatRef};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+const SHAPES: [(usize, usize); 12] = [
+    (1, 1),
+    (3, 2),
+    (8, 1),
+    (17, 1),
+    (17, 3),
+    (64, 4),
+    (65, 1),
+    (100, 7),
+    (130, 1),
+    (131, 16),
+    (200, 5),
+    (150, 40),
+];
+
+/// A lower factor, V and weights of either sign for which A + V diag(w) Vᵀ is safely positive definite.
+fn problem<T: Scalar>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T>) {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut entry = |scale: f64| T::from_f64(rng.random_range(-scale..scale));
+    let l = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
+        core::cmp::Ordering::Less => T::ZERO,
+        core::cmp::Ordering::Equal => T::from_f64(2.0) + entry(0.5),
+        core::cmp::Ordering::Greater => entry(1.0 / (n as f64).sqrt()),
+    });
+    let v = Mat::from_fn(n, k, |_, _| entry(0.5 / (n as f64 * k as f64).sqrt()));
+    let weights = (0..k).map(|r| T::from_f64(if r % 3 == 1 { -0.75 } else { 1.5 })).collect();
+    (l, v, weights)
+}
+
+/// The definition: one hyperbolic Householder column after another, in double precision.
+fn definition<T: Scalar>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> Mat<f64> {
+    let mut l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| l[(i, j)].to_f64());
+    let mut v = Mat::from_fn(v.nrows(), v.ncols(), |i, r| v[(i, r)].to_f64());
+    let (n, k) = (l.nrows(), v.ncols());
+    for j in 0..n {
+        let (pivot, row) = (l[(j, j)], v.row(j).to_owned());
+        let dot = |x: &dyn Fn(usize) -> f64| (0..k).map(|r| weights[r].to_f64() * x(r) * row[r]).sum::<f64>();
+        let alpha = (pivot * pivot + dot(&|r| row[r])).sqrt();
+        for i in j + 1..n {
+            let old = l[(i, j)];
+            let new = (pivot * old + dot(&|r| v[(i, r)])) / alpha;
+            for r in 0..k {
+                v[(i, r)] -= (old + new) / (pivot + alpha) * row[r];
+            }
+            l[(i, j)] = new;
+        }
+        l[(j, j)] = alpha;
+    }
+    l
+}
+
+fn in_place<T: Scalar>(l: &mut Mat<T>) -> Columns<T> {
+    let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
+    Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
+}
+
+fn sequential<T: Scalar>(isa: Isa, l: &mut Mat<T>, change: &Change<'_, T>) -> Result<(), Breakdown> {
+    let plan = plan(l.nrows(), change);
+    let mut memory = Memory::default();
+    let job = prepare(isa, in_place(l), &plan, change, &mut memory, 1);
+    // SAFETY: L and the working memory are borrowed by this function alone.
+    let mut backend = unsafe { Sequential::new(&job) };
+    sweep(&mut backend, &plan)
+}
+
+fn every_isa<T: Scalar>(tolerance: f64) {
+    for (seed, &(n, k)) in SHAPES.iter().enumerate() {
+        let (l, v, weights) = problem::<T>(n, k, seed as u64);
+        let expected = definition(l.as_ref(), v.as_ref(), &weights);
+        let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+        for isa in Isa::all() {
+            let mut l = lower(l.as_ref());
+            sequential(isa, &mut l, &change).unwrap();
+            let error = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
+            let error =
+                error.fold(0.0, |m: f64, (i, j)| m.max((l[(i, j)].to_f64() - expected[(i, j)]).abs()));
+            assert!(error <= tolerance, "{isa:?}, n = {n}, k = {k}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_follows_the_definition() {
+    every_isa::<f64>(3e-14);
+    every_isa::<f32>(2e-5);
+}
+
+/// A backend as an engine with a memory of its own has it: panels are copied to a slot, worked on there, and copied home.
+struct Slotted<'a> {
+    home: &'a mut Mat<f64>,
+    job: Job<f64>,
+    /// Three panels in flight: the one that comes, the one at work, the one that leaves.
+    slots: [Mat<f64>; 3],
+    chain: Chain<f64>,
+}
+
+impl Slotted<'_> {
+    /// The job with the columns of `panel` where its slot has them.
+    fn job_in_slot(&mut self, panel: Panel) -> Job<f64> {
+        let slot = &mut self.slots[panel.index % 3];
+        let stride = slot.col_stride();
+        let dst = slot.as_ptr_mut().wrapping_offset(-(panel.first as isize) * stride);
+        Job { l: Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }, ..self.job }
+    }
+}
+
+impl Backend for Slotted<'_> {
+    fn fetch(&mut self, panel: Panel) {
+        let rows = panel.first..self.home.nrows();
+        let mut slot = self.slots[panel.index % 3].as_mut();
+        slot.fill(f64::NAN);
+        let columns = self.home.as_ref().subcols(panel.first, panel.cols).subrows(rows.start, rows.len());
+        slot.subcols_mut(0, panel.cols).subrows_mut(rows.start, rows.len()).copy_from(columns);
+    }
+
+    fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
+        let job = self.job_in_slot(panel);
+        // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
+        unsafe { job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
+    }
+
+    fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
+        let job = self.job_in_slot(panel);
+        // SAFETY: as above.
+        unsafe { job.trailing(panel, rows) }
+    }
+
+    fn retire(&mut self, panel: Panel) {
+        let n = self.home.nrows();
+        let slot = self.slots[panel.index % 3].as_ref();
+        for column in panel.block() {
+            let from = slot.col(column - panel.first).subrows(column, n - column);
+            self.home.as_mut().col_mut(column).subrows_mut(column, n - column).copy_from(from);
+        }
+    }
+
+    fn finish(&mut self) {}
+}
+
+#[test]
+fn a_backend_with_slots_gives_the_same_bits() {
+    for (seed, &(n, k)) in SHAPES.iter().enumerate() {
+        let (l, v, weights) = problem::<f64>(n, k, seed as u64);
+        let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+        let mut expected = lower(l.as_ref());
+        sequential(Isa::detect(), &mut expected, &change).unwrap();
+
+        let mut home = lower(l.as_ref());
+        let plan = plan(n, &change);
+        let mut memory = Memory::default();
+        let job = prepare(Isa::detect(), in_place(&mut home), &plan, &change, &mut memory, 2);
+        let slots = core::array::from_fn(|_| Mat::zeros(n, plan.panel_cols.max(1)));
+        let mut backend = Slotted { home: &mut home, job, slots, chain: Chain::default() };
+        sweep(&mut backend, &plan).unwrap();
+        assert_eq!(home, expected, "n = {n}, k = {k}");
+    }
+}
+
+#[test]
+fn columns_of_l_do_not_share_cache_sets() {
+    for order in [1, 8, 64, 512, 1024, 4096] {
+        let lines = zeros::<f64>(order).col_stride() as usize / 8;
+        assert_eq!(lines % 2, 1, "order {order}");
+    }
+}

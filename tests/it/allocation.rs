@@ -1,0 +1,139 @@
+//! After the first call of a shape, no call allocates.
+
+use crate::support::allocator::Group;
+use crate::support::engines::sized;
+use crate::support::problem::{Kind, Problem};
+use crate::support::real::Real;
+use cholupdate::faer::Mat;
+use cholupdate::{Cpu, Engine, Safeguard, Workspace, modify_in_place};
+use rayon::ThreadPoolBuilder;
+
+const SAFEGUARDS: [Safeguard; 2] = [Safeguard::SecondBuffer, Safeguard::Rehearsal];
+const SHAPES: [(usize, usize); 6] = [(1, 1), (20, 3), (65, 1), (100, 17), (300, 2), (300, 40)];
+
+/// What `calls` allocates the second time it is run by this thread.
+fn again(mut calls: impl FnMut()) -> usize {
+    let group = Group::new();
+    group.join();
+    calls();
+    let before = group.count();
+    assert!(before > 0, "the counter does not count");
+    calls();
+    group.count() - before
+}
+
+fn modify_allocates_once<T: Real>()
+where
+    Cpu: Engine<T>,
+{
+    for safeguard in SAFEGUARDS {
+        for (n, k) in SHAPES {
+            let problem = Problem::<T>::feasible(n, k, Kind::Down, 0.1, 1);
+            let mut factor = problem.factor(Cpu::sequential().with_safeguard(safeguard));
+            let weights = Kind::Mixed.weights::<T>(k);
+            let count = again(|| {
+                factor.update(&problem.v).unwrap();
+                factor.downdate(&problem.v).unwrap();
+                factor.modify(&problem.v, &weights).unwrap();
+                factor.modify(&problem.v, &weights.iter().map(|&w| -w).collect::<Vec<_>>()).unwrap();
+                factor.can_downdate(&problem.v).unwrap();
+            });
+            // The one that the test itself makes.
+            assert_eq!(count, 1, "{safeguard:?}, n = {n}, k = {k}");
+        }
+    }
+}
+
+#[test]
+fn modifications_allocate_nothing_after_the_first() {
+    modify_allocates_once::<f64>();
+    modify_allocates_once::<f32>();
+}
+
+#[test]
+fn breakdowns_allocate_nothing_after_the_first() {
+    for safeguard in SAFEGUARDS {
+        let problem = Problem::<f64>::feasible(100, 4, Kind::Down, 0.1, 1).dominated(10.0);
+        let mut factor = problem.factor(Cpu::sequential().with_safeguard(safeguard));
+        let count = again(|| assert!(factor.downdate(&problem.v).is_err()));
+        assert_eq!(count, 0, "{safeguard:?}");
+    }
+}
+
+#[test]
+fn smaller_shapes_fit_in_what_larger_ones_left() {
+    let large = Problem::<f64>::feasible(200, 40, Kind::Mixed, 0.1, 1);
+    let mut factor = large.factor(Cpu::sequential());
+    // Small enough for every one of the modifications below to succeed.
+    let mut v = Mat::from_fn(200, 40, |i, j| 1e-3 * large.v[(i, j)]);
+    let group = Group::new();
+    group.join();
+    factor.modify(&v, &large.weights).unwrap();
+    let before = group.count();
+    assert!(before > 0, "the counter does not count");
+    for rank in [39, 16, 1, 40] {
+        v.as_mut().subrows_mut(0, 40 - rank).fill(0.0);
+        factor.modify(&v.as_ref().subcols(0, rank), &large.weights[..rank]).unwrap();
+    }
+    assert_eq!(group.count(), before);
+}
+
+#[test]
+fn in_place_modifications_allocate_nothing_after_the_first() {
+    for safeguard in SAFEGUARDS {
+        let cpu = Cpu::sequential().with_safeguard(safeguard);
+        for (n, k) in SHAPES {
+            let problem = Problem::<f64>::feasible(n, k, Kind::Mixed, 0.1, 1);
+            let mut by_columns = problem.l.clone();
+            let mut by_rows = problem.l.transpose().to_owned();
+            let back: Vec<f64> = problem.weights.iter().map(|w| -w).collect();
+            let mut workspace = Workspace::new();
+            let count = again(|| {
+                for weights in [&problem.weights, &back] {
+                    for l in [by_columns.as_mut(), by_rows.as_mut().transpose_mut()] {
+                        modify_in_place(l, &problem.v, weights, &cpu, &mut workspace).unwrap();
+                    }
+                }
+            });
+            assert_eq!(count, 0, "{safeguard:?}, n = {n}, k = {k}");
+        }
+    }
+}
+
+#[test]
+fn solving_in_place_allocates_nothing() {
+    for (n, m) in [(1, 1), (20, 3), (100, 1), (300, 40)] {
+        let problem = Problem::<f64>::feasible(n, m, Kind::Up, 0.1, 1);
+        let factor = problem.factor(Cpu::sequential());
+        let mut rhs = problem.v.clone();
+        let group = Group::new();
+        group.join();
+        factor.solve_in_place(&mut rhs).unwrap();
+        factor.log_det().unwrap();
+        assert_eq!(group.count(), 0, "n = {n}, m = {m}");
+    }
+}
+
+/// All threads of a pool count together. Rayon allocates blocks of its queues now and then, whoever calls.
+#[test]
+fn on_many_threads_only_rayon_allocates() {
+    const CALLS: usize = 200;
+    let group = Group::new();
+    let pool = ThreadPoolBuilder::new().num_threads(3).start_handler(move |_| group.join()).build().unwrap();
+    for safeguard in SAFEGUARDS {
+        let problem = Problem::<f64>::feasible(sized(800, 100), 17, Kind::Down, 0.1, 1);
+        let mut factor = problem.factor(Cpu::default().with_safeguard(safeguard));
+        let count = pool.install(|| {
+            let mut calls = || {
+                factor.update(&problem.v).unwrap();
+                factor.downdate(&problem.v).unwrap();
+            };
+            calls();
+            let before = group.count();
+            (0..CALLS).for_each(|_| calls());
+            group.count() - before
+        });
+        println!("{safeguard:?}: {count} allocations by rayon in {CALLS} pairs of calls on 3 threads");
+        assert!(count < CALLS, "{safeguard:?}: {count} allocations in {CALLS} pairs of calls");
+    }
+}

@@ -1,0 +1,214 @@
+//! The failure contract: a breakdown names its column and leaves every byte of the factor as it was.
+
+use crate::support::layout::{Laid, Layout};
+use crate::support::problem::{Kind, Problem, breaking};
+use crate::support::real::{Real, bits};
+use cholupdate::faer::Mat;
+use cholupdate::{Cholesky, Cpu, Engine, Error, Safeguard, Workspace, modify_in_place};
+
+on_every_engine!(
+    a_breakdown_leaves_the_factor_as_it_was,
+    a_breakdown_leaves_no_trace_in_later_results,
+    can_downdate_agrees_with_downdate,
+    a_pivot_of_exactly_zero_is_a_breakdown,
+    the_first_of_several_breakdowns_is_named,
+    an_indefinite_matrix_has_no_factor,
+);
+
+const ORDERS: [usize; 12] = [1, 2, 3, 7, 8, 9, 16, 24, 49, 65, 130, 257];
+const RANKS: [usize; 8] = [1, 2, 3, 5, 8, 17, 40, 70];
+
+/// The first, a middle and the last column.
+fn columns(n: usize) -> Vec<usize> {
+    let mut columns = vec![0, n / 2, n - 1];
+    columns.dedup();
+    columns
+}
+
+/// Every breaking modification of the lists above.
+fn each_breaking<T: Real>(mut body: impl FnMut(&Problem<T>, usize)) {
+    for n in ORDERS {
+        for k in RANKS {
+            for column in columns(n) {
+                for kind in [Kind::Down, Kind::Mixed] {
+                    if kind == Kind::Down || k > 1 {
+                        body(&breaking(n, k, column, kind, (n + k + column) as u64), column);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn a_breakdown_leaves_the_factor_as_it_was<T: Real, E: Engine<T> + Copy>(engine: E) {
+    each_breaking::<T>(|problem, column| {
+        let mut factor = problem.factor(engine);
+        let (l, log_det) = (factor.to_factor().unwrap(), factor.log_det().unwrap());
+        let error = factor.modify(&problem.v, &problem.weights).unwrap_err();
+        assert_eq!(error, Error::NotPositiveDefinite { column });
+        assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(l.as_ref()));
+        assert_eq!(factor.log_det().unwrap().bits(), log_det.bits());
+    });
+}
+
+/// Failed and successful modifications in turn against the successful ones alone.
+fn a_breakdown_leaves_no_trace_in_later_results<T: Real, E: Engine<T> + Copy>(engine: E) {
+    for n in [1, 9, 33, 70, 130] {
+        let base = Problem::<T>::feasible(n, 4, Kind::Mixed, 0.5, n as u64);
+        let (mut factor, mut undisturbed) = (base.factor(engine), base.factor(engine));
+        for step in 0..8 {
+            let column = (step * 5) % n;
+            // V of rank 3 with step-dependent leading zero rows, so that old and new columns mix.
+            let mut v = Mat::from_fn(n, 3, |i, j| base.v[(i, j)] * T::of(0.3));
+            for i in 0..(step * n / 8).min(n - 1) {
+                v.row_mut(i).fill(T::ZERO);
+            }
+            let huge = Mat::from_fn(n, 2, |i, j| T::of(if i == column { 1e6 } else { j as f64 }));
+            factor.downdate(&huge).unwrap_err();
+            let weights = [T::ONE, T::of(-0.25), T::ONE];
+            let reports = [factor.modify(&v, &weights), undisturbed.modify(&v, &weights)];
+            assert_eq!(reports[0], reports[1]);
+            reports[0].unwrap();
+            let [a, b] = [&factor, &undisturbed].map(|factor| bits(factor.to_factor().unwrap().as_ref()));
+            assert_eq!(a, b, "n = {n}, step {step}");
+        }
+    }
+}
+
+fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Copy>(engine: E) {
+    let mut outcomes = [0, 0];
+    for n in [1, 5, 8, 33, 70] {
+        for k in [1, 2, 9, 17] {
+            for seed in 0..20 {
+                // ‖P‖² on both sides of 1, and so close to it that only the same arithmetic can tell.
+                let gap = [0.5, 1e-3, 1e-15, 0.0][seed as usize % 4];
+                let problem = Problem::<T>::feasible(n, k, Kind::Down, gap, seed);
+                let problem = if seed % 5 == 4 { problem.dominated(1.5) } else { problem };
+                let mut factor = problem.factor(engine);
+                let before = bits(factor.to_factor().unwrap().as_ref());
+                let can = factor.can_downdate(&problem.v).unwrap();
+                assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
+                assert_eq!(factor.downdate(&problem.v).is_ok(), can, "n = {n}, k = {k}, seed {seed}");
+                outcomes[usize::from(can)] += 1;
+            }
+        }
+    }
+    assert!(outcomes[0] > 50 && outcomes[1] > 50, "a one-sided experiment: {outcomes:?}");
+}
+
+fn a_pivot_of_exactly_zero_is_a_breakdown<T: Real, E: Engine<T> + Copy>(engine: E) {
+    for n in [1, 4, 9, 40] {
+        for column in columns(n) {
+            let identity = Mat::<T>::identity(n, n);
+            let unit = Mat::from_fn(n, 1, |i, _| if i == column { T::ONE } else { T::ZERO });
+            let mut factor = Cholesky::from_factor_in(&identity, engine).unwrap();
+            let error = factor.downdate(&unit).unwrap_err();
+            assert_eq!(error, Error::NotPositiveDefinite { column });
+            let error = Cholesky::from_factor_in(&Mat::<T>::zeros(n, n), engine).err().unwrap();
+            assert_eq!(error, Error::NotPositiveDefinite { column: 0 });
+        }
+    }
+}
+
+fn the_first_of_several_breakdowns_is_named<T: Real, E: Engine<T> + Copy>(engine: E) {
+    let n = 100;
+    let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine).unwrap();
+    for first in [0, 1, 17, 48, 63, 64, 99] {
+        let v = Mat::from_fn(n, 2, |i, j| T::of(if i >= first && i % 2 == j { 3.0 } else { 0.0 }));
+        assert_eq!(factor.downdate(&v).unwrap_err(), Error::NotPositiveDefinite { column: first });
+    }
+}
+
+fn an_indefinite_matrix_has_no_factor<T: Real, E: Engine<T> + Copy>(engine: E) {
+    for n in ORDERS {
+        for column in columns(n) {
+            let a = Mat::from_fn(n, n, |i, j| match i == j {
+                true => T::of(if i == column { -1.0 } else { n as f64 }),
+                false => T::of(0.5),
+            });
+            let error = Cholesky::new_in(&a, engine).err().unwrap();
+            assert_eq!(error, Error::NotPositiveDefinite { column }, "n = {n}");
+        }
+    }
+}
+
+const CPUS: [fn() -> Cpu; 4] = [
+    Cpu::sequential,
+    || Cpu::threads(8),
+    || Cpu::sequential().with_safeguard(Safeguard::Rehearsal),
+    || Cpu::threads(2).with_safeguard(Safeguard::Rehearsal),
+];
+
+#[test]
+fn in_place_a_breakdown_leaves_the_callers_memory_as_it_was() {
+    fn check<T: Real>() {
+        for cpu in CPUS {
+            let (cpu, mut workspace) = (cpu(), Workspace::new());
+            each_breaking::<T>(|problem, column| {
+                for layout in Layout::ALL {
+                    let mut l = Laid::new(problem.l.as_ref(), layout);
+                    l.spoil_upper_triangle();
+                    let before = l.bits();
+                    let error =
+                        modify_in_place(l.as_mut(), &problem.v, &problem.weights, &cpu, &mut workspace)
+                            .unwrap_err();
+                    assert_eq!(error, Error::NotPositiveDefinite { column }, "{layout:?}");
+                    assert!(l.bits() == before, "{layout:?}: memory was written to");
+                }
+            });
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
+fn in_place_success_writes_the_lower_triangle_alone() {
+    fn check<T: Real>()
+    where
+        Cpu: Engine<T>,
+    {
+        for cpu in CPUS {
+            let (cpu, mut workspace) = (cpu(), Workspace::new());
+            for n in ORDERS {
+                for (k, kind) in [(1, Kind::Up), (1, Kind::Down), (3, Kind::Mixed), (17, Kind::Mixed)] {
+                    let problem = Problem::<T>::feasible(n, k, kind, 0.2, n as u64);
+                    let (expected, report) = problem.modified(cpu).unwrap();
+                    for layout in Layout::ALL {
+                        let mut l = Laid::new(problem.l.as_ref(), layout);
+                        l.spoil_upper_triangle();
+                        let mut wanted = l.clone();
+                        wanted.overwrite_lower_triangle(expected.as_ref());
+                        let got =
+                            modify_in_place(l.as_mut(), &problem.v, &problem.weights, &cpu, &mut workspace);
+                        assert_eq!(got, Ok(report), "{layout:?}, n = {n}, k = {k}");
+                        assert!(l.bits() == wanted.bits(), "{layout:?}, n = {n}, k = {k}, {kind:?}");
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
+fn in_place_a_bad_diagonal_is_refused_before_anything_is_written() {
+    let problem = Problem::<f64>::feasible(20, 3, Kind::Up, 0.5, 1);
+    let mut workspace = Workspace::new();
+    for (entry, expected) in [
+        (0.0, Error::NotPositiveDefinite { column: 12 }),
+        (-1.0, Error::NotPositiveDefinite { column: 12 }),
+        (f64::NAN, Error::NonFinite { argument: "l", row: 12, column: 12 }),
+        (f64::INFINITY, Error::NonFinite { argument: "l", row: 12, column: 12 }),
+    ] {
+        let mut l = problem.l.clone();
+        l[(12, 12)] = entry;
+        let before = bits(l.as_ref());
+        for cpu in CPUS {
+            let got = modify_in_place(l.as_mut(), &problem.v, &problem.weights, &cpu(), &mut workspace);
+            assert_eq!(got, Err(expected));
+            assert_eq!(bits(l.as_ref()), before);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What the tests share: engines, scalars, problems, the accuracy oracle, memory layouts, peers.
+
+#[macro_use]
+pub mod engines;
+pub mod allocator;
+pub mod compensated;
+pub mod contract;
+pub mod exact;
+pub mod layout;
+pub mod peers;
+pub mod problem;
+pub mod real;

@@ -1,0 +1,144 @@
+//! Factors and modifications with known properties, from a seed.
+
+use super::real::Real;
+use cholupdate::faer::Mat;
+use cholupdate::{Cholesky, Engine, Error, Modification};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+/// L Lᵀ + V diag(w) Vᵀ, ready to be asked for.
+#[derive(Clone)]
+pub struct Problem<T> {
+    pub l: Mat<T>,
+    pub v: Mat<T>,
+    pub weights: Vec<T>,
+}
+
+/// Signs of a modification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Up,
+    Down,
+    /// Plus and minus in turn.
+    Mixed,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Up, Self::Down, Self::Mixed];
+
+    /// Weights of ±1.
+    pub fn weights<T: Real>(self, k: usize) -> Vec<T> {
+        let minus = |r: usize| match self {
+            Self::Up => false,
+            Self::Down => true,
+            Self::Mixed => r % 2 == 1,
+        };
+        (0..k).map(|r| T::of(if minus(r) { -1.0 } else { 1.0 })).collect()
+    }
+}
+
+pub fn rng(seed: u64) -> StdRng {
+    StdRng::seed_from_u64(seed)
+}
+
+/// Entries in (−1, 1). (rows × cols)
+pub fn uniform(rows: usize, cols: usize, rng: &mut StdRng) -> Mat<f64> {
+    Mat::from_fn(rows, cols, |_, _| rng.random_range(-1.0..1.0))
+}
+
+/// A well-conditioned lower triangular factor: rows of norm about 1. (n × n)
+pub fn factor(n: usize, rng: &mut StdRng) -> Mat<f64> {
+    let scale = 0.5 / (n.max(1) as f64).sqrt();
+    Mat::from_fn(n, n, |i, j| match i {
+        _ if i > j => scale * rng.random_range(-1.0..1.0),
+        _ if i == j => rng.random_range(0.5..1.5),
+        _ => 0.0,
+    })
+}
+
+/// P (n × k) with 1 − ‖P‖₂² = `gap`, its other singular values between 0.1 and 0.7.
+pub fn contraction(n: usize, k: usize, gap: f64, rng: &mut StdRng) -> Mat<f64> {
+    let rank = n.min(k);
+    let orthonormal = |rows: usize, rng: &mut StdRng| {
+        uniform(rows, rank, rng).qr().compute_thin_Q() // (rows, rank)
+    };
+    let (left, right) = (orthonormal(n, rng), orthonormal(k, rng));
+    let sigma: Vec<f64> =
+        (0..rank).map(|r| if r == 0 { (1.0 - gap).sqrt() } else { rng.random_range(0.1..0.7) }).collect();
+    let scaled = Mat::from_fn(n, rank, |i, r| left[(i, r)] * sigma[r]);
+    scaled * right.transpose()
+}
+
+impl<T: Real> Problem<T> {
+    pub fn new(l: &Mat<f64>, v: &Mat<f64>, weights: &[f64]) -> Self {
+        let narrow = |a: &Mat<f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::of(a[(i, j)]));
+        Self { l: narrow(l), v: narrow(v), weights: weights.iter().map(|&w| T::of(w)).collect() }
+    }
+
+    /// A modification of the given signs that cannot break down: its minus columns are a downdate with
+    /// 1 − ‖P‖² = `gap` on their own.
+    pub fn feasible(n: usize, k: usize, kind: Kind, gap: f64, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let l = factor(n, &mut rng);
+        let weights = kind.weights::<f64>(k);
+        let minus: Vec<usize> = (0..k).filter(|&r| weights[r] < 0.0).collect();
+        let mut p = uniform(n, k, &mut rng);
+        let contraction = contraction(n, minus.len(), gap, &mut rng);
+        for (c, &r) in minus.iter().enumerate() {
+            p.col_mut(r).copy_from(contraction.col(c));
+        }
+        Self::new(&l, &(&l * p), &weights)
+    }
+
+    /// The factor before.
+    pub fn factor<E: Engine<T>>(&self, engine: E) -> Cholesky<T, E> {
+        Cholesky::from_factor_in(&self.l, engine).unwrap()
+    }
+
+    /// The factor after, and the report.
+    pub fn modified<E: Engine<T>>(&self, engine: E) -> Result<(Mat<T>, Modification<T>), Error> {
+        let mut factor = self.factor(engine);
+        let report = factor.modify(&self.v, &self.weights)?;
+        Ok((factor.to_factor().unwrap(), report))
+    }
+
+    /// Rows of L and V scaled by `grade(i)`: the same problem for D A D.
+    pub fn graded(mut self, grade: impl Fn(usize) -> f64) -> Self {
+        for i in 0..self.l.nrows() {
+            let grade = T::of(grade(i));
+            self.l.row_mut(i).iter_mut().for_each(|x| *x *= grade);
+            self.v.row_mut(i).iter_mut().for_each(|x| *x *= grade);
+        }
+        self
+    }
+
+    /// V scaled as a whole.
+    pub fn dominated(mut self, scale: f64) -> Self {
+        let scale = T::of(scale);
+        self.v.col_iter_mut().for_each(|column| column.iter_mut().for_each(|x| *x *= scale));
+        self
+    }
+}
+
+/// A modification that breaks down at `column` and not before.
+///
+/// Rows of P above `column` are small: all leading pivots² ratios are at least 3/4. In row `column` p S pᵀ = −4, and the ratio is at
+/// most 1 + p S pᵀ = −3. Rows below are arbitrary.
+pub fn breaking<T: Real>(n: usize, k: usize, column: usize, kind: Kind, seed: u64) -> Problem<T> {
+    let mut rng = rng(seed);
+    let l = factor(n, &mut rng);
+    let weights = kind.weights::<f64>(k);
+    let mut p = uniform(n, k, &mut rng);
+    let above: f64 = (0..column).map(|i| (0..k).map(|r| p[(i, r)].powi(2)).sum::<f64>()).sum();
+    for i in 0..column {
+        p.row_mut(i).iter_mut().for_each(|x| *x *= 0.5 / above.sqrt());
+    }
+    let square = |sign: f64, p: &Mat<f64>| {
+        (0..k).filter(|&r| weights[r] * sign > 0.0).map(|r| p[(column, r)].powi(2)).sum::<f64>()
+    };
+    let (plus, minus) = (square(1.0, &p), square(-1.0, &p));
+    for r in (0..k).filter(|&r| weights[r] < 0.0) {
+        p[(column, r)] *= ((plus + 4.0) / minus).sqrt();
+    }
+    Problem::new(&l, &(&l * p), &weights)
+}

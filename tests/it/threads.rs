@@ -1,0 +1,119 @@
+//! The result does not depend on the number of threads, nor on where the call is made: bit for bit.
+
+use crate::support::engines::sized;
+use crate::support::problem::{Kind, Problem, breaking};
+use crate::support::real::{Real, bits};
+use cholupdate::{Cpu, Engine, Error, Safeguard, Workspace, modify_in_place};
+use rayon::ThreadPoolBuilder;
+
+/// Around tiles and panels, and large enough for the trailing rows to be shared.
+const ORDERS: [usize; 13] = [0, 1, 7, 16, 47, 48, 49, 97, 128, 200, 333, 512, 700];
+const RANKS: [usize; 6] = [1, 2, 5, 16, 33, 80];
+
+fn problems<T: Real>(mut body: impl FnMut(&Problem<T>, &str)) {
+    let orders = ORDERS.iter().filter(|&&n| n <= sized(700, 128));
+    for &n in orders {
+        for k in RANKS {
+            for kind in Kind::ALL {
+                let problem = Problem::feasible(n, k, kind, 0.1, (n + k) as u64);
+                body(&problem, &format!("{kind:?}, n = {n}, k = {k}"));
+            }
+        }
+    }
+}
+
+fn result<T: Real>(cpu: Cpu, problem: &Problem<T>) -> (Vec<u64>, [u64; 2])
+where
+    Cpu: Engine<T>,
+{
+    let (l, report) = problem.modified(cpu).unwrap();
+    (bits(l.as_ref()), [report.min_pivot_ratio.bits(), report.log_det_change.bits()])
+}
+
+fn any_number_of_threads<T: Real>()
+where
+    Cpu: Engine<T>,
+{
+    problems::<T>(|problem, what| {
+        let expected = result(Cpu::sequential(), problem);
+        for threads in [0, 1, 2, 3, 8, 1000] {
+            assert!(result(Cpu::threads(threads), problem) == expected, "{what}, {threads} threads");
+        }
+        let rehearsed = Cpu::threads(8).with_safeguard(Safeguard::Rehearsal);
+        assert!(result(rehearsed, problem) == expected, "{what}, rehearsed");
+        assert!(result(Cpu::default(), problem) == expected, "{what}, default");
+    });
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    any_number_of_threads::<f64>();
+    any_number_of_threads::<f32>();
+}
+
+#[test]
+fn any_pool_gives_the_same_bits() {
+    let pools = [1, 2, 3, 8].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    problems::<f64>(|problem, what| {
+        let expected = result(Cpu::sequential(), problem);
+        for pool in &pools {
+            let threads = pool.current_num_threads();
+            for cpu in [Cpu::default(), Cpu::threads(8)] {
+                let got = pool.install(|| result(cpu, problem));
+                assert!(got == expected, "{what}, in a pool of {threads}");
+            }
+        }
+    });
+}
+
+#[test]
+fn in_place_any_number_of_threads_gives_the_same_bits() {
+    let mut workspace = Workspace::new();
+    problems::<f64>(|problem, what| {
+        let expected = problem.modified(Cpu::sequential()).unwrap().0;
+        for threads in [1, 2, 8] {
+            for safeguard in [Safeguard::SecondBuffer, Safeguard::Rehearsal] {
+                let cpu = Cpu::threads(threads).with_safeguard(safeguard);
+                let mut l = problem.l.clone();
+                modify_in_place(l.as_mut(), &problem.v, &problem.weights, &cpu, &mut workspace).unwrap();
+                assert!(bits(l.as_ref()) == bits(expected.as_ref()), "{what}, {threads}, {safeguard:?}");
+            }
+        }
+    });
+}
+
+/// Several factors at once from threads of the operating system, sharing the pool, breakdowns among them.
+#[test]
+fn simultaneous_calls_do_not_disturb_each_other() {
+    let n = sized(400, 100);
+    let good: Vec<_> = (0..4).map(|seed| Problem::<f64>::feasible(n, 20, Kind::Mixed, 0.1, seed)).collect();
+    let expected: Vec<_> = good.iter().map(|problem| result(Cpu::sequential(), problem)).collect();
+    let bad = breaking::<f64>(n, 20, n - 1, Kind::Down, 7);
+    std::thread::scope(|scope| {
+        for (problem, expected) in good.iter().zip(&expected) {
+            scope.spawn(|| {
+                for threads in [2, 8, 2, 8] {
+                    assert!(result(Cpu::threads(threads), problem) == *expected);
+                }
+            });
+            scope.spawn(|| {
+                for threads in [2, 8, 2, 8] {
+                    let error = bad.modified(Cpu::threads(threads)).unwrap_err();
+                    assert_eq!(error, Error::NotPositiveDefinite { column: n - 1 });
+                }
+            });
+        }
+    });
+}
+
+/// A call from inside a rayon task must not wait for itself.
+#[test]
+fn calls_from_inside_rayon_tasks_finish() {
+    use rayon::prelude::*;
+    let problem = Problem::<f64>::feasible(sized(300, 80), 20, Kind::Mixed, 0.1, 1);
+    let expected = result(Cpu::sequential(), &problem);
+    let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let all_equal = pool
+        .install(|| (0..24).into_par_iter().all(|i| result(Cpu::threads(1 + i % 8), &problem) == expected));
+    assert!(all_equal);
+}
