@@ -26,7 +26,7 @@ pub use self::in_place::{Workspace, modify_in_place};
 use self::packed::Packed;
 use self::simd::{Isa, Shape};
 pub(crate) use self::storage::lower;
-use self::team::Team;
+use self::team::{Chunk, Team};
 use self::threads::Threads;
 use self::worker::Columns;
 use self::worker::Job;
@@ -35,18 +35,17 @@ use crate::plan::Plan;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::{Breakdown, sweep};
-use core::sync::atomic::AtomicU32;
 
 /// Working memory of a sweep, kept between calls.
 pub(crate) struct Memory<T> {
     v: Packed<T>,
     reflectors: Buffer<T>,
-    progress: Vec<AtomicU32>,
+    chunks: Vec<Chunk>,
 }
 
 impl<T> Default for Memory<T> {
     fn default() -> Self {
-        Self { v: Packed::default(), reflectors: Buffer::default(), progress: Vec::new() }
+        Self { v: Packed::default(), reflectors: Buffer::default(), chunks: Vec::new() }
     }
 }
 
@@ -77,9 +76,9 @@ unsafe fn modify<T: Scalar>(
     let job = prepare(Isa::detect(), l, &plan, change, memory, slots);
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
-        memory.progress.resize_with(Team::<T>::chunks(&plan, chunk_rows), AtomicU32::default);
+        memory.chunks.resize_with(Team::<T>::chunks(&plan, chunk_rows), Chunk::default);
         // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed from `memory`.
-        unsafe { Team::new(&job, &plan, chunk_rows, &mut memory.progress) }.run(threads)?
+        unsafe { Team::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?
     } else {
         // SAFETY: as above, with one slot for the one panel that is worked on.
         let mut backend = unsafe { Sequential::new(&job) };

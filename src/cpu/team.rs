@@ -1,36 +1,48 @@
 //! The CPU backend of the sweep on several threads.
 //!
-//! The driver makes the diagonal blocks and transforms the rows that meet the next one; a team of threads, which the driver joins
-//! whenever it would have to wait, transforms the rows below. Those rows are cut into chunks, and an *item* is one panel
-//! applied to one chunk.
+//! The driver makes the diagonal blocks and transforms the rows that meet the next one; a team of threads, which the driver
+//! joins whenever it would have to wait, transforms the rows below. Those rows are cut into chunks.
 //!
-//! Protocol. Items are claimed from one cursor, in the order of panels and within a panel from the top. An item
-//! waits for the same chunk's item of the panel before, which was claimed earlier and so is being worked on by a
-//! running thread: however few threads turn up, nobody waits for work that nobody does. Panels are not separated
-//! by barriers; the team may be in several at once. Rows never mix, so the result does not depend on who took what.
+//! Protocol. Whoever takes a chunk has it alone until it has applied all panels whose reflectors are published, in
+//! order, and then lets go of it; a chunk that somebody has is passed by and not waited for. So nobody waits for work that nobody
+//! does, however few threads turn up, and panels are not separated by barriers. A member looks after its own chunks first, so
+//! that their rows of V stay in its cache, and after the others' when it has nothing to do. Rows never mix, so the
+//! result does not depend on who took what.
 
 use super::worker::{Chain, Job};
 use crate::plan::{Panel, Plan};
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown, sweep};
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// Polite attempts before a waiting thread gives its core away.
 const SPINS: u32 = 1 << 10;
+
+/// Some consecutive rows, on cache lines of their own.
+#[repr(align(128))]
+#[derive(Default)]
+pub(crate) struct Chunk {
+    /// A thread is working on it.
+    taken: AtomicBool,
+    /// Panels that have been applied to it.
+    progress: AtomicU32,
+    /// Panels to apply: those whose tail reaches into it.
+    panels: u32,
+}
 
 /// What the threads of one sweep share.
 pub(crate) struct Team<'a, T> {
     job: &'a Job<T>,
     plan: &'a Plan,
-    panels: u32,
     chunk_rows: usize,
-    /// Panels whose block reflector is made: their items may be claimed.
+    chunks: &'a [Chunk],
+    /// Panels whose block reflector is made.
     published: AtomicU32,
-    /// The next item: its panel in the upper half, its chunk in the lower.
-    cursor: AtomicU64,
-    /// For each chunk, how many panels have been applied to it.
-    progress: &'a [AtomicU32],
+    /// Chunks that are not finished.
+    open: AtomicUsize,
+    /// Threads that have turned up.
+    members: AtomicUsize,
     /// The sweep broke down: drop everything.
     broken: AtomicBool,
 }
@@ -45,111 +57,121 @@ impl<'a, T: Scalar> Team<'a, T> {
     ///
     /// # Safety
     /// All memory that `job` describes is the team's alone while it lives, and `job` has a slot for every panel.
-    pub unsafe fn new(
-        job: &'a Job<T>,
-        plan: &'a Plan,
-        chunk_rows: usize,
-        progress: &'a mut [AtomicU32],
-    ) -> Self {
+    pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
-        debug_assert_eq!(progress.len(), Self::chunks(plan, chunk_rows));
-        progress.iter_mut().for_each(|p| *p.get_mut() = 0);
-        let team = Self {
+        debug_assert_eq!(chunks.len(), Self::chunks(plan, chunk_rows));
+        let mut panels = 0;
+        for (c, chunk) in chunks.iter_mut().enumerate() {
+            let end = plan.rows.min(plan.start + (c + 1) * chunk_rows);
+            while panels < plan.panels() && tail(plan, panels) < end {
+                panels += 1;
+            }
+            *chunk = Chunk { panels: panels as u32, ..Chunk::default() };
+        }
+        let open = chunks.iter().filter(|chunk| chunk.panels > 0).count();
+        Self {
             job,
             plan,
-            panels: plan.panels() as u32,
             chunk_rows,
+            chunks,
             published: AtomicU32::new(0),
-            cursor: AtomicU64::new(0),
-            progress,
+            open: AtomicUsize::new(open),
+            members: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
-        };
-        team.cursor.store(team.first_item(0), Ordering::Relaxed);
-        team
+        }
     }
 
     /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
     pub fn run(&self, threads: usize) -> Result<Chain<T>, Breakdown> {
         let drive = || {
-            let mut driver = Driver { team: self, chain: Chain::default() };
+            let mut driver = Driver { team: self, member: self.join(threads), chain: Chain::default() };
             sweep(&mut driver, self.plan).map(|()| driver.chain)
         };
-        rayon::join(drive, || self.members(threads - 1)).0
+        rayon::join(drive, || self.others(threads - 1, threads)).0
     }
 
-    /// `count` members, woken up two at a time.
-    fn members(&self, count: usize) {
+    /// `count` members of a team of `threads`, woken up two at a time.
+    fn others(&self, count: usize, threads: usize) {
         match count {
             0 => {}
-            1 => self.help_until(|| false),
+            1 => self.join(threads).help_until(self, || false),
             _ => {
-                rayon::join(|| self.members(count / 2), || self.members(count - count / 2));
+                rayon::join(
+                    || self.others(count / 2, threads),
+                    || self.others(count - count / 2, threads),
+                );
             }
         }
     }
 
-    /// The first row of the chunks' part of `panel`: what lies above is the driver's.
-    fn tail(&self, panel: usize) -> usize {
-        match self.plan.panel(panel + 1) {
-            Some(next) => next.end(),
-            None => self.plan.cols,
-        }
+    fn join(&self, threads: usize) -> Member {
+        Member { first: self.members.fetch_add(1, Ordering::Relaxed) % threads, threads }
     }
 
     fn chunk_of(&self, row: usize) -> usize {
         (row - self.plan.start) / self.chunk_rows
     }
 
-    fn first_item(&self, panel: u32) -> u64 {
-        let chunk = self.chunk_of(self.tail(panel as usize));
-        u64::from(panel) << 32 | chunk as u64
+    /// Brings chunk `c` up to the last published panel; false if there is nothing to do or somebody else has it.
+    fn advance(&self, c: usize) -> bool {
+        let chunk = &self.chunks[c];
+        let due = || self.published.load(Ordering::Acquire).min(chunk.panels);
+        if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
+            return false;
+        }
+        let first = self.plan.start + c * self.chunk_rows;
+        let end = self.plan.rows.min(first + self.chunk_rows);
+        let before = chunk.progress.load(Ordering::Relaxed);
+        let mut panel = before;
+        while panel < due() && !self.broken.load(Ordering::Relaxed) {
+            if let Some(place) = self.plan.panel(panel as usize) {
+                // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, this thread alone has it,
+                // and the driver keeps above these rows until it sees the progress.
+                unsafe { self.job.trailing(place, first.max(tail(self.plan, panel as usize))..end) };
+            }
+            panel += 1;
+            chunk.progress.store(panel, Ordering::Release);
+        }
+        chunk.taken.store(false, Ordering::Release);
+        if panel == chunk.panels && panel > before {
+            self.open.fetch_sub(1, Ordering::Release);
+        }
+        panel > before
     }
+}
 
-    /// Works on items until `enough`, or until there are no more.
-    fn help_until(&self, enough: impl Fn() -> bool) {
+/// The first row below what the driver does of panel `panel`: its block and the rows that meet the next.
+fn tail(plan: &Plan, panel: usize) -> usize {
+    match plan.panel(panel + 1) {
+        Some(next) => next.end(),
+        None => plan.cols,
+    }
+}
+
+/// A thread's place in the team: chunks `first`, `first` + `threads`, … are its own.
+#[derive(Clone, Copy)]
+struct Member {
+    first: usize,
+    threads: usize,
+}
+
+impl Member {
+    /// Works on chunks until `enough`, or until all are finished.
+    fn help_until<T: Scalar>(self, team: &Team<'_, T>, enough: impl Fn() -> bool) {
+        let chunks = team.chunks.len();
         let mut spins = 0;
-        while !enough() && !self.broken.load(Ordering::Relaxed) {
-            let item = self.cursor.load(Ordering::Relaxed);
-            let (panel, chunk) = ((item >> 32) as u32, (item & 0xffff_ffff) as usize);
-            if panel == self.panels {
-                return;
-            }
-            if self.published.load(Ordering::Acquire) <= panel {
-                wait(&mut spins);
-                continue;
-            }
-            let past_the_last = chunk >= self.progress.len();
-            let next = if past_the_last { self.first_item(panel + 1) } else { item + 1 };
-            let claimed =
-                self.cursor.compare_exchange_weak(item, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if claimed && !past_the_last {
-                self.item(panel, chunk);
+        while !enough() && !team.broken.load(Ordering::Relaxed) && team.open.load(Ordering::Acquire) > 0 {
+            let own = (self.first..chunks).step_by(self.threads);
+            let others = (0..chunks).filter(|c| c % self.threads != self.first);
+            // One chunk at a time, so that `enough` is looked at in between.
+            if own.chain(others).any(|c| team.advance(c)) {
                 spins = 0;
+            } else if spins < SPINS {
+                spins += 1;
+                core::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
             }
-        }
-    }
-
-    /// Waits until `panels` have been applied to `chunk`; false if the sweep broke down meanwhile.
-    fn wait_for(&self, chunk: usize, panels: u32) -> bool {
-        let mut spins = 0;
-        while self.progress[chunk].load(Ordering::Acquire) < panels {
-            if self.broken.load(Ordering::Relaxed) {
-                return false;
-            }
-            wait(&mut spins);
-        }
-        true
-    }
-
-    fn item(&self, panel: u32, chunk: usize) {
-        let Some(place) = self.plan.panel(panel as usize) else { return };
-        let first = self.plan.start + chunk * self.chunk_rows;
-        let rows = first.max(self.tail(panel as usize))..(first + self.chunk_rows).min(self.plan.rows);
-        if self.wait_for(chunk, panel) {
-            // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, the item is claimed by this
-            // thread alone, and the driver keeps above these rows until it sees the progress.
-            unsafe { self.job.trailing(place, rows) };
-            self.progress[chunk].store(panel + 1, Ordering::Release);
         }
     }
 }
@@ -157,6 +179,7 @@ impl<'a, T: Scalar> Team<'a, T> {
 /// The thread that runs the schedule.
 struct Driver<'a, T> {
     team: &'a Team<'a, T>,
+    member: Member,
     chain: Chain<T>,
 }
 
@@ -174,11 +197,17 @@ impl<T: Scalar> Backend for Driver<'_, T> {
 
     /// The rows that meet the next diagonal block; the others became the team's when the reflector was published.
     fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
-        if rows.is_empty() || rows.start >= self.team.tail(panel.index) {
+        if rows.is_empty() || rows.start >= tail(self.team.plan, panel.index) {
             return;
         }
-        let chunk = &self.team.progress[self.team.chunk_of(rows.start)];
-        self.team.help_until(|| chunk.load(Ordering::Acquire) >= panel.index as u32);
+        let c = self.team.chunk_of(rows.start);
+        let chunk = &self.team.chunks[c];
+        let behind = || chunk.progress.load(Ordering::Acquire) < panel.index as u32;
+        while behind() {
+            if !self.team.advance(c) {
+                self.member.help_until(self.team, || !behind());
+            }
+        }
         // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the chunk of these rows, and
         // the team keeps below them.
         unsafe { self.team.job.trailing(panel, rows) }
@@ -186,17 +215,8 @@ impl<T: Scalar> Backend for Driver<'_, T> {
 
     fn retire(&mut self, _: Panel) {}
 
-    /// Helps with what is left; the join in `run` waits for the members' last items.
+    /// Helps with what is left; the join in `run` waits for the members' last chunks.
     fn finish(&mut self) {
-        self.team.help_until(|| false);
-    }
-}
-
-fn wait(spins: &mut u32) {
-    if *spins < SPINS {
-        *spins += 1;
-        core::hint::spin_loop();
-    } else {
-        std::thread::yield_now();
+        self.member.help_until(self.team, || false);
     }
 }
