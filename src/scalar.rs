@@ -45,6 +45,10 @@ pub trait Float:
     const UNIT_ROUNDOFF: Self;
     /// Below this a sum of squares may have lost digits to underflow and is formed again, scaled.
     const SMALL_SQUARE: Self;
+    /// Below this the reciprocal of a number may overflow, but not that of its product with `MAGNIFIER`.
+    const TINY: Self;
+    /// A power of two.
+    const MAGNIFIER: Self;
     /// Sums of squares up to this are far from overflow.
     const LARGE_SQUARE: Self;
 
@@ -119,7 +123,7 @@ fn is_portable<S: Simd>() -> bool {
 }
 
 macro_rules! float {
-    ($t:ident, $bits:ident, $s:ident, $lanes:ident, $m:ident, $small:expr, $large:expr,
+    ($t:ident, $bits:ident, $s:ident, $lanes:ident, $m:ident, $small:expr, $large:expr, $magnifier:expr,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident
      $between:ident $select:ident $load:ident $store:ident) => {
         impl Float for $t {
@@ -131,6 +135,8 @@ macro_rules! float {
             const INFINITY: Self = $t::INFINITY;
             const UNIT_ROUNDOFF: Self = $t::EPSILON / 2.0;
             const SMALL_SQUARE: Self = $small;
+            const TINY: Self = 4.0 * $t::MIN_POSITIVE;
+            const MAGNIFIER: Self = $magnifier;
             const LARGE_SQUARE: Self = $large;
 
             #[inline(always)]
@@ -219,9 +225,9 @@ macro_rules! float {
     };
 }
 
-float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 1e300,
+float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 1e300, 1.2676506002282294e30,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s
     mask_between_m64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s);
-float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 1e36,
+float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 1e36, 1_073_741_824.0,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s
     mask_between_m32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s);

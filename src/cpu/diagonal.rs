@@ -58,15 +58,19 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
                 }
             };
             let beta = l + alpha;
-            let (inv_beta, inv_alpha) = (T::ONE / beta, T::ONE / alpha);
+            // 1/β would overflow for the very smallest numbers: they are magnified first, exactly.
+            let magnified = if beta < T::TINY { T::MAGNIFIER } else { T::ONE };
+            let inv_beta = T::ONE / (beta * magnified);
             let rho = beta / alpha; // exactly 2 where V is zero, and then P stays exactly as it is
             health.record(l, alpha);
 
             // u = (p + V S bᵀ) ρ for the rows to come, τ for the rows done
-            let scaled = T::vmul(simd, products, T::splat(simd, inv_beta));
+            let magnifier = T::splat(simd, magnified);
+            let inv_beta = T::splat(simd, inv_beta);
+            let scaled = T::vmul(simd, T::vmul(simd, products, magnifier), inv_beta); // V S bᵀ
             let sum = T::vadd(simd, old, scaled);
             let u = T::vmul(simd, sum, T::splat(simd, rho));
-            T::store::<S>(reflector.tau(j), T::vmul(simd, products, T::splat(simd, inv_alpha)));
+            T::store::<S>(reflector.tau(j), T::vmul(simd, scaled, T::splat(simd, rho)));
             *reflector.rho().add(j) = rho;
             if !tile.dst.is_null() {
                 let to = tile.dst.offset(j as isize * tile.dst_stride);
@@ -78,10 +82,10 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let done = T::mask(simd, 0, j);
             let own = T::mask(simd, j, j + 1);
             let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
-            let inv_beta = T::splat(simd, inv_beta);
             for r in 0..rank {
                 let x = T::load::<S>(reflector.b(r));
-                let b = T::vmul(simd, T::splat(simd, *reflector.b(r).add(j)), inv_beta);
+                let a = T::splat(simd, *reflector.b(r).add(j) * magnified);
+                let b = T::vmul(simd, a, inv_beta);
                 let rest = T::neg_mul_add(simd, u, b, x);
                 T::store::<S>(reflector.b(r), T::select(simd, own, b, rest));
             }

@@ -111,7 +111,7 @@ fn prepare<T: Scalar>(
         isa,
         l,
         v: memory.v.view(),
-        stream: tuning::stream::<T>(&l, plan),
+        stream: tuning::stream::<T>(isa, &l, plan),
         reflectors: memory.reflectors.as_mut_ptr(),
         slots,
         panel_cols: plan.panel_cols,

@@ -96,10 +96,7 @@ impl<'a, T: Scalar> Team<'a, T> {
             0 => {}
             1 => self.join(threads).help_until(self, || false),
             _ => {
-                rayon::join(
-                    || self.others(count / 2, threads),
-                    || self.others(count - count / 2, threads),
-                );
+                rayon::join(|| self.others(count / 2, threads), || self.others(count - count / 2, threads));
             }
         }
     }

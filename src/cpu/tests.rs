@@ -172,6 +172,32 @@ fn a_backend_with_slots_gives_the_same_bits() {
 }
 
 #[test]
+fn writing_past_the_caches_gives_the_same_bits() {
+    for isa in Isa::all().into_iter().skip(1) {
+        for (seed, &(n, k)) in SHAPES.iter().enumerate() {
+            let (l, v, weights) = problem::<f64>(n, k, seed as u64);
+            let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+            let mut expected = lower(l.as_ref());
+            sequential(isa, &mut expected, &change).unwrap();
+
+            let (old, mut new) = (lower(l.as_ref()), zeros::<f64>(n));
+            let (dst, stride) = (new.as_ptr_mut(), new.col_stride());
+            let columns = Columns { src: old.as_ptr(), src_stride: stride, dst, dst_stride: stride };
+            let plan = plan(n, &change);
+            let mut memory = Memory::default();
+            let job = prepare(isa, columns, &plan, &change, &mut memory, 1);
+            let aligned = dst.addr().is_multiple_of(64);
+            assert!(aligned, "faer allocates whole cache lines");
+            let job = Job { stream: true, ..job };
+            // SAFETY: both matrices and the working memory are borrowed by this function alone.
+            let mut backend = unsafe { Sequential::new(&job) };
+            sweep(&mut backend, &plan).unwrap();
+            assert_eq!(new, expected, "{isa:?}, n = {n}, k = {k}");
+        }
+    }
+}
+
+#[test]
 fn columns_of_l_do_not_share_cache_sets() {
     for order in [1, 8, 64, 512, 1024, 4096] {
         let lines = zeros::<f64>(order).col_stride() as usize / 8;

@@ -1,5 +1,6 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
+use super::simd::Isa;
 use super::threads::Threads;
 use super::worker::Columns;
 use crate::plan::Plan;
@@ -15,16 +16,15 @@ pub(crate) fn panel_cols(rank: usize) -> usize {
     }
 }
 
-const CHUNKS: usize = 8;
-/// Rows in a chunk: a multiple of the panel width, and enough chunks to keep the threads evenly busy.
+/// Rows in a chunk: a multiple of the panel width, four chunks a thread. More would balance better and break up the streams of L.
 pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
-    let rows = (plan.rows - plan.start) / (CHUNKS * threads);
+    let rows = (plan.rows - plan.start) / (4 * threads);
     rows.max(1).next_multiple_of(plan.panel_cols)
 }
 
 /// Threads that a sweep is worth: each must have enough to do to be worth waking.
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
-    const WORTHWHILE_NANOSECONDS: f64 = 150e3;
+    const WORTHWHILE_NANOSECONDS: f64 = 300e3;
     let order = (plan.rows - plan.start) as f64;
     // Of one thread with AVX2: the time of reading and writing L, and that of the arithmetic.
     let nanoseconds = order * order * (0.08 + 0.055 * rank as f64);
@@ -36,12 +36,12 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
 
 /// Whether to write the new L past the caches: where it is other memory than the old one, larger than the caches, and laid out
 /// in cache lines. That spares reading what is overwritten.
-pub(crate) fn stream<T>(l: &Columns<T>, plan: &Plan) -> bool {
+pub(crate) fn stream<T>(isa: Isa, l: &Columns<T>, plan: &Plan) -> bool {
     const CACHES: usize = 24 << 20;
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
     let bytes = (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>();
-    let lines =
-        l.dst.addr().is_multiple_of(line) && (l.dst_stride as usize * size_of::<T>()).is_multiple_of(line);
-    apart && bytes > CACHES && lines
+    let lines = l.dst.addr().is_multiple_of(line)
+        && (l.dst_stride.unsigned_abs() * size_of::<T>()).is_multiple_of(line);
+    apart && bytes > CACHES && lines && !matches!(isa, Isa::Portable)
 }

@@ -26,7 +26,7 @@ fn check<T: Real, E: Engine<T> + Copy>(engine: E, problem: &Problem<T>, what: im
 }
 
 fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Copy>(engine: E) {
-    for n in (0..=70).step_by(sized(1, 11)) {
+    for n in (0..=70).step_by(sized(1, 13)) {
         for k in [0, 1, 2, 3, 4, 5, 8, 16, 17] {
             for kind in Kind::ALL {
                 check(engine, &Problem::feasible(n, k, kind, 0.3, (100 * n + k) as u64), kind);
@@ -121,4 +121,6 @@ fn large_orders() {
     }
     check_large::<f64>();
     check_large::<f32>();
+    let beyond_the_caches = Problem::<f64>::feasible(sized(1801, 101), 6, Kind::Down, 1e-3, 8);
+    check(Cpu::default(), &beyond_the_caches, "beyond the caches");
 }

@@ -1,6 +1,7 @@
 //! Every shape and every layout that is accepted gives the same bits.
 
 use crate::support::contract::assert_contract;
+use crate::support::engines::sized;
 use crate::support::layout::{Laid, Layout};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
@@ -187,7 +188,7 @@ fn negative_diagonal_entries_are_turned<T: Real, E: Engine<T> + Copy>(engine: E)
 
 /// Orders around multiples of cache lines and large powers of two.
 fn orders_of_every_stride<T: Real, E: Engine<T> + Copy>(engine: E) {
-    for n in [127, 128, 129, 255, 256, 257] {
+    for n in sized([127, 128, 129, 255, 256, 257], [63, 64, 65, 127, 128, 129]) {
         let problem = Problem::<T>::feasible(n, 3, Kind::Mixed, 0.3, 8);
         let (new, _) = problem.modified(engine).unwrap();
         let Problem { l, v, weights } = &problem;

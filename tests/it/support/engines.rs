@@ -31,6 +31,6 @@ macro_rules! on_engine {
 }
 
 /// `optimized` in a release build, `debug` without optimization, where the kernels are some fifty times slower.
-pub fn sized<X>(optimized: X, debug: X) -> X {
+pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
     if cfg!(debug_assertions) { debug } else { optimized }
 }
