@@ -82,7 +82,8 @@ impl<'a, T: Scalar> Change<'a, T> {
 
     /// The first column of L (n × n) to work on, or `None` where nothing changes.
     ///
-    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity, which is exact.
+    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
+    /// which is exact.
     pub fn first_column(&self, order: usize) -> Option<usize> {
         let line = 64 / size_of::<T>();
         (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
@@ -93,7 +94,8 @@ impl<'a, T: Scalar> Change<'a, T> {
         self.plus + self.minus
     }
 
-    /// The column of V that becomes column `r` < rank of the signed V, with the factor √|w| it is scaled by: plus signs first.
+    /// The column of V that becomes column `r` < rank of the signed V, with the factor √|w| it is scaled
+    /// by: plus signs first.
     pub fn columns(&self) -> impl Iterator<Item = (MatRef<'a, T>, T)> + '_ {
         let pick = |sign: T| {
             (0..self.v.ncols()).filter_map(move |r| {

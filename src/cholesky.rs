@@ -13,8 +13,8 @@ use faer::{Mat, MatRef};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
-/// L is lower triangular with a positive diagonal. Every call that can fail leaves the factor bit for bit as it was when
-/// it does.
+/// L is lower triangular with a positive diagonal. Every call that can fail leaves the factor bit for bit
+/// as it was when it does.
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -55,11 +55,12 @@ impl<T: Scalar> Cholesky<T> {
 
     /// Takes a factor that is already known, on the default [`Cpu`] engine.
     ///
-    /// Shapes: L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor from a QR
-    /// decomposition has some) are negated, which leaves L Lᵀ as it is.
+    /// Shapes: L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor
+    /// from a QR decomposition has some) are negated, which leaves L Lᵀ as it is.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite`, `Overflow`, or `NotPositiveDefinite` at the first zero on the diagonal. Cost: one copy.
+    /// `Shape`, `NonFinite`, `Overflow`, or `NotPositiveDefinite` at the first zero on the diagonal. Cost:
+    /// one copy.
     pub fn from_factor(l: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
         Self::from_factor_in(l, Cpu::default())
     }
@@ -136,8 +137,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`. An update never breaks down. Cost: 2 k (n − r)² flops, where r is the number of
-    /// leading zero rows of V.
+    /// `Shape`, `NonFinite` or `Overflow`. An update never breaks down. Cost: 2 k (n − r)² flops, where r
+    /// is the number of leading zero rows of V.
     pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
         self.apply(v.as_matrix(), Weights::Plus)
     }
@@ -147,19 +148,21 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
     ///
     /// # Errors
-    /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not be positive.
-    /// Cost: that of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave the factor as it was.
+    /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not
+    /// be positive. Cost: that of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave
+    /// the factor as it was.
     pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
         self.apply(v.as_matrix(), Weights::Minus)
     }
 
-    /// A ← A + V diag(w) Vᵀ, any mix of signs in one sweep: whether it succeeds depends on the result alone and not on
-    /// the order of the columns.
+    /// A ← A + V diag(w) Vᵀ, any mix of signs in one sweep: whether it succeeds depends on the result alone
+    /// and not on the order of the columns.
     ///
     /// Shapes: V (n × k), any layout; w (k). Columns of weight zero are skipped.
     ///
     /// # Errors
-    /// As [`downdate`](Self::downdate), for `v` and `weights`. Cost: that of an update with as many columns.
+    /// As [`downdate`](Self::downdate), for `v` and `weights`. Cost: that of an update with as many
+    /// columns.
     pub fn modify(
         &mut self,
         v: &(impl AsMatrix<T> + ?Sized),
@@ -168,8 +171,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.apply(v.as_matrix(), Weights::Each(weights))
     }
 
-    /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a rehearsal that stores nothing:
-    /// the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory alone.)
+    /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a rehearsal that stores
+    /// nothing: the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory
+    /// alone.)
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`. Cost: that of the downdate.

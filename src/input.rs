@@ -1,4 +1,5 @@
-//! What the public calls accept as a matrix: faer's matrices and views, slices, and (feature `nalgebra`) nalgebra's.
+//! What the public calls accept as a matrix: faer's matrices and views, slices, and (feature `nalgebra`)
+//! nalgebra's.
 
 use crate::scalar::Scalar;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};

@@ -8,11 +8,12 @@ use crate::scalar::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Modification<T> {
-    /// min over columns of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if no column changed.
+    /// min over columns of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if no column
+    /// changed.
     ///
-    /// Never below 1 for an update. For a downdate it is between 0 and 1, and about −log₁₀ of it decimal digits are
-    /// lost in the worst column, whatever the method (Stewart, *The effects of rounding error on an algorithm for
-    /// downdating a Cholesky factorization*, 1979).
+    /// Never below 1 for an update. For a downdate it is between 0 and 1, and about −log₁₀ of it decimal
+    /// digits are lost in the worst column, whatever the method (Stewart, *The effects of rounding error on
+    /// an algorithm for downdating a Cholesky factorization*, 1979).
     pub min_pivot_ratio: T,
     /// log det A' − log det A.
     pub log_det_change: T,

@@ -12,7 +12,8 @@ pub(crate) struct Breakdown {
 /// Who does the work of a sweep, and where.
 ///
 /// The driver below calls these from one thread. `trailing` may return before the work is done; what a
-/// later call needs of it, that call waits for. Rows never mix, so a backend may split and delay them as it likes.
+/// later call needs of it, that call waits for. Rows never mix, so a backend may split and delay them as it
+/// likes.
 pub(crate) trait Backend {
     /// Brings the columns of `panel` to where the work is done. Called one panel ahead.
     fn fetch(&mut self, panel: Panel);

@@ -24,7 +24,8 @@ impl<T: Scalar> Backend for Sequential<'_, T> {
     fn fetch(&mut self, _: Panel) {}
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
-        // SAFETY: the driver has asked for all earlier panels on these rows, and each request was done at once.
+        // SAFETY: the driver has asked for all earlier panels on these rows, and each request was done at
+        // once.
         unsafe { self.job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
     }
 

@@ -12,16 +12,17 @@ const PARTIAL_SUMS: usize = 4;
 
 /// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`.
 ///
-/// The lanes of a register are the rows of the block. While column j is worked on, lanes below j of the copy of V hold the
-/// finished rows of B, lane j the row a, and the lanes above the rows still to come: one pass over V gives column j
-/// of T, the pivot and the products that the later rows need, all without a horizontal sum.
+/// The lanes of a register are the rows of the block. While column j is worked on, lanes below j of the
+/// copy of V hold the finished rows of B, lane j the row a, and the lanes above the rows still to come: one
+/// pass over V gives column j of T, the pivot and the products that the later rows need, all without a
+/// horizontal sum.
 ///
 /// # Errors
 /// The column, counted from the tile's first, whose pivot² is not greater than zero.
 ///
 /// # Safety
-/// The lower triangle of the tile and its rows of V must be accessible and nobody else's; `cols` ≤ the lanes of a
-/// register; the reflector's memory must be writable.
+/// The lower triangle of the tile and its rows of V must be accessible and nobody else's; `cols` ≤ the
+/// lanes of a register; the reflector's memory must be writable.
 #[inline(always)]
 pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     simd: S,
@@ -32,8 +33,8 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
 ) -> Result<(), usize> {
     let rank = reflector.rank();
     let block = T::mask(simd, 0, cols);
-    // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks keep every access
-    // inside the lower triangle, and a reflector row has one scalar for each lane.
+    // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks
+    // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
     unsafe {
         for r in 0..rank {
             let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
@@ -134,8 +135,8 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
-/// The new pivot α = √(l² + q), or `None` where that square is small, not positive or not finite. `minus` says that q is
-/// a sum of negative squares.
+/// The new pivot α = √(l² + q), or `None` where that square is small, not positive or not finite. `minus`
+/// says that q is a sum of negative squares.
 #[inline(always)]
 pub(crate) fn pivot<T: Scalar>(l: T, q: T, minus: bool) -> Option<T> {
     let square = if minus {
@@ -147,7 +148,8 @@ pub(crate) fn pivot<T: Scalar>(l: T, q: T, minus: bool) -> Option<T> {
     (square > T::SMALL_SQUARE && square < T::INFINITY).then(|| square.sqrt())
 }
 
-/// The same pivot from scaled terms, where the squares themselves may have vanished; `None` if it is not positive.
+/// The same pivot from scaled terms, where the squares themselves may have vanished; `None` if it is not
+/// positive.
 ///
 /// `a` gives the row of V, `plus` entries with a plus sign and then `minus` ones with a minus.
 #[cold]

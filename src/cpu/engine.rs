@@ -17,12 +17,13 @@ use faer::{Mat, MatMut};
 /// Modifications whose weights are all positive cannot break down and work in place at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safeguard {
-    /// The new factor is written to a second n × n buffer, and the two change places on success. The buffer is
-    /// allocated by the first modification that needs it and kept. Costs memory, and no additional arithmetic.
+    /// The new factor is written to a second n × n buffer, and the two change places on success. The buffer
+    /// is allocated by the first modification that needs it and kept. Costs memory, and no additional
+    /// arithmetic.
     #[default]
     SecondBuffer,
-    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the time and no
-    /// memory.
+    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the
+    /// time and no memory.
     Rehearsal,
 }
 
@@ -174,7 +175,8 @@ impl Cpu {
             Sink::Nowhere => (l.as_ptr(), core::ptr::null_mut()),
         };
         let columns = Columns { src, src_stride, dst, dst_stride };
-        // SAFETY: L and the spare are n × n with the same stride (`adopt` and `zeros`) and borrowed exclusively.
+        // SAFETY: L and the spare are n × n with the same stride (`adopt` and `zeros`) and borrowed
+        // exclusively.
         let report = unsafe { self.sweep(columns, order, change, memory)? };
         if let (Sink::Spare, Some(spare)) = (sink, spare) {
             settle(l, spare, first);
@@ -183,8 +185,8 @@ impl Cpu {
     }
 }
 
-/// Makes `l` the new factor, of which `spare` has the columns from `first` on: by exchange or by copying, whichever
-/// moves less.
+/// Makes `l` the new factor, of which `spare` has the columns from `first` on: by exchange or by copying,
+/// whichever moves less.
 fn settle<T: Scalar>(l: &mut Mat<T>, spare: &mut Mat<T>, first: usize) {
     let order = l.nrows();
     let entries = |columns: usize| columns * (columns + 1) / 2;

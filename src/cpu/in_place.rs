@@ -42,18 +42,18 @@ impl<T: Scalar> Workspace<T> {
 
 /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ on a factor in memory that the caller owns.
 ///
-/// The strict upper triangle of L is neither read nor written. Entries below the diagonal are trusted to be finite and
-/// far from overflow: looking at them would cost as much as a rank-1 update. Where it cannot be trusted,
-/// [`Cholesky`](crate::Cholesky) checks once and keeps it true.
+/// The strict upper triangle of L is neither read nor written. Entries below the diagonal are trusted to be
+/// finite and far from overflow: looking at them would cost as much as a rank-1 update. Where it cannot be
+/// trusted, [`Cholesky`](crate::Cholesky) checks once and keeps it true.
 ///
-/// Shapes: L (n × n), V (n × k), w (k). A column-major L (row stride 1) is worked on where it lies; any other layout goes
-/// through a copy in `workspace`.
+/// Shapes: L (n × n), V (n × k), w (k). A column-major L (row stride 1) is worked on where it lies; any
+/// other layout goes through a copy in `workspace`.
 ///
 /// # Errors
-/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not positive or whose
-/// pivot² would not be. L is bit for bit as it was on every error, by `engine`'s [`Safeguard`]; with
-/// [`Safeguard::SecondBuffer`] the finished columns are copied back from `workspace`. Cost: 2 k (n − r)² flops for r leading zero rows of V;
-/// no allocation after the first call of a shape.
+/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not
+/// positive or whose pivot² would not be. L is bit for bit as it was on every error, by `engine`'s
+/// [`Safeguard`]; with [`Safeguard::SecondBuffer`] the finished columns are copied back from `workspace`.
+/// Cost: 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
 pub fn modify_in_place<T: Scalar>(
     mut l: MatMut<'_, T>,
     v: &(impl AsMatrix<T> + ?Sized),

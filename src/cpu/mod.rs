@@ -59,10 +59,12 @@ impl<T> Clone for Memory<T> {
 /// One sweep over L (order × order, lower triangle).
 ///
 /// # Errors
-/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by then.
+/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by
+/// then.
 ///
 /// # Safety
-/// `l` must describe memory for `order` columns of `order` rows, readable at `src`, writable at `dst`, nobody else's.
+/// `l` must describe memory for `order` columns of `order` rows, readable at `src`, writable at `dst`,
+/// nobody else's.
 unsafe fn modify<T: Scalar>(
     l: Columns<T>,
     order: usize,
@@ -77,7 +79,8 @@ unsafe fn modify<T: Scalar>(
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
         memory.chunks.resize_with(Team::<T>::chunks(&plan, chunk_rows), Chunk::default);
-        // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed from `memory`.
+        // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed
+        // from `memory`.
         unsafe { Team::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?
     } else {
         // SAFETY: as above, with one slot for the one panel that is worked on.

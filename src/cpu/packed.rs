@@ -60,7 +60,8 @@ pub(crate) struct Tiles<T> {
 }
 
 impl<T> Tiles<T> {
-    /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not there.
+    /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not
+    /// there.
     pub fn by_row(&self) -> *mut T {
         self.data.wrapping_sub(self.base)
     }

@@ -8,9 +8,9 @@
 //! U T = P + V S Bᵀ        P ← U − P        V ← V − U B
 //! ```
 //!
-//! Columns of V with a plus sign come first, so that S is a split point and not an array. The triangular solve
-//! runs forward over columns with its divisions done once, here: u_j = ρ_j w_j − Σ_{i<j} τ_ij u_i, where w = P + V S Bᵀ,
-//! ρ_j = 1 / T_jj = β / α and τ_ij = T_ij / T_jj.
+//! Columns of V with a plus sign come first, so that S is a split point and not an array. The triangular
+//! solve runs forward over columns with its divisions done once, here: u_j = ρ_j w_j − Σ_{i<j} τ_ij u_i,
+//! where w = P + V S Bᵀ, ρ_j = 1 / T_jj = β / α and τ_ij = T_ij / T_jj.
 
 use crate::scalar::Scalar;
 

@@ -87,7 +87,8 @@ pub(crate) struct Shape {
     pub tile: usize,
 }
 
-/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 hold U, 3 rows of V, the rest operands.
+/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 hold U, 3 rows of V,
+/// the rest operands.
 pub(crate) const WIDE: (usize, usize) = (3, 8);
 
 /// The same with 16 registers. Three by four would just fit, and spills.
@@ -115,18 +116,19 @@ pub(crate) fn prefetch<T>(ptr: *const T, len: usize) {
     let _ = (ptr, len);
 }
 
-/// Writes a register to memory past the caches, where the machine can; `fence` makes such writes visible to other threads.
+/// Writes a register to memory past the caches, where the machine can; `fence` makes such writes visible to
+/// other threads.
 ///
 /// # Safety
-/// A whole register at `ptr` must be writable, and `ptr` a multiple of its size. A register of 32 bytes must be one of AVX, one of 64
-/// one of AVX-512: not a portable stand-in of that size.
+/// A whole register at `ptr` must be writable, and `ptr` a multiple of its size. A register of 32 bytes
+/// must be one of AVX, one of 64 one of AVX-512: not a portable stand-in of that size.
 #[inline(always)]
 pub(crate) unsafe fn stream<V: Copy, T>(ptr: *mut T, x: V) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm256_stream_ps, _mm512_stream_ps};
-        // SAFETY: registers are plain data; that the machine has the instructions, the memory and its alignment are the caller's
-        // promise.
+        // SAFETY: registers are plain data; that the machine has the instructions, the memory and its
+        // alignment are the caller's promise.
         unsafe {
             match size_of::<V>() {
                 32 => return _mm256_stream_ps(ptr.cast(), core::mem::transmute_copy(&x)),

@@ -1,13 +1,15 @@
 //! The CPU backend of the sweep on several threads.
 //!
-//! The driver makes the diagonal blocks and transforms the rows that meet the next one; a team of threads, which the driver
-//! joins whenever it would have to wait, transforms the rows below. Those rows are cut into chunks.
+//! The driver makes the diagonal blocks and transforms the rows that meet the next one; a team of threads,
+//! which the driver joins whenever it would have to wait, transforms the rows below. Those rows are cut
+//! into chunks.
 //!
-//! Protocol. Whoever takes a chunk has it alone until it has applied all panels whose reflectors are published, in
-//! order, and then lets go of it; a chunk that somebody has is passed by and not waited for. So nobody waits for work that nobody
-//! does, however few threads turn up, and panels are not separated by barriers. A member looks after its own chunks first, so
-//! that their rows of V stay in its cache, and after the others' when it has nothing to do. Rows never mix, so the
-//! result does not depend on who took what.
+//! Protocol. Whoever takes a chunk has it alone until it has applied all panels whose reflectors are
+//! published, in order, and then lets go of it; a chunk that somebody has is passed by and not waited for.
+//! So nobody waits for work that nobody does, however few threads turn up, and panels are not separated by
+//! barriers. A member looks after its own chunks first, so that their rows of V stay in its cache, and
+//! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
+//! what.
 
 use super::worker::{Chain, Job};
 use crate::plan::{Panel, Plan};
@@ -53,10 +55,12 @@ impl<'a, T: Scalar> Team<'a, T> {
         (plan.rows - plan.start).div_ceil(chunk_rows)
     }
 
-    /// A team for one sweep. `chunk_rows` is a multiple of the panel width, so that a diagonal block meets one chunk alone.
+    /// A team for one sweep. `chunk_rows` is a multiple of the panel width, so that a diagonal block meets
+    /// one chunk alone.
     ///
     /// # Safety
-    /// All memory that `job` describes is the team's alone while it lives, and `job` has a slot for every panel.
+    /// All memory that `job` describes is the team's alone while it lives, and `job` has a slot for every
+    /// panel.
     pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
         debug_assert_eq!(chunks.len(), Self::chunks(plan, chunk_rows));
@@ -109,7 +113,8 @@ impl<'a, T: Scalar> Team<'a, T> {
         (row - self.plan.start) / self.chunk_rows
     }
 
-    /// Brings chunk `c` up to the last published panel; false if there is nothing to do or somebody else has it.
+    /// Brings chunk `c` up to the last published panel; false if there is nothing to do or somebody else
+    /// has it.
     fn advance(&self, c: usize) -> bool {
         let chunk = &self.chunks[c];
         let due = || self.published.load(Ordering::Acquire).min(chunk.panels);
@@ -122,8 +127,8 @@ impl<'a, T: Scalar> Team<'a, T> {
         let mut panel = before;
         while panel < due() && !self.broken.load(Ordering::Relaxed) {
             if let Some(place) = self.plan.panel(panel as usize) {
-                // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, this thread alone has it,
-                // and the driver keeps above these rows until it sees the progress.
+                // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, this
+                // thread alone has it, and the driver keeps above these rows until it sees the progress.
                 unsafe { self.job.trailing(place, first.max(tail(self.plan, panel as usize))..end) };
             }
             panel += 1;
@@ -192,7 +197,8 @@ impl<T: Scalar> Backend for Driver<'_, T> {
         Ok(())
     }
 
-    /// The rows that meet the next diagonal block; the others became the team's when the reflector was published.
+    /// The rows that meet the next diagonal block; the others became the team's when the reflector was
+    /// published.
     fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
         if rows.is_empty() || rows.start >= tail(self.team.plan, panel.index) {
             return;
@@ -205,8 +211,8 @@ impl<T: Scalar> Backend for Driver<'_, T> {
                 self.member.help_until(self.team, || !behind());
             }
         }
-        // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the chunk of these rows, and
-        // the team keeps below them.
+        // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
+        // chunk of these rows, and the team keeps below them.
         unsafe { self.team.job.trailing(panel, rows) }
     }
 

@@ -100,7 +100,8 @@ fn every_instruction_set_follows_the_definition() {
     every_isa::<f32>(2e-5);
 }
 
-/// A backend as an engine with a memory of its own has it: panels are copied to a slot, worked on there, and copied home.
+/// A backend as an engine with a memory of its own has it: panels are copied to a slot, worked on there,
+/// and copied home.
 struct Slotted<'a> {
     home: &'a mut Mat<f64>,
     job: Job<f64>,

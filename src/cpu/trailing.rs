@@ -14,7 +14,8 @@ pub(crate) struct Tile<T> {
     /// Where the new values go, possibly `src` itself; null to compute V alone.
     pub dst: *mut T,
     pub dst_stride: isize,
-    /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are real.
+    /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are
+    /// real.
     pub stream: bool,
     /// These rows of V. (rows × k, column stride `v_stride`)
     pub v: *mut T,
@@ -65,14 +66,16 @@ impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> 
     }
 }
 
-/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; the signs of V's columns are passed apart, so that they can
-/// be constants.
+/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; the signs of V's columns are passed
+/// apart, so that they can be constants.
 ///
-/// The C × RV block U lives in registers from the first product to the second; V is read twice and written once.
+/// The C × RV block U lives in registers from the first product to the second; V is read twice and written
+/// once.
 ///
 /// # Safety
-/// The real rows of `tile`, over `cols` columns of L and the reflector's rank of columns of V, must be readable,
-/// and nobody else may use them meanwhile. The reflector must have been made by the diagonal step.
+/// The real rows of `tile`, over `cols` columns of L and the reflector's rank of columns of V, must be
+/// readable, and nobody else may use them meanwhile. The reflector must have been made by the diagonal
+/// step.
 #[inline(always)]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
 pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
@@ -84,8 +87,9 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
     reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
-    // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V and register
-    // i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the reflector.
+    // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V
+    // and register i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the
+    // reflector.
     unsafe {
         let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).add(i * lanes);
 

@@ -7,7 +7,8 @@ use crate::plan::Plan;
 
 /// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
 ///
-/// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that fits the first-level cache.
+/// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that
+/// fits the first-level cache.
 pub(crate) fn panel_cols(rank: usize) -> usize {
     match rank {
         1 => 64,
@@ -16,7 +17,8 @@ pub(crate) fn panel_cols(rank: usize) -> usize {
     }
 }
 
-/// Rows in a chunk: a multiple of the panel width, four chunks a thread. More would balance better and break up the streams of L.
+/// Rows in a chunk: a multiple of the panel width, four chunks a thread. More would balance better and
+/// break up the streams of L.
 pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
     let rows = (plan.rows - plan.start) / (4 * threads);
     rows.max(1).next_multiple_of(plan.panel_cols)
@@ -34,8 +36,8 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     }
 }
 
-/// Whether to write the new L past the caches: where it is other memory than the old one, larger than the caches, and laid out
-/// in cache lines. That spares reading what is overwritten.
+/// Whether to write the new L past the caches: where it is other memory than the old one, larger than the
+/// caches, and laid out in cache lines. That spares reading what is overwritten.
 pub(crate) fn stream<T>(isa: Isa, l: &Columns<T>, plan: &Plan) -> bool {
     const CACHES: usize = 24 << 20;
     let line = 64;

@@ -12,8 +12,8 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache. Neighbouring tiles are
-/// independent, so that their latencies overlap.
+/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache.
+/// Neighbouring tiles are independent, so that their latencies overlap.
 const GROUP_BYTES: usize = 16 << 10;
 
 /// Old and new L, column-major; the new one may be the same memory, or null for a rehearsal.
@@ -59,7 +59,8 @@ pub(crate) struct Job<T> {
     pub minus: usize,
 }
 
-// SAFETY: a job is a description of memory; who may use which rows when is the caller's contract of each step.
+// SAFETY: a job is a description of memory; who may use which rows when is the caller's contract of each
+// step.
 unsafe impl<T: Send> Send for Job<T> {}
 // SAFETY: as above; the steps take `&self` and state what they touch.
 unsafe impl<T: Sync> Sync for Job<T> {}
@@ -128,7 +129,8 @@ impl<T: Scalar> Job<T> {
     /// The column of L whose pivot² is not greater than zero.
     ///
     /// # Safety
-    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor the panel's slot.
+    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
+    /// the panel's slot.
     pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), usize> {
         self.isa.run(Diagonal { job: self, panel, chain })
     }
@@ -136,7 +138,8 @@ impl<T: Scalar> Job<T> {
     /// The trailing step on `rows`.
     ///
     /// # Safety
-    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else uses those rows.
+    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
+    /// uses those rows.
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         if !rows.is_empty() {
             self.isa.run(Trailing { job: self, panel, rows });
@@ -169,8 +172,8 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
             let cols = job.block.min(panel.end() - first);
             let (tile, offset) = job.v.locate(first);
             let reflector = job.reflector(panel, s);
-            // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile, since the tile is a
-            // multiple of its size and panels start at multiples of the tile.
+            // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile,
+            // since the tile is a multiple of its size and panels start at multiples of the tile.
             unsafe {
                 diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
                     .map_err(|column| first + column)?;
@@ -206,8 +209,8 @@ impl<T: Scalar> WithSimd for Trailing<'_, T> {
     }
 }
 
-/// Applies the micro reflectors `blocks` of `panel` to `rows`: tile by tile, so that a tile of V stays in the first-level
-/// cache through all of them.
+/// Applies the micro reflectors `blocks` of `panel` to `rows`: tile by tile, so that a tile of V stays in
+/// the first-level cache through all of them.
 ///
 /// # Safety
 /// As [`Job::trailing`], for these reflectors.

@@ -10,8 +10,8 @@ impl<T: Scalar + nalgebra::Scalar, R: Dim, C: Dim, S: RawStorage<T, R, C>> AsMat
 {
     fn as_matrix(&self) -> MatRef<'_, T> {
         let ((rows, columns), (row_stride, column_stride)) = (self.shape(), self.strides());
-        // SAFETY: nalgebra's storage holds an initialized entry at i·row_stride + j·column_stride for all i, j in shape,
-        // and is borrowed for as long as the view lives.
+        // SAFETY: nalgebra's storage holds an initialized entry at i·row_stride + j·column_stride for all
+        // i, j in shape, and is borrowed for as long as the view lives.
         unsafe {
             MatRef::from_raw_parts(
                 self.data.ptr(),

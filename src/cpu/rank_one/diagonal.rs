@@ -16,8 +16,8 @@ const REGISTER: usize = 16;
 /// Rows of the diagonal block that are finished together.
 const GROUP: usize = 16;
 
-/// Largest growth of t in a panel that method C1 is used for. Measured backward errors are those of the mixed form up to there;
-/// without a limit they are 10² times as large.
+/// Largest growth of t in a panel that method C1 is used for. Measured backward errors are those of the
+/// mixed form up to there; without a limit they are 10² times as large.
 const LARGEST_GROWTH: f64 = 256.0;
 
 /// A forward substitution's results: p and t for each column.
@@ -28,7 +28,8 @@ struct Solution<T> {
 }
 
 impl<T: Scalar> RankOne<T> {
-    /// Transforms the diagonal block of `columns` and returns their coefficients; `t` goes from panel to panel.
+    /// Transforms the diagonal block of `columns` and returns their coefficients; `t` goes from panel to
+    /// panel.
     ///
     /// # Errors
     /// The column whose pivot² is not greater than zero.
@@ -161,7 +162,8 @@ impl<T: Scalar> RankOne<T> {
         (out.scale, out.mixed) = (T::ONE, T::ZERO);
         let sign = T::splat(simd, self.sign);
         for j in (0..cols).step_by(lanes) {
-            // SAFETY: PANEL_COLS is a multiple of the lanes of every register, so each access stays in its array.
+            // SAFETY: PANEL_COLS is a multiple of the lanes of every register, so each access stays in its
+            // array.
             unsafe {
                 let before = T::load::<S>(solution.t.as_ptr().add(j));
                 let after = T::load::<S>(solution.t.as_ptr().add(j + 1));
@@ -175,7 +177,8 @@ impl<T: Scalar> RankOne<T> {
         }
     }
 
-    /// Applies the coefficients to the rows of the diagonal block, group by group: by now no group waits for another.
+    /// Applies the coefficients to the rows of the diagonal block, group by group: by now no group waits
+    /// for another.
     ///
     /// # Safety
     /// As `diagonal`.

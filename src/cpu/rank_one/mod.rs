@@ -1,16 +1,17 @@
-//! The two steps of a panel for V with one column, where there is so little arithmetic that its latency decides.
+//! The two steps of a panel for V with one column, where there is so little arithmetic that its latency
+//! decides.
 //!
-//! With p = D⁻¹ v for the diagonal block D, which a chain of multiply-adds gives, everything else follows without one:
-//! t_j = t_{j−1} + σ p_j², and for every row i below (method C1 of Gill, Golub, Murray and Saunders, *Methods for modifying
-//! matrix factorizations*, Math. Comp. 28, 1974)
+//! With p = D⁻¹ v for the diagonal block D, which a chain of multiply-adds gives, everything else follows
+//! without one: t_j = t_{j−1} + σ p_j², and for every row i below (method C1 of Gill, Golub, Murray and
+//! Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28, 1974)
 //!
 //! ```text
 //! v_i ← v_i − p_j l_ij          l'_ij = c_j l_ij + g_j v_i,     c_j² = t_j / t_{j−1},  g_j = σ p_j / √(t_{j−1} t_j)
 //! ```
 //!
-//! The residual proper is v / √t; t starts at 1 and the root is not taken out. This form loses accuracy where t grows
-//! much within a panel, that is, where V dominates L there. t is known before anything is written, so such a panel is done by the
-//! hyperbolic reflection in its mixed form, which does not mind:
+//! The residual proper is v / √t; t starts at 1 and the root is not taken out. This form loses accuracy
+//! where t grows much within a panel, that is, where V dominates L there. t is known before anything is
+//! written, so such a panel is done by the hyperbolic reflection in its mixed form, which does not mind:
 //!
 //! ```text
 //! l'_ij = c_j l_ij + g_j v_i    v_i ← v_i − p_j (l_ij + l'_ij),     c_j = l/α,  g_j = σ a/α,  p_j = a/(l + α)
