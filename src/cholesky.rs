@@ -92,7 +92,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if largest > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: "a" });
         }
-        initial::factorize(l.as_mut())?;
+        initial::factorize(l.as_mut(), engine.par())?;
         Ok(Self { factor: engine.adopt(l)?, engine, row_norm: largest.sqrt() })
     }
 
@@ -232,7 +232,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// None on the CPU engine.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
-        Ok(initial::reconstruct(self.to_factor()?.as_ref()))
+        Ok(initial::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
     }
 
     fn apply(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {

@@ -4,7 +4,7 @@ use crate::change::Change;
 use crate::error::Error;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, Par};
 
 pub(crate) mod sealed {
     /// Engines are the crate's own: the schedule and the failure contract are theirs to keep.
@@ -22,10 +22,13 @@ pub trait EngineCore<T: Scalar> {
     /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)
     fn adopt(&self, l: Mat<T>) -> Result<Self::Factor, Error>;
 
+    /// Threads that faer's routines may use on the host.
+    fn par(&self) -> Par;
+
     /// Rows of A.
     fn order(&self, factor: &Self::Factor) -> usize;
 
-    /// L L' → L L' + V diag(w) V'; the factor is untouched on any error.
+    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; the factor is untouched on any error.
     fn modify(&self, factor: &mut Self::Factor, change: &Change<'_, T>) -> Result<Modification<T>, Error>;
 
     /// The outcome that `modify` would have, without touching the factor.

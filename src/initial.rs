@@ -13,8 +13,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive.
-pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>) -> Result<(), Error> {
-    let par = Par::rayon(0);
+pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>, par: Par) -> Result<(), Error> {
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(a.nrows(), par, Spec::default()));
     match cholesky_in_place(
         a.as_mut(),
@@ -35,7 +34,7 @@ pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>) -> Result<(), Error> {
 }
 
 /// L Lᵀ, both triangles. (n × n)
-pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
+pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Mat<T> {
     let mut a = Mat::zeros(l.nrows(), l.ncols());
     matmul(
         a.as_mut(),
@@ -46,7 +45,7 @@ pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
         l.transpose(),
         BlockStructure::TriangularUpper,
         T::ONE,
-        Par::rayon(0),
+        par,
     );
     for j in 0..a.ncols() {
         for i in j + 1..a.nrows() {

@@ -41,8 +41,6 @@ pub trait Float:
     const ZERO: Self;
     const ONE: Self;
     const INFINITY: Self;
-    /// Unit roundoff, half the distance from 1 to the next number.
-    const UNIT_ROUNDOFF: Self;
     /// Below this a sum of squares may have lost digits to underflow and is formed again, scaled.
     const SMALL_SQUARE: Self;
     /// Below this the reciprocal of a number may overflow, but not that of its product with `MAGNIFIER`.
@@ -133,7 +131,6 @@ macro_rules! float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const INFINITY: Self = $t::INFINITY;
-            const UNIT_ROUNDOFF: Self = $t::EPSILON / 2.0;
             const SMALL_SQUARE: Self = $small;
             const TINY: Self = 4.0 * $t::MIN_POSITIVE;
             const MAGNIFIER: Self = $magnifier;

@@ -36,6 +36,11 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks
     // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
     unsafe {
+        // Columns that a ragged block lacks: the solve leaves them as they are.
+        for j in cols..T::lanes::<S>() {
+            T::store::<S>(reflector.tau(j), T::splat(simd, T::ZERO));
+            *reflector.rho().add(j) = T::ONE;
+        }
         for r in 0..rank {
             let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
             T::store::<S>(reflector.b(r), x);

@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, Par};
 
 /// How a modification that may break down keeps its promise to leave the factor as it was.
 ///
@@ -59,13 +59,25 @@ impl Cpu {
 }
 
 /// L and what a modification needs beside it.
-#[derive(Clone)]
 pub struct HostFactor<T> {
     /// Zero above the diagonal. (n × n)
     l: Mat<T>,
     /// Where the next risky modification is written to; its strict upper triangle is zero as well.
     spare: Option<Mat<T>>,
     memory: Memory<T>,
+}
+
+impl<T: Scalar> Clone for HostFactor<T> {
+    /// A copy of L in the same layout, which `Mat::clone` would not keep, without the working memory.
+    fn clone(&self) -> Self {
+        Self { l: lower(self.l.as_ref()), spare: None, memory: Memory::default() }
+    }
+}
+
+impl<T: Scalar> core::fmt::Debug for HostFactor<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("HostFactor").field("order", &self.l.nrows()).finish_non_exhaustive()
+    }
 }
 
 impl<T: Scalar> HostFactor<T> {
@@ -87,6 +99,10 @@ impl<T: Scalar> EngineCore<T> for Cpu {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
         Ok(HostFactor { l, spare: None, memory: Memory::default() })
+    }
+
+    fn par(&self) -> Par {
+        self.threads.par()
     }
 
     fn order(&self, factor: &HostFactor<T>) -> usize {
@@ -165,18 +181,20 @@ impl Cpu {
         let order = factor.l.nrows();
         let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
         let HostFactor { l, spare, memory } = factor;
-        let (src_stride, dst_stride) = (l.col_stride(), l.col_stride());
-        let (src, dst) = match sink {
+        let src_stride = l.col_stride();
+        let (src, (dst, dst_stride)) = match sink {
             Sink::InPlace => {
                 let l = l.as_ptr_mut();
-                (l.cast_const(), l)
+                (l.cast_const(), (l, src_stride))
             }
-            Sink::Spare => (l.as_ptr(), spare.get_or_insert_with(|| zeros(order)).as_ptr_mut()),
-            Sink::Nowhere => (l.as_ptr(), core::ptr::null_mut()),
+            Sink::Spare => {
+                let spare = spare.get_or_insert_with(|| zeros(order));
+                (l.as_ptr(), (spare.as_ptr_mut(), spare.col_stride()))
+            }
+            Sink::Nowhere => (l.as_ptr(), (core::ptr::null_mut(), src_stride)),
         };
         let columns = Columns { src, src_stride, dst, dst_stride };
-        // SAFETY: L and the spare are n × n with the same stride (`adopt` and `zeros`) and borrowed
-        // exclusively.
+        // SAFETY: L and the spare are n × n, each with its own stride, and borrowed exclusively.
         let report = unsafe { self.sweep(columns, order, change, memory)? };
         if let (Sink::Spare, Some(spare)) = (sink, spare) {
             settle(l, spare, first);

@@ -23,6 +23,12 @@ impl<T: Scalar> Default for Workspace<T> {
     }
 }
 
+impl<T> core::fmt::Debug for Workspace<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Workspace").finish_non_exhaustive()
+    }
+}
+
 impl<T: Scalar> Workspace<T> {
     /// No memory yet: the first call of a shape allocates, later ones do not.
     #[must_use]
@@ -31,12 +37,12 @@ impl<T: Scalar> Workspace<T> {
     }
 
     /// A buffer for another lower triangle.
-    fn second(&mut self, order: usize) -> (&mut Mat<T>, &mut Memory<T>) {
-        if self.second.as_ref().is_none_or(|second| second.nrows() != order) {
+    fn second(&mut self, order: usize) -> (MatMut<'_, T>, &mut Memory<T>) {
+        if self.second.as_ref().is_some_and(|second| second.nrows() < order) {
             self.second = None;
-            self.second = Some(zeros(order));
         }
-        (self.second.get_or_insert_with(|| zeros(order)), &mut self.memory)
+        let second = self.second.get_or_insert_with(|| zeros(order));
+        (second.as_mut().submatrix_mut(0, 0, order, order), &mut self.memory)
     }
 }
 
@@ -88,7 +94,7 @@ pub fn modify_in_place<T: Scalar>(
         return unsafe { engine.sweep(columns(at), order, &change, &mut workspace.memory) };
     }
 
-    let (second, memory) = workspace.second(order);
+    let (mut second, memory) = workspace.second(order);
     let (dst, dst_stride) = (second.as_ptr_mut(), second.col_stride());
     let columns = if column_major {
         Columns { src: l.as_ptr(), src_stride: l.col_stride(), dst, dst_stride }

@@ -1,4 +1,4 @@
-//! Which instruction set the kernels run under, decided once per process.
+//! Which instruction set the kernels run under, asked of the machine at run time.
 
 use crate::scalar::Scalar;
 use core::marker::PhantomData;

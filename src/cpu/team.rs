@@ -88,6 +88,7 @@ impl<'a, T: Scalar> Team<'a, T> {
     /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
     pub fn run(&self, threads: usize) -> Result<Chain<T>, Breakdown> {
         let drive = || {
+            let _guard = BreakOnPanic(&self.broken);
             let mut driver = Driver { team: self, member: self.join(threads), chain: Chain::default() };
             sweep(&mut driver, self.plan).map(|()| driver.chain)
         };
@@ -121,6 +122,7 @@ impl<'a, T: Scalar> Team<'a, T> {
         if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
             return false;
         }
+        let _guard = BreakOnPanic(&self.broken);
         let first = self.plan.start + c * self.chunk_rows;
         let end = self.plan.rows.min(first + self.chunk_rows);
         let before = chunk.progress.load(Ordering::Relaxed);
@@ -139,6 +141,17 @@ impl<'a, T: Scalar> Team<'a, T> {
             self.open.fetch_sub(1, Ordering::Release);
         }
         panel > before
+    }
+}
+
+/// Lets the other threads go if this one panics, so that the panic gets out instead of hanging.
+struct BreakOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for BreakOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -206,7 +219,7 @@ impl<T: Scalar> Backend for Driver<'_, T> {
         let c = self.team.chunk_of(rows.start);
         let chunk = &self.team.chunks[c];
         let behind = || chunk.progress.load(Ordering::Acquire) < panel.index as u32;
-        while behind() {
+        while behind() && !self.team.broken.load(Ordering::Relaxed) {
             if !self.team.advance(c) {
                 self.member.help_until(self.team, || !behind());
             }

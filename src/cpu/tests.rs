@@ -2,6 +2,7 @@
 
 use super::simd::Isa;
 use super::storage::{lower, zeros};
+use super::team::{Chunk, Team};
 use super::worker::Chain;
 use super::{Columns, Job, Memory, Sequential, plan, prepare};
 use crate::change::{Change, Weights};
@@ -194,6 +195,44 @@ fn writing_past_the_caches_gives_the_same_bits() {
             let mut backend = unsafe { Sequential::new(&job) };
             sweep(&mut backend, &plan).unwrap();
             assert_eq!(new, expected, "{isa:?}, n = {n}, k = {k}");
+        }
+    }
+}
+
+#[test]
+fn a_team_gives_the_same_bits_and_the_same_breakdown() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    for (seed, (n, k)) in [(150, 1), (330, 1), (200, 2), (213, 5), (330, 16)].into_iter().enumerate() {
+        let (l, mut v, weights) = problem::<f64>(n, k, seed as u64);
+        // Nothing breaks down, or the first, a middle or the last column with a minus sign does.
+        for broken_row in [None, Some(0), Some(n / 2), Some(n - 1)] {
+            let minus = weights.iter().position(|w| *w < 0.0).unwrap_or(0);
+            let weights: Vec<f64> = if k == 1 { vec![-1.0] } else { weights.clone() };
+            let healthy = v.clone();
+            if let Some(row) = broken_row {
+                v.col_mut(minus).fill(0.0);
+                v[(row, minus)] = 9.0;
+            }
+            let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+            for isa in Isa::all() {
+                let mut expected = lower(l.as_ref());
+                let outcome = sequential(isa, &mut expected, &change);
+                assert_eq!(outcome.is_err(), broken_row.is_some());
+                for (threads, panels_in_chunk) in [(2, 1), (3, 2), (8, 1)] {
+                    let plan = plan(n, &change);
+                    let (mut home, mut memory) = (lower(l.as_ref()), Memory::default());
+                    let job = prepare(isa, in_place(&mut home), &plan, &change, &mut memory, plan.panels());
+                    let chunk_rows = panels_in_chunk * plan.panel_cols;
+                    let mut chunks = Vec::new();
+                    chunks.resize_with(Team::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+                    // SAFETY: L, V and a reflector for each panel are borrowed by this function alone.
+                    let team = unsafe { Team::new(&job, &plan, chunk_rows, &mut chunks) };
+                    let got = pool.install(|| team.run(threads)).map(|_| ());
+                    assert_eq!(got, outcome, "{isa:?}, n = {n}, k = {k}, {threads} threads");
+                    assert!(got.is_err() || home == expected, "{isa:?}, n = {n}, k = {k}, {threads} threads");
+                }
+            }
+            v = healthy;
         }
     }
 }

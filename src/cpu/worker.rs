@@ -59,10 +59,7 @@ pub(crate) struct Job<T> {
     pub minus: usize,
 }
 
-// SAFETY: a job is a description of memory; who may use which rows when is the caller's contract of each
-// step.
-unsafe impl<T: Send> Send for Job<T> {}
-// SAFETY: as above; the steps take `&self` and state what they touch.
+// SAFETY: a job describes memory; who may use which rows when is the contract of each step.
 unsafe impl<T: Sync> Sync for Job<T> {}
 
 impl<T: Scalar> Job<T> {
@@ -98,28 +95,27 @@ impl<T: Scalar> Job<T> {
         }
     }
 
-    /// The place of `row`, from column `column` on. `row` lies in the tile that starts at row `tile_row`.
+    /// The place of row `offset` of a tile of V and of that row of L, from column `column` on. The base pointers
+    /// of L may lie outside the memory, as those of a panel in a slot do.
     ///
     /// # Safety
-    /// Row and column must lie inside L, the tile inside V.
+    /// The tile must be one of V's, and `offset` a row of it.
     #[inline(always)]
     unsafe fn tile(&self, tile: usize, offset: usize, column: usize) -> Tile<T> {
         let row = self.v.first_row(tile) + offset;
         let l = &self.l;
-        // SAFETY: the caller vouches for row, column and tile; a null `dst` is kept null.
-        unsafe {
-            Tile {
-                src: l.src.offset(column as isize * l.src_stride).add(row),
-                src_stride: l.src_stride,
-                dst: match l.dst.is_null() {
-                    true => l.dst,
-                    false => l.dst.offset(column as isize * l.dst_stride).add(row),
-                },
-                dst_stride: l.dst_stride,
-                stream: false,
-                v: self.v.ptr(tile).add(offset),
-                v_stride: self.v.tile,
-            }
+        Tile {
+            src: l.src.wrapping_offset(column as isize * l.src_stride).wrapping_add(row),
+            src_stride: l.src_stride,
+            dst: match l.dst.is_null() {
+                true => l.dst,
+                false => l.dst.wrapping_offset(column as isize * l.dst_stride).wrapping_add(row),
+            },
+            dst_stride: l.dst_stride,
+            stream: false,
+            // SAFETY: the caller vouches for the tile and the row.
+            v: unsafe { self.v.ptr(tile).add(offset) },
+            v_stride: self.v.tile,
         }
     }
 
@@ -164,6 +160,8 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
         let Self { job, panel, chain } = self;
         if let Some((rank_one, coefficients)) = job.rank_one(panel) {
             // SAFETY: `Job::diagonal` demands exactly this.
+            // The block is small, and what is streamed would have to be fenced.
+            let rank_one = RankOne { stream: false, ..rank_one };
             return unsafe {
                 rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
             };
@@ -173,7 +171,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
             let (tile, offset) = job.v.locate(first);
             let reflector = job.reflector(panel, s);
             // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile,
-            // since the tile is a multiple of its size and panels start at multiples of the tile.
+            // since tiles and panels both start at multiples of its size.
             unsafe {
                 diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
                     .map_err(|column| first + column)?;

@@ -5,6 +5,7 @@ mod support;
 
 mod accuracy;
 mod allocation;
+mod clones;
 mod drift;
 mod failure;
 mod input;

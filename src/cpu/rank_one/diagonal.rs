@@ -51,7 +51,7 @@ impl<T: Scalar> RankOne<T> {
             let solution = self.solve(simd, columns.clone(), *t);
             let end = solution.t[cols];
             // Also where t is not a number.
-            if !(end <= *t * T::from_f64(LARGEST_GROWTH)) {
+            if !(end.abs() <= *t * T::from_f64(LARGEST_GROWTH)) {
                 return self.mixed(simd, columns, coefficients, t, health);
             }
             if let Some(j) = solution.t[1..=cols].iter().position(|t| !(*t > T::ZERO)) {
@@ -75,7 +75,7 @@ impl<T: Scalar> RankOne<T> {
         let mut solution = Solution { p: [T::ZERO; PANEL_COLS + REGISTER], t: [t; PANEL_COLS + 1] };
         let x = &mut solution.p;
         // SAFETY: the panel's rows of v are the caller's.
-        unsafe { core::ptr::copy_nonoverlapping(self.v.add(columns.start), x.as_mut_ptr(), cols) };
+        unsafe { core::ptr::copy_nonoverlapping(self.row(columns.start), x.as_mut_ptr(), cols) };
         let mut sum = t;
         for first in (0..cols).step_by(BLOCK) {
             let width = BLOCK.min(cols - first);
@@ -222,7 +222,7 @@ impl<T: Scalar> RankOne<T> {
         // SAFETY (all accesses): rows and columns of the block.
         unsafe {
             let mut v = [T::ZERO; BLOCK];
-            (0..width).for_each(|i| v[i] = *self.v.add(block + i));
+            (0..width).for_each(|i| v[i] = *self.row(block + i));
             for j in 0..width {
                 let (p, c, g) =
                     (coefficients.p[place + j], coefficients.c[place + j], coefficients.g[place + j]);
@@ -258,7 +258,7 @@ impl<T: Scalar> RankOne<T> {
             // SAFETY (all accesses): entries of the diagonal block and its rows of v.
             unsafe {
                 let scale = if j == columns.start { out.scale } else { T::ONE };
-                let (l, a) = (*self.src(j, j), *self.v.add(j) * scale);
+                let (l, a) = (*self.src(j, j), *self.row(j) * scale);
                 let alpha = pivot(l, self.sign * a * a, minus)
                     .or_else(|| scaled_pivot(l, usize::from(!minus), usize::from(minus), |_| a))
                     .ok_or(j)?;

@@ -55,24 +55,24 @@ pub(crate) struct RankOne<T> {
 }
 
 impl<T: Scalar> RankOne<T> {
-    /// # Safety
-    /// Row and column must lie inside L.
+    /// The entry of old L. The base pointer may lie outside the memory, as that of a panel in a slot does.
     #[inline(always)]
-    unsafe fn src(&self, row: usize, column: usize) -> *const T {
-        // SAFETY: the caller vouches for the entry.
-        unsafe { self.l.src.offset(column as isize * self.l.src_stride).add(row) }
+    fn src(&self, row: usize, column: usize) -> *const T {
+        self.l.src.wrapping_offset(column as isize * self.l.src_stride).wrapping_add(row)
     }
 
-    /// Null where nothing is to be written.
-    ///
-    /// # Safety
-    /// Row and column must lie inside L.
+    /// The entry of new L, or null where nothing is to be written.
     #[inline(always)]
-    unsafe fn dst(&self, row: usize, column: usize) -> *mut T {
+    fn dst(&self, row: usize, column: usize) -> *mut T {
         if self.l.dst.is_null() {
             return self.l.dst;
         }
-        // SAFETY: the caller vouches for the entry.
-        unsafe { self.l.dst.offset(column as isize * self.l.dst_stride).add(row) }
+        self.l.dst.wrapping_offset(column as isize * self.l.dst_stride).wrapping_add(row)
+    }
+
+    /// Row `row` of V. The base pointer is that of row 0, which may not be there.
+    #[inline(always)]
+    fn row(&self, row: usize) -> *mut T {
+        self.v.wrapping_add(row)
     }
 }

@@ -91,7 +91,7 @@ impl<T: Scalar> RankOne<T> {
         unsafe {
             let mut v = [T::splat(simd, T::ZERO); RV];
             for i in 0..RV {
-                v[i] = real.load(simd, i, self.v.add(row + i * lanes));
+                v[i] = real.load(simd, i, self.row(row + i * lanes));
             }
             if columns.start == panel && coefficients.scale != T::ONE {
                 let scale = T::splat(simd, coefficients.scale);
@@ -123,7 +123,7 @@ impl<T: Scalar> RankOne<T> {
                 }
             }
             for i in 0..RV {
-                real.store(simd, i, self.v.add(row + i * lanes), v[i]);
+                real.store(simd, i, self.row(row + i * lanes), v[i]);
             }
         }
     }
