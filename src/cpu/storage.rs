@@ -4,12 +4,19 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// The distance between columns of L: whole cache lines, an odd number of them.
+/// The distance between columns of L: whole cache lines, an odd number of them, and not close to whole pages.
 ///
-/// Columns a large power of two apart would compete for the same cache sets.
+/// Columns a large power of two apart would compete for the same cache sets; columns nearly a page apart would have
+/// loads from one taken for the stores just made to another.
 pub(crate) fn stride<T>(order: usize) -> isize {
+    const PAGE: usize = 64; // lines
+    const CLEAR: usize = 8;
     let line = 64 / size_of::<T>();
-    ((order.div_ceil(line) | 1) * line) as isize
+    let mut lines = order.div_ceil(line) | 1;
+    while lines > PAGE && !(CLEAR..=PAGE - CLEAR).contains(&(lines % PAGE)) {
+        lines += 2;
+    }
+    (lines * line) as isize
 }
 
 /// A zero matrix with columns that far apart. (n × n)
