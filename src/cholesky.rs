@@ -149,8 +149,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Errors
     /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not
-    /// be positive. Cost: that of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave
-    /// the factor as it was.
+    /// be positive. Cost: the flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to
+    /// leave the factor as it was.
     pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
         self.apply(v.as_matrix(), Weights::Minus)
     }

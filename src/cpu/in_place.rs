@@ -57,9 +57,10 @@ impl<T: Scalar> Workspace<T> {
 ///
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not
-/// positive or whose pivot² would not be. L is bit for bit as it was on every error, by `engine`'s
-/// [`Safeguard`]; with [`Safeguard::SecondBuffer`] the finished columns are copied back from `workspace`.
-/// Cost: 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
+/// positive or whose pivot² would not be. With such an L it is bit for bit as it was on every error, by
+/// `engine`'s [`Safeguard`]; with [`Safeguard::SecondBuffer`] the finished columns are copied back from
+/// `workspace`. Cost: 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call
+/// of a shape.
 pub fn modify_in_place<T: Scalar>(
     mut l: MatMut<'_, T>,
     v: &(impl AsMatrix<T> + ?Sized),

@@ -4,10 +4,11 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// The distance between columns of L: whole cache lines, an odd number of them, and not close to whole pages.
+/// The distance between columns of L: whole cache lines, an odd number of them, and not close to whole
+/// pages.
 ///
-/// Columns a large power of two apart would compete for the same cache sets; columns nearly a page apart would have
-/// loads from one taken for the stores just made to another.
+/// Columns a large power of two apart would compete for the same cache sets; columns nearly a page apart
+/// would have loads from one taken for the stores just made to another.
 pub(crate) fn stride<T>(order: usize) -> isize {
     const PAGE: usize = 64; // lines
     const CLEAR: usize = 8;

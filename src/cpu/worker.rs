@@ -95,8 +95,8 @@ impl<T: Scalar> Job<T> {
         }
     }
 
-    /// The place of row `offset` of a tile of V and of that row of L, from column `column` on. The base pointers
-    /// of L may lie outside the memory, as those of a panel in a slot do.
+    /// The place of row `offset` of a tile of V and of that row of L, from column `column` on. The base
+    /// pointers of L may lie outside the memory, as those of a panel in a slot do.
     ///
     /// # Safety
     /// The tile must be one of V's, and `offset` a row of it.
