@@ -159,9 +159,9 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let Self { job, panel, chain } = self;
         if let Some((rank_one, coefficients)) = job.rank_one(panel) {
-            // SAFETY: `Job::diagonal` demands exactly this.
             // The block is small, and what is streamed would have to be fenced.
             let rank_one = RankOne { stream: false, ..rank_one };
+            // SAFETY: `Job::diagonal` demands exactly this.
             return unsafe {
                 rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
             };
