@@ -1,6 +1,6 @@
 //! The CPU backend of the sweep on one thread.
 
-use super::worker::{Chain, Job};
+use super::job::{Chain, Job};
 use crate::plan::Panel;
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown};

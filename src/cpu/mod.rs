@@ -5,16 +5,18 @@ mod buffer;
 mod diagonal;
 mod engine;
 mod in_place;
+mod job;
+mod low_rank;
 mod packed;
 mod rank_one;
 mod reflector;
 mod simd;
+mod steps;
 mod storage;
 mod team;
 mod threads;
 mod trailing;
 mod tuning;
-mod worker;
 
 #[cfg(test)]
 mod tests;
@@ -23,12 +25,12 @@ use self::backend::Sequential;
 use self::buffer::Buffer;
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
+use self::job::{Columns, Job};
 use self::packed::Packed;
 use self::simd::{Isa, Shape};
 pub(crate) use self::storage::lower;
 use self::team::{Chunk, Team};
 use self::threads::Threads;
-use self::worker::{Columns, Job};
 use crate::change::Change;
 use crate::plan::Plan;
 use crate::report::Modification;
@@ -73,16 +75,16 @@ unsafe fn modify<T: Scalar>(
 ) -> Result<Modification<T>, Breakdown> {
     let plan = plan(order, change);
     let threads = tuning::threads(threads, &plan, change.rank());
-    let slots = if threads > 1 { plan.panels() } else { 1 };
-    let job = prepare(Isa::detect(), l, &plan, change, memory, slots);
+    let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
+    let job = prepare(Isa::detect(), l, &plan, change, memory, reflector_sets);
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
         memory.chunks.resize_with(Team::<T>::chunks(&plan, chunk_rows), Chunk::default);
-        // SAFETY: L is the caller's promise; V and the reflectors, with a slot for each panel, are borrowed
+        // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, are borrowed
         // from `memory`.
         unsafe { Team::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?
     } else {
-        // SAFETY: as above, with one slot for the one panel that is worked on.
+        // SAFETY: as above, with one set for the one panel that is worked on.
         let mut backend = unsafe { Sequential::new(&job) };
         sweep(&mut backend, &plan)?;
         backend.chain
@@ -96,26 +98,26 @@ fn plan<T: Scalar>(order: usize, change: &Change<'_, T>) -> Plan {
     Plan { rows: order, cols: order, start, panel_cols: tuning::panel_cols(change.rank()) }
 }
 
-/// Packs V and describes the memory of a sweep, with room for the block reflectors of `slots` panels.
+/// Packs V and describes the memory of a sweep, with room for the block reflectors of `reflector_sets` panels.
 fn prepare<T: Scalar>(
     isa: Isa,
     l: Columns<T>,
     plan: &Plan,
     change: &Change<'_, T>,
     memory: &mut Memory<T>,
-    slots: usize,
+    reflector_sets: usize,
 ) -> Job<T> {
-    let Shape { block, lanes, tile } = isa.shape::<T>();
+    let Shape { block, lanes, tile } = isa.shape::<T>(change.rank());
     memory.v.pack(change, plan.rows, plan.start, tile);
     let reflector_len = Job::<T>::reflector_len(plan.panel_cols, block, lanes, change.rank());
-    memory.reflectors.reserve(slots * reflector_len);
+    memory.reflectors.reserve(reflector_sets * reflector_len);
     Job {
         isa,
         l,
         v: memory.v.view(),
         stream: tuning::stream::<T>(isa, &l, plan),
         reflectors: memory.reflectors.as_mut_ptr(),
-        slots,
+        reflector_sets,
         panel_cols: plan.panel_cols,
         block,
         lanes,

@@ -1,5 +1,6 @@
 //! Which instruction set the kernels run under, asked of the machine at run time.
 
+use super::low_rank::{MAX_RANK, row_registers};
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
@@ -47,21 +48,26 @@ impl Isa {
         all
     }
 
-    /// Shape of the micro-kernels under this instruction set.
-    pub fn shape<T: Scalar>(self) -> Shape {
-        struct Ask<T>(PhantomData<T>);
+    /// Shape of the micro-kernels under this instruction set, for V with `rank` columns.
+    pub fn shape<T: Scalar>(self, rank: usize) -> Shape {
+        struct Ask<T> {
+            rank: usize,
+            scalar: PhantomData<T>,
+        }
         impl<T: Scalar> WithSimd for Ask<T> {
             type Output = Shape;
             #[inline(always)]
             fn with_simd<S: Simd>(self, _: S) -> Shape {
                 let lanes = T::lanes::<S>();
-                match wide::<S>() {
-                    true => Shape { block: WIDE.1, lanes, tile: WIDE.0 * lanes },
-                    false => Shape { block: NARROW.1, lanes, tile: NARROW.0 * lanes },
-                }
+                let (registers, block) = match wide::<S>() {
+                    true if (2..=MAX_RANK).contains(&self.rank) => (row_registers(self.rank), WIDE.1),
+                    true => WIDE,
+                    false => NARROW,
+                };
+                Shape { block, lanes, tile: registers * lanes }
             }
         }
-        self.run(Ask(PhantomData::<T>))
+        self.run(Ask { rank, scalar: PhantomData::<T> })
     }
 
     #[inline]

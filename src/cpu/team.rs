@@ -11,7 +11,7 @@
 //! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
 //! what.
 
-use super::worker::{Chain, Job};
+use super::job::{Chain, Job};
 use crate::plan::{Panel, Plan};
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown, sweep};
@@ -59,8 +59,8 @@ impl<'a, T: Scalar> Team<'a, T> {
     /// one chunk alone.
     ///
     /// # Safety
-    /// All memory that `job` describes is the team's alone while it lives, and `job` has a slot for every
-    /// panel.
+    /// All memory that `job` describes is the team's alone while it lives, and `job` has a set of reflectors
+    /// for every panel.
     pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
         debug_assert_eq!(chunks.len(), Self::chunks(plan, chunk_rows));

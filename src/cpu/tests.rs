@@ -1,9 +1,9 @@
 //! The sweep from inside: every instruction set, and a backend whose panels live elsewhere.
 
+use super::job::Chain;
 use super::simd::Isa;
 use super::storage::{lower, zeros};
 use super::team::{Chunk, Team};
-use super::worker::Chain;
 use super::{Columns, Job, Memory, Sequential, plan, prepare};
 use crate::change::{Change, Weights};
 use crate::plan::Panel;

@@ -1,8 +1,9 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
+use super::job::Columns;
+use super::low_rank;
 use super::simd::Isa;
 use super::threads::Threads;
-use super::worker::Columns;
 use crate::plan::Plan;
 
 /// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
@@ -12,7 +13,8 @@ use crate::plan::Plan;
 pub(crate) fn panel_cols(rank: usize) -> usize {
     match rank {
         1 => 64,
-        2..8 => 16,
+        2..=4 => low_rank::PANEL_COLS,
+        5..8 => 16,
         _ => 48,
     }
 }

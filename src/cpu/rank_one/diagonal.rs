@@ -35,7 +35,7 @@ impl<T: Scalar> RankOne<T> {
     /// The column whose pivot² is not greater than zero.
     ///
     /// # Safety
-    /// As [`Job::diagonal`](crate::cpu::worker::Job::diagonal).
+    /// As [`Job::diagonal`](crate::cpu::job::Job::diagonal).
     #[inline(always)]
     pub unsafe fn diagonal<S: Simd>(
         &self,

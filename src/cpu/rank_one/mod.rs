@@ -20,7 +20,7 @@
 mod diagonal;
 mod trailing;
 
-use super::worker::Columns;
+use super::job::Columns;
 use crate::scalar::Scalar;
 
 /// Columns of the widest panel.

@@ -19,7 +19,7 @@ impl<T: Scalar> RankOne<T> {
     /// `panel` is where the columns' panel begins: coefficient j is that of column `panel + j`.
     ///
     /// # Safety
-    /// As [`Job::trailing`](crate::cpu::worker::Job::trailing).
+    /// As [`Job::trailing`](crate::cpu::job::Job::trailing).
     #[inline(always)]
     pub unsafe fn rows<S: Simd>(
         &self,

@@ -1,0 +1,291 @@
+//! The two steps of a panel, put together from micro-kernels.
+
+use super::diagonal::diagonal;
+use super::job::{Chain, Job};
+use super::low_rank::{Column, PANEL_COLS, Write, apply as apply_columns, row_registers};
+use super::rank_one::RankOne;
+use super::simd::{NARROW, WIDE, wide};
+use super::trailing::{Full, Masked, apply};
+use crate::plan::Panel;
+use crate::scalar::Scalar;
+use core::ops::Range;
+use pulp::{Simd, WithSimd};
+
+/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache.
+/// Neighbouring tiles are independent, so that their latencies overlap.
+const GROUP_BYTES: usize = 16 << 10;
+
+/// The diagonal step: [`Job::diagonal`].
+pub(crate) struct Diagonal<'a, T> {
+    pub job: &'a Job<T>,
+    pub panel: Panel,
+    pub chain: &'a mut Chain<T>,
+}
+
+impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self { job, panel, chain } = self;
+        if let Some((rank_one, coefficients)) = job.rank_one(panel) {
+            // The block is small, and what is streamed would have to be fenced.
+            let rank_one = RankOne { stream: false, ..rank_one };
+            // SAFETY: `Job::diagonal` demands exactly this.
+            return unsafe {
+                rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
+            };
+        }
+        for (s, first) in panel.block().step_by(job.block).enumerate() {
+            let cols = job.block.min(panel.end() - first);
+            let (tile, offset) = job.v.locate(first);
+            let reflector = job.reflector(panel, s);
+            // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile,
+            // since tiles and panels both start at multiples of its size.
+            unsafe {
+                diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
+                    .map_err(|column| first + column)?;
+                let below = first + cols..panel.end();
+                if !below.is_empty() {
+                    Reflection { simd, job, panel, blocks: s..s + 1 }.on(below);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The trailing step: [`Job::trailing`].
+pub(crate) struct Trailing<'a, T> {
+    pub job: &'a Job<T>,
+    pub panel: Panel,
+    pub rows: Range<usize>,
+}
+
+impl<T: Scalar> WithSimd for Trailing<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if let Some((rank_one, coefficients)) = self.job.rank_one(self.panel) {
+            // SAFETY: `Job::trailing` demands exactly this.
+            unsafe { rank_one.rows(simd, self.panel.first, self.panel.block(), &*coefficients, self.rows) };
+            return;
+        }
+        let blocks = 0..self.panel.cols.div_ceil(self.job.block);
+        // SAFETY: `Job::trailing` demands exactly this.
+        unsafe { Reflection { simd, job: self.job, panel: self.panel, blocks }.on(self.rows) };
+    }
+}
+
+/// The micro reflectors `blocks` of a panel, to be applied to rows below them.
+struct Reflection<'a, T, S> {
+    simd: S,
+    job: &'a Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+}
+
+impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
+    /// Applies them to `rows`.
+    ///
+    /// # Safety
+    /// As [`Job::trailing`], for these reflectors.
+    #[inline(always)]
+    unsafe fn on(&self, rows: Range<usize>) {
+        // SAFETY: forwarded to the caller; the constants are the job's own.
+        unsafe {
+            match (self.job.plus + self.job.minus, wide::<S>()) {
+                (2, true) => self.in_registers::<{ row_registers(2) }, 2>(rows),
+                (3, true) => self.in_registers::<{ row_registers(3) }, 3>(rows),
+                (4, true) => self.in_registers::<{ row_registers(4) }, 4>(rows),
+                _ => self.blocked(rows),
+            }
+        }
+    }
+
+    /// V in registers.
+    ///
+    /// # Safety
+    /// As `on`; V has K columns and tiles of RV registers.
+    #[inline(always)]
+    unsafe fn in_registers<const RV: usize, const K: usize>(&self, rows: Range<usize>) {
+        let Self { simd, job, panel, .. } = *self;
+        let first = panel.first + self.blocks.start * job.block;
+        let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
+        let mut columns = [Column::<T, K>::IDENTITY; PANEL_COLS];
+        for (j, column) in columns[..cols].iter_mut().enumerate() {
+            // SAFETY: the reflectors are made.
+            *column =
+                unsafe { Column::of(job.reflector(panel, self.blocks.start + j / job.block), j % job.block) };
+        }
+        let columns = &columns[..cols];
+        let (whole, ragged) = self.split(rows);
+        let write = match (job.l.dst.is_null(), job.stream) {
+            (true, _) => Write::Nowhere,
+            (false, false) => Write::Memory,
+            (false, true) => Write::Stream,
+        };
+        // SAFETY: forwarded to the caller, for all rows of whole tiles; masks keep to rows `inside`.
+        unsafe {
+            match write {
+                Write::Nowhere => self.over_tiles::<RV, K>(columns, whole, first, Write::Nowhere),
+                Write::Memory => self.over_tiles::<RV, K>(columns, whole, first, Write::Memory),
+                Write::Stream => self.over_tiles::<RV, K>(columns, whole, first, Write::Stream),
+            }
+            let write = if write == Write::Stream { Write::Memory } else { write };
+            for (tile, inside) in ragged {
+                for (row, rows) in self.registers(inside) {
+                    let mask = Masked([T::mask(simd, rows.start, rows.end)]);
+                    apply_columns::<T, S, _, 1, K>(simd, mask, columns, job.tile(tile, row, first), write);
+                }
+            }
+        }
+    }
+
+    /// `columns`, of which the first is column `first` of L, applied to whole tiles. `write` should be a
+    /// constant.
+    ///
+    /// # Safety
+    /// As `in_registers`, for all rows of `tiles`.
+    #[inline(always)]
+    unsafe fn over_tiles<const RV: usize, const K: usize>(
+        &self,
+        columns: &[Column<T, K>],
+        tiles: Range<usize>,
+        first: usize,
+        write: Write,
+    ) {
+        for tile in tiles {
+            // SAFETY: forwarded to the caller.
+            unsafe {
+                let at = self.job.tile(tile, 0, first);
+                apply_columns::<T, S, _, RV, K>(self.simd, Full, columns, at, write);
+            }
+        }
+    }
+
+    /// One micro reflector after another, each on a group of tiles of V that stays in the first-level cache.
+    ///
+    /// # Safety
+    /// As `on`.
+    #[inline(always)]
+    unsafe fn blocked(&self, rows: Range<usize>) {
+        let Self { job, panel, .. } = *self;
+        let (mut whole, ragged) = self.split(rows);
+        // A ragged block of columns would need its width in every whole tile: there are few rows below it.
+        let full_blocks = panel.cols.is_multiple_of(job.block);
+        if !full_blocks {
+            for tile in whole.clone() {
+                // SAFETY: forwarded to the caller, for all rows of the tile.
+                unsafe { self.by_register(tile, 0..job.v.tile) };
+            }
+            whole = 0..0;
+        }
+        for (tile, inside) in ragged {
+            // SAFETY: forwarded to the caller.
+            unsafe { self.by_register(tile, inside) };
+        }
+        // SAFETY: forwarded to the caller; the constants are the job's own.
+        unsafe {
+            match (job.plus, job.minus) {
+                (4, 0) => self.by_group(whole, (4, 0)),
+                (0, 4) => self.by_group(whole, (0, 4)),
+                signs => self.by_group(whole, signs),
+            }
+        }
+    }
+
+    /// Whole tiles, for V with that many columns of each sign.
+    ///
+    /// # Safety
+    /// As `on`, for all rows of `tiles`; `signs` are the job's.
+    #[inline(always)]
+    unsafe fn by_group(&self, tiles: Range<usize>, signs: (usize, usize)) {
+        let Self { simd, job, panel, .. } = *self;
+        let group = (GROUP_BYTES / (job.v.tile * (signs.0 + signs.1) * size_of::<T>())).max(1);
+        for first in tiles.clone().step_by(group) {
+            for s in self.blocks.clone() {
+                let reflector = job.reflector(panel, s);
+                for tile in first..tiles.end.min(first + group) {
+                    // SAFETY: forwarded to the caller.
+                    unsafe {
+                        let mut at = job.tile(tile, 0, panel.first + s * job.block);
+                        at.stream = job.stream;
+                        if wide::<S>() {
+                            apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
+                                simd, Full, WIDE.1, signs, at, reflector,
+                            );
+                        } else {
+                            let cols = NARROW.1;
+                            apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                                simd, Full, cols, signs, at, reflector,
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows `inside` of a tile, a register at a time.
+    ///
+    /// # Safety
+    /// As `on`, for these rows.
+    #[inline(always)]
+    unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
+        let Self { simd, job, panel, .. } = *self;
+        let signs = (job.plus, job.minus);
+        for s in self.blocks.clone() {
+            let column = panel.first + s * job.block;
+            let cols = job.block.min(panel.end() - column);
+            let reflector = job.reflector(panel, s);
+            for (row, rows) in self.registers(inside.clone()) {
+                // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
+                unsafe {
+                    let at = job.tile(tile, row, column);
+                    let mask = Masked([T::mask(simd, rows.start, rows.end)]);
+                    match (rows.len() == T::lanes::<S>(), wide::<S>()) {
+                        (true, true) => {
+                            apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, signs, at, reflector)
+                        }
+                        (true, false) => {
+                            apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, signs, at, reflector)
+                        }
+                        (false, true) => {
+                            apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, signs, at, reflector)
+                        }
+                        (false, false) => {
+                            apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, signs, at, reflector)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The whole tiles in `rows`, and what is left of the first and of the last.
+    #[inline(always)]
+    fn split(&self, rows: Range<usize>) -> (Range<usize>, impl Iterator<Item = (usize, Range<usize>)>) {
+        let v = self.job.v;
+        let (first, above) = v.locate(rows.start);
+        let (last, below) = v.locate(rows.end);
+        let ragged = match first == last {
+            true => [(first, above..below), (first, 0..0)],
+            false => [(first, if above > 0 { above..v.tile } else { 0..0 }), (last, 0..below)],
+        };
+        let whole = first + usize::from(above > 0)..last;
+        (whole, ragged.into_iter().filter(|(_, inside)| !inside.is_empty()))
+    }
+
+    /// The registers that rows `inside` of a tile reach into: the first row of each, and its lanes among
+    /// these rows.
+    #[inline(always)]
+    fn registers(&self, inside: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let lanes = T::lanes::<S>();
+        (inside.start / lanes..inside.end.div_ceil(lanes)).map(move |i| {
+            let first = i * lanes;
+            (first, inside.start.saturating_sub(first)..(inside.end - first).min(lanes))
+        })
+    }
+}
