@@ -42,16 +42,28 @@ fn columns<T: Scalar>(
 
 /// The largest magnitude in `column`, or the first row that is not finite.
 pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize> {
-    // x · 0 is 0 for every finite x and NaN for every other; the probe keeps the loop free of branches.
-    fn scan<T: Scalar>(entries: impl Iterator<Item = T>) -> (T, T) {
-        entries.fold((T::ZERO, T::ZERO), |(largest, probe), x| {
+    // x · 0 is 0 for every finite x and NaN for every other; the probe keeps the loops free of branches.
+    fn scan<T: Scalar>(entries: impl Iterator<Item = T>, start: (T, T)) -> (T, T) {
+        entries.fold(start, |(largest, probe), x| {
             let a = x.abs();
             (if a > largest { a } else { largest }, probe + x * T::ZERO)
         })
     }
+    let start = (T::ZERO, T::ZERO);
     let (largest, probe) = match column.try_as_col_major() {
-        Some(contiguous) => scan(contiguous.as_slice().iter().copied()),
-        None => scan(column.iter().copied()),
+        Some(contiguous) => {
+            // Several chains at once: one alone would wait for every addition.
+            let (chunks, rest) = contiguous.as_slice().as_chunks::<8>();
+            let mut lanes = [start; 8];
+            for chunk in chunks {
+                for (lane, &x) in lanes.iter_mut().zip(chunk) {
+                    *lane = scan(core::iter::once(x), *lane);
+                }
+            }
+            let (largest, probe) = scan(rest.iter().copied(), start);
+            lanes.iter().fold((largest, probe), |(m, p), &(largest, probe)| (m.max(largest), p + probe))
+        }
+        None => scan(column.iter().copied(), start),
     };
     if probe == T::ZERO { Ok(largest) } else { Err(column.iter().position(|x| !x.is_finite()).unwrap_or(0)) }
 }

@@ -64,19 +64,13 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
                 }
             };
             let beta = l + alpha;
-            // 1/β would overflow for the very smallest numbers: they are magnified first, exactly.
-            let magnified = if beta < T::TINY { T::MAGNIFIER } else { T::ONE };
-            let inv_beta = T::ONE / (beta * magnified);
             let rho = beta / alpha; // exactly 2 where V is zero, and then P stays exactly as it is
             health.record(l, alpha);
 
-            // u = (p + V S bᵀ) ρ for the rows to come, τ for the rows done
-            let magnifier = T::splat(simd, magnified);
-            let inv_beta = T::splat(simd, inv_beta);
-            let scaled = T::vmul(simd, T::vmul(simd, products, magnifier), inv_beta); // V S bᵀ
-            let sum = T::vadd(simd, old, scaled);
-            let u = T::vmul(simd, sum, T::splat(simd, rho));
-            T::store::<S>(reflector.tau(j), T::vmul(simd, scaled, T::splat(simd, rho)));
+            // V S bᵀ ρ is V S aᵀ / α: for the rows done τ, for the rows to come a part of u
+            let products = T::vdiv(simd, products, T::splat(simd, alpha));
+            let u = T::mul_add(simd, old, T::splat(simd, rho), products);
+            T::store::<S>(reflector.tau(j), products);
             *reflector.rho().add(j) = rho;
             if !tile.dst.is_null() {
                 let to = tile.dst.offset(j as isize * tile.dst_stride);
@@ -85,6 +79,9 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             }
 
             // row j of V becomes row j of B; the rows to come lose their part along it
+            // 1/β would overflow for the very smallest numbers: they are magnified first, exactly.
+            let magnified = if beta < T::TINY { T::MAGNIFIER } else { T::ONE };
+            let inv_beta = T::splat(simd, T::ONE / (beta * magnified));
             let done = T::mask(simd, 0, j);
             let own = T::mask(simd, j, j + 1);
             let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
