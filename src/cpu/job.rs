@@ -41,6 +41,8 @@ pub(crate) struct Job<T> {
     pub v: Tiles<T>,
     /// Write whole tiles of the new L past the caches.
     pub stream: bool,
+    /// L is larger than the caches.
+    pub large: bool,
     /// Memory for the block reflectors of `reflector_sets` panels.
     pub reflectors: *mut T,
     pub reflector_sets: usize,
@@ -108,6 +110,7 @@ impl<T: Scalar> Job<T> {
             },
             dst_stride: l.dst_stride,
             stream: false,
+            ahead: 0,
             // SAFETY: the caller vouches for the tile and the row.
             v: unsafe { self.v.ptr(tile).add(offset) },
             v_stride: self.v.tile,

@@ -91,7 +91,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
             }
         }
         for column in columns {
-            prefetch(src.wrapping_add(RV * lanes), RV * lanes);
+            prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
             let rho = T::splat(simd, column.rho);
             let mut u = [rho; RV];
             for i in 0..RV {

@@ -116,6 +116,7 @@ fn prepare<T: Scalar>(
         l,
         v: memory.v.view(),
         stream: tuning::stream::<T>(isa, &l, plan),
+        large: tuning::large::<T>(plan),
         reflectors: memory.reflectors.as_mut_ptr(),
         reflector_sets,
         panel_cols: plan.panel_cols,

@@ -106,16 +106,22 @@ pub(crate) const fn wide<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
 }
 
-/// Asks for the `len` scalars at `ptr`, which need not be readable.
+/// Asks for the `len` scalars at `ptr`, which need not be readable, in the cache of level `LEVEL`, 1 or 2.
 #[inline(always)]
-pub(crate) fn prefetch<T>(ptr: *const T, len: usize) {
+pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         let line = 64 / size_of::<T>();
         for i in 0..len.div_ceil(line) {
+            let at = ptr.wrapping_add(i * line).cast();
             // SAFETY: a prefetch never faults, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr.wrapping_add(i * line).cast()) };
+            unsafe {
+                match LEVEL {
+                    1 => _mm_prefetch::<_MM_HINT_T0>(at),
+                    _ => _mm_prefetch::<_MM_HINT_T1>(at),
+                }
+            }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

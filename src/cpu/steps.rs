@@ -212,6 +212,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
                     unsafe {
                         let mut at = job.tile(tile, 0, panel.first + s * job.block);
                         at.stream = job.stream;
+                        at.ahead = if job.large { group * job.v.tile } else { 0 };
                         if wide::<S>() {
                             apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
                                 simd, Full, WIDE.1, signs, at, reflector,

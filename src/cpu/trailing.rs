@@ -17,6 +17,8 @@ pub(crate) struct Tile<T> {
     /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are
     /// real.
     pub stream: bool,
+    /// How many rows further down L is brought near meanwhile; 0 where it is in the caches.
+    pub ahead: usize,
     /// These rows of V. (rows × k, column stride `v_stride`)
     pub v: *mut T,
     pub v_stride: usize,
@@ -91,7 +93,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
     // and register i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the
     // reflector.
     unsafe {
-        let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).add(i * lanes);
+        let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
 
         // W = P + V S Bᵀ                                           (rows, cols)
         let mut u = [[T::splat(simd, T::ZERO); RV]; C];
@@ -100,8 +102,10 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
                 for i in 0..RV {
                     u[j][i] = rows.load(simd, i, src(i, j));
                 }
-                let next = tile.src.offset(j as isize * tile.src_stride).wrapping_add(RV * lanes);
-                prefetch(next, RV * lanes);
+                prefetch::<1, T>(src(RV, j), RV * lanes);
+                if tile.ahead > 0 {
+                    prefetch::<2, T>(src(0, j).wrapping_add(tile.ahead), RV * lanes);
+                }
             }
         }
         let (x, b) = (tile.v.cast_const(), reflector.b(0).cast_const());

@@ -38,14 +38,18 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     }
 }
 
+/// Whether L is larger than the caches.
+pub(crate) fn large<T>(plan: &Plan) -> bool {
+    const CACHES: usize = 24 << 20;
+    (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>() > CACHES
+}
+
 /// Whether to write the new L past the caches: where it is other memory than the old one, larger than the
 /// caches, and laid out in cache lines. That spares reading what is overwritten.
 pub(crate) fn stream<T>(isa: Isa, l: &Columns<T>, plan: &Plan) -> bool {
-    const CACHES: usize = 24 << 20;
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
-    let bytes = (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>();
     let lines = l.dst.addr().is_multiple_of(line)
         && (l.dst_stride.unsigned_abs() * size_of::<T>()).is_multiple_of(line);
-    apart && bytes > CACHES && lines && !matches!(isa, Isa::Portable)
+    apart && large::<T>(plan) && lines && !matches!(isa, Isa::Portable)
 }

@@ -102,7 +102,7 @@ impl<T: Scalar> RankOne<T> {
             let mixed = coefficients.mixed != T::ZERO;
             for (j, ((&p, &c), &g)) in p.iter().zip(c).zip(g).enumerate() {
                 let (src, dst) = (self.src(row, columns.start + j), self.dst(row, columns.start + j));
-                prefetch(src.wrapping_add(RV * lanes), RV * lanes);
+                prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
                 let (p, c, g) = (T::splat(simd, p), T::splat(simd, c), T::splat(simd, g));
                 for i in 0..RV {
                     let old = real.load(simd, i, src.add(i * lanes));
