@@ -77,7 +77,10 @@ impl<T: Scalar> Job<T> {
         let set = Coefficients::<T>::LEN * (panel.index % self.reflector_sets);
         // SAFETY: the set is inside the memory that `reflectors` was sized for.
         let coefficients = unsafe { self.reflectors.add(set) }.cast();
-        Some((RankOne { l: self.l, v: self.v.by_row(), sign, stream: self.stream }, coefficients))
+        Some((
+            RankOne { l: self.l, v: self.v.by_row(), sign, stream: self.stream, large: self.large },
+            coefficients,
+        ))
     }
 
     /// Micro reflector `s` of `panel`.

@@ -92,6 +92,9 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
         }
         for column in columns {
             prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
+            if tile.ahead > 0 {
+                prefetch::<2, T>(src.wrapping_add(tile.ahead), RV * lanes);
+            }
             let rho = T::splat(simd, column.rho);
             let mut u = [rho; RV];
             for i in 0..RV {

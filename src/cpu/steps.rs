@@ -6,6 +6,7 @@ use super::low_rank::{Column, PANEL_COLS, Write, apply as apply_columns, row_reg
 use super::rank_one::RankOne;
 use super::simd::{NARROW, WIDE, wide};
 use super::trailing::{Full, Masked, apply};
+use super::tuning::TILES_AHEAD;
 use crate::plan::Panel;
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -159,7 +160,8 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         for tile in tiles {
             // SAFETY: forwarded to the caller.
             unsafe {
-                let at = self.job.tile(tile, 0, first);
+                let mut at = self.job.tile(tile, 0, first);
+                at.ahead = if self.job.large { TILES_AHEAD * self.job.v.tile } else { 0 };
                 apply_columns::<T, S, _, RV, K>(self.simd, Full, columns, at, write);
             }
         }

@@ -38,6 +38,10 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     }
 }
 
+/// Tiles ahead of the one at work that L is brought near where it is larger than the caches and V has few
+/// columns.
+pub(crate) const TILES_AHEAD: usize = 3;
+
 /// Whether L is larger than the caches.
 pub(crate) fn large<T>(plan: &Plan) -> bool {
     const CACHES: usize = 24 << 20;

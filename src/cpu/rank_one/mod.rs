@@ -52,6 +52,8 @@ pub(crate) struct RankOne<T> {
     pub sign: T,
     /// Write whole cache lines of the new L past the caches.
     pub stream: bool,
+    /// L is larger than the caches.
+    pub large: bool,
 }
 
 impl<T: Scalar> RankOne<T> {

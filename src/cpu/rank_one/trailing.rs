@@ -3,6 +3,7 @@
 use super::{Coefficients, RankOne};
 use crate::cpu::simd::{prefetch, stream};
 use crate::cpu::trailing::{Full, Masked, Rows};
+use crate::cpu::tuning::TILES_AHEAD;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;
@@ -103,6 +104,9 @@ impl<T: Scalar> RankOne<T> {
             for (j, ((&p, &c), &g)) in p.iter().zip(c).zip(g).enumerate() {
                 let (src, dst) = (self.src(row, columns.start + j), self.dst(row, columns.start + j));
                 prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
+                if self.large {
+                    prefetch::<2, T>(src.wrapping_add(TILES_AHEAD * RV * lanes), RV * lanes);
+                }
                 let (p, c, g) = (T::splat(simd, p), T::splat(simd, c), T::splat(simd, g));
                 for i in 0..RV {
                     let old = real.load(simd, i, src.add(i * lanes));
