@@ -1,7 +1,8 @@
 //! What can go wrong, as values.
 
-/// Why a call was refused. In every case the factor is exactly as it was before the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a call was refused. The factor is exactly as it was before the call, except that a device that fails
+/// in the middle of one poisons it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An argument has the wrong extent.
@@ -38,4 +39,23 @@ pub enum Error {
         /// First column whose squared pivot is not greater than zero.
         column: usize,
     },
+    /// A setting of an engine is outside of what it can be.
+    #[error("`{field}` is {found}, but must be {rule}")]
+    Tuning {
+        /// Name of the setting.
+        field: &'static str,
+        /// What it must be.
+        rule: &'static str,
+        /// What it is.
+        found: usize,
+    },
+    /// A device, or the driver that leads to it, is missing, unfit, out of memory or has failed.
+    #[error("{message}")]
+    Device {
+        /// What was attempted and what came of it.
+        message: String,
+    },
+    /// A device failed in the middle of an earlier call, and the factor was lost with it.
+    #[error("the factor was lost when its device failed in an earlier call")]
+    Poisoned,
 }

@@ -38,6 +38,8 @@ pub trait Float:
     /// Which lanes of a register take part in a load or store.
     type Mask<S: Simd>: Copy;
 
+    /// As kernels are named after it: `"f32"` or `"f64"`.
+    const TYPE_NAME: &'static str;
     const ZERO: Self;
     const ONE: Self;
     const INFINITY: Self;
@@ -128,6 +130,7 @@ macro_rules! float {
             type Vector<S: Simd> = S::$s;
             type Mask<S: Simd> = MemMask<S::$m>;
 
+            const TYPE_NAME: &'static str = stringify!($t);
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const INFINITY: Self = $t::INFINITY;

@@ -32,11 +32,11 @@ fn not_finite<T: Real>() -> [T; 3] {
 #[track_caller]
 fn refused<T: Real, E: Engine<T>>(
     factor: &mut Cholesky<T, E>,
-    error: Result<(), Error>,
+    error: &Result<(), Error>,
     call: impl FnOnce(&mut Cholesky<T, E>) -> Result<(), Error>,
 ) {
     let before = bits(factor.to_factor().unwrap().as_ref());
-    assert_eq!(call(factor), error);
+    assert_eq!(&call(factor), error);
     assert!(bits(factor.to_factor().unwrap().as_ref()) == before, "a refused call changed the factor");
 }
 
@@ -50,20 +50,20 @@ fn wrong_shapes_are_named<T: Real, E: Engine<T> + Copy>(engine: E) {
     for rows in [0, 1, 4, 6] {
         let v = Mat::<T>::zeros(rows, 2);
         let error = shape("v", "rows", 5, rows);
-        refused(&mut factor, error, |factor| factor.update(&v).map(drop));
-        refused(&mut factor, error, |factor| factor.downdate(&v).map(drop));
-        refused(&mut factor, error, |factor| factor.can_downdate(&v).map(drop));
-        refused(&mut factor, error, |factor| factor.modify(&v, &[T::ONE; 2]).map(drop));
+        refused(&mut factor, &error, |factor| factor.update(&v).map(drop));
+        refused(&mut factor, &error, |factor| factor.downdate(&v).map(drop));
+        refused(&mut factor, &error, |factor| factor.can_downdate(&v).map(drop));
+        refused(&mut factor, &error, |factor| factor.modify(&v, &[T::ONE; 2]).map(drop));
         let error = shape("rhs", "rows", 5, rows);
-        refused(&mut factor, error, |factor| factor.solve(&v).map(drop));
+        refused(&mut factor, &error, |factor| factor.solve(&v).map(drop));
         let mut rhs = Mat::from_fn(rows, 2, |i, _| T::of(i as f64));
         let before = bits(rhs.as_ref());
-        refused(&mut factor, error, |factor| factor.solve_in_place(&mut rhs));
+        refused(&mut factor, &error, |factor| factor.solve_in_place(&mut rhs));
         assert_eq!(bits(rhs.as_ref()), before);
     }
     for weights in [0, 1, 3] {
         let v = Mat::<T>::zeros(5, 2);
-        refused(&mut factor, shape("weights", "entries", 2, weights), |factor| {
+        refused(&mut factor, &shape("weights", "entries", 2, weights), |factor| {
             factor.modify(&v, &vec![T::ONE; weights]).map(drop)
         });
     }
@@ -81,13 +81,13 @@ fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
                 let error = non_finite("v", row, column);
                 // Row-major as well: another way through the check.
                 let rows_first = v.transpose().to_owned();
-                refused(&mut factor, error, |factor| factor.update(&v).map(drop));
-                refused(&mut factor, error, |factor| factor.update(&rows_first.transpose()).map(drop));
-                refused(&mut factor, error, |factor| factor.downdate(&v).map(drop));
-                refused(&mut factor, error, |factor| factor.can_downdate(&v).map(drop));
-                refused(&mut factor, error, |factor| factor.modify(&v, &problem.weights).map(drop));
+                refused(&mut factor, &error, |factor| factor.update(&v).map(drop));
+                refused(&mut factor, &error, |factor| factor.update(&rows_first.transpose()).map(drop));
+                refused(&mut factor, &error, |factor| factor.downdate(&v).map(drop));
+                refused(&mut factor, &error, |factor| factor.can_downdate(&v).map(drop));
+                refused(&mut factor, &error, |factor| factor.modify(&v, &problem.weights).map(drop));
                 // Not even where its weight is zero.
-                refused(&mut factor, error, |factor| factor.modify(&v, &vec![T::ZERO; k]).map(drop));
+                refused(&mut factor, &error, |factor| factor.modify(&v, &vec![T::ZERO; k]).map(drop));
             }
         }
     }
@@ -101,7 +101,7 @@ fn non_finite_weights_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
             let mut weights = problem.weights.clone();
             weights[at] = bad;
             weights[4] = bad;
-            refused(&mut factor, non_finite("weights", at, 0), |factor| {
+            refused(&mut factor, &non_finite("weights", at, 0), |factor| {
                 factor.modify(&problem.v, &weights).map(drop)
             });
         }
@@ -133,8 +133,8 @@ fn non_finite_right_hand_sides_are_found<T: Real, E: Engine<T> + Copy>(engine: E
             rhs[(11, 2)] = bad;
             let before = bits(rhs.as_ref());
             let error = non_finite("rhs", row, column);
-            refused(&mut factor, error, |factor| factor.solve(&rhs).map(drop));
-            refused(&mut factor, error, |factor| factor.solve_in_place(&mut rhs));
+            refused(&mut factor, &error, |factor| factor.solve(&rhs).map(drop));
+            refused(&mut factor, &error, |factor| factor.solve_in_place(&mut rhs));
             assert_eq!(bits(rhs.as_ref()), before);
         }
     }
@@ -153,10 +153,10 @@ fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Copy>(engi
         for large in too_large::<T>() {
             let mut v = problem.v.clone();
             v[(n - 1, 1)] = large;
-            refused(&mut factor, overflow("v"), |factor| factor.update(&v).map(drop));
-            refused(&mut factor, overflow("v"), |factor| factor.downdate(&v).map(drop));
-            refused(&mut factor, overflow("v"), |factor| factor.can_downdate(&v).map(drop));
-            refused(&mut factor, overflow("v"), |factor| factor.modify(&v, &problem.weights).map(drop));
+            refused(&mut factor, &overflow("v"), |factor| factor.update(&v).map(drop));
+            refused(&mut factor, &overflow("v"), |factor| factor.downdate(&v).map(drop));
+            refused(&mut factor, &overflow("v"), |factor| factor.can_downdate(&v).map(drop));
+            refused(&mut factor, &overflow("v"), |factor| factor.modify(&v, &problem.weights).map(drop));
 
             let mut l = problem.l.clone();
             l[(n - 1, 0)] = large;
@@ -169,7 +169,7 @@ fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Copy>(engi
         // √|w| v is what must stay small.
         let v = Mat::from_fn(n, 2, |_, _| T::of(1e15));
         let weights = [T::ONE, too_large::<T>()[0]];
-        refused(&mut factor, overflow("v"), |factor| factor.modify(&v, &weights).map(drop));
+        refused(&mut factor, &overflow("v"), |factor| factor.modify(&v, &weights).map(drop));
     }
 }
 
