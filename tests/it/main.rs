@@ -12,6 +12,8 @@ mod input;
 mod order;
 mod peers;
 mod properties;
+#[cfg(feature = "cuda")]
+mod ptx;
 mod report;
 mod shapes;
 mod threads;

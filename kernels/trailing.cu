@@ -1,0 +1,147 @@
+// The trailing step: one pass of a panel's reflectors over the rows below its diagonal block.
+//
+// A pass takes E columns of V, all of one sign. With row j of the reflectors (b_j0 .. b_j(E-1), rho_j), each
+// row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order:
+//
+//     u = rho_j (l_ij + sign <v, b_j>)        l_ij <- u - l_ij        v <- v - u b_j
+//
+// Shapes, column-major, strides in scalars:
+//     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
+//     v           rows `first .. end` of column r < E at v + r * v_stride; read and written
+//     reflectors  cols x ROW, ROW = E + 16 / sizeof(T): row j holds b_j, rho_j and padding that is never
+//                 used; contiguous, 16-byte aligned; read
+//
+// Launch: a grid of x only, blocks of x only. Thread t of the grid owns row first + t; a launch covers at
+// most gridDim.x * blockDim.x rows, and rows from `end` on belong to nobody. Rows never mix and each has one
+// owner, so the result does not depend on grid, block or stage_cols, bit for bit.
+//
+// Limits: blockDim.x <= max_threads(E); sign is +1 or -1; stage_cols > 0, a multiple of AHEAD; dynamic shared
+// memory of stage_cols * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
+//
+// Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
+// these bits.
+#include "common.cuh"
+
+// Columns of L on their way from memory while one is worked on.
+constexpr int AHEAD = 8;
+
+// Partial sums of a dot product: its chain of dependent operations is as much shorter.
+constexpr int SUMS = 4;
+
+// Leaves a thread 16 registers for each element, of which double precision takes four: the element and its
+// counterpart in b. What is on its way, addresses and counters take some 50 more.
+__device__ constexpr int max_threads(int elements) { return 4096 / elements; }
+
+// b and rho of one column, from shared memory: every thread reads the same words.
+template <class T, int E>
+struct Row {
+    static constexpr int SCALARS = E + Word<T>::LANES;
+    static constexpr int WORDS = SCALARS / Word<T>::LANES;
+    Word<T> word[WORDS];
+
+    __device__ __forceinline__ T b(int r) const { return word[r / Word<T>::LANES].lane[r % Word<T>::LANES]; }
+    __device__ __forceinline__ T rho() const { return word[WORDS - 1].lane[0]; }
+};
+
+// One column on one row: returns the new entry of L, changes v.
+template <class T, int E>
+__device__ __forceinline__ T apply(const Row<T, E>& row, T sign, T l, T (&v)[E]) {
+    T sum[SUMS];
+#pragma unroll
+    for (int r = 0; r < SUMS; ++r) sum[r] = v[r] * row.b(r);
+#pragma unroll
+    for (int r = SUMS; r < E; ++r) sum[r % SUMS] = fma(v[r], row.b(r), sum[r % SUMS]);
+    const T dot = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    const T u = row.rho() * fma(sign, dot, l);
+#pragma unroll
+    for (int r = 0; r < E; ++r) v[r] = fma(-u, row.b(r), v[r]);
+    return u - l;
+}
+
+// Where a row is on its way through the columns of the panel. The pointers move along: one sum for each
+// column takes fewer registers than multiples of the stride.
+template <class T>
+struct Walk {
+    T* entry;       // of L, in column `at`
+    const T* later; // of L, in column `at` + AHEAD
+    long long stride;
+    int at;
+    int cols;
+    bool mine; // whether there is a row
+};
+
+// The next AHEAD columns, or the next `count` of them. `ahead` holds their entries of L and is left with
+// those of the columns that follow.
+template <bool WHOLE, class T, int E>
+__device__ __forceinline__ void group(const Row<T, E>* staged, T sign, Walk<T>& walk, T (&ahead)[AHEAD],
+                                      T (&v)[E], int count) {
+#pragma unroll
+    for (int c = 0; c < AHEAD; ++c) {
+        if (WHOLE || c < count) {
+            const T l = ahead[c];
+            if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
+            const T fresh = apply<T, E>(staged[c], sign, l, v);
+            if (walk.mine) *walk.entry = fresh;
+            walk.entry += walk.stride;
+            walk.later += walk.stride;
+            ++walk.at;
+        }
+    }
+}
+
+template <class T, int E>
+__device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_stride, T* __restrict__ v,
+                                         long long v_stride, const T* __restrict__ reflectors, int cols,
+                                         int sign, int stage_cols, long long first, long long end) {
+    typedef Row<T, E> Reflector;
+    DYNAMIC_SHARED(Reflector, staged); // (stage_cols)
+    const long long i = first + (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool mine = i < end; // a thread without a row still stages, and meets the others at the barriers
+
+    T registers[E]; // row i of V
+#pragma unroll
+    for (int r = 0; r < E; ++r) registers[r] = mine ? v[r * v_stride + i] : T(0);
+    T ahead[AHEAD];
+#pragma unroll
+    for (int c = 0; c < AHEAD; ++c) ahead[c] = mine && c < cols ? panel[c * panel_stride + i] : T(0);
+
+    Walk<T> walk = {panel + i, panel + AHEAD * panel_stride + i, panel_stride, 0, cols, mine};
+    while (walk.at < cols) {
+        if (walk.at > 0) __syncthreads(); // the previous stage has been read
+        const int count = stage_cols < cols - walk.at ? stage_cols : cols - walk.at;
+        const Word<T>* const source = (const Word<T>*)reflectors + (long long)walk.at * Reflector::WORDS;
+        Word<T>* const target = (Word<T>*)staged;
+        for (int w = threadIdx.x; w < count * Reflector::WORDS; w += blockDim.x) target[w] = source[w];
+        __syncthreads();
+
+        int c = 0;
+        for (; c + AHEAD <= count; c += AHEAD)
+            group<true, T, E>(staged + c, (T)sign, walk, ahead, registers, AHEAD);
+        if (c < count) group<false, T, E>(staged + c, (T)sign, walk, ahead, registers, count - c);
+    }
+
+#pragma unroll
+    for (int r = 0; r < E; ++r)
+        if (mine) v[r * v_stride + i] = registers[r];
+}
+
+#define TRAILING(NAME, T, E)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
+        NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
+             int sign, int stage_cols, long long first, long long end) {                                     \
+        trailing<T, E>(panel, panel_stride, v, v_stride, reflectors, cols, sign, stage_cols, first, end);    \
+    }
+
+// One module a scalar type: a factor of the one never waits for the other to be translated.
+#ifndef ONLY_F32
+TRAILING(trailing_f64_e4, double, 4)
+TRAILING(trailing_f64_e8, double, 8)
+TRAILING(trailing_f64_e16, double, 16)
+TRAILING(trailing_f64_e32, double, 32)
+#endif
+#ifndef ONLY_F64
+TRAILING(trailing_f32_e4, float, 4)
+TRAILING(trailing_f32_e8, float, 8)
+TRAILING(trailing_f32_e16, float, 16)
+TRAILING(trailing_f32_e32, float, 32)
+#endif

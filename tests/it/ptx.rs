@@ -1,0 +1,140 @@
+//! The PTX that ships is what the pinned NVRTC makes of the kernels that ship, byte for byte.
+//!
+//! NVRTC is looked for in the folder that `CHOLUPDATE_NVRTC` names (or the file), where the loader looks, and
+//! among Python's packages (`pip install nvidia-cuda-nvrtc-cu12==12.8.93`). `CHOLUPDATE_REQUIRE_NVRTC=1`
+//! fails without it; `CHOLUPDATE_BLESS=1` writes the PTX instead of comparing it.
+
+use libloading::Library;
+use std::ffi::{CString, c_char, c_int};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, ptr};
+
+const LIBRARY: &str = "libnvrtc.so.12";
+/// As PTX names the compiler that made it.
+const RELEASE: &str = "V12.8.93";
+
+/// PTX, kernel source, options: each as in `kernels/`.
+const MADE: [(&str, &str, &[&str]); 2] = [
+    ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
+    ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),
+];
+/// Without contraction: the kernels say themselves where operations are fused.
+const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_80", "--std=c++17", "--fmad=false"];
+const HEADERS: [&str; 1] = ["common.cuh"];
+
+type Program = *mut u8;
+type Create = unsafe extern "C" fn(
+    *mut Program,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> c_int;
+type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
+type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
+
+fn is_set(variable: &str) -> bool {
+    env::var_os(variable).is_some_and(|value| value == "1")
+}
+
+fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
+}
+
+/// Where the library may be, the most telling place first.
+fn places() -> Vec<PathBuf> {
+    let named = env::var_os("CHOLUPDATE_NVRTC").map(PathBuf::from);
+    let named = named.map(|place| if place.is_dir() { place.join(LIBRARY) } else { place });
+    let packages = "import site; print(*site.getsitepackages(), site.getusersitepackages(), sep='\\n')";
+    let python = Command::new("python3").args(["-c", packages]).output();
+    let python =
+        python.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let installed = python.lines().map(|place| Path::new(place).join("nvidia/cuda_nvrtc/lib").join(LIBRARY));
+    named.into_iter().chain([PathBuf::from(LIBRARY)]).chain(installed).collect()
+}
+
+/// The text that `size` and `text` tell of.
+fn fetch(library: &Library, program: Program, size: &[u8], text: &[u8]) -> String {
+    // SAFETY: the types are those of NVRTC's documentation, and the buffer is as long as it asked for.
+    unsafe {
+        let mut len = 0;
+        assert_eq!(library.get::<Size>(size).unwrap()(program, &raw mut len), 0);
+        let mut bytes = vec![0_u8; len.max(1)];
+        assert_eq!(library.get::<Text>(text).unwrap()(program, bytes.as_mut_ptr().cast()), 0);
+        bytes.truncate(len.saturating_sub(1));
+        String::from_utf8(bytes).unwrap()
+    }
+}
+
+fn compile(library: &Library, source: &str, options: &[&str]) -> String {
+    let text = |name: &str| CString::new(fs::read(kernels().join(name)).unwrap()).unwrap();
+    let words = |words: &[&str]| words.iter().map(|word| CString::new(*word).unwrap()).collect::<Vec<_>>();
+    let pointers = |words: &[CString]| words.iter().map(|word| word.as_ptr()).collect::<Vec<_>>();
+    let (name, code) = (CString::new(source).unwrap(), text(source));
+    let (header_names, header_texts) = (words(&HEADERS), HEADERS.map(text));
+    let options = words(&[&OPTIONS, options].concat());
+    let mut program = ptr::null_mut();
+    // SAFETY: the types are those of NVRTC's documentation; every text ends in a zero and outlives the calls.
+    unsafe {
+        let outcome = library.get::<Create>(b"nvrtcCreateProgram").unwrap()(
+            &raw mut program,
+            code.as_ptr(),
+            name.as_ptr(),
+            HEADERS.len() as c_int,
+            pointers(&header_texts).as_ptr(),
+            pointers(&header_names).as_ptr(),
+        );
+        assert_eq!(outcome, 0, "NVRTC does not take {source}");
+        let arguments = pointers(&options);
+        let outcome = library.get::<Compile>(b"nvrtcCompileProgram").unwrap()(
+            program,
+            arguments.len() as c_int,
+            arguments.as_ptr(),
+        );
+        let log = fetch(library, program, b"nvrtcGetProgramLogSize", b"nvrtcGetProgramLog");
+        assert!(outcome == 0 && log.trim().is_empty(), "{source}:\n{log}");
+        let ptx = fetch(library, program, b"nvrtcGetPTXSize", b"nvrtcGetPTX");
+        library.get::<Destroy>(b"nvrtcDestroyProgram").unwrap()(&raw mut program);
+        ptx
+    }
+}
+
+/// Ends the test without the compiler that made the PTX: loudly, and as a failure where it was to be there.
+fn skip(why: &str) {
+    assert!(!is_set("CHOLUPDATE_REQUIRE_NVRTC"), "CHOLUPDATE_REQUIRE_NVRTC is set, but {why}");
+    eprintln!("SKIPPED: {why}, so nobody knows whether kernels/ptx is up to date");
+}
+
+#[test]
+fn the_ptx_is_that_of_the_kernels() {
+    // SAFETY: loading NVRTC runs its initializers, which ask for nothing.
+    let library = places().into_iter().find_map(|place| unsafe { Library::new(place) }.ok());
+    let Some(library) = library else { return skip("libnvrtc.so.12 was not found") };
+    for (file, source, options) in MADE {
+        let made = compile(&library, source, options);
+        if !made.contains(RELEASE) {
+            return skip("the libnvrtc.so.12 that was found is not the pinned one");
+        }
+        let place = kernels().join(file);
+        if is_set("CHOLUPDATE_BLESS") {
+            fs::write(&place, &made).unwrap();
+        }
+        let ships = fs::read_to_string(&place).unwrap_or_default();
+        assert!(
+            ships == made,
+            "{file} is not what NVRTC makes of {source}: run this with CHOLUPDATE_BLESS=1"
+        );
+    }
+}
+
+#[test]
+fn every_ptx_file_is_checked() {
+    let mut found: Vec<_> =
+        fs::read_dir(kernels().join("ptx")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    found.sort();
+    assert_eq!(found, MADE.map(|(file, ..)| file.trim_start_matches("ptx/")));
+}
