@@ -7,6 +7,8 @@ mod check;
 mod cholesky;
 #[allow(unsafe_code, reason = "kernels on raw memory; threads share it row by row")]
 mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod engine;
 mod error;
 mod initial;

@@ -1,0 +1,211 @@
+//! The kernels, and for each the one function that launches it.
+//!
+//! A kernel's contract stands at the top of its file in `kernels/`; its launch function alone knows the order
+//! of its arguments and which thread owns what.
+
+use super::device::{Device, Module, failed, unfit};
+use super::memory::{DeviceSlice, Stream};
+use super::tuning::Tuning;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::{CStr, c_int, c_longlong, c_uint};
+use core::marker::PhantomData;
+use core::ops::Range;
+use cudarc::driver::{result, sys};
+use std::sync::Arc;
+
+/// The PTX of this name as the driver takes it: ending in a zero.
+macro_rules! ptx {
+    ($file:literal) => {
+        match CStr::from_bytes_with_nul(
+            concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0").as_bytes(),
+        ) {
+            Ok(text) => text,
+            Err(_) => panic!("zero bytes in PTX"),
+        }
+    };
+}
+
+static TRAILING_F32: &CStr = ptx!("trailing_f32.compute_80.ptx");
+static TRAILING_F64: &CStr = ptx!("trailing_f64.compute_80.ptx");
+
+/// The values of `elements_per_thread` that the kernels are instantiated for.
+const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
+
+/// `AHEAD` of `trailing.cu`: columns come in groups of this many.
+const AHEAD: usize = 8;
+
+/// What a block may stage in shared memory at a time. Leaves room for six blocks on a multiprocessor, and
+/// needs no leave from the driver.
+const STAGE_BYTES: usize = 32 << 10;
+
+/// The sign of the columns of V that a pass is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Plus,
+    Minus,
+}
+
+/// Scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to the next 16 bytes.
+pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
+    elements_per_thread + 16 / size_of::<T>()
+}
+
+/// One pass of the trailing step: `elements_per_thread` columns of V, of one sign, and all columns of a
+/// panel.
+///
+/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
+/// `v[i + r · v_stride]`; `reflectors` holds `cols` rows of [`reflector_stride`] scalars: b_j, ρ_j, padding.
+pub(crate) struct Trailing<'a, T> {
+    pub panel: DeviceSlice<'a, T>,
+    pub panel_stride: usize,
+    pub v: DeviceSlice<'a, T>,
+    pub v_stride: usize,
+    pub reflectors: DeviceSlice<'a, T>,
+    /// Columns of the panel.
+    pub cols: usize,
+    pub sign: Sign,
+    /// Rows of the panel and of V that the pass is over.
+    pub rows: Range<usize>,
+}
+
+/// The kernels for one scalar type, loaded on one device. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Kernels<T> {
+    /// By place in [`ELEMENTS`].
+    trailing: [sys::CUfunction; ELEMENTS.len()],
+    /// Keeps the functions loaded.
+    _module: Arc<Module>,
+    scalar: PhantomData<T>,
+}
+
+// SAFETY: the driver takes function handles from any thread, and the module is kept.
+unsafe impl<T: Scalar> Send for Kernels<T> {}
+// SAFETY: as above.
+unsafe impl<T: Scalar> Sync for Kernels<T> {}
+
+impl<T: Scalar> Kernels<T> {
+    /// The kernels of `device`. The first call for a scalar type has the driver translate them, which takes
+    /// some hundredths of a second.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses them.
+    pub fn load(device: &Device) -> Result<Self, Error> {
+        let ptx = match T::TYPE_NAME {
+            "f32" => TRAILING_F32,
+            _ => TRAILING_F64,
+        };
+        let module = device.module(ptx)?;
+        let mut trailing = [core::ptr::null_mut(); ELEMENTS.len()];
+        for (function, elements) in trailing.iter_mut().zip(ELEMENTS) {
+            *function = module.function(&format!("trailing_{}_e{elements}", T::TYPE_NAME))?;
+        }
+        Ok(Self { trailing, _module: module, scalar: PhantomData })
+    }
+
+    /// Asks for one pass of the trailing step on `stream`, in launches of at most `blocks_per_kernel ·
+    /// threads_per_block` rows. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::Tuning`] for a `tuning` that is not valid, [`Error::Device`] where the driver refuses a
+    /// launch or an earlier one has failed.
+    ///
+    /// # Safety
+    /// The slices have the shapes that `step` tells of. Until the pass is done (an event recorded after it
+    /// has been waited for) they live, and nothing but this stream touches those rows of the panel and of V
+    /// or writes the reflectors.
+    pub unsafe fn trailing(
+        &self,
+        stream: &Stream,
+        step: &Trailing<'_, T>,
+        tuning: &Tuning,
+    ) -> Result<(), Error> {
+        tuning.validate()?;
+        let elements = tuning.elements_per_thread;
+        let Some(place) = ELEMENTS.iter().position(|&instance| instance == elements) else {
+            return Err(unfit(format!("no kernel has {elements} elements per thread")));
+        };
+        if step.cols == 0 || step.rows.is_empty() {
+            return Ok(());
+        }
+        step.check(elements);
+        let row_bytes = reflector_stride::<T>(elements) * size_of::<T>();
+        let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols.next_multiple_of(AHEAD)) / AHEAD * AHEAD;
+        let threads = tuning.threads_per_block;
+        let stream = stream.bound()?;
+        let mut first = step.rows.start;
+        while first < step.rows.end {
+            let blocks = (step.rows.end - first).div_ceil(threads).min(tuning.blocks_per_kernel);
+            let launch = Launch { blocks, threads, shared_bytes: stage_cols * row_bytes };
+            // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
+            // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
+            // the rest.
+            unsafe { step.launch(self.trailing[place], stream, &launch, stage_cols, first) }?;
+            first += blocks * threads;
+        }
+        Ok(())
+    }
+}
+
+/// What goes with a kernel to the driver. The tuning's rules and `STAGE_BYTES` keep all of it far below 2³².
+struct Launch {
+    blocks: usize,
+    threads: usize,
+    shared_bytes: usize,
+}
+
+impl<T> Trailing<'_, T> {
+    /// The contract of `trailing.cu`, as far as it can be seen from here.
+    fn check(&self, elements: usize) {
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, sign: _, rows } = self;
+        debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
+        debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
+        debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
+        debug_assert!((elements - 1) * v_stride + rows.end <= v.len(), "V is too short");
+        debug_assert!(cols * reflector_stride::<T>(elements) <= reflectors.len(), "too few reflectors");
+        debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
+    }
+
+    /// The one place that knows the order of the kernel's arguments.
+    ///
+    /// # Safety
+    /// `function` is an instance of `trailing.cu` for `T`, and its contract holds for these arguments.
+    unsafe fn launch(
+        &self,
+        function: sys::CUfunction,
+        stream: sys::CUstream,
+        launch: &Launch,
+        stage_cols: usize,
+        first: usize,
+    ) -> Result<(), Error> {
+        let mut panel = self.panel.address();
+        let mut panel_stride = self.panel_stride as c_longlong;
+        let mut v = self.v.address();
+        let mut v_stride = self.v_stride as c_longlong;
+        let mut reflectors = self.reflectors.address();
+        let mut cols = self.cols as c_int;
+        let mut sign: c_int = if self.sign == Sign::Plus { 1 } else { -1 };
+        let mut stage_cols = stage_cols as c_int;
+        let mut first = first as c_longlong;
+        let mut end = self.rows.end as c_longlong;
+        let mut arguments = [
+            (&raw mut panel).cast(),
+            (&raw mut panel_stride).cast(),
+            (&raw mut v).cast(),
+            (&raw mut v_stride).cast(),
+            (&raw mut reflectors).cast(),
+            (&raw mut cols).cast(),
+            (&raw mut sign).cast(),
+            (&raw mut stage_cols).cast(),
+            (&raw mut first).cast(),
+            (&raw mut end).cast(),
+        ];
+        let grid = (launch.blocks as c_uint, 1, 1);
+        let block = (launch.threads as c_uint, 1, 1);
+        let shared_bytes = launch.shared_bytes as c_uint;
+        // SAFETY: ten pointers to values of the types of the kernel's ten parameters, copied before the call
+        // returns.
+        unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
+            .map_err(failed("launching the trailing step"))
+    }
+}

@@ -1,0 +1,32 @@
+//! Engines that use an NVIDIA GPU.
+//!
+//! Nothing of CUDA is needed to build this, and a program built with it runs where there is no GPU: the
+//! driver is looked for when a [`Device`] is asked for, and what is missing comes back as an
+//! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
+//! travel inside the library.
+//!
+//! The rooms, from the floor up; the first three are the only ones that know the driver:
+//!
+//! | room | holds |
+//! |---|---|
+//! | `device` | the one GPU: what it must be able to do, what it is |
+//! | `memory` | device memory, page-locked host memory, streams, events and the copies between them |
+//! | `kernels` | the kernels, and for each the one function that launches it |
+//! | `tuning` | the parameters of a launch and of the panels |
+
+#[allow(unsafe_code, reason = "calls into the driver")]
+mod device;
+#[allow(unsafe_code, reason = "launches of kernels on device memory")]
+#[allow(dead_code, reason = "for the engines")]
+mod kernels;
+#[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
+#[allow(dead_code, reason = "for the engines")]
+mod memory;
+mod tuning;
+
+#[cfg(test)]
+#[allow(unsafe_code, reason = "launches and copies are unsafe to ask for")]
+mod tests;
+
+pub use self::device::Device;
+pub use self::tuning::Tuning;

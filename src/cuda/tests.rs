@@ -1,0 +1,228 @@
+//! The rooms against what they promise, on a device where there is one.
+
+use super::device::Device;
+use super::kernels::{Kernels, Sign, Trailing, reflector_stride};
+use super::memory::{DeviceBuffer, Event, Pinned, Stream};
+use super::tuning::Tuning;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ops::Range;
+
+/// The first device. Without one the test says so, or fails if it was to have one.
+fn device() -> Option<Device> {
+    match Device::new(0) {
+        Ok(device) => Some(device),
+        Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
+            panic!("CHOLUPDATE_REQUIRE_CUDA is set, but: {error}")
+        }
+        Err(error) => {
+            eprintln!("SKIPPED, for want of a device: {error}");
+            None
+        }
+    }
+}
+
+/// Entries in [-1, 1), always the same.
+fn entries<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        T::from_f64((state >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+#[test]
+fn a_device_that_is_not_there_is_an_error() {
+    let error = Device::new(usize::MAX).unwrap_err();
+    assert!(matches!(&error, Error::Device { message } if !message.is_empty()), "{error:?}");
+}
+
+#[test]
+fn a_device_tells_what_it_is() {
+    let Some(device) = device() else { return };
+    let (free, all) = device.memory_bytes().unwrap();
+    assert!(free <= all && all > 0);
+    assert!(device.multiprocessors() > 0 && !device.name().is_empty());
+    assert!(format!("{device:?}").contains(device.name()));
+    Tuning::for_device(&device).validate().unwrap();
+}
+
+#[test]
+fn more_memory_than_there_is_is_an_error() {
+    let Some(device) = device() else { return };
+    for len in [usize::MAX, usize::MAX / 16] {
+        assert!(matches!(DeviceBuffer::<f64>::new(&device, len), Err(Error::Device { .. })));
+        assert!(matches!(Pinned::<f64>::new(&device, len), Err(Error::Device { .. })));
+    }
+    assert_eq!(DeviceBuffer::<f32>::new(&device, 0).unwrap().bytes(), 0);
+    assert_eq!(Pinned::<f32>::new(&device, 0).unwrap().as_slice(), []);
+}
+
+#[test]
+fn parts_of_memory_go_to_the_device_and_back() {
+    let Some(device) = device() else { return };
+    let (up, down, arrived) =
+        (Stream::new(&device).unwrap(), Stream::new(&device).unwrap(), Event::new(&device).unwrap());
+    let mut source = Pinned::<f64>::new(&device, 1000).unwrap();
+    source.as_mut_slice().copy_from_slice(&entries(1, 1000));
+    let target = Pinned::<f64>::new(&device, 1000).unwrap();
+    let buffer = DeviceBuffer::<f64>::new(&device, 500).unwrap();
+    // SAFETY: the slices are 300 long, `down` waits for `up`, and nobody comes near the memory before both
+    // are done.
+    unsafe {
+        up.upload(&source, 100..400, buffer.slice(7..307)).unwrap();
+        arrived.record(&up).unwrap();
+        down.wait(&arrived).unwrap();
+        down.download(buffer.slice(7..307), &target, 600..900).unwrap();
+        down.upload(&source, 5..5, buffer.slice(0..0)).unwrap();
+    }
+    down.synchronize().unwrap();
+    arrived.synchronize().unwrap();
+    assert_eq!(target.as_slice()[600..900], source.as_slice()[100..400]);
+    assert!(target.as_slice()[..600].iter().chain(&target.as_slice()[900..]).all(|&x| x == 0.0));
+}
+
+/// One pass over a panel, in host memory.
+struct Pass<T> {
+    panel: Vec<T>,
+    panel_stride: usize,
+    v: Vec<T>,
+    v_stride: usize,
+    reflectors: Vec<T>,
+    cols: usize,
+    sign: Sign,
+    rows: Range<usize>,
+}
+
+impl<T: Scalar> Pass<T> {
+    fn new(elements: usize, cols: usize, sign: Sign, rows: Range<usize>) -> Self {
+        let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
+        Self {
+            panel: entries(1, cols * panel_stride),
+            panel_stride,
+            v: entries(2, elements * v_stride),
+            v_stride,
+            reflectors: entries(3, cols * reflector_stride::<T>(elements)),
+            cols,
+            sign,
+            rows,
+        }
+    }
+
+    /// The equations of `trailing.cu` in its order of operations, so that every bit agrees.
+    fn on_host(&mut self, elements: usize, fma: impl Fn(T, T, T) -> T) {
+        let sign = if self.sign == Sign::Plus { T::ONE } else { -T::ONE };
+        for i in self.rows.clone() {
+            for j in 0..self.cols {
+                let row = &self.reflectors[j * reflector_stride::<T>(elements)..];
+                let (b, rho) = (&row[..elements], row[elements]);
+                let mut sums: [T; 4] = core::array::from_fn(|r| self.v[i + r * self.v_stride] * b[r]);
+                for r in 4..elements {
+                    sums[r % 4] = fma(self.v[i + r * self.v_stride], b[r], sums[r % 4]);
+                }
+                let l = &mut self.panel[i + j * self.panel_stride];
+                let u = rho * fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), *l);
+                *l = u - *l;
+                for r in 0..elements {
+                    let v = &mut self.v[i + r * self.v_stride];
+                    *v = fma(-u, b[r], *v);
+                }
+            }
+        }
+    }
+
+    fn on_device(&mut self, device: &Device, tuning: &Tuning) {
+        let kernels = Kernels::<T>::load(device).unwrap();
+        let stream = Stream::new(device).unwrap();
+        let mut homes = [&self.panel, &self.v, &self.reflectors].map(|part| {
+            let mut pinned = Pinned::new(device, part.len()).unwrap();
+            pinned.as_mut_slice().copy_from_slice(part);
+            (pinned, DeviceBuffer::<T>::new(device, part.len()).unwrap())
+        });
+        // SAFETY: one stream does everything, and nobody comes near the memory before it is done.
+        unsafe {
+            for (pinned, buffer) in &homes {
+                stream.upload(pinned, 0..pinned.len(), buffer.slice(0..buffer.len())).unwrap();
+            }
+            let [panel, v, reflectors] = homes.each_ref().map(|(_, buffer)| buffer.slice(0..buffer.len()));
+            let step = Trailing {
+                panel,
+                panel_stride: self.panel_stride,
+                v,
+                v_stride: self.v_stride,
+                reflectors,
+                cols: self.cols,
+                sign: self.sign,
+                rows: self.rows.clone(),
+            };
+            kernels.trailing(&stream, &step, tuning).unwrap();
+            for (pinned, buffer) in &homes {
+                stream.download(buffer.slice(0..buffer.len()), pinned, 0..pinned.len()).unwrap();
+            }
+        }
+        stream.synchronize().unwrap();
+        let [panel, v, _] = homes.each_mut().map(|(pinned, _)| pinned.as_slice().to_vec());
+        (self.panel, self.v) = (panel, v);
+    }
+}
+
+fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
+    let Some(device) = device() else { return };
+    for elements_per_thread in [4, 8, 16, 32] {
+        for (cols, sign, rows, threads_per_block) in [
+            (1, Sign::Plus, 0..1, 32),
+            (24, Sign::Minus, 5..300, 64),
+            (61, Sign::Plus, 13..141, 32),
+            (300, Sign::Minus, 0..40, 128),
+            (8, Sign::Plus, 9..9, 32),
+        ] {
+            // Two blocks a launch: most of these take several launches.
+            let tuning =
+                Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
+            let mut expected = Pass::<T>::new(elements_per_thread, cols, sign, rows.clone());
+            let mut found = Pass::<T>::new(elements_per_thread, cols, sign, rows);
+            // Smaller reflectors: the entries stay of the order of one.
+            for pass in [&mut expected, &mut found] {
+                pass.reflectors.iter_mut().for_each(|x| *x *= T::from_f64(0.25));
+            }
+            expected.on_host(elements_per_thread, fma);
+            found.on_device(&device, &tuning);
+            assert_eq!(expected.panel, found.panel, "{elements_per_thread} elements, {cols} columns");
+            assert_eq!(expected.v, found.v, "{elements_per_thread} elements, {cols} columns");
+        }
+    }
+}
+
+#[test]
+fn the_trailing_step_agrees_bit_for_bit_in_double_precision() {
+    trailing_agrees::<f64>(f64::mul_add);
+}
+
+#[test]
+fn the_trailing_step_agrees_bit_for_bit_in_single_precision() {
+    trailing_agrees::<f32>(f32::mul_add);
+}
+
+#[test]
+fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
+    let Some(device) = device() else { return };
+    let kernels = Kernels::<f64>::load(&device).unwrap();
+    let stream = Stream::new(&device).unwrap();
+    let buffer = DeviceBuffer::<f64>::new(&device, 64).unwrap();
+    let part = buffer.slice(0..64);
+    let step = Trailing {
+        panel: part,
+        panel_stride: 1,
+        v: part,
+        v_stride: 1,
+        reflectors: part,
+        cols: 1,
+        sign: Sign::Plus,
+        rows: 0..1,
+    };
+    let tuning = Tuning { elements_per_thread: 5, ..Tuning::walder() };
+    // SAFETY: refused before anything is launched.
+    let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
+    assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
+}
