@@ -1,0 +1,156 @@
+// The scheduler of fibers: threads of a block, barriers, warp collectives. The protocol is in fibers.h.
+#include "fibers.h"
+#include "block_runner.h"
+#include "stack.h"
+
+namespace fake {
+
+Block* block = nullptr;
+Thread* thread = nullptr;
+
+namespace {
+
+Stacks stacks;
+Stack* starting = nullptr; // the stack on which threads start
+jmp_buf scheduler;
+const Launch* launch = nullptr;
+const unsigned* start_order = nullptr;
+
+/// Back to the scheduler; returns when the thread is resumed.
+void pause() {
+    Thread* me = thread;
+    switch_context(me->stack->here, scheduler);
+}
+
+/// Ends the launch: the scheduler resumes nobody.
+void fail(const char* reason) {
+    block->error = reason;
+    pause();
+}
+
+void release_barrier() {
+    block->at_barrier = 0;
+    block->tally_at_release = block->tally;
+    block->tally = 0;
+    for (unsigned i = 0; i < block->count; ++i) {
+        if (block->threads[i].state == State::AtBarrier) block->threads[i].state = State::Ready;
+    }
+}
+
+/// Completes the collective at which `one` waits if all its lanes have come; lanes that returned are not
+/// waited for.
+bool complete(const Thread& one) {
+    Thread* lanes[32] = {};
+    const unsigned first = one.linear & ~31u;
+    for (unsigned lane = 0; lane < 32 && first + lane < block->count; ++lane) {
+        Thread& other = block->threads[first + lane];
+        if (!(one.mask >> lane & 1) || other.state == State::Done) continue;
+        if (other.state != State::AtWarp || other.mask != one.mask) return false;
+        if (other.kind != one.kind) {
+            block->error = "lanes of one mask are at different warp collectives";
+            return false;
+        }
+        lanes[lane] = &other;
+    }
+    one.combine(lanes);
+    for (Thread* lane : lanes) {
+        if (!lane) continue;
+        lane->state = State::Ready;
+        --block->at_warp;
+    }
+    return true;
+}
+
+/// A thread has returned: it may be the last that others waited for.
+void finish(Thread& done) {
+    done.state = State::Done;
+    done.stack = nullptr;
+    --block->alive;
+    if (block->at_barrier && block->at_barrier == block->alive) release_barrier();
+    const unsigned first = done.linear & ~31u;
+    for (unsigned i = first; block->at_warp && i < first + 32 && i < block->count; ++i) {
+        if (block->threads[i].state == State::AtWarp && complete(block->threads[i])) return;
+    }
+}
+
+/// What runs on every stack: threads not yet started, until none is left.
+void stack_main() {
+    Stack* const self = starting;
+    for (;;) {
+        while (block->unstarted && !block->error) {
+            Thread& next = block->threads[start_order[--block->unstarted]];
+            next.stack = self;
+            next.state = State::Ready;
+            thread = &next;
+            launch->call(launch->arguments);
+            finish(next);
+        }
+        stacks.give(self);
+        switch_context(self->here, scheduler);
+    }
+}
+
+} // namespace
+
+unsigned barrier(bool predicate) {
+    block->tally += predicate;
+    thread->state = State::AtBarrier;
+    if (++block->at_barrier == block->alive) {
+        release_barrier();
+    } else {
+        pause();
+    }
+    return block->tally_at_release;
+}
+
+void collective(int kind, unsigned mask, Combine combine) {
+    thread->kind = kind;
+    thread->mask = mask;
+    thread->combine = combine;
+    thread->state = State::AtWarp;
+    ++block->at_warp;
+    const bool included = mask >> (thread->linear & 31) & 1;
+    if (!included) return fail("a lane calls a collective whose mask leaves it out");
+    if (!complete(*thread)) pause();
+}
+
+void nap() {
+    thread->napping = true;
+    pause();
+}
+
+Outcome run_block(Block& now, const Launch& of, const unsigned* order) {
+    block = &now;
+    launch = &of;
+    start_order = order;
+    while (now.alive && !now.error) {
+        bool progress = false, napped = false;
+        while (now.unstarted && !now.error) {
+            progress = true;
+            starting = stacks.take();
+            enter(*starting, scheduler, stack_main);
+        }
+        for (unsigned i = 0; i < now.count && !now.error; ++i) {
+            Thread& next = now.threads[order[i]];
+            if (next.state != State::Ready) continue;
+            next.napping = false;
+            thread = &next;
+            enter(*next.stack, scheduler, stack_main);
+            (next.state == State::Ready && next.napping ? napped : progress) = true;
+        }
+        if (progress || now.error) continue;
+        if (napped) return Outcome::Napping;
+        now.error = "a barrier or warp collective is not reached by all its threads, and never will be";
+    }
+    if (now.error) abandon(now);
+    return now.error ? Outcome::Failed : Outcome::Finished;
+}
+
+void abandon(Block& gone) {
+    for (unsigned i = 0; i < gone.count; ++i) {
+        if (gone.threads[i].stack) stacks.reset(gone.threads[i].stack);
+        gone.threads[i].stack = nullptr;
+    }
+}
+
+} // namespace fake

@@ -1,0 +1,137 @@
+// Runs the blocks of a grid one after another, in a seeded random order. The protocol is in fibers.h.
+//
+// Static shared memory. `__shared__` makes a variable thread-local, and nothing else in this library is: the
+// library's thread-local segment is the static shared memory of all its kernels. It is filled with NaN before
+// every launch, and copied away and back for a block that is put aside. A block finds there what the block
+// before it left.
+#include "block_runner.h"
+#include <algorithm>
+#include <cstring>
+#include <link.h>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace fake {
+
+namespace {
+
+constexpr int GARBAGE = 0xFF;
+constexpr unsigned MAX_ROUNDS = 100000; // of blocks that only nap, before they are said to wait for ever
+
+thread_local char anchor; // so that the segment exists
+
+struct Bytes {
+    unsigned char* begin = nullptr;
+    size_t count = 0;
+};
+
+/// The calling thread's static shared memory.
+Bytes static_shared() {
+    // The loader allocates the segment when its address is first asked for.
+    Bytes found{reinterpret_cast<unsigned char*>(&anchor), 0};
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, size_t, void* out) {
+            for (int i = 0; i < module->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+                auto* begin = static_cast<unsigned char*>(module->dlpi_tls_data);
+                auto& bytes = *static_cast<Bytes*>(out);
+                if (segment.p_type != PT_TLS || !begin) continue;
+                if (bytes.begin < begin || bytes.begin >= begin + segment.p_memsz) continue;
+                bytes = {begin, segment.p_memsz};
+                return 1;
+            }
+            return 0;
+        },
+        &found);
+    return found;
+}
+
+/// A block with all that it owns.
+struct Resident {
+    Block block{};
+    std::vector<Thread> threads;
+    std::vector<unsigned char> dynamic_shared, static_shared_aside;
+
+    explicit Resident(const Launch& launch)
+        : threads(launch.block.x * launch.block.y * launch.block.z),
+          dynamic_shared(launch.dynamic_shared + 128) {
+        block.size = launch.block;
+        block.grid = launch.grid;
+        block.threads = threads.data();
+        block.count = static_cast<unsigned>(threads.size());
+        auto at = reinterpret_cast<uintptr_t>(dynamic_shared.data());
+        block.dynamic_shared = reinterpret_cast<unsigned char*>((at + 127) & ~uintptr_t(127));
+        std::fill(dynamic_shared.begin(), dynamic_shared.end(), GARBAGE);
+    }
+
+    void become(unsigned number) {
+        const dim3 size = block.size, grid = block.grid;
+        block.index = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+        block.alive = block.unstarted = block.count;
+        block.at_barrier = block.tally = block.at_warp = 0;
+        block.error = nullptr;
+        for (unsigned i = 0; i < block.count; ++i) {
+            Thread& thread = threads[i];
+            thread.index = {i % size.x, i / size.x % size.y, i / size.x / size.y};
+            thread.linear = i;
+            thread.state = State::Unstarted;
+            thread.stack = nullptr;
+        }
+    }
+};
+
+std::vector<unsigned> permutation(unsigned count, std::minstd_rand& random) {
+    std::vector<unsigned> order(count);
+    for (unsigned i = 0; i < count; ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+}
+
+} // namespace
+
+const char* run_grid(const Launch& launch) {
+    std::minstd_rand random(launch.seed);
+    const auto blocks = permutation(launch.grid.x * launch.grid.y * launch.grid.z, random);
+    const auto threads = permutation(launch.block.x * launch.block.y * launch.block.z, random);
+    const Bytes shared = static_shared();
+    std::memset(shared.begin, GARBAGE, shared.count);
+
+    std::vector<std::unique_ptr<Resident>> aside;
+    const auto put_aside = [&](std::unique_ptr<Resident>& resident) {
+        resident->static_shared_aside.assign(shared.begin, shared.begin + shared.count);
+        aside.push_back(std::move(resident));
+    };
+    const auto failed = [&](const char* error) {
+        for (auto& resident : aside) abandon(resident->block);
+        return error;
+    };
+
+    std::unique_ptr<Resident> now;
+    for (unsigned number : blocks) {
+        if (!now) now = std::make_unique<Resident>(launch);
+        now->become(number);
+        const Outcome outcome = run_block(now->block, launch, threads.data());
+        if (outcome == Outcome::Failed) return failed(now->block.error);
+        if (outcome == Outcome::Napping) put_aside(now);
+    }
+    for (unsigned round = 0; !aside.empty(); ++round) {
+        if (round == MAX_ROUNDS) return failed("blocks wait for each other for ever");
+        auto waiting = std::move(aside);
+        aside.clear();
+        for (size_t i = 0; i < waiting.size(); ++i) {
+            auto& resident = waiting[i];
+            const auto& kept = resident->static_shared_aside;
+            std::copy(kept.begin(), kept.end(), shared.begin);
+            const Outcome outcome = run_block(resident->block, launch, threads.data());
+            if (outcome == Outcome::Failed) {
+                for (size_t j = i + 1; j < waiting.size(); ++j) abandon(waiting[j]->block);
+                return failed(resident->block.error);
+            }
+            if (outcome == Outcome::Napping) put_aside(resident);
+        }
+    }
+    return nullptr;
+}
+
+} // namespace fake

@@ -1,0 +1,52 @@
+// Kernels by name, and their arguments.
+//
+// Protocol. The build writes `FAKE_KERNEL(name)` for every `extern "C" __global__ void name(..)` that it
+// finds. A launch copies the arguments when it is queued, as the driver does, and calls the kernel with the
+// copies.
+#pragma once
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace fake {
+
+struct Kernel {
+    const char* name;
+    std::shared_ptr<void> (*copy)(void** parameters);
+    void (*call)(void* arguments);
+    const Kernel* next;
+};
+
+/// The last one registered; a list through `next`.
+extern const Kernel* last_kernel;
+
+template <auto Function> struct Entry;
+
+template <class... A, void (*Function)(A...)> struct Entry<Function> {
+    using Arguments = std::tuple<std::decay_t<A>...>;
+
+    template <size_t... I>
+    static std::shared_ptr<void> copy_each(void** parameters, std::index_sequence<I...>) {
+        (void)parameters; // a kernel may take none
+        return std::make_shared<Arguments>(*static_cast<std::decay_t<A>*>(parameters[I])...);
+    }
+    static std::shared_ptr<void> copy(void** parameters) {
+        return copy_each(parameters, std::index_sequence_for<A...>());
+    }
+    static void call(void* arguments) { std::apply(Function, *static_cast<Arguments*>(arguments)); }
+};
+
+struct Registration {
+    Kernel kernel;
+    explicit Registration(Kernel given) : kernel(given) {
+        kernel.next = last_kernel;
+        last_kernel = &kernel;
+    }
+};
+
+} // namespace fake
+
+#define FAKE_KERNEL(name)                                                                                    \
+    static const fake::Registration fake_registration_##name(                                                \
+        fake::Kernel{#name, fake::Entry<&name>::copy, fake::Entry<&name>::call, nullptr});

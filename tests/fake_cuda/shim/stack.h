@@ -1,0 +1,74 @@
+// Stacks of fibers, and the switch between two of them.
+//
+// Protocol. `setjmp` and `longjmp` switch without a system call; `makecontext` is needed once a stack, to
+// enter it. A stack runs `main` for ever: `main` gives control back with `leave` and is entered again by the
+// next `enter`. A stack abandoned in the middle of a thread (its launch failed) is `reset` and begins anew.
+#pragma once
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <vector>
+
+namespace fake {
+
+struct Stack {
+    static constexpr size_t BYTES = 128 * 1024; // untouched pages cost nothing
+    static constexpr size_t GUARD = 4096;       // overflow is a fault, not corruption
+    static constexpr size_t COLORS = 64, SHIFT = 320; // tops spread over the cache, not all in one set
+
+    jmp_buf here;
+    char* memory;
+    size_t usable_bytes;
+    bool begun = false;
+
+    Stack() {
+        const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void* at = mmap(nullptr, BYTES, PROT_READ | PROT_WRITE, kind, -1, 0);
+        if (at == MAP_FAILED || mprotect(at, GUARD, PROT_NONE) != 0) {
+            std::perror("fake CUDA: no memory for a fiber's stack");
+            std::abort();
+        }
+        static size_t created = 0;
+        memory = static_cast<char*>(at);
+        usable_bytes = BYTES - created++ % COLORS * SHIFT;
+    }
+};
+
+/// Saves the running context in `from` and goes on in `to`; returns when somebody comes back to `from`.
+[[gnu::noinline]] inline void switch_context(jmp_buf from, jmp_buf to) {
+    if (_setjmp(from) == 0) _longjmp(to, 1);
+}
+
+/// Runs `stack` until it leaves to `scheduler`.
+[[gnu::noinline]] inline void enter(Stack& stack, jmp_buf scheduler, void (*main)()) {
+    if (stack.begun) return switch_context(scheduler, stack.here);
+    stack.begun = true;
+    ucontext_t first;
+    getcontext(&first);
+    first.uc_stack.ss_sp = stack.memory;
+    first.uc_stack.ss_size = stack.usable_bytes;
+    first.uc_link = nullptr;
+    makecontext(&first, main, 0);
+    if (_setjmp(scheduler) == 0) setcontext(&first);
+}
+
+/// Stacks that no thread owns; they live as long as the process.
+struct Stacks {
+    std::vector<Stack*> idle;
+
+    Stack* take() {
+        if (idle.empty()) return new Stack;
+        Stack* stack = idle.back();
+        idle.pop_back();
+        return stack;
+    }
+    void give(Stack* stack) { idle.push_back(stack); }
+    void reset(Stack* stack) {
+        stack->begun = false;
+        give(stack);
+    }
+};
+
+} // namespace fake
