@@ -1,0 +1,114 @@
+// What tests ask of the fake, and what it refuses.
+//
+// Protocol. Each control function acts at once and on the whole process; mod.rs lets one test at a time call
+// them.
+#include "driver.h"
+
+using namespace fake;
+
+#define CONTROL extern "C" __attribute__((visibility("default")))
+
+/// The interleaving of streams, blocks and threads from here on.
+CONTROL void fake_cuda_seed(unsigned seed) {
+    Lock lock(driver.lock);
+    driver.random.seed(seed);
+}
+
+/// Bytes of device memory; 0 for the default.
+CONTROL void fake_cuda_memory_cap(size_t bytes) {
+    Lock lock(driver.lock);
+    driver.memory_cap = bytes;
+}
+
+/// The n-th launch or copy from now fails, when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
+CONTROL void fake_cuda_fail_at(uint64_t n) {
+    Lock lock(driver.lock);
+    driver.fail_after = n;
+}
+
+CONTROL void fake_cuda_devices(int count) {
+    Lock lock(driver.lock);
+    driver.devices = count < 0 ? 0 : count > MAX_DEVICES ? MAX_DEVICES : count;
+}
+
+CONTROL void fake_cuda_driver_version(int version) {
+    Lock lock(driver.lock);
+    driver.version = version;
+}
+
+CONTROL void fake_cuda_stats(Stats* out) {
+    Lock lock(driver.lock);
+    *out = driver.stats;
+}
+
+/// Counts begin anew; what is allocated stays so, and is the new peak.
+CONTROL void fake_cuda_reset_stats() {
+    Lock lock(driver.lock);
+    Stats& stats = driver.stats;
+    const uint64_t live_bytes = stats.live_bytes, live_allocations = stats.live_allocations;
+    const uint64_t pinned_bytes = stats.pinned_bytes;
+    stats = {};
+    stats.live_bytes = stats.peak_bytes = live_bytes;
+    stats.live_allocations = live_allocations;
+    stats.pinned_bytes = pinned_bytes;
+}
+
+/// All settings as at the start, no context failed, nothing queued but releases of memory, which have run.
+CONTROL void fake_cuda_reset() {
+    Lock lock(driver.lock);
+    for (Context& context : driver.contexts) {
+        discard_queues(context);
+        context.sticky = SUCCESS;
+    }
+    driver.random.seed(1);
+    driver.devices = 1;
+    driver.version = 13000;
+    driver.memory_cap = 0;
+    driver.fail_after = 0;
+}
+
+// NVRTC, loaded next to this library, asks for the compiler's cache.
+API cuGetExportTable(const void** table, const void*) {
+    *table = nullptr;
+    return NOT_FOUND;
+}
+
+#define UNSUPPORTED(function)                                                                                \
+    API function() {                                                                                         \
+        complain("%s is not supported", #function);                                                          \
+        return NOT_SUPPORTED;                                                                                \
+    }
+UNSUPPORTED(cuCtxCreate_v3)
+UNSUPPORTED(cuCtxCreate_v4)
+UNSUPPORTED(cuCtxDestroy_v2)
+UNSUPPORTED(cuCtxGetCacheConfig)
+UNSUPPORTED(cuCtxSetCacheConfig)
+UNSUPPORTED(cuCtxGetLimit)
+UNSUPPORTED(cuCtxSetLimit)
+UNSUPPORTED(cuDestroyExternalMemory)
+UNSUPPORTED(cuDeviceSetMemPool)
+UNSUPPORTED(cuExternalMemoryGetMappedBuffer)
+UNSUPPORTED(cuGraphDestroy)
+UNSUPPORTED(cuGraphExecDestroy)
+UNSUPPORTED(cuGraphInstantiateWithFlags)
+UNSUPPORTED(cuGraphLaunch)
+UNSUPPORTED(cuGraphUpload)
+UNSUPPORTED(cuImportExternalMemory)
+UNSUPPORTED(cuLibraryLoadData)
+UNSUPPORTED(cuMemAdvise_v2)
+UNSUPPORTED(cuMemAllocFromPoolAsync)
+UNSUPPORTED(cuMemAllocManaged)
+UNSUPPORTED(cuMemPoolCreate)
+UNSUPPORTED(cuMemPoolDestroy)
+UNSUPPORTED(cuMemPoolGetAttribute)
+UNSUPPORTED(cuMemPrefetchAsync_v2)
+UNSUPPORTED(cuModuleGetGlobal_v2)
+UNSUPPORTED(cuModuleLoad)
+UNSUPPORTED(cuOccupancyMaxActiveClusters)
+UNSUPPORTED(cuOccupancyMaxPotentialClusterSize)
+UNSUPPORTED(cuPointerGetAttribute)
+UNSUPPORTED(cuProfilerStart)
+UNSUPPORTED(cuProfilerStop)
+UNSUPPORTED(cuStreamAttachMemAsync)
+UNSUPPORTED(cuStreamBeginCapture_v2)
+UNSUPPORTED(cuStreamEndCapture)
