@@ -1,0 +1,201 @@
+//! A CUDA driver that runs on the CPU, for tests: the host code and the kernels of this crate, unchanged, on
+//! a machine without a GPU.
+//!
+//! It is a `libcuda.so.1` whose kernels are the `.cu` files of the project compiled by g++ (`shim/`), whose
+//! device memory is host memory, and whose streams run in a seeded random order bound by events alone
+//! (`driver/`). A missing wait, a buffer reused too early, memory read before it is written or past its end
+//! give wrong numbers or errors. It shows nothing of speed, of occupancy, or of the ordering of memory
+//! accesses between threads.
+//!
+//! Protocol. The fake is one per process, and must be loaded before the first call of `cudarc`. Every test
+//! that uses a device takes a guard first: [`shared`] if it only uses the driver, [`exclusive`] if it changes
+//! how the driver behaves or looks at its counts. The guard of a test outlives its devices, and a test takes
+//! one only.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+mod compile;
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// What the driver counted since [`Exclusive::reset_stats`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Device memory now, and at most so far.
+    pub live_bytes: u64,
+    pub peak_bytes: u64,
+    pub live_allocations: u64,
+    pub launches: u64,
+    /// Copies of any kind, of one or two dimensions.
+    pub copies: u64,
+    /// Host to device.
+    pub bytes_up: u64,
+    /// Device to host.
+    pub bytes_down: u64,
+    pub memsets: u64,
+    /// `cuCtxSynchronize`, and what implies it: the release of device memory (not in stream order) and of
+    /// pinned memory.
+    pub device_synchronizations: u64,
+    pub stream_synchronizations: u64,
+    pub event_synchronizations: u64,
+    /// Host memory allocated page-locked, or registered.
+    pub pinned_bytes: u64,
+}
+
+/// The control functions of driver/control.cpp.
+struct Controls {
+    seed: unsafe extern "C" fn(u32),
+    memory_cap: unsafe extern "C" fn(usize),
+    fail_at: unsafe extern "C" fn(u64),
+    devices: unsafe extern "C" fn(c_int),
+    driver_version: unsafe extern "C" fn(c_int),
+    stats: unsafe extern "C" fn(*mut Stats),
+    reset_stats: unsafe extern "C" fn(),
+    reset: unsafe extern "C" fn(),
+}
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+const RTLD_NOW: c_int = 2;
+const RTLD_GLOBAL: c_int = 0x100;
+
+static LOADED: OnceLock<Controls> = OnceLock::new();
+static TESTS: RwLock<()> = RwLock::new(());
+
+/// Loads the fake driver, and compiles it before if need be. `cudarc` asks the loader for `libcuda.so`, then
+/// for `libcuda.so.1`: the loader finds these names among the libraries that it has, and looks no further.
+pub fn install() {
+    controls();
+}
+
+fn controls() -> &'static Controls {
+    LOADED.get_or_init(|| {
+        let [library, _alias] = compile::libraries().map(|path| {
+            let name = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
+            // SAFETY: `name` is a C string; what runs on loading is our own code: it registers the kernels.
+            let handle = unsafe { dlopen(name.as_ptr(), RTLD_NOW | RTLD_GLOBAL) };
+            assert!(!handle.is_null(), "the loader refuses {}", path.display());
+            handle
+        });
+        // SAFETY: driver/control.cpp defines these functions with the signatures of the fields.
+        unsafe {
+            Controls {
+                seed: find(library, "seed"),
+                memory_cap: find(library, "memory_cap"),
+                fail_at: find(library, "fail_at"),
+                devices: find(library, "devices"),
+                driver_version: find(library, "driver_version"),
+                stats: find(library, "stats"),
+                reset_stats: find(library, "reset_stats"),
+                reset: find(library, "reset"),
+            }
+        }
+    })
+}
+
+/// The control function `fake_cuda_<name>`.
+///
+/// # Safety
+/// `library` is a handle of `dlopen` that is never closed, and the function is an `F`.
+unsafe fn find<F: Copy>(library: *mut c_void, name: &str) -> F {
+    assert_eq!(size_of::<F>(), size_of::<*mut c_void>());
+    let symbol = CString::new(format!("fake_cuda_{name}")).expect("a name without NUL");
+    // SAFETY: the handle is live, by contract, and `symbol` is a C string.
+    let function = unsafe { dlsym(library, symbol.as_ptr()) };
+    assert!(!function.is_null(), "{symbol:?} is missing");
+    // SAFETY: of the size of F, and an F by contract.
+    unsafe { std::mem::transmute_copy(&function) }
+}
+
+/// Other tests use the driver meanwhile, none changes how it behaves.
+pub struct Shared {
+    _turn: RwLockReadGuard<'static, ()>,
+}
+
+/// No other test uses the driver meanwhile. All settings end with it.
+pub struct Exclusive {
+    controls: &'static Controls,
+    _turn: RwLockWriteGuard<'static, ()>,
+}
+
+/// The driver with one device, for a test that only uses it.
+pub fn shared() -> Shared {
+    install();
+    // A test that failed while it held the lock has undone its settings on the way.
+    Shared { _turn: TESTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()) }
+}
+
+/// The driver for a test of its own, with the default settings and counts that begin now.
+pub fn exclusive() -> Exclusive {
+    let controls = controls();
+    let turn = TESTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let fake = Exclusive { controls, _turn: turn };
+    fake.reset();
+    fake.reset_stats();
+    fake
+}
+
+impl Exclusive {
+    /// The interleaving of streams, blocks and threads from here on.
+    pub fn seed(&self, seed: u32) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.seed)(seed) }
+    }
+
+    /// Bytes of device memory: an allocation beyond is out of memory. 0 is the default of 8 GiB.
+    pub fn memory_cap(&self, bytes: usize) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.memory_cap)(bytes) }
+    }
+
+    /// The n-th launch or copy from now (counted from 1) fails when it runs, and its context with it. 0:
+    /// none.
+    pub fn fail_at(&self, n: u64) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.fail_at)(n) }
+    }
+
+    /// The number of devices, up to 16; with 0 the driver is there and has none.
+    pub fn devices(&self, count: i32) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.devices)(count) }
+    }
+
+    /// As the driver tells it: 12080 is 12.8.
+    pub fn driver_version(&self, version: i32) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.driver_version)(version) }
+    }
+
+    /// What was counted since the test began or [`reset_stats`](Self::reset_stats).
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats::default();
+        // SAFETY: writes one `Stats`, which has the layout of that in driver/driver.h.
+        unsafe { (self.controls.stats)(&mut stats) }
+        stats
+    }
+
+    /// Counts begin anew; what is allocated stays so, and is the new peak.
+    pub fn reset_stats(&self) {
+        // SAFETY: takes nothing, under the driver's lock.
+        unsafe { (self.controls.reset_stats)() }
+    }
+
+    /// The default settings; no context failed; what was queued is dropped.
+    pub fn reset(&self) {
+        // SAFETY: takes nothing, under the driver's lock; drops queued work, which holds no memory of Rust's
+        // own.
+        unsafe { (self.controls.reset)() }
+    }
+}
+
+impl Drop for Exclusive {
+    fn drop(&mut self) {
+        self.reset();
+    }
+}
