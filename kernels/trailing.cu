@@ -1,9 +1,12 @@
 // The trailing step: one pass of a panel's reflectors over the rows below its diagonal block.
 //
-// A pass takes E columns of V, all of one sign. With row j of the reflectors (b_j0 .. b_j(E-1), rho_j), each
-// row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order:
+// A pass takes E columns of V: `plus` with a plus sign, then E - plus with a minus (S is +1 and -1 on the
+// diagonal). With row j of the reflectors (b_j0 .. b_j(E-1), rho_j), each row i of the panel (l) and of V (v)
+// goes through the columns j = 0 .. cols - 1 in order:
 //
-//     u = rho_j (l_ij + sign <v, b_j>)        l_ij <- u - l_ij        v <- v - u b_j
+//     u = rho_j (l_ij + <v, S b_j>)        l_ij <- u - l_ij        v <- v - u b_j
+//
+// An instance is for one sign, whose plus is E or 0, or for a mix of both.
 //
 // Shapes, column-major, strides in scalars:
 //     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
@@ -15,7 +18,7 @@
 // most gridDim.x * blockDim.x rows, and rows from `end` on belong to nobody. Rows never mix and each has one
 // owner, so the result does not depend on grid, block or stage_cols, bit for bit.
 //
-// Limits: blockDim.x <= max_threads(E); sign is +1 or -1; stage_cols > 0, a multiple of AHEAD; dynamic shared
+// Limits: blockDim.x <= max_threads(E); 0 <= plus <= E; stage_cols > 0, a multiple of AHEAD; dynamic shared
 // memory of stage_cols * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
@@ -44,14 +47,16 @@ struct Row {
 };
 
 // One column on one row: returns the new entry of L, changes v.
-template <class T, int E>
-__device__ __forceinline__ T apply(const Row<T, E>& row, T sign, T l, T (&v)[E]) {
+template <class T, int E, bool MIXED>
+__device__ __forceinline__ T apply(const Row<T, E>& row, int plus, T l, T (&v)[E]) {
     T sum[SUMS];
 #pragma unroll
-    for (int r = 0; r < SUMS; ++r) sum[r] = v[r] * row.b(r);
-#pragma unroll
-    for (int r = SUMS; r < E; ++r) sum[r % SUMS] = fma(v[r], row.b(r), sum[r % SUMS]);
+    for (int r = 0; r < E; ++r) {
+        const T b = !MIXED || r < plus ? row.b(r) : -row.b(r);
+        sum[r % SUMS] = r < SUMS ? v[r] * b : fma(v[r], b, sum[r % SUMS]);
+    }
     const T dot = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    const T sign = MIXED || plus > 0 ? T(1) : T(-1);
     const T u = row.rho() * fma(sign, dot, l);
 #pragma unroll
     for (int r = 0; r < E; ++r) v[r] = fma(-u, row.b(r), v[r]);
@@ -72,15 +77,15 @@ struct Walk {
 
 // The next AHEAD columns, or the next `count` of them. `ahead` holds their entries of L and is left with
 // those of the columns that follow.
-template <bool WHOLE, class T, int E>
-__device__ __forceinline__ void group(const Row<T, E>* staged, T sign, Walk<T>& walk, T (&ahead)[AHEAD],
+template <bool WHOLE, class T, int E, bool MIXED>
+__device__ __forceinline__ void group(const Row<T, E>* staged, int plus, Walk<T>& walk, T (&ahead)[AHEAD],
                                       T (&v)[E], int count) {
 #pragma unroll
     for (int c = 0; c < AHEAD; ++c) {
         if (WHOLE || c < count) {
             const T l = ahead[c];
             if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
-            const T fresh = apply<T, E>(staged[c], sign, l, v);
+            const T fresh = apply<T, E, MIXED>(staged[c], plus, l, v);
             if (walk.mine) *walk.entry = fresh;
             walk.entry += walk.stride;
             walk.later += walk.stride;
@@ -89,10 +94,10 @@ __device__ __forceinline__ void group(const Row<T, E>* staged, T sign, Walk<T>& 
     }
 }
 
-template <class T, int E>
+template <class T, int E, bool MIXED>
 __device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_stride, T* __restrict__ v,
                                          long long v_stride, const T* __restrict__ reflectors, int cols,
-                                         int sign, int stage_cols, long long first, long long end) {
+                                         int plus, int stage_cols, long long first, long long end) {
     typedef Row<T, E> Reflector;
     DYNAMIC_SHARED(Reflector, staged); // (stage_cols)
     const long long i = first + (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -116,8 +121,8 @@ __device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_
 
         int c = 0;
         for (; c + AHEAD <= count; c += AHEAD)
-            group<true, T, E>(staged + c, (T)sign, walk, ahead, registers, AHEAD);
-        if (c < count) group<false, T, E>(staged + c, (T)sign, walk, ahead, registers, count - c);
+            group<true, T, E, MIXED>(staged + c, plus, walk, ahead, registers, AHEAD);
+        if (c < count) group<false, T, E, MIXED>(staged + c, plus, walk, ahead, registers, count - c);
     }
 
 #pragma unroll
@@ -125,12 +130,16 @@ __device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_
         if (mine) v[r * v_stride + i] = registers[r];
 }
 
-#define TRAILING(NAME, T, E)                                                                                 \
+#define INSTANCE(NAME, T, E, MIXED)                                                                          \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
-             int sign, int stage_cols, long long first, long long end) {                                     \
-        trailing<T, E>(panel, panel_stride, v, v_stride, reflectors, cols, sign, stage_cols, first, end);    \
+             int plus, int stage_cols, long long first, long long end) {                                     \
+        trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, plus, stage_cols, first,   \
+                              end);                                                                          \
     }
+#define TRAILING(NAME, T, E)                                                                                 \
+    INSTANCE(NAME, T, E, false)                                                                              \
+    INSTANCE(NAME##_mixed, T, E, true)
 
 // One module a scalar type: a factor of the one never waits for the other to be translated.
 #ifndef ONLY_F32

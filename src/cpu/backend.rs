@@ -21,7 +21,11 @@ impl<'a, T: Scalar> Sequential<'a, T> {
 }
 
 impl<T: Scalar> Backend for Sequential<'_, T> {
-    fn fetch(&mut self, _: Panel) {}
+    type Stop = Breakdown;
+
+    fn fetch(&mut self, _: Panel) -> Result<(), Breakdown> {
+        Ok(())
+    }
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
         // SAFETY: the driver has asked for all earlier panels on these rows, and each request was done at
@@ -29,12 +33,17 @@ impl<T: Scalar> Backend for Sequential<'_, T> {
         unsafe { self.job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
     }
 
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
+    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
         // SAFETY: as above; the driver calls `diagonal` for the panel first.
-        unsafe { self.job.trailing(panel, rows) }
+        unsafe { self.job.trailing(panel, rows) };
+        Ok(())
     }
 
-    fn retire(&mut self, _: Panel) {}
+    fn retire(&mut self, _: Panel) -> Result<(), Breakdown> {
+        Ok(())
+    }
 
-    fn finish(&mut self) {}
+    fn finish(&mut self) -> Result<(), Breakdown> {
+        Ok(())
+    }
 }

@@ -31,6 +31,10 @@ impl<T> Buffer<T> {
         }
     }
 
+    pub fn as_ptr(&self) -> *const T {
+        self.lines.as_ptr().cast()
+    }
+
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.lines.as_mut_ptr().cast()
     }

@@ -3,6 +3,7 @@
 use super::buffer::Buffer;
 use crate::change::Change;
 use crate::scalar::Scalar;
+use faer::ColRef;
 
 /// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i.
 #[derive(Clone)]
@@ -23,24 +24,43 @@ impl<T> Default for Packed<T> {
 impl<T: Scalar> Packed<T> {
     /// Copies rows `base..order` of the change; the last tile is filled up with zeros.
     pub fn pack(&mut self, change: &Change<'_, T>, order: usize, base: usize, tile: usize) {
-        let rank = change.rank();
-        let tiles = (order - base).div_ceil(tile);
+        let columns =
+            change.columns().map(|(column, scale)| (column.col(0).subrows(base, order - base), scale));
+        self.pack_columns(columns, change.rank(), order - base, base, tile);
+    }
+
+    /// Takes `rank` columns of `rows` entries, each times its factor, as rows from `base` on; columns that
+    /// are not there and what is left of the last tile are zero.
+    pub fn pack_columns<'a>(
+        &mut self,
+        columns: impl Iterator<Item = (ColRef<'a, T>, T)>,
+        rank: usize,
+        rows: usize,
+        base: usize,
+        tile: usize,
+    ) {
+        let tiles = rows.div_ceil(tile);
         self.data.reserve(tiles * tile * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
         let data = self.data.as_mut_ptr();
-        for (r, (column, scale)) in change.columns().enumerate() {
-            let column = column.col(0).subrows(base, order - base);
+        // SAFETY: tile t < tiles and column r < rank own `tile` scalars of what was reserved.
+        let part = |t, r| unsafe { core::slice::from_raw_parts_mut(data.add((t * rank + r) * tile), tile) };
+        let mut there = 0;
+        for (r, (column, scale)) in columns.enumerate() {
             for t in 0..tiles {
-                let rows = t * tile..((t + 1) * tile).min(order - base);
-                // SAFETY: tile t < tiles and column r < rank own `tile` scalars of what was reserved.
-                let to = unsafe { core::slice::from_raw_parts_mut(data.add((t * rank + r) * tile), tile) };
-                let part = column.subrows(rows.start, rows.len());
-                match part.try_as_col_major() {
-                    Some(part) => to.iter_mut().zip(part.as_slice()).for_each(|(y, &x)| *y = scale * x),
-                    None => to.iter_mut().zip(part.iter()).for_each(|(y, &x)| *y = scale * x),
+                let to: &mut [T] = part(t, r);
+                let from = t * tile..((t + 1) * tile).min(rows);
+                let values = column.subrows(from.start, from.len());
+                match values.try_as_col_major() {
+                    Some(values) => to.iter_mut().zip(values.as_slice()).for_each(|(y, &x)| *y = scale * x),
+                    None => to.iter_mut().zip(values.iter()).for_each(|(y, &x)| *y = scale * x),
                 }
-                to[rows.len()..].fill(T::ZERO);
+                to[from.len()..].fill(T::ZERO);
             }
+            there = r + 1;
+        }
+        for r in there..rank {
+            (0..tiles).for_each(|t| part(t, r).fill(T::ZERO));
         }
     }
 

@@ -111,6 +111,20 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// As `on`; V has K columns and tiles of RV registers.
     #[inline(always)]
     unsafe fn in_registers<const RV: usize, const K: usize>(&self, rows: Range<usize>) {
+        let few = PANEL_COLS / self.job.block;
+        for first in self.blocks.clone().step_by(few) {
+            let blocks = first..self.blocks.end.min(first + few);
+            // SAFETY: forwarded to the caller.
+            unsafe { Self { blocks, ..*self }.few_blocks::<RV, K>(rows.clone()) };
+        }
+    }
+
+    /// The same for reflectors that fit [`PANEL_COLS`] columns.
+    ///
+    /// # Safety
+    /// As `in_registers`.
+    #[inline(always)]
+    unsafe fn few_blocks<const RV: usize, const K: usize>(&self, rows: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
         let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
@@ -148,7 +162,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// constant.
     ///
     /// # Safety
-    /// As `in_registers`, for all rows of `tiles`.
+    /// As `few_blocks`, for all rows of `tiles`.
     #[inline(always)]
     unsafe fn over_tiles<const RV: usize, const K: usize>(
         &self,

@@ -199,7 +199,11 @@ struct Driver<'a, T> {
 }
 
 impl<T: Scalar> Backend for Driver<'_, T> {
-    fn fetch(&mut self, _: Panel) {}
+    type Stop = Breakdown;
+
+    fn fetch(&mut self, _: Panel) -> Result<(), Breakdown> {
+        Ok(())
+    }
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
         // SAFETY: `trailing` has brought these rows up to the panel before, on this thread.
@@ -212,9 +216,9 @@ impl<T: Scalar> Backend for Driver<'_, T> {
 
     /// The rows that meet the next diagonal block; the others became the team's when the reflector was
     /// published.
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
+    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
         if rows.is_empty() || rows.start >= tail(self.team.plan, panel.index) {
-            return;
+            return Ok(());
         }
         let c = self.team.chunk_of(rows.start);
         let chunk = &self.team.chunks[c];
@@ -226,13 +230,17 @@ impl<T: Scalar> Backend for Driver<'_, T> {
         }
         // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
         // chunk of these rows, and the team keeps below them.
-        unsafe { self.team.job.trailing(panel, rows) }
+        unsafe { self.team.job.trailing(panel, rows) };
+        Ok(())
     }
 
-    fn retire(&mut self, _: Panel) {}
+    fn retire(&mut self, _: Panel) -> Result<(), Breakdown> {
+        Ok(())
+    }
 
     /// Helps with what is left; the join in `run` waits for the members' last chunks.
-    fn finish(&mut self) {
+    fn finish(&mut self) -> Result<(), Breakdown> {
         self.member.help_until(self.team, || false);
+        Ok(())
     }
 }

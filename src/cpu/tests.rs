@@ -122,12 +122,15 @@ impl Slotted<'_> {
 }
 
 impl Backend for Slotted<'_> {
-    fn fetch(&mut self, panel: Panel) {
+    type Stop = Breakdown;
+
+    fn fetch(&mut self, panel: Panel) -> Result<(), Breakdown> {
         let rows = panel.first..self.home.nrows();
         let mut slot = self.slots[panel.index % 3].as_mut();
         slot.fill(f64::NAN);
         let columns = self.home.as_ref().subcols(panel.first, panel.cols).subrows(rows.start, rows.len());
         slot.subcols_mut(0, panel.cols).subrows_mut(rows.start, rows.len()).copy_from(columns);
+        Ok(())
     }
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
@@ -136,22 +139,26 @@ impl Backend for Slotted<'_> {
         unsafe { job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
     }
 
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) {
+    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
         let job = self.job_in_slot(panel);
         // SAFETY: as above.
-        unsafe { job.trailing(panel, rows) }
+        unsafe { job.trailing(panel, rows) };
+        Ok(())
     }
 
-    fn retire(&mut self, panel: Panel) {
+    fn retire(&mut self, panel: Panel) -> Result<(), Breakdown> {
         let n = self.home.nrows();
         let slot = self.slots[panel.index % 3].as_ref();
         for column in panel.block() {
             let from = slot.col(column - panel.first).subrows(column, n - column);
             self.home.as_mut().col_mut(column).subrows_mut(column, n - column).copy_from(from);
         }
+        Ok(())
     }
 
-    fn finish(&mut self) {}
+    fn finish(&mut self) -> Result<(), Breakdown> {
+        Ok(())
+    }
 }
 
 #[test]

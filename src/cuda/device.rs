@@ -104,8 +104,9 @@ impl Device {
         self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
     }
 
-    /// The module of this PTX text: loaded (and translated for the GPU) at the first call, shared afterwards.
-    pub(super) fn module(&self, ptx: &'static CStr) -> Result<Arc<Module>, Error> {
+    /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first call,
+    /// shared afterwards.
+    pub(super) fn module(&self, ptx: &'static str) -> Result<Arc<Module>, Error> {
         let mut modules = self.shared.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let key = ptx.as_ptr().addr();
         if let Some((_, module)) = modules.iter().find(|(loaded, _)| *loaded == key) {
@@ -135,8 +136,10 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    fn load(context: &Arc<CudaContext>, ptx: &'static CStr) -> Result<Self, Error> {
+    fn load(context: &Arc<CudaContext>, ptx: &'static str) -> Result<Self, Error> {
         let loading = "loading the kernels";
+        let ptx = CStr::from_bytes_with_nul(ptx.as_bytes())
+            .map_err(|_| unfit("PTX that does not end in a zero"))?;
         context.bind_to_thread().map_err(failed(loading))?;
         // SAFETY: PTX text that ends in a zero, as the driver takes it.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;

@@ -8,7 +8,7 @@ use super::memory::{DeviceSlice, Stream};
 use super::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::ffi::{CStr, c_int, c_longlong, c_uint};
+use core::ffi::{c_int, c_longlong, c_uint};
 use core::marker::PhantomData;
 use core::ops::Range;
 use cudarc::driver::{result, sys};
@@ -17,20 +17,17 @@ use std::sync::Arc;
 /// The PTX of this name as the driver takes it: ending in a zero.
 macro_rules! ptx {
     ($file:literal) => {
-        match CStr::from_bytes_with_nul(
-            concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0").as_bytes(),
-        ) {
-            Ok(text) => text,
-            Err(_) => panic!("zero bytes in PTX"),
-        }
+        concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0")
     };
 }
 
-static TRAILING_F32: &CStr = ptx!("trailing_f32.compute_80.ptx");
-static TRAILING_F64: &CStr = ptx!("trailing_f64.compute_80.ptx");
+static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
+static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
+static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
+static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
-const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
+pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 
 /// `AHEAD` of `trailing.cu`: columns come in groups of this many.
 const AHEAD: usize = 8;
@@ -39,20 +36,12 @@ const AHEAD: usize = 8;
 /// needs no leave from the driver.
 const STAGE_BYTES: usize = 32 << 10;
 
-/// The sign of the columns of V that a pass is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
-    Plus,
-    Minus,
-}
-
 /// Scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to the next 16 bytes.
 pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
 }
 
-/// One pass of the trailing step: `elements_per_thread` columns of V, of one sign, and all columns of a
-/// panel.
+/// One pass of the trailing step: some columns of V, those with a plus sign first, and all columns of a panel.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
 /// `v[i + r · v_stride]`; `reflectors` holds `cols` rows of [`reflector_stride`] scalars: b_j, ρ_j, padding.
@@ -64,7 +53,8 @@ pub(crate) struct Trailing<'a, T> {
     pub reflectors: DeviceSlice<'a, T>,
     /// Columns of the panel.
     pub cols: usize,
-    pub sign: Sign,
+    /// Columns of V with a plus sign.
+    pub plus: usize,
     /// Rows of the panel and of V that the pass is over.
     pub rows: Range<usize>,
 }
@@ -72,10 +62,11 @@ pub(crate) struct Trailing<'a, T> {
 /// The kernels for one scalar type, loaded on one device. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Kernels<T> {
-    /// By place in [`ELEMENTS`].
-    trailing: [sys::CUfunction; ELEMENTS.len()],
-    /// Keeps the functions loaded.
-    _module: Arc<Module>,
+    /// By place in [`ELEMENTS`]: for one sign, for both.
+    trailing: [[sys::CUfunction; 2]; ELEMENTS.len()],
+    copy: sys::CUfunction,
+    /// Keep the functions loaded.
+    _modules: [Arc<Module>; 2],
     scalar: PhantomData<T>,
 }
 
@@ -91,23 +82,27 @@ impl<T: Scalar> Kernels<T> {
     /// # Errors
     /// [`Error::Device`] where the driver refuses them.
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let ptx = match T::TYPE_NAME {
-            "f32" => TRAILING_F32,
-            _ => TRAILING_F64,
+        let (trailing_ptx, copy_ptx) = match T::TYPE_NAME {
+            "f32" => (TRAILING_F32, COPY_F32),
+            _ => (TRAILING_F64, COPY_F64),
         };
-        let module = device.module(ptx)?;
-        let mut trailing = [core::ptr::null_mut(); ELEMENTS.len()];
-        for (function, elements) in trailing.iter_mut().zip(ELEMENTS) {
-            *function = module.function(&format!("trailing_{}_e{elements}", T::TYPE_NAME))?;
+        let modules = [device.module(trailing_ptx)?, device.module(copy_ptx)?];
+        let mut trailing = [[core::ptr::null_mut(); 2]; ELEMENTS.len()];
+        for (functions, elements) in trailing.iter_mut().zip(ELEMENTS) {
+            for (function, mixed) in functions.iter_mut().zip(["", "_mixed"]) {
+                let name = format!("trailing_{}_e{elements}{mixed}", T::TYPE_NAME);
+                *function = modules[0].function(&name)?;
+            }
         }
-        Ok(Self { trailing, _module: module, scalar: PhantomData })
+        let copy = modules[1].function(&format!("copy_{}", T::TYPE_NAME))?;
+        Ok(Self { trailing, copy, _modules: modules, scalar: PhantomData })
     }
 
-    /// Asks for one pass of the trailing step on `stream`, in launches of at most `blocks_per_kernel ·
-    /// threads_per_block` rows. Allocates nothing.
+    /// Asks for one pass of the trailing step over `elements` columns of V on `stream`, in launches of at most
+    /// `blocks_per_kernel · threads_per_block` rows. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Tuning`] for a `tuning` that is not valid, [`Error::Device`] where the driver refuses a
+    /// [`Error::Tuning`] for a `tuning` that is not valid with `elements`, [`Error::Device`] where the driver refuses a
     /// launch or an earlier one has failed.
     ///
     /// # Safety
@@ -118,10 +113,11 @@ impl<T: Scalar> Kernels<T> {
         &self,
         stream: &Stream,
         step: &Trailing<'_, T>,
+        elements: usize,
         tuning: &Tuning,
     ) -> Result<(), Error> {
+        let tuning = Tuning { elements_per_thread: elements, ..*tuning };
         tuning.validate()?;
-        let elements = tuning.elements_per_thread;
         let Some(place) = ELEMENTS.iter().position(|&instance| instance == elements) else {
             return Err(unfit(format!("no kernel has {elements} elements per thread")));
         };
@@ -129,6 +125,7 @@ impl<T: Scalar> Kernels<T> {
             return Ok(());
         }
         step.check(elements);
+        let mixed = usize::from(!(step.plus == 0 || step.plus == elements));
         let row_bytes = reflector_stride::<T>(elements) * size_of::<T>();
         let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols.next_multiple_of(AHEAD)) / AHEAD * AHEAD;
         let threads = tuning.threads_per_block;
@@ -140,10 +137,60 @@ impl<T: Scalar> Kernels<T> {
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(self.trailing[place], stream, &launch, stage_cols, first) }?;
+            unsafe { step.launch(self.trailing[place][mixed], stream, &launch, stage_cols, first) }?;
             first += blocks * threads;
         }
         Ok(())
+    }
+}
+
+/// Where a matrix is that [`Kernels::copy`] reads or writes: an address, and the scalars from one column to
+/// the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub address: u64,
+    pub stride: usize,
+}
+
+impl<T: Scalar> Kernels<T> {
+    /// Asks for a copy of `rows` × `cols` scalars between device memory and page-locked host memory, either
+    /// way, on `stream`. Unlike an upload or download it does not queue behind other copies.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses the launch or an earlier one has failed.
+    ///
+    /// # Safety
+    /// Both places have room for that many columns; until the copy is done they live, nothing writes `from`
+    /// and nothing but this stream uses `to`.
+    pub unsafe fn copy(
+        &self,
+        stream: &Stream,
+        (from, to): (Place, Place),
+        (rows, cols): (usize, usize),
+    ) -> Result<(), Error> {
+        const THREADS: usize = 256;
+        const BLOCKS: usize = 64;
+        if rows == 0 || cols == 0 {
+            return Ok(());
+        }
+        let (mut to_address, mut to_stride) = (to.address, to.stride as c_longlong);
+        let (mut from_address, mut from_stride) = (from.address, from.stride as c_longlong);
+        let (mut row_count, mut col_count) = (rows as c_longlong, cols as c_longlong);
+        let mut arguments = [
+            (&raw mut to_address).cast(),
+            (&raw mut to_stride).cast(),
+            (&raw mut from_address).cast(),
+            (&raw mut from_stride).cast(),
+            (&raw mut row_count).cast(),
+            (&raw mut col_count).cast(),
+        ];
+        let grid = (rows.div_ceil(THREADS).min(BLOCKS) as c_uint, cols.min(BLOCKS) as c_uint, 1);
+        let block = (THREADS as c_uint, 1, 1);
+        let stream = stream.bound()?;
+        // SAFETY: six pointers to values of the types of the kernel's six parameters, copied before the call
+        // returns; the caller vouches for the memory.
+        unsafe { result::launch_kernel(self.copy, grid, block, 0, stream, &mut arguments) }
+            .map_err(failed("launching a copy"))
     }
 }
 
@@ -157,7 +204,8 @@ struct Launch {
 impl<T> Trailing<'_, T> {
     /// The contract of `trailing.cu`, as far as it can be seen from here.
     fn check(&self, elements: usize) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, sign: _, rows } = self;
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, plus, rows } = self;
+        debug_assert!(*plus <= elements, "more columns of V than there are");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
         debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
@@ -184,7 +232,7 @@ impl<T> Trailing<'_, T> {
         let mut v_stride = self.v_stride as c_longlong;
         let mut reflectors = self.reflectors.address();
         let mut cols = self.cols as c_int;
-        let mut sign: c_int = if self.sign == Sign::Plus { 1 } else { -1 };
+        let mut plus = self.plus as c_int;
         let mut stage_cols = stage_cols as c_int;
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;
@@ -195,7 +243,7 @@ impl<T> Trailing<'_, T> {
             (&raw mut v_stride).cast(),
             (&raw mut reflectors).cast(),
             (&raw mut cols).cast(),
-            (&raw mut sign).cast(),
+            (&raw mut plus).cast(),
             (&raw mut stage_cols).cast(),
             (&raw mut first).cast(),
             (&raw mut end).cast(),

@@ -90,7 +90,7 @@ impl<T> DeviceSlice<'_, T> {
     }
 
     /// What a kernel takes as a pointer.
-    pub(super) fn address(&self) -> CUdeviceptr {
+    pub(crate) fn address(&self) -> u64 {
         self.address
     }
 }
@@ -135,6 +135,13 @@ impl<T: Scalar> Pinned<T> {
     /// For writing while copies to or from other parts are going on.
     pub fn as_ptr(&self) -> *mut T {
         self.start.as_ptr()
+    }
+
+    /// What a kernel takes as a pointer to the scalar at `offset`: the device reaches page-locked memory by the
+    /// host's addresses.
+    pub fn address(&self, offset: usize) -> u64 {
+        debug_assert!(offset <= self.len);
+        (self.start.as_ptr().addr() + offset * size_of::<T>()) as u64
     }
 
     /// Not for memory that a copy is still writing to: see [`Stream::download`].

@@ -13,14 +13,15 @@
 //! | `memory` | device memory, page-locked host memory, streams, events and the copies between them |
 //! | `kernels` | the kernels, and for each the one function that launches it |
 //! | `tuning` | the parameters of a launch and of the panels |
+//! | `hybrid` | the engine that streams a factor in host memory through the device |
 
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+#[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
+mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
-#[allow(dead_code, reason = "for the engines")]
 mod kernels;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
-#[allow(dead_code, reason = "for the engines")]
 mod memory;
 mod tuning;
 
@@ -29,4 +30,5 @@ mod tuning;
 mod tests;
 
 pub use self::device::Device;
+pub use self::hybrid::{Hybrid, HybridFactor};
 pub use self::tuning::Tuning;

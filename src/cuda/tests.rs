@@ -1,17 +1,31 @@
 //! The rooms against what they promise, on a device where there is one.
 
 use super::device::Device;
-use super::kernels::{Kernels, Sign, Trailing, reflector_stride};
+use super::kernels::{Kernels, Trailing, reflector_stride};
 use super::memory::{DeviceBuffer, Event, Pinned, Stream};
 use super::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ops::Range;
 
+#[cfg(feature = "fake-cuda")]
+#[path = "../../tests/fake_cuda/mod.rs"]
+pub(super) mod fake_cuda;
+
+/// Holds off the tests that change how the fake driver behaves.
+#[cfg(feature = "fake-cuda")]
+type Turn = fake_cuda::Shared;
+#[cfg(not(feature = "fake-cuda"))]
+type Turn = ();
+
 /// The first device. Without one the test says so, or fails if it was to have one.
-fn device() -> Option<Device> {
+fn device() -> Option<(Turn, Device)> {
+    #[cfg(feature = "fake-cuda")]
+    let turn = fake_cuda::shared();
+    #[cfg(not(feature = "fake-cuda"))]
+    let turn = ();
     match Device::new(0) {
-        Ok(device) => Some(device),
+        Ok(device) => Some((turn, device)),
         Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
             panic!("CHOLUPDATE_REQUIRE_CUDA is set, but: {error}")
         }
@@ -34,13 +48,15 @@ fn entries<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
 
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
+    #[cfg(feature = "fake-cuda")]
+    let _turn = fake_cuda::shared();
     let error = Device::new(usize::MAX).unwrap_err();
     assert!(matches!(&error, Error::Device { message } if !message.is_empty()), "{error:?}");
 }
 
 #[test]
 fn a_device_tells_what_it_is() {
-    let Some(device) = device() else { return };
+    let Some((_turn, device)) = device() else { return };
     let (free, all) = device.memory_bytes().unwrap();
     assert!(free <= all && all > 0);
     assert!(device.multiprocessors() > 0 && !device.name().is_empty());
@@ -50,7 +66,7 @@ fn a_device_tells_what_it_is() {
 
 #[test]
 fn more_memory_than_there_is_is_an_error() {
-    let Some(device) = device() else { return };
+    let Some((_turn, device)) = device() else { return };
     for len in [usize::MAX, usize::MAX / 16] {
         assert!(matches!(DeviceBuffer::<f64>::new(&device, len), Err(Error::Device { .. })));
         assert!(matches!(Pinned::<f64>::new(&device, len), Err(Error::Device { .. })));
@@ -61,7 +77,7 @@ fn more_memory_than_there_is_is_an_error() {
 
 #[test]
 fn parts_of_memory_go_to_the_device_and_back() {
-    let Some(device) = device() else { return };
+    let Some((_turn, device)) = device() else { return };
     let (up, down, arrived) =
         (Stream::new(&device).unwrap(), Stream::new(&device).unwrap(), Event::new(&device).unwrap());
     let mut source = Pinned::<f64>::new(&device, 1000).unwrap();
@@ -91,12 +107,12 @@ struct Pass<T> {
     v_stride: usize,
     reflectors: Vec<T>,
     cols: usize,
-    sign: Sign,
+    plus: usize,
     rows: Range<usize>,
 }
 
 impl<T: Scalar> Pass<T> {
-    fn new(elements: usize, cols: usize, sign: Sign, rows: Range<usize>) -> Self {
+    fn new(elements: usize, cols: usize, plus: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         Self {
             panel: entries(1, cols * panel_stride),
@@ -105,21 +121,24 @@ impl<T: Scalar> Pass<T> {
             v_stride,
             reflectors: entries(3, cols * reflector_stride::<T>(elements)),
             cols,
-            sign,
+            plus,
             rows,
         }
     }
 
     /// The equations of `trailing.cu` in its order of operations, so that every bit agrees.
     fn on_host(&mut self, elements: usize, fma: impl Fn(T, T, T) -> T) {
-        let sign = if self.sign == Sign::Plus { T::ONE } else { -T::ONE };
+        let mixed = self.plus > 0 && self.plus < elements;
+        let sign = if self.plus > 0 { T::ONE } else { -T::ONE };
+        let signed = |r: usize, b: T| if mixed && r >= self.plus { -b } else { b };
         for i in self.rows.clone() {
             for j in 0..self.cols {
                 let row = &self.reflectors[j * reflector_stride::<T>(elements)..];
                 let (b, rho) = (&row[..elements], row[elements]);
-                let mut sums: [T; 4] = core::array::from_fn(|r| self.v[i + r * self.v_stride] * b[r]);
+                let mut sums: [T; 4] =
+                    core::array::from_fn(|r| self.v[i + r * self.v_stride] * signed(r, b[r]));
                 for r in 4..elements {
-                    sums[r % 4] = fma(self.v[i + r * self.v_stride], b[r], sums[r % 4]);
+                    sums[r % 4] = fma(self.v[i + r * self.v_stride], signed(r, b[r]), sums[r % 4]);
                 }
                 let l = &mut self.panel[i + j * self.panel_stride];
                 let u = rho * fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), *l);
@@ -153,10 +172,10 @@ impl<T: Scalar> Pass<T> {
                 v_stride: self.v_stride,
                 reflectors,
                 cols: self.cols,
-                sign: self.sign,
+                plus: self.plus,
                 rows: self.rows.clone(),
             };
-            kernels.trailing(&stream, &step, tuning).unwrap();
+            kernels.trailing(&stream, &step, tuning.elements_per_thread, tuning).unwrap();
             for (pinned, buffer) in &homes {
                 stream.download(buffer.slice(0..buffer.len()), pinned, 0..pinned.len()).unwrap();
             }
@@ -168,20 +187,23 @@ impl<T: Scalar> Pass<T> {
 }
 
 fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
-    let Some(device) = device() else { return };
+    let Some((_turn, device)) = device() else { return };
     for elements_per_thread in [4, 8, 16, 32] {
-        for (cols, sign, rows, threads_per_block) in [
-            (1, Sign::Plus, 0..1, 32),
-            (24, Sign::Minus, 5..300, 64),
-            (61, Sign::Plus, 13..141, 32),
-            (300, Sign::Minus, 0..40, 128),
-            (8, Sign::Plus, 9..9, 32),
+        let all = elements_per_thread;
+        for (cols, plus, rows, threads_per_block) in [
+            (1, all, 0..1, 32),
+            (24, 0, 5..300, 64),
+            (61, all, 13..141, 32),
+            (300, 0, 0..40, 128),
+            (77, 1, 2..90, 64),
+            (16, all - 1, 0..33, 32),
+            (8, all, 9..9, 32),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let mut expected = Pass::<T>::new(elements_per_thread, cols, sign, rows.clone());
-            let mut found = Pass::<T>::new(elements_per_thread, cols, sign, rows);
+            let mut expected = Pass::<T>::new(elements_per_thread, cols, plus, rows.clone());
+            let mut found = Pass::<T>::new(elements_per_thread, cols, plus, rows);
             // Smaller reflectors: the entries stay of the order of one.
             for pass in [&mut expected, &mut found] {
                 pass.reflectors.iter_mut().for_each(|x| *x *= T::from_f64(0.25));
@@ -206,7 +228,7 @@ fn the_trailing_step_agrees_bit_for_bit_in_single_precision() {
 
 #[test]
 fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
-    let Some(device) = device() else { return };
+    let Some((_turn, device)) = device() else { return };
     let kernels = Kernels::<f64>::load(&device).unwrap();
     let stream = Stream::new(&device).unwrap();
     let buffer = DeviceBuffer::<f64>::new(&device, 64).unwrap();
@@ -218,11 +240,11 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
         v_stride: 1,
         reflectors: part,
         cols: 1,
-        sign: Sign::Plus,
+        plus: 5,
         rows: 0..1,
     };
     let tuning = Tuning { elements_per_thread: 5, ..Tuning::walder() };
     // SAFETY: refused before anything is launched.
-    let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
+    let outcome = unsafe { kernels.trailing(&stream, &step, tuning.elements_per_thread, &tuning) };
     assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
 }

@@ -23,7 +23,7 @@ pub struct Tuning {
     pub blocks_per_kernel: usize,
     /// CUDA threads in a block; each owns one row below the diagonal block.
     pub threads_per_block: usize,
-    /// Columns of V that a thread keeps in registers for one pass over a panel. V with k columns of one sign
+    /// Columns of V that a thread keeps in registers for one pass over a panel. V with k columns
     /// takes `k / elements_per_thread` passes, rounded up.
     pub elements_per_thread: usize,
     /// Columns in a panel, and with that the order of the diagonal blocks that the CPU works on.

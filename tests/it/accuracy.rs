@@ -17,7 +17,7 @@ on_every_engine!(
 );
 
 #[track_caller]
-fn check<T: Real, E: Engine<T> + Copy>(engine: E, problem: &Problem<T>, what: impl Debug) {
+fn check<T: Real, E: Engine<T> + Clone>(engine: &E, problem: &Problem<T>, what: impl Debug) {
     let Problem { l, v, weights } = problem;
     let (new, _) = problem.modified(engine).unwrap_or_else(|error| {
         panic!("{what:?}, n = {}, k = {}: {error}", l.nrows(), v.ncols());
@@ -25,7 +25,7 @@ fn check<T: Real, E: Engine<T> + Copy>(engine: E, problem: &Problem<T>, what: im
     assert_contract(new.as_ref(), l.as_ref(), v.as_ref(), weights, what);
 }
 
-fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in (0..=70).step_by(sized(1, 13)) {
         for k in [0, 1, 2, 3, 4, 5, 8, 16, 17] {
             for kind in Kind::ALL {
@@ -35,7 +35,7 @@ fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn dominating_updates<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn dominating_updates<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 2, 3, 5, 16, 49, 70, sized(200, 71)] {
         for k in [1, 2, 8, 33] {
             for scale in [1e2, 1e4, 1e6, 1e8] {
@@ -49,7 +49,7 @@ fn dominating_updates<T: Real, E: Engine<T> + Copy>(engine: E) {
 }
 
 /// 1 − ‖P‖² down to 1e-12, or as close to the unit roundoff in single precision.
-fn destroying_downdates<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn destroying_downdates<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 2, 3, 5, 16, 49, 70, sized(200, 71)] {
         for k in [1, 2, 8, 33] {
             for kind in [Kind::Down, Kind::Mixed] {
@@ -63,7 +63,7 @@ fn destroying_downdates<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn graded_rows<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn graded_rows<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [2, 7, 33, 64, sized(150, 65)] {
         for k in [1, 4, 17] {
             for kind in Kind::ALL {
@@ -78,7 +78,7 @@ fn graded_rows<T: Real, E: Engine<T> + Copy>(engine: E) {
 }
 
 /// The contract does not care for units: rows may be as small or large as their squares allow.
-fn scaled_as_a_whole<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn scaled_as_a_whole<T: Real, E: Engine<T> + Clone>(engine: &E) {
     // u · x² must not underflow.
     let extremes = if T::U < 1e-10 { [1e-145, 1e145] } else { [1e-14, 1e16] };
     for scale in extremes {
@@ -91,7 +91,7 @@ fn scaled_as_a_whole<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn general_weights<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn general_weights<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(1, 1), (5, 9), (33, 4), (64, 16), (70, 3)] {
         for seed in 0..8 {
             let mut problem = Problem::<T>::feasible(n, k, Kind::Mixed, 0.5, seed);
@@ -115,12 +115,12 @@ fn large_orders() {
         let shapes = [(1000, 300), (1000, 16), (777, 33), (300, 300), (513, 1), (150, 300)];
         for (n, k) in sized(&shapes[..], &[(150, 60), (201, 3)]) {
             for kind in Kind::ALL {
-                check(Cpu::default(), &Problem::<T>::feasible(*n, *k, kind, 1e-3, 8), kind);
+                check(&Cpu::default(), &Problem::<T>::feasible(*n, *k, kind, 1e-3, 8), kind);
             }
         }
     }
     check_large::<f64>();
     check_large::<f32>();
     let beyond_the_caches = Problem::<f64>::feasible(sized(1801, 101), 6, Kind::Down, 1e-3, 8);
-    check(Cpu::default(), &beyond_the_caches, "beyond the caches");
+    check(&Cpu::default(), &beyond_the_caches, "beyond the caches");
 }

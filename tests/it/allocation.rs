@@ -29,7 +29,7 @@ where
     for safeguard in SAFEGUARDS {
         for (n, k) in SHAPES {
             let problem = Problem::<T>::feasible(n, k, Kind::Down, 0.1, 1);
-            let mut factor = problem.factor(Cpu::sequential().with_safeguard(safeguard));
+            let mut factor = problem.factor(&Cpu::sequential().with_safeguard(safeguard));
             let weights = Kind::Mixed.weights::<T>(k);
             let count = again(|| {
                 factor.update(&problem.v).unwrap();
@@ -54,7 +54,7 @@ fn modifications_allocate_nothing_after_the_first() {
 fn breakdowns_allocate_nothing_after_the_first() {
     for safeguard in SAFEGUARDS {
         let problem = Problem::<f64>::feasible(100, 4, Kind::Down, 0.1, 1).dominated(10.0);
-        let mut factor = problem.factor(Cpu::sequential().with_safeguard(safeguard));
+        let mut factor = problem.factor(&Cpu::sequential().with_safeguard(safeguard));
         let count = again(|| assert!(factor.downdate(&problem.v).is_err()));
         assert_eq!(count, 0, "{safeguard:?}");
     }
@@ -63,7 +63,7 @@ fn breakdowns_allocate_nothing_after_the_first() {
 #[test]
 fn smaller_shapes_fit_in_what_larger_ones_left() {
     let large = Problem::<f64>::feasible(200, 40, Kind::Mixed, 0.1, 1);
-    let mut factor = large.factor(Cpu::sequential());
+    let mut factor = large.factor(&Cpu::sequential());
     // Small enough for every one of the modifications below to succeed.
     let mut v = Mat::from_fn(200, 40, |i, j| 1e-3 * large.v[(i, j)]);
     let group = Group::new();
@@ -104,7 +104,7 @@ fn in_place_modifications_allocate_nothing_after_the_first() {
 fn solving_in_place_allocates_nothing() {
     for (n, m) in [(1, 1), (20, 3), (100, 1), (300, 40)] {
         let problem = Problem::<f64>::feasible(n, m, Kind::Up, 0.1, 1);
-        let factor = problem.factor(Cpu::sequential());
+        let factor = problem.factor(&Cpu::sequential());
         let mut rhs = problem.v.clone();
         let group = Group::new();
         group.join();
@@ -122,7 +122,7 @@ fn on_many_threads_only_rayon_allocates() {
     let pool = ThreadPoolBuilder::new().num_threads(3).start_handler(move |_| group.join()).build().unwrap();
     for safeguard in SAFEGUARDS {
         let problem = Problem::<f64>::feasible(sized(800, 100), 17, Kind::Down, 0.1, 1);
-        let mut factor = problem.factor(Cpu::default().with_safeguard(safeguard));
+        let mut factor = problem.factor(&Cpu::default().with_safeguard(safeguard));
         let count = pool.install(|| {
             let mut calls = || {
                 factor.update(&problem.v).unwrap();

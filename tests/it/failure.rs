@@ -43,7 +43,7 @@ fn each_breaking<T: Real>(mut body: impl FnMut(&Problem<T>, usize)) {
     }
 }
 
-fn a_breakdown_leaves_the_factor_as_it_was<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn a_breakdown_leaves_the_factor_as_it_was<T: Real, E: Engine<T> + Clone>(engine: &E) {
     each_breaking::<T>(|problem, column| {
         let mut factor = problem.factor(engine);
         let (l, log_det) = (factor.to_factor().unwrap(), factor.log_det().unwrap());
@@ -55,7 +55,7 @@ fn a_breakdown_leaves_the_factor_as_it_was<T: Real, E: Engine<T> + Copy>(engine:
 }
 
 /// Failed and successful modifications in turn against the successful ones alone.
-fn a_breakdown_leaves_no_trace_in_later_results<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn a_breakdown_leaves_no_trace_in_later_results<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 9, 33, 70, 130] {
         let base = Problem::<T>::feasible(n, 4, Kind::Mixed, 0.5, n as u64);
         let (mut factor, mut undisturbed) = (base.factor(engine), base.factor(engine));
@@ -78,7 +78,7 @@ fn a_breakdown_leaves_no_trace_in_later_results<T: Real, E: Engine<T> + Copy>(en
     }
 }
 
-fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut outcomes = [0, 0];
     for n in [1, 5, 8, 33, 70] {
         for k in [1, 2, 9, 17] {
@@ -99,44 +99,44 @@ fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Copy>(engine: E) {
     assert!(outcomes[0] > 50 && outcomes[1] > 50, "a one-sided experiment: {outcomes:?}");
 }
 
-fn a_pivot_of_exactly_zero_is_a_breakdown<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn a_pivot_of_exactly_zero_is_a_breakdown<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 4, 9, 40] {
         for column in columns(n) {
             let identity = Mat::<T>::identity(n, n);
             let unit = Mat::from_fn(n, 1, |i, _| if i == column { T::ONE } else { T::ZERO });
-            let mut factor = Cholesky::from_factor_in(&identity, engine).unwrap();
+            let mut factor = Cholesky::from_factor_in(&identity, engine.clone()).unwrap();
             let error = factor.downdate(&unit).unwrap_err();
             assert_eq!(error, Error::NotPositiveDefinite { column });
-            let error = Cholesky::from_factor_in(&Mat::<T>::zeros(n, n), engine).err().unwrap();
+            let error = Cholesky::from_factor_in(&Mat::<T>::zeros(n, n), engine.clone()).err().unwrap();
             assert_eq!(error, Error::NotPositiveDefinite { column: 0 });
         }
     }
 }
 
-fn the_first_of_several_breakdowns_is_named<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn the_first_of_several_breakdowns_is_named<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let n = 100;
-    let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine).unwrap();
+    let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine.clone()).unwrap();
     for first in [0, 1, 17, 48, 63, 64, 99] {
         let v = Mat::from_fn(n, 2, |i, j| T::of(if i >= first && i % 2 == j { 3.0 } else { 0.0 }));
         assert_eq!(factor.downdate(&v).unwrap_err(), Error::NotPositiveDefinite { column: first });
     }
 }
 
-fn an_indefinite_matrix_has_no_factor<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn an_indefinite_matrix_has_no_factor<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for &n in ORDERS {
         for column in columns(n) {
             let a = Mat::from_fn(n, n, |i, j| match i == j {
                 true => T::of(if i == column { -1.0 } else { n as f64 }),
                 false => T::of(0.5),
             });
-            let error = Cholesky::new_in(&a, engine).err().unwrap();
+            let error = Cholesky::new_in(&a, engine.clone()).err().unwrap();
             assert_eq!(error, Error::NotPositiveDefinite { column }, "n = {n}");
         }
     }
 }
 
 /// Pivots whose squares, and even whose reciprocals, are out of range: a factor comes out, or an error and no change.
-fn numbers_at_the_end_of_the_range_are_done_right_or_refused<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn numbers_at_the_end_of_the_range_are_done_right_or_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let exponents =
         if T::U < 1e-10 { [-322, -318, -312, -310, -308, -300] } else { [-44, -42, -40, -39, -38, -36] };
     for x in exponents.map(|exponent| 10f64.powi(exponent)) {
@@ -144,7 +144,7 @@ fn numbers_at_the_end_of_the_range_are_done_right_or_refused<T: Real, E: Engine<
             for weight in [1.0, -1.0] {
                 let l = Mat::from_fn(n, n, |i, j| T::of(if i < j { 0.0 } else { x }));
                 let v = Mat::from_fn(n, k, |i, r| T::of(x * ((i + r) % 3) as f64 / 8.0));
-                let mut factor = Cholesky::from_factor_in(&l, engine).unwrap();
+                let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
                 let outcome = factor.modify(&v, &vec![T::of(weight); k]);
                 let new = factor.to_factor().unwrap();
                 let what = format!("{x:e}, n = {n}, k = {k}, weights {weight}: {outcome:?}");
@@ -198,7 +198,7 @@ fn in_place_success_writes_the_lower_triangle_alone() {
             for &n in ORDERS {
                 for (k, kind) in [(1, Kind::Up), (1, Kind::Down), (3, Kind::Mixed), (17, Kind::Mixed)] {
                     let problem = Problem::<T>::feasible(n, k, kind, 0.2, n as u64);
-                    let (expected, report) = problem.modified(cpu).unwrap();
+                    let (expected, report) = problem.modified(&cpu).unwrap();
                     for layout in Layout::ALL {
                         let mut l = Laid::new(problem.l.as_ref(), layout);
                         l.spoil_upper_triangle();

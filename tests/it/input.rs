@@ -40,11 +40,14 @@ fn refused<T: Real, E: Engine<T>>(
     assert!(bits(factor.to_factor().unwrap().as_ref()) == before, "a refused call changed the factor");
 }
 
-fn wrong_shapes_are_named<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn wrong_shapes_are_named<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (rows, columns) in [(3, 2), (2, 3), (0, 1), (1, 0)] {
         let a = Mat::<T>::from_fn(rows, columns, |_, _| T::of(f64::NAN));
-        assert_eq!(Cholesky::new_in(&a, engine).map(|_| ()), shape("a", "columns", rows, columns));
-        assert_eq!(Cholesky::from_factor_in(&a, engine).map(|_| ()), shape("l", "columns", rows, columns));
+        assert_eq!(Cholesky::new_in(&a, engine.clone()).map(|_| ()), shape("a", "columns", rows, columns));
+        assert_eq!(
+            Cholesky::from_factor_in(&a, engine.clone()).map(|_| ()),
+            shape("l", "columns", rows, columns)
+        );
     }
     let mut factor = Problem::<T>::feasible(5, 1, Kind::Up, 0.5, 1).factor(engine);
     for rows in [0, 1, 4, 6] {
@@ -69,7 +72,7 @@ fn wrong_shapes_are_named<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(1, 1), (9, 1), (9, 4), (40, 17)] {
         let problem = Problem::<T>::feasible(n, k, Kind::Down, 0.5, 2);
         let mut factor = problem.factor(engine);
@@ -93,7 +96,7 @@ fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn non_finite_weights_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn non_finite_weights_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let problem = Problem::<T>::feasible(10, 5, Kind::Mixed, 0.5, 3);
     let mut factor = problem.factor(engine);
     for bad in not_finite::<T>() {
@@ -108,7 +111,7 @@ fn non_finite_weights_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn non_finite_entries_of_a_and_l_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn non_finite_entries_of_a_and_l_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 2, 9, 40] {
         let identity = Mat::<T>::identity(n, n);
         for bad in not_finite::<T>() {
@@ -116,14 +119,17 @@ fn non_finite_entries_of_a_and_l_are_found<T: Real, E: Engine<T> + Copy>(engine:
                 let mut a = identity.clone();
                 a[(row, column)] = bad;
                 a[(n - 1, n - 1)] = bad;
-                assert_eq!(Cholesky::new_in(&a, engine).map(drop), non_finite("a", row, column));
-                assert_eq!(Cholesky::from_factor_in(&a, engine).map(drop), non_finite("l", row, column));
+                assert_eq!(Cholesky::new_in(&a, engine.clone()).map(drop), non_finite("a", row, column));
+                assert_eq!(
+                    Cholesky::from_factor_in(&a, engine.clone()).map(drop),
+                    non_finite("l", row, column)
+                );
             }
         }
     }
 }
 
-fn non_finite_right_hand_sides_are_found<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn non_finite_right_hand_sides_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let problem = Problem::<T>::feasible(12, 3, Kind::Up, 0.5, 4);
     let mut factor = problem.factor(engine);
     for bad in not_finite::<T>() {
@@ -145,7 +151,7 @@ fn too_large<T: Real>() -> [T; 2] {
     if T::U < 1e-10 { [f64::MAX, 1e160].map(T::of) } else { [f32::MAX.into(), 1e20].map(T::of) }
 }
 
-fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let overflow = |argument| Err(Error::Overflow { argument });
     for n in [1, 8, 20] {
         let problem = Problem::<T>::feasible(n, 2, Kind::Mixed, 0.5, 5);
@@ -160,11 +166,11 @@ fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Copy>(engi
 
             let mut l = problem.l.clone();
             l[(n - 1, 0)] = large;
-            assert_eq!(Cholesky::from_factor_in(&l, engine).map(drop), overflow("l"));
+            assert_eq!(Cholesky::from_factor_in(&l, engine.clone()).map(drop), overflow("l"));
         }
         let mut a = Mat::<T>::identity(n, n);
         a[(n - 1, n - 1)] = too_large::<T>()[0];
-        assert_eq!(Cholesky::new_in(&a, engine).map(drop), overflow("a"));
+        assert_eq!(Cholesky::new_in(&a, engine.clone()).map(drop), overflow("a"));
 
         // √|w| v is what must stay small.
         let v = Mat::from_fn(n, 2, |_, _| T::of(1e15));
@@ -173,9 +179,9 @@ fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Copy>(engi
     }
 }
 
-fn large_entries_within_the_limits_are_accepted<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn large_entries_within_the_limits_are_accepted<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let large = T::of(if T::U < 1e-10 { 1e148 } else { 1e16 });
-    let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(9, 9), engine).unwrap();
+    let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(9, 9), engine.clone()).unwrap();
     let v = Mat::from_fn(9, 9, |i, j| if i >= j { large } else { T::ZERO });
     factor.update(&v).unwrap();
     factor.downdate(&v).map(drop).unwrap_err();
@@ -185,9 +191,9 @@ fn large_entries_within_the_limits_are_accepted<T: Real, E: Engine<T> + Copy>(en
 }
 
 /// Rows that come and go: what counts is the factor, not what it once was.
-fn a_window_of_large_entries_does_not_overflow<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn a_window_of_large_entries_does_not_overflow<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let large = T::of(if T::U < 1e-10 { 1e148 } else { 1e16 });
-    let mut factor = Cholesky::from_factor_in(&[large], engine).unwrap();
+    let mut factor = Cholesky::from_factor_in(&[large], engine.clone()).unwrap();
     for step in 0..40_000 {
         if let Err(error) = factor.modify(&[large], &[T::ONE]).and_then(|_| factor.downdate(&[large])) {
             panic!("step {step}: {error}, where L = {:?}", factor.to_factor().unwrap()[(0, 0)]);

@@ -42,9 +42,9 @@ struct Contest {
 
 impl Contest {
     /// `make(seed)` is never solved worse than by a peer.
-    fn family<T: Real, E: Engine<T> + Copy>(
+    fn family<T: Real, E: Engine<T> + Clone>(
         &mut self,
-        engine: E,
+        engine: &E,
         what: &str,
         make: impl Fn(u64) -> Problem<T>,
     ) {
@@ -86,7 +86,7 @@ impl Contest {
     }
 }
 
-fn never_worse_where_all_is_well<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn never_worse_where_all_is_well<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut contest = Contest::default();
     for &(n, k) in SHAPES {
         for kind in Kind::ALL {
@@ -98,7 +98,7 @@ fn never_worse_where_all_is_well<T: Real, E: Engine<T> + Copy>(engine: E) {
     contest.assert_forward_errors_no_larger(&PEERS);
 }
 
-fn never_worse_where_v_dominates<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn never_worse_where_v_dominates<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut contest = Contest::default();
     for &(n, k) in SHAPES {
         for scale in [1e2, 1e4, 1e8] {
@@ -110,7 +110,7 @@ fn never_worse_where_v_dominates<T: Real, E: Engine<T> + Copy>(engine: E) {
     contest.assert_forward_errors_no_larger(&PEERS);
 }
 
-fn never_worse_where_rows_are_graded<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn never_worse_where_rows_are_graded<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut contest = Contest::default();
     for &(n, k) in SHAPES {
         for kind in Kind::ALL {
@@ -128,7 +128,7 @@ fn gaps<T: Real>() -> &'static [f64] {
     if T::U < 1e-10 { &[1e-4, 1e-8, 1e-12] } else { &[1e-2, 1e-4] }
 }
 
-fn never_worse_where_little_is_left<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn never_worse_where_little_is_left<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut contest = Contest::default();
     for &(n, k) in SHAPES {
         for kind in [Kind::Down, Kind::Mixed] {
@@ -141,7 +141,7 @@ fn never_worse_where_little_is_left<T: Real, E: Engine<T> + Copy>(engine: E) {
     contest.assert_forward_errors_no_larger(&PEERS);
 }
 
-fn completes_every_downdate_that_linpack_completes<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn completes_every_downdate_that_linpack_completes<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut completed = 0;
     for &(n, k) in SHAPES {
         for &gap in gaps::<T>() {

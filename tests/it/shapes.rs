@@ -21,11 +21,12 @@ on_every_engine!(
     orders_of_every_stride,
 );
 
-fn order_zero<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn order_zero<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let empty = Mat::<T>::zeros(0, 0);
-    for mut factor in
-        [Cholesky::new_in(&empty, engine).unwrap(), Cholesky::from_factor_in(&empty, engine).unwrap()]
-    {
+    for mut factor in [
+        Cholesky::new_in(&empty, engine.clone()).unwrap(),
+        Cholesky::from_factor_in(&empty, engine.clone()).unwrap(),
+    ] {
         for v in [Mat::<T>::zeros(0, 0), Mat::zeros(0, 3)] {
             let reports = [
                 factor.update(&v).unwrap(),
@@ -46,9 +47,9 @@ fn order_zero<T: Real, E: Engine<T> + Copy>(engine: E) {
 }
 
 /// 3² + 4² = 5².
-fn order_one<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn order_one<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let [three, four, five] = [3.0, 4.0, 5.0].map(T::of);
-    let mut factor = Cholesky::new_in(&[three * three], engine).unwrap();
+    let mut factor = Cholesky::new_in(&[three * three], engine.clone()).unwrap();
     let near = |factor: &Cholesky<T, E>, expected: T| {
         let l = factor.to_factor().unwrap()[(0, 0)];
         assert!((l.f64() - expected.f64()).abs() <= 4.0 * T::U * expected.f64(), "{l}, not {expected}");
@@ -64,7 +65,7 @@ fn order_one<T: Real, E: Engine<T> + Copy>(engine: E) {
     near(&factor, four);
 }
 
-fn rank_zero<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn rank_zero<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 9, 40] {
         let problem = Problem::<T>::feasible(n, 0, Kind::Up, 0.5, 1);
         let mut factor = problem.factor(engine);
@@ -75,7 +76,7 @@ fn rank_zero<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn rank_beyond_the_order<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn rank_beyond_the_order<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(1, 2), (1, 100), (3, 40), (9, 10), (16, 65), (40, 200)] {
         for kind in Kind::ALL {
             let problem = Problem::<T>::feasible(n, k, kind, 0.1, 2);
@@ -86,7 +87,7 @@ fn rank_beyond_the_order<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(1, 1), (1, 4), (5, 1), (9, 3), (33, 2), (70, 17), (70, 1)] {
         let problem = Problem::<T>::feasible(n, k, Kind::Mixed, 0.3, 3);
         let expected = bits(problem.modified(engine).unwrap().0.as_ref());
@@ -101,14 +102,15 @@ fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn layouts_of_a_and_l_do_not_matter<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn layouts_of_a_and_l_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 2, 9, 40, 65] {
         let problem = Problem::<T>::feasible(n, 1, Kind::Up, 0.5, 4);
         let a = problem.factor(engine).reconstruct().unwrap();
-        let factor_of =
-            |a: MatRef<'_, T>| bits(Cholesky::new_in(&a, engine).unwrap().to_factor().unwrap().as_ref());
+        let factor_of = |a: MatRef<'_, T>| {
+            bits(Cholesky::new_in(&a, engine.clone()).unwrap().to_factor().unwrap().as_ref())
+        };
         let taken = |l: MatRef<'_, T>| {
-            bits(Cholesky::from_factor_in(&l, engine).unwrap().to_factor().unwrap().as_ref())
+            bits(Cholesky::from_factor_in(&l, engine.clone()).unwrap().to_factor().unwrap().as_ref())
         };
         let expected = factor_of(a.as_ref());
         assert!(taken(problem.l.as_ref()) == bits(problem.l.as_ref()));
@@ -121,7 +123,7 @@ fn layouts_of_a_and_l_do_not_matter<T: Real, E: Engine<T> + Copy>(engine: E) {
     }
 }
 
-fn layouts_of_the_right_hand_side_do_not_matter<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn layouts_of_the_right_hand_side_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, m) in [(1, 1), (7, 1), (33, 4), (64, 1)] {
         let problem = Problem::<T>::feasible(n, m, Kind::Up, 0.5, 5);
         let factor = problem.factor(engine);
@@ -156,38 +158,38 @@ fn assert_small_residual<T: Real>(a: &Mat<T>, x: &Mat<T>, b: &Mat<T>) {
     }
 }
 
-fn the_upper_triangle_is_not_read<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn the_upper_triangle_is_not_read<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [2, 9, 40, 100] {
         let problem = Problem::<T>::feasible(n, 2, Kind::Up, 0.5, 6);
         let a = problem.factor(engine).reconstruct().unwrap();
-        let expected = Cholesky::new_in(&a, engine).unwrap().to_factor().unwrap();
+        let expected = Cholesky::new_in(&a, engine.clone()).unwrap().to_factor().unwrap();
         for layout in Layout::ALL {
             let [mut a, mut l] = [&a, &problem.l].map(|m| Laid::new(m.as_ref(), layout));
             a.spoil_upper_triangle();
             l.spoil_upper_triangle();
-            let from_a = Cholesky::new_in(&a.as_ref(), engine).unwrap();
+            let from_a = Cholesky::new_in(&a.as_ref(), engine.clone()).unwrap();
             assert_eq!(bits(from_a.to_factor().unwrap().as_ref()), bits(expected.as_ref()));
-            let from_l = Cholesky::from_factor_in(&l.as_ref(), engine).unwrap();
+            let from_l = Cholesky::from_factor_in(&l.as_ref(), engine.clone()).unwrap();
             assert_eq!(bits(from_l.to_factor().unwrap().as_ref()), bits(problem.l.as_ref()));
         }
     }
 }
 
-fn negative_diagonal_entries_are_turned<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn negative_diagonal_entries_are_turned<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 8, 30] {
         let problem = Problem::<T>::feasible(n, 1, Kind::Up, 0.5, 7);
         let mut turned = problem.l.clone();
         for j in (0..n).step_by(3) {
             turned.col_mut(j).iter_mut().for_each(|x| *x = -*x);
         }
-        let factor = Cholesky::from_factor_in(&turned, engine).unwrap().to_factor().unwrap();
+        let factor = Cholesky::from_factor_in(&turned, engine.clone()).unwrap().to_factor().unwrap();
         let same = (0..n).all(|j| (0..n).all(|i| factor[(i, j)] == problem.l[(i, j)]));
         assert!(same, "n = {n}");
     }
 }
 
 /// Orders around multiples of cache lines and large powers of two.
-fn orders_of_every_stride<T: Real, E: Engine<T> + Copy>(engine: E) {
+fn orders_of_every_stride<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in sized([127, 128, 129, 255, 256, 257], [63, 64, 65, 127, 128, 129]) {
         let problem = Problem::<T>::feasible(n, 3, Kind::Mixed, 0.3, 8);
         let (new, _) = problem.modified(engine).unwrap();
@@ -204,7 +206,7 @@ fn all_kinds_of_columns_are_accepted() {
         Cpu: Engine<T>,
     {
         let problem = Problem::<T>::feasible(4, 1, Kind::Up, 0.5, 9);
-        let expected = bits(problem.modified(Cpu::default()).unwrap().0.as_ref());
+        let expected = bits(problem.modified(&Cpu::default()).unwrap().0.as_ref());
         let array: [T; 4] = std::array::from_fn(|i| problem.v[(i, 0)]);
         let mut column = Col::from_fn(4, |i| array[i]);
         let mut matrix = problem.v.clone();
@@ -264,7 +266,7 @@ fn all_kinds_of_right_hand_sides_are_solved() {
 fn nalgebra_matrices_are_read_and_written_where_they_lie() {
     use nalgebra::{DMatrix, DVector, SMatrix, SVector};
     let problem = Problem::<f64>::feasible(6, 2, Kind::Mixed, 0.3, 10);
-    let expected = problem.modified(Cpu::default()).unwrap().0;
+    let expected = problem.modified(&Cpu::default()).unwrap().0;
     let l = DMatrix::from_fn(6, 6, |i, j| problem.l[(i, j)]);
     let v = DMatrix::from_fn(6, 2, |i, r| problem.v[(i, r)]);
     let fixed = SMatrix::<f64, 6, 2>::from_fn(|i, r| problem.v[(i, r)]);

@@ -25,7 +25,7 @@ fn result<T: Real>(cpu: Cpu, problem: &Problem<T>) -> (Vec<u64>, [u64; 2])
 where
     Cpu: Engine<T>,
 {
-    let (l, report) = problem.modified(cpu).unwrap();
+    let (l, report) = problem.modified(&cpu).unwrap();
     (bits(l.as_ref()), [report.min_pivot_ratio.bits(), report.log_det_change.bits()])
 }
 
@@ -92,7 +92,7 @@ fn any_pool_gives_the_same_bits() {
 fn in_place_any_number_of_threads_gives_the_same_bits() {
     let mut workspace = Workspace::new();
     problems::<f64>(|problem, what| {
-        let expected = problem.modified(Cpu::sequential()).unwrap().0;
+        let expected = problem.modified(&Cpu::sequential()).unwrap().0;
         for threads in [1, 2, 8] {
             for safeguard in [Safeguard::SecondBuffer, Safeguard::Rehearsal] {
                 let cpu = Cpu::threads(threads).with_safeguard(safeguard);
@@ -120,7 +120,7 @@ fn simultaneous_calls_do_not_disturb_each_other() {
             });
             scope.spawn(|| {
                 for threads in [2, 8, 2, 8] {
-                    let error = bad.modified(Cpu::threads(threads)).unwrap_err();
+                    let error = bad.modified(&Cpu::threads(threads)).unwrap_err();
                     assert_eq!(error, Error::NotPositiveDefinite { column: n - 1 });
                 }
             });

@@ -1,18 +1,19 @@
 //! One suite, every engine: a test is a function of the engine, and this is the list of engines.
 
-/// Makes a `#[test]` of each named `fn name<T: Real, E: Engine<T> + Copy>(engine: E)`, for every engine and scalar.
+/// Makes a `#[test]` of each named `fn name<T: Real, E: Engine<T> + Clone>(engine: &E)`, for every engine and
+/// scalar.
 ///
 /// A new engine joins the whole suite with one line here.
 macro_rules! on_every_engine {
     ($($test:ident),+ $(,)?) => {
-        on_engine!(sequential, cholupdate::Cpu::sequential(); $($test),+);
-        on_engine!(two_threads, cholupdate::Cpu::threads(2); $($test),+);
-        on_engine!(eight_threads, cholupdate::Cpu::threads(8); $($test),+);
-        on_engine!(
-            rehearsal,
-            cholupdate::Cpu::default().with_safeguard(cholupdate::Safeguard::Rehearsal);
-            $($test),+
-        );
+        on_engine!(sequential, crate::support::engines::here(cholupdate::Cpu::sequential()); $($test),+);
+        on_engine!(two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
+        on_engine!(eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
+        on_engine!(rehearsal, crate::support::engines::rehearsal(); $($test),+);
+        #[cfg(feature = "cuda")]
+        on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
+        #[cfg(feature = "cuda")]
+        on_engine!(hybrid_rehearsal, crate::support::cuda::hybrid_rehearsal(); $($test),+);
     };
 }
 
@@ -22,12 +23,25 @@ macro_rules! on_engine {
             $(
                 #[test]
                 fn $test() {
-                    super::$test::<f64, _>($engine);
-                    super::$test::<f32, _>($engine);
+                    // What comes with the engine outlives it.
+                    let Some((_turn, engine)) = $engine else { return };
+                    super::$test::<f64, _>(&engine);
+                    super::$test::<f32, _>(&engine);
                 }
             )+
         }
     };
+}
+
+use cholupdate::{Cpu, Safeguard};
+
+/// An engine that needs nothing else.
+pub fn here<E>(engine: E) -> Option<((), E)> {
+    Some(((), engine))
+}
+
+pub fn rehearsal() -> Option<((), Cpu)> {
+    here(Cpu::default().with_safeguard(Safeguard::Rehearsal))
 }
 
 /// `optimized` in a release build, `debug` without optimization, where the kernels are some fifty times slower.

@@ -5,6 +5,8 @@ pub mod engines;
 pub mod allocator;
 pub mod compensated;
 pub mod contract;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod exact;
 pub mod layout;
 pub mod peers;

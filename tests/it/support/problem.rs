@@ -91,12 +91,12 @@ impl<T: Real> Problem<T> {
     }
 
     /// The factor before.
-    pub fn factor<E: Engine<T>>(&self, engine: E) -> Cholesky<T, E> {
-        Cholesky::from_factor_in(&self.l, engine).unwrap()
+    pub fn factor<E: Engine<T> + Clone>(&self, engine: &E) -> Cholesky<T, E> {
+        Cholesky::from_factor_in(&self.l, engine.clone()).unwrap()
     }
 
     /// The factor after, and the report.
-    pub fn modified<E: Engine<T>>(&self, engine: E) -> Result<(Mat<T>, Modification<T>), Error> {
+    pub fn modified<E: Engine<T> + Clone>(&self, engine: &E) -> Result<(Mat<T>, Modification<T>), Error> {
         let mut factor = self.factor(engine);
         let report = factor.modify(&self.v, &self.weights)?;
         Ok((factor.to_factor().unwrap(), report))

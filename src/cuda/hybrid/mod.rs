@@ -1,0 +1,288 @@
+//! The hybrid engine: L in host memory, diagonal blocks on the CPU, everything below them streamed through
+//! the GPU.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `panels` | how L lies in host memory |
+//! | `tops` | what the CPU does of a panel |
+//! | `pipe` | what is on the device: slots, V, streams, events |
+//! | `backend` | the steps of the sweep, and who waits for whom |
+
+mod backend;
+mod panels;
+mod pipe;
+mod tops;
+
+#[cfg(test)]
+mod tests;
+
+use self::backend::{Sink, Streaming};
+use self::panels::{Panels, top_rows};
+use self::pipe::{Pipe, device_bytes};
+use self::tops::{Passes, Tops};
+use super::device::Device;
+use super::tuning::Tuning;
+use crate::change::Change;
+use crate::cpu::{Buffer, Safeguard, Threads, stride};
+use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::error::Error;
+use crate::plan::{Panel, Plan};
+use crate::report::{Health, Modification};
+use crate::scalar::Scalar;
+use crate::sweep::sweep;
+use faer::{Mat, MatMut, Par};
+
+/// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
+/// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
+///
+/// L crosses the link once up and once down a call, whatever the rank. Of the device it takes memory for
+/// `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The
+/// factor lies in page-locked memory, packed: n²/2 entries, and as many again for the first modification with
+/// a minus sign, if its safeguard is the second buffer.
+///
+/// ```
+/// use cholupdate::cuda::{Device, Hybrid, Tuning};
+/// use cholupdate::{Cholesky, Error, faer::mat};
+///
+/// fn on_the_gpu() -> Result<(), Error> {
+///     let device = Device::new(0)?;
+///     let engine = Hybrid::new(&device, Tuning::for_device(&device))?;
+///     let mut factor = Cholesky::new_in(&mat![[4.0, 2.0], [2.0, 5.0]], engine)?;
+///     factor.update(&[1.0, 2.0])?;
+///     Ok(())
+/// }
+/// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+/// ```
+///
+/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every
+/// call on it is [`Error::Poisoned`]. One that writes to the second buffer, or comes before anything is
+/// written, leaves the factor as it was. Either way the device's memory is given back.
+///
+/// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.
+#[derive(Clone, Debug)]
+pub struct Hybrid {
+    device: Device,
+    tuning: Tuning,
+    safeguard: Safeguard,
+}
+
+impl Hybrid {
+    /// # Errors
+    /// [`Error::Tuning`] with the field of `tuning` that breaks its rule.
+    pub fn new(device: &Device, tuning: Tuning) -> Result<Self, Error> {
+        tuning.validate()?;
+        Ok(Self { device: device.clone(), tuning, safeguard: Safeguard::default() })
+    }
+
+    /// The same engine with another safeguard. With the second buffer a downdate costs no time, with the
+    /// rehearsal twice the time and no memory.
+    #[must_use]
+    pub fn with_safeguard(self, safeguard: Safeguard) -> Self {
+        Self { safeguard, ..self }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// Bytes of device memory for modifications of rank k of a factor of order n: with b `panel_cols`, e
+    /// columns of V in a pass, and g = ⌈k / e⌉ passes, `slots` · (n − 2 b) b for the panels, n g e for V, and
+    /// 2 g b (e + 16 bytes) for the reflectors, with columns rounded up to lines of 128 bytes.
+    ///
+    /// e is `elements_per_thread`, or the smallest possible value that is not less than k.
+    #[must_use]
+    pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
+        device_bytes::<T>(n, &Passes::new(k, 0, tuning.elements_per_thread), tuning)
+    }
+}
+
+/// L in host memory, and what a modification needs beside it.
+pub struct HybridFactor<T> {
+    l: Panels<T>,
+    /// Where the next risky modification is written to.
+    spare: Option<Panels<T>>,
+    pipe: Option<Pipe<T>>,
+    tops: Tops<T>,
+    /// The new top of a panel in a rehearsal.
+    scratch: Buffer<T>,
+    poisoned: bool,
+}
+
+impl<T> core::fmt::Debug for HybridFactor<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("HybridFactor").field("poisoned", &self.poisoned).finish_non_exhaustive()
+    }
+}
+
+impl<T: Scalar> HybridFactor<T> {
+    /// Device memory held, in bytes.
+    #[cfg(test)]
+    fn device_bytes(&self) -> usize {
+        self.pipe.as_ref().map_or(0, Pipe::device_bytes)
+    }
+
+    fn healthy(&self) -> Result<&Panels<T>, Error> {
+        if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.l) }
+    }
+}
+
+impl Sealed for Hybrid {}
+impl<T: Scalar> Engine<T> for Hybrid {}
+
+impl<T: Scalar> EngineCore<T> for Hybrid {
+    type Factor = HybridFactor<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
+        let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;
+        let (tops, scratch) = (Tops::new(), Buffer::default());
+        Ok(HybridFactor { l, spare: None, pipe: None, tops, scratch, poisoned: false })
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
+    }
+
+    fn order(&self, factor: &HybridFactor<T>) -> usize {
+        factor.l.order()
+    }
+
+    fn modify(&self, factor: &mut HybridFactor<T>, change: &Change<'_, T>) -> Result<Modification<T>, Error> {
+        if change.minus == 0 {
+            return self.sweep_factor(factor, change, To::Itself);
+        }
+        match self.safeguard {
+            Safeguard::SecondBuffer => self.sweep_factor(factor, change, To::Spare),
+            Safeguard::Rehearsal => {
+                self.sweep_factor(factor, change, To::Nowhere)?;
+                self.sweep_factor(factor, change, To::Itself)
+            }
+        }
+    }
+
+    fn rehearse(
+        &self,
+        factor: &mut HybridFactor<T>,
+        change: &Change<'_, T>,
+    ) -> Result<Modification<T>, Error> {
+        self.sweep_factor(factor, change, To::Nowhere)
+    }
+
+    fn solve_in_place(&self, factor: &HybridFactor<T>, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        factor.healthy()?.solve_in_place(rhs, Threads::Pool.par());
+        Ok(())
+    }
+
+    fn log_det(&self, factor: &HybridFactor<T>) -> Result<T, Error> {
+        Ok(T::from_f64(2.0 * factor.healthy()?.pivots().map(|l| l.to_f64().ln()).sum::<f64>()))
+    }
+
+    fn row_norm(&self, factor: &HybridFactor<T>) -> Result<f64, Error> {
+        let l = factor.healthy()?;
+        Ok(l.norm_max().to_f64() * (l.order() as f64).sqrt())
+    }
+
+    fn to_factor(&self, factor: &HybridFactor<T>) -> Result<Mat<T>, Error> {
+        Ok(factor.healthy()?.to_factor())
+    }
+}
+
+/// Where the new columns of L go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum To {
+    Itself,
+    Spare,
+    Nowhere,
+}
+
+impl Hybrid {
+    fn sweep_factor<T: Scalar>(
+        &self,
+        factor: &mut HybridFactor<T>,
+        change: &Change<'_, T>,
+        to: To,
+    ) -> Result<Modification<T>, Error> {
+        let order = factor.healthy()?.order();
+        let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
+        let panel_cols = factor.l.panel_cols();
+        let start = first / panel_cols * panel_cols;
+        let plan = Plan { rows: order, cols: order, start, panel_cols };
+        let passes = Passes::new(change.plus, change.minus, self.tuning.elements_per_thread);
+        self.prepare(factor, &plan, &passes, to)?;
+
+        let HybridFactor { l, spare, pipe: Some(pipe), tops, scratch, .. } = factor else {
+            return Err(Error::Poisoned);
+        };
+        fill(pipe, change, &passes, &plan);
+        let sink = match (to, spare) {
+            (To::Spare, Some(spare)) => Sink::Other(spare),
+            (To::Nowhere, _) => Sink::Nowhere(scratch),
+            _ => Sink::InPlace,
+        };
+        let health = Health::default();
+        let mut streaming =
+            Streaming { pipe, tops, l, sink, passes, tuning: &self.tuning, plan: &plan, health };
+        let outcome = streaming.start().and_then(|()| sweep(&mut streaming, &plan));
+        let report = streaming.health.report();
+        drop(streaming);
+        match outcome {
+            Ok(()) => {
+                if let (To::Spare, Some(spare)) = (to, &mut factor.spare) {
+                    factor.l.exchange(spare, start);
+                }
+                Ok(report)
+            }
+            Err(error @ Error::NotPositiveDefinite { .. }) => Err(error),
+            Err(error) => {
+                factor.pipe = None;
+                factor.poisoned = to == To::Itself;
+                Err(error)
+            }
+        }
+    }
+
+    /// Allocates what the sweep needs and is not there.
+    fn prepare<T: Scalar>(
+        &self,
+        factor: &mut HybridFactor<T>,
+        plan: &Plan,
+        passes: &Passes,
+        to: To,
+    ) -> Result<(), Error> {
+        let order = plan.rows;
+        if !factor.pipe.as_ref().is_some_and(|pipe| pipe.fits(order, passes, &self.tuning)) {
+            // The old one first: both might not fit.
+            factor.pipe = None;
+            factor.pipe = Some(Pipe::new(&self.device, order, passes, &self.tuning)?);
+        }
+        if to == To::Spare && factor.spare.is_none() {
+            factor.spare = Some(Panels::zeros(&self.device, order, plan.panel_cols)?);
+        }
+        if to == To::Nowhere {
+            let widest = Panel { index: 0, first: 0, cols: plan.panel_cols.min(order) };
+            let rows = top_rows(widest, order).len();
+            factor.scratch.reserve(stride::<T>(rows) as usize * widest.cols);
+        }
+        factor.tops.prepare(*passes, plan.panel_cols);
+        Ok(())
+    }
+}
+
+/// V diag(√|w|) as the passes take it: plus signs first, filled up with zero columns.
+fn fill<T: Scalar>(pipe: &mut Pipe<T>, change: &Change<'_, T>, passes: &Passes, plan: &Plan) {
+    let rows = plan.start..plan.rows;
+    let (columns, stride) = (passes.columns(), pipe.v_stride);
+    let v = pipe.v_host.as_mut_slice();
+    let to = (0..columns).map(|r| r * stride + rows.start..r * stride + rows.end);
+    let mut given = change.columns();
+    for to in to {
+        match given.next() {
+            Some((column, scale)) => {
+                let from = column.col(0).subrows(rows.start, rows.len());
+                v[to].iter_mut().zip(from.iter()).for_each(|(y, &x)| *y = scale * x);
+            }
+            None => v[to].fill(T::ZERO),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a hybrid factor has on the device, and the host memory that copies and kernels reach into.
+//!
+//! ```text
+//! up      tails of panels to their slots                        arrived ─┐
+//! work    V once; reflectors, the rows needed next, the rest  <──────────┴── worked, exported
+//! down    tails from their slots home                         <── worked     left ──> up
+//! ```
+
+use super::panels::tail_stride;
+use super::tops::Passes;
+use crate::cuda::device::Device;
+use crate::cuda::kernels::{Kernels, Place, reflector_stride};
+use crate::cuda::memory::{DeviceBuffer, Event, Pinned, Stream};
+use crate::cuda::tuning::Tuning;
+use crate::error::Error;
+use crate::scalar::Scalar;
+
+/// Device home of one streamed panel.
+pub(super) struct Slot<T> {
+    pub panel: DeviceBuffer<T>,
+    /// The panel has come.
+    pub arrived: Event,
+    /// The device has applied the reflectors to it.
+    pub worked: Event,
+    /// It has gone home, or need not.
+    pub left: Event,
+}
+
+/// The block reflectors of one panel, for all passes.
+pub(super) struct Reflectors<T> {
+    pub host: Pinned<T>,
+    pub device: DeviceBuffer<T>,
+}
+
+/// Streams and memory for sweeps of up to a certain size.
+pub(super) struct Pipe<T> {
+    pub kernels: Kernels<T>,
+    pub up: Stream,
+    pub work: Stream,
+    pub down: Stream,
+    pub slots: Vec<Slot<T>>,
+    /// Of a panel and of the one after it: the host writes the one while the device reads the other.
+    pub reflectors: [Reflectors<T>; 2],
+    /// V, column-major, columns `v_stride` apart: on the device, and where the host has its rows from.
+    pub v: DeviceBuffer<T>,
+    pub v_host: Pinned<T>,
+    pub v_stride: usize,
+    /// The rows of V that the host needs next are in `v_host`.
+    pub exported: Event,
+    order: usize,
+    tuning: Tuning,
+    scalars: Scalars,
+}
+
+/// Scalars of each kind on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scalars {
+    slot: usize,
+    v: usize,
+    reflectors: usize,
+}
+
+impl Scalars {
+    fn new<T>(order: usize, passes: &Passes, tuning: &Tuning) -> Self {
+        let Tuning { panel_cols, .. } = *tuning;
+        Self {
+            slot: tail_stride::<T>(order.saturating_sub(2 * panel_cols)) * panel_cols,
+            v: tail_stride::<T>(order) * passes.columns(),
+            reflectors: passes.count() * panel_cols * reflector_stride::<T>(passes.elements),
+        }
+    }
+}
+
+/// Device memory of a sweep, in bytes: `slots` panels, V and two sets of reflectors.
+pub(super) fn device_bytes<T>(order: usize, passes: &Passes, tuning: &Tuning) -> usize {
+    let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, passes, tuning);
+    (tuning.slots * slot + v + 2 * reflectors) * size_of::<T>()
+}
+
+impl<T: Scalar> Pipe<T> {
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has not that much memory.
+    pub fn new(device: &Device, order: usize, passes: &Passes, tuning: &Tuning) -> Result<Self, Error> {
+        let scalars = Scalars::new::<T>(order, passes, tuning);
+        let slot = || {
+            Ok(Slot {
+                panel: DeviceBuffer::new(device, scalars.slot)?,
+                arrived: Event::new(device)?,
+                worked: Event::new(device)?,
+                left: Event::new(device)?,
+            })
+        };
+        let reflectors = || -> Result<_, Error> {
+            Ok(Reflectors {
+                host: Pinned::new(device, scalars.reflectors)?,
+                device: DeviceBuffer::new(device, scalars.reflectors)?,
+            })
+        };
+        Ok(Self {
+            kernels: Kernels::load(device)?,
+            up: Stream::new(device)?,
+            work: Stream::new(device)?,
+            down: Stream::new(device)?,
+            slots: (0..tuning.slots).map(|_| slot()).collect::<Result<_, Error>>()?,
+            reflectors: [reflectors()?, reflectors()?],
+            v: DeviceBuffer::new(device, scalars.v)?,
+            v_host: Pinned::new(device, scalars.v)?,
+            v_stride: tail_stride::<T>(order),
+            exported: Event::new(device)?,
+            order,
+            tuning: *tuning,
+            scalars,
+        })
+    }
+
+    /// Whether there is room for a sweep of these passes.
+    pub fn fits(&self, order: usize, passes: &Passes, tuning: &Tuning) -> bool {
+        let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, passes, tuning);
+        self.order == order
+            && self.tuning == *tuning
+            && slot <= self.scalars.slot
+            && v <= self.scalars.v
+            && reflectors <= self.scalars.reflectors
+    }
+
+    /// Bytes allocated on the device.
+    pub fn device_bytes(&self) -> usize {
+        let slots: usize = self.slots.iter().map(|slot| slot.panel.bytes()).sum();
+        let reflectors: usize = self.reflectors.iter().map(|set| set.device.bytes()).sum();
+        slots + reflectors + self.v.bytes()
+    }
+
+    /// Rows from `row` on of V on the device, and in host memory.
+    pub fn rows_of_v(&self, row: usize) -> (Place, Place) {
+        let stride = self.v_stride;
+        let device = Place { address: self.v.slice(row..self.v.len()).address(), stride };
+        (device, Place { address: self.v_host.address(row), stride })
+    }
+
+    /// Waits for everything asked for.
+    pub fn drain(&self) -> Result<(), Error> {
+        // Each of them is waited for, also behind an error.
+        let outcomes = [&self.up, &self.work, &self.down].map(Stream::synchronize);
+        outcomes.into_iter().collect()
+    }
+}

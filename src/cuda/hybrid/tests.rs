@@ -1,0 +1,87 @@
+//! The pipeline from inside: what each of its waits is for.
+
+use super::backend::Wait;
+use core::cell::Cell;
+
+thread_local! {
+    static WITHOUT: Cell<Option<Wait>> = const { Cell::new(None) };
+}
+
+/// Whether the pipeline is to wait: always, but for the wait that this thread's test does without.
+pub(super) fn waits(wait: Wait) -> bool {
+    WITHOUT.get() != Some(wait)
+}
+
+#[cfg(feature = "fake-cuda")]
+mod on_the_fake_driver {
+    use super::*;
+    use crate::change::{Change, Weights};
+    use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
+    use crate::cuda::{Device, Hybrid, Tuning};
+    use crate::engine::EngineCore;
+    use faer::Mat;
+
+    const ORDER: usize = 83;
+    const RANK: usize = 6;
+
+    fn tuning(slots: usize) -> Tuning {
+        Tuning { blocks_per_kernel: 1, threads_per_block: 32, elements_per_thread: 4, panel_cols: 8, slots }
+    }
+
+    /// A factor after an update and a downdate, the streams interleaved by `seed`; none where the driver has
+    /// noticed that something is wrong.
+    fn outcome(fake: &Exclusive, seed: u32, slots: usize) -> Option<Mat<f64>> {
+        fake.seed(seed);
+        let l = Mat::from_fn(ORDER, ORDER, |i, j| match i {
+            _ if i == j => 3.0,
+            _ if i > j => ((i * 7 + j * 3) % 11) as f64 / 11.0 - 0.5,
+            _ => 0.0,
+        });
+        let v = Mat::from_fn(ORDER, RANK, |i, r| ((i * 5 + r * 13) % 17) as f64 / 17.0 - 0.4);
+        let engine = Hybrid::new(&Device::new(0).ok()?, tuning(slots)).ok()?;
+        let mut factor = engine.adopt(l).ok()?;
+        for weights in [Weights::Plus, Weights::Minus] {
+            let change = Change::new(v.as_ref(), weights, ORDER).ok()?;
+            engine.modify(&mut factor, &change).ok()?;
+        }
+        let l = engine.to_factor(&factor).ok();
+        // Where a sweep has not waited for its end, that is still to come.
+        WITHOUT.set(None);
+        factor.pipe.as_ref().map(|pipe| pipe.drain());
+        l
+    }
+
+    /// Seeds for which the result without a wait is not the right one.
+    fn wrong(fake: &Exclusive, expected: &Mat<f64>, without: Option<Wait>, slots: usize) -> usize {
+        let wrong = |seed| {
+            WITHOUT.set(without);
+            let got = outcome(fake, seed, slots);
+            WITHOUT.set(None);
+            fake.reset();
+            got.as_ref() != Some(expected)
+        };
+        (0..20).filter(|&seed| wrong(seed)).count()
+    }
+
+    #[test]
+    fn with_all_waits_every_interleaving_gives_the_same_bits() {
+        let fake = exclusive();
+        let expected = outcome(&fake, 1, 3).unwrap();
+        for slots in [2, 3] {
+            assert_eq!(wrong(&fake, &expected, None, slots), 0);
+        }
+    }
+
+    #[test]
+    fn without_any_one_wait_some_interleaving_is_wrong() {
+        let fake = exclusive();
+        let expected = outcome(&fake, 1, 3).unwrap();
+        for without in [Wait::SlotLeft, Wait::Arrived, Wait::Worked, Wait::Exported, Wait::Finished] {
+            for slots in [2, 3] {
+                let wrong = wrong(&fake, &expected, Some(without), slots);
+                println!("without {without:?}, {slots} slots: {wrong} of 20 interleavings are wrong");
+                assert!(wrong > 0, "nobody misses {without:?} with {slots} slots");
+            }
+        }
+    }
+}

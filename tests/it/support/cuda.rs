@@ -1,0 +1,54 @@
+//! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
+
+use cholupdate::cuda::{Device, Hybrid, Tuning};
+use cholupdate::{Error, Safeguard};
+
+#[cfg(feature = "fake-cuda")]
+#[path = "../../fake_cuda/mod.rs"]
+pub mod fake_cuda;
+
+/// Holds off the tests that change how the fake driver behaves.
+#[cfg(feature = "fake-cuda")]
+pub type Turn = fake_cuda::Shared;
+#[cfg(not(feature = "fake-cuda"))]
+pub type Turn = ();
+
+#[cfg(feature = "fake-cuda")]
+fn turn() -> Turn {
+    fake_cuda::shared()
+}
+#[cfg(not(feature = "fake-cuda"))]
+fn turn() {}
+
+/// The first device. Without one the test says so, or fails if it was to have one.
+pub fn device() -> Option<Device> {
+    match Device::new(0) {
+        Ok(device) => Some(device),
+        Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
+            panic!("CHOLUPDATE_REQUIRE_CUDA is set, but: {error}")
+        }
+        Err(Error::Device { message }) => {
+            eprintln!("SKIPPED, for want of a device: {message}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Small in every way, so that small factors have many panels, launches and passes.
+pub fn small() -> Tuning {
+    Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 8, panel_cols: 16, slots: 3 }
+}
+
+pub fn hybrid() -> Option<(Turn, Hybrid)> {
+    let turn = turn();
+    Some((turn, Hybrid::new(&device()?, small()).unwrap()))
+}
+
+/// Another tuning, and no second buffer.
+pub fn hybrid_rehearsal() -> Option<(Turn, Hybrid)> {
+    let tuning = Tuning { blocks_per_kernel: 7, elements_per_thread: 4, panel_cols: 40, slots: 2, ..small() };
+    let turn = turn();
+    let engine = Hybrid::new(&device()?, tuning).unwrap();
+    Some((turn, engine.with_safeguard(Safeguard::Rehearsal)))
+}
