@@ -37,7 +37,7 @@ pub fn device() -> Option<Device> {
 
 /// Small in every way, so that small factors have many panels, launches and passes.
 pub fn small() -> Tuning {
-    Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 8, panel_cols: 16, slots: 3 }
+    Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 32, panel_cols: 16, slots: 3 }
 }
 
 pub fn hybrid() -> Option<(Turn, Hybrid)> {
@@ -47,7 +47,7 @@ pub fn hybrid() -> Option<(Turn, Hybrid)> {
 
 /// Another tuning, and no second buffer.
 pub fn hybrid_rehearsal() -> Option<(Turn, Hybrid)> {
-    let tuning = Tuning { blocks_per_kernel: 7, elements_per_thread: 4, panel_cols: 40, slots: 2, ..small() };
+    let tuning = Tuning { blocks_per_kernel: 7, panel_cols: 40, slots: 2, ..small() };
     let turn = turn();
     let engine = Hybrid::new(&device()?, tuning).unwrap();
     Some((turn, engine.with_safeguard(Safeguard::Rehearsal)))
