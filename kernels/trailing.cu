@@ -1,25 +1,25 @@
-// The trailing step: one pass of a panel's reflectors over the rows below its diagonal block.
+// The trailing step: a panel's reflectors over the rows below its diagonal block, pass after pass.
 //
-// A pass takes E columns of V: `plus` with a plus sign, then E - plus with a minus (S is +1 and -1 on the
-// diagonal). With row j of the reflectors (b_j0 .. b_j(E-1), rho_j), each row i of the panel (l) and of V (v)
-// goes through the columns j = 0 .. cols - 1 in order:
+// A pass takes E columns of V. Of the passes * E columns, the first `plus` have a plus sign and the others a
+// minus (S is +1 and -1 on the diagonal). With row j of a pass's reflectors (b_j0 .. b_j(E-1), rho_j), each
+// row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order:
 //
 //     u = rho_j (l_ij + <v, S b_j>)        l_ij <- u - l_ij        v <- v - u b_j
 //
-// An instance is for one sign, whose plus is E or 0, or for a mix of both.
+// An instance is for one sign, whose plus is passes * E or 0, or for a mix of both.
 //
 // Shapes, column-major, strides in scalars:
 //     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
-//     v           rows `first .. end` of column r < E at v + r * v_stride; read and written
-//     reflectors  cols x ROW, ROW = E + 16 / sizeof(T): row j holds b_j, rho_j and padding that is never
-//                 used; contiguous, 16-byte aligned; read
+//     v           rows `first .. end` of column r < passes * E at v + r * v_stride; read and written
+//     reflectors  passes x cols x ROW, ROW = E + 16 / sizeof(T): row j of a pass holds b_j, rho_j and padding
+//                 that is never used; contiguous, 16-byte aligned; read
 //
 // Launch: a grid of x only, blocks of x only. Thread t of the grid owns row first + t; a launch covers at
 // most gridDim.x * blockDim.x rows, and rows from `end` on belong to nobody. Rows never mix and each has one
 // owner, so the result does not depend on grid, block or stage_cols, bit for bit.
 //
-// Limits: blockDim.x <= max_threads(E); 0 <= plus <= E; stage_cols > 0, a multiple of AHEAD; dynamic shared
-// memory of stage_cols * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
+// Limits: blockDim.x <= max_threads(E); cols a multiple of AHEAD; 0 <= plus <= passes * E; stage_cols > 0, a multiple of AHEAD; dynamic
+// shared memory of stage_cols * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
 // these bits.
@@ -75,54 +75,45 @@ struct Walk {
     bool mine; // whether there is a row
 };
 
-// The next AHEAD columns, or the next `count` of them. `ahead` holds their entries of L and is left with
-// those of the columns that follow.
-template <bool WHOLE, class T, int E, bool MIXED>
+// The next AHEAD columns. `ahead` holds their entries of L and is left with those of the columns that follow.
+template <class T, int E, bool MIXED>
 __device__ __forceinline__ void group(const Row<T, E>* staged, int plus, Walk<T>& walk, T (&ahead)[AHEAD],
-                                      T (&v)[E], int count) {
+                                      T (&v)[E]) {
 #pragma unroll
     for (int c = 0; c < AHEAD; ++c) {
-        if (WHOLE || c < count) {
-            const T l = ahead[c];
-            if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
-            const T fresh = apply<T, E, MIXED>(staged[c], plus, l, v);
-            if (walk.mine) *walk.entry = fresh;
-            walk.entry += walk.stride;
-            walk.later += walk.stride;
-            ++walk.at;
-        }
+        const T l = ahead[c];
+        if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
+        const T fresh = apply<T, E, MIXED>(staged[c], plus, l, v);
+        if (walk.mine) *walk.entry = fresh;
+        walk.entry += walk.stride;
+        walk.later += walk.stride;
+        ++walk.at;
     }
 }
 
+// One pass of row i, where `mine`; a thread without a row still stages, and meets the others at the barriers.
 template <class T, int E, bool MIXED>
-__device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_stride, T* __restrict__ v,
-                                         long long v_stride, const T* __restrict__ reflectors, int cols,
-                                         int plus, int stage_cols, long long first, long long end) {
-    typedef Row<T, E> Reflector;
-    DYNAMIC_SHARED(Reflector, staged); // (stage_cols)
-    const long long i = first + (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const bool mine = i < end; // a thread without a row still stages, and meets the others at the barriers
-
+__device__ __forceinline__ void pass(T* panel, long long panel_stride, T* v, long long v_stride,
+                                     const Word<T>* reflectors, Row<T, E>* staged, int cols, int plus,
+                                     int stage_cols, long long i, bool mine) {
     T registers[E]; // row i of V
 #pragma unroll
     for (int r = 0; r < E; ++r) registers[r] = mine ? v[r * v_stride + i] : T(0);
     T ahead[AHEAD];
 #pragma unroll
-    for (int c = 0; c < AHEAD; ++c) ahead[c] = mine && c < cols ? panel[c * panel_stride + i] : T(0);
+    for (int c = 0; c < AHEAD; ++c) ahead[c] = mine ? panel[c * panel_stride + i] : T(0);
 
     Walk<T> walk = {panel + i, panel + AHEAD * panel_stride + i, panel_stride, 0, cols, mine};
     while (walk.at < cols) {
-        if (walk.at > 0) __syncthreads(); // the previous stage has been read
         const int count = stage_cols < cols - walk.at ? stage_cols : cols - walk.at;
-        const Word<T>* const source = (const Word<T>*)reflectors + (long long)walk.at * Reflector::WORDS;
+        const Word<T>* const source = reflectors + (long long)walk.at * Row<T, E>::WORDS;
         Word<T>* const target = (Word<T>*)staged;
-        for (int w = threadIdx.x; w < count * Reflector::WORDS; w += blockDim.x) target[w] = source[w];
+        __syncthreads(); // what was staged before has been read
+        for (int w = threadIdx.x; w < count * Row<T, E>::WORDS; w += blockDim.x) target[w] = source[w];
         __syncthreads();
 
-        int c = 0;
-        for (; c + AHEAD <= count; c += AHEAD)
-            group<true, T, E, MIXED>(staged + c, plus, walk, ahead, registers, AHEAD);
-        if (c < count) group<false, T, E, MIXED>(staged + c, plus, walk, ahead, registers, count - c);
+        for (int c = 0; c < count; c += AHEAD)
+            group<T, E, MIXED>(staged + c, plus, walk, ahead, registers);
     }
 
 #pragma unroll
@@ -130,12 +121,26 @@ __device__ __forceinline__ void trailing(T* __restrict__ panel, long long panel_
         if (mine) v[r * v_stride + i] = registers[r];
 }
 
+template <class T, int E, bool MIXED>
+__device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v, long long v_stride,
+                                         const T* reflectors, int cols, int passes, int plus, int stage_cols,
+                                         long long first, long long end) {
+    typedef Row<T, E> Reflector;
+    DYNAMIC_SHARED(Reflector, staged); // (stage_cols)
+    const long long i = first + (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int p = 0; p < passes; ++p) {
+        const Word<T>* const own = (const Word<T>*)reflectors + (long long)p * cols * Reflector::WORDS;
+        pass<T, E, MIXED>(panel, panel_stride, v + p * E * v_stride, v_stride, own, staged, cols,
+                          plus - p * E, stage_cols, i, i < end);
+    }
+}
+
 #define INSTANCE(NAME, T, E, MIXED)                                                                          \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
-             int plus, int stage_cols, long long first, long long end) {                                     \
-        trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, plus, stage_cols, first,   \
-                              end);                                                                          \
+             int passes, int plus, int stage_cols, long long first, long long end) {                         \
+        trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, stage_cols,  \
+                              first, end);                                                                   \
     }
 #define TRAILING(NAME, T, E)                                                                                 \
     INSTANCE(NAME, T, E, false)                                                                              \

@@ -41,21 +41,26 @@ pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
 }
 
-/// One pass of the trailing step: some columns of V, those with a plus sign first, and all columns of a panel.
+/// The trailing step: all columns of a panel over some rows, in passes of `elements` columns of V, those with
+/// a plus sign first.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors` holds `cols` rows of [`reflector_stride`] scalars: b_j, ρ_j, padding.
+/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, `cols` rows of [`reflector_stride`] scalars: b_j,
+/// ρ_j, padding.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
     pub v: DeviceSlice<'a, T>,
     pub v_stride: usize,
     pub reflectors: DeviceSlice<'a, T>,
-    /// Columns of the panel.
+    /// Columns of the panel, a multiple of 8.
     pub cols: usize,
-    /// Columns of V with a plus sign.
+    pub passes: usize,
+    /// Columns of V in a pass.
+    pub elements: usize,
+    /// Columns of V with a plus sign, of `passes · elements`.
     pub plus: usize,
-    /// Rows of the panel and of V that the pass is over.
+    /// Rows of the panel and of V that the step is over.
     pub rows: Range<usize>,
 }
 
@@ -98,36 +103,36 @@ impl<T: Scalar> Kernels<T> {
         Ok(Self { trailing, copy, _modules: modules, scalar: PhantomData })
     }
 
-    /// Asks for one pass of the trailing step over `elements` columns of V on `stream`, in launches of at most
+    /// Asks for the trailing step on `stream`, in launches of at most
     /// `blocks_per_kernel · threads_per_block` rows. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Tuning`] for a `tuning` that is not valid with `elements`, [`Error::Device`] where the driver refuses a
+    /// [`Error::Tuning`] for a `tuning` that is not valid with the step's elements, [`Error::Device`] where the driver refuses a
     /// launch or an earlier one has failed.
     ///
     /// # Safety
-    /// The slices have the shapes that `step` tells of. Until the pass is done (an event recorded after it
+    /// The slices have the shapes that `step` tells of. Until the step is done (an event recorded after it
     /// has been waited for) they live, and nothing but this stream touches those rows of the panel and of V
     /// or writes the reflectors.
     pub unsafe fn trailing(
         &self,
         stream: &Stream,
         step: &Trailing<'_, T>,
-        elements: usize,
         tuning: &Tuning,
     ) -> Result<(), Error> {
+        let elements = step.elements;
         let tuning = Tuning { elements_per_thread: elements, ..*tuning };
         tuning.validate()?;
         let Some(place) = ELEMENTS.iter().position(|&instance| instance == elements) else {
             return Err(unfit(format!("no kernel has {elements} elements per thread")));
         };
-        if step.cols == 0 || step.rows.is_empty() {
+        if step.cols == 0 || step.passes == 0 || step.rows.is_empty() {
             return Ok(());
         }
-        step.check(elements);
-        let mixed = usize::from(!(step.plus == 0 || step.plus == elements));
+        step.check();
+        let mixed = usize::from(!(step.plus == 0 || step.plus == step.passes * elements));
         let row_bytes = reflector_stride::<T>(elements) * size_of::<T>();
-        let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols.next_multiple_of(AHEAD)) / AHEAD * AHEAD;
+        let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols) / AHEAD * AHEAD;
         let threads = tuning.threads_per_block;
         let stream = stream.bound()?;
         let mut first = step.rows.start;
@@ -203,14 +208,17 @@ struct Launch {
 
 impl<T> Trailing<'_, T> {
     /// The contract of `trailing.cu`, as far as it can be seen from here.
-    fn check(&self, elements: usize) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, plus, rows } = self;
-        debug_assert!(*plus <= elements, "more columns of V than there are");
+    fn check(&self) {
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, elements, plus, rows } = self;
+        let columns = passes * elements;
+        debug_assert!(*plus <= columns, "more columns of V than there are");
+        debug_assert!(cols.is_multiple_of(AHEAD), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
         debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
-        debug_assert!((elements - 1) * v_stride + rows.end <= v.len(), "V is too short");
-        debug_assert!(cols * reflector_stride::<T>(elements) <= reflectors.len(), "too few reflectors");
+        debug_assert!((columns - 1) * v_stride + rows.end <= v.len(), "V is too short");
+        let scalars = passes * cols * reflector_stride::<T>(*elements);
+        debug_assert!(scalars <= reflectors.len(), "too few reflectors");
         debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
     }
 
@@ -232,6 +240,7 @@ impl<T> Trailing<'_, T> {
         let mut v_stride = self.v_stride as c_longlong;
         let mut reflectors = self.reflectors.address();
         let mut cols = self.cols as c_int;
+        let mut passes = self.passes as c_int;
         let mut plus = self.plus as c_int;
         let mut stage_cols = stage_cols as c_int;
         let mut first = first as c_longlong;
@@ -243,6 +252,7 @@ impl<T> Trailing<'_, T> {
             (&raw mut v_stride).cast(),
             (&raw mut reflectors).cast(),
             (&raw mut cols).cast(),
+            (&raw mut passes).cast(),
             (&raw mut plus).cast(),
             (&raw mut stage_cols).cast(),
             (&raw mut first).cast(),
@@ -251,7 +261,7 @@ impl<T> Trailing<'_, T> {
         let grid = (launch.blocks as c_uint, 1, 1);
         let block = (launch.threads as c_uint, 1, 1);
         let shared_bytes = launch.shared_bytes as c_uint;
-        // SAFETY: ten pointers to values of the types of the kernel's ten parameters, copied before the call
+        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the call
         // returns.
         unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
             .map_err(failed("launching the trailing step"))

@@ -107,20 +107,22 @@ struct Pass<T> {
     v_stride: usize,
     reflectors: Vec<T>,
     cols: usize,
+    passes: usize,
     plus: usize,
     rows: Range<usize>,
 }
 
 impl<T: Scalar> Pass<T> {
-    fn new(elements: usize, cols: usize, plus: usize, rows: Range<usize>) -> Self {
+    fn new(elements: usize, cols: usize, passes: usize, plus: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         Self {
             panel: entries(1, cols * panel_stride),
             panel_stride,
-            v: entries(2, elements * v_stride),
+            v: entries(2, passes * elements * v_stride),
             v_stride,
-            reflectors: entries(3, cols * reflector_stride::<T>(elements)),
+            reflectors: entries(3, passes * cols * reflector_stride::<T>(elements)),
             cols,
+            passes,
             plus,
             rows,
         }
@@ -128,23 +130,25 @@ impl<T: Scalar> Pass<T> {
 
     /// The equations of `trailing.cu` in its order of operations, so that every bit agrees.
     fn on_host(&mut self, elements: usize, fma: impl Fn(T, T, T) -> T) {
-        let mixed = self.plus > 0 && self.plus < elements;
+        let mixed = self.plus > 0 && self.plus < self.passes * elements;
         let sign = if self.plus > 0 { T::ONE } else { -T::ONE };
-        let signed = |r: usize, b: T| if mixed && r >= self.plus { -b } else { b };
-        for i in self.rows.clone() {
+        let stride = reflector_stride::<T>(elements);
+        for (pass, i) in (0..self.passes).flat_map(|pass| self.rows.clone().map(move |i| (pass, i))) {
+            let plus = self.plus.saturating_sub(pass * elements);
+            let signed = |r: usize, b: T| if mixed && r >= plus { -b } else { b };
+            let v = &mut self.v[pass * elements * self.v_stride..];
             for j in 0..self.cols {
-                let row = &self.reflectors[j * reflector_stride::<T>(elements)..];
+                let row = &self.reflectors[(pass * self.cols + j) * stride..];
                 let (b, rho) = (&row[..elements], row[elements]);
-                let mut sums: [T; 4] =
-                    core::array::from_fn(|r| self.v[i + r * self.v_stride] * signed(r, b[r]));
+                let mut sums: [T; 4] = core::array::from_fn(|r| v[i + r * self.v_stride] * signed(r, b[r]));
                 for r in 4..elements {
-                    sums[r % 4] = fma(self.v[i + r * self.v_stride], signed(r, b[r]), sums[r % 4]);
+                    sums[r % 4] = fma(v[i + r * self.v_stride], signed(r, b[r]), sums[r % 4]);
                 }
                 let l = &mut self.panel[i + j * self.panel_stride];
                 let u = rho * fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), *l);
                 *l = u - *l;
                 for r in 0..elements {
-                    let v = &mut self.v[i + r * self.v_stride];
+                    let v = &mut v[i + r * self.v_stride];
                     *v = fma(-u, b[r], *v);
                 }
             }
@@ -172,10 +176,12 @@ impl<T: Scalar> Pass<T> {
                 v_stride: self.v_stride,
                 reflectors,
                 cols: self.cols,
+                passes: self.passes,
+                elements: tuning.elements_per_thread,
                 plus: self.plus,
                 rows: self.rows.clone(),
             };
-            kernels.trailing(&stream, &step, tuning.elements_per_thread, tuning).unwrap();
+            kernels.trailing(&stream, &step, tuning).unwrap();
             for (pinned, buffer) in &homes {
                 stream.download(buffer.slice(0..buffer.len()), pinned, 0..pinned.len()).unwrap();
             }
@@ -190,20 +196,20 @@ fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
     for elements_per_thread in [4, 8, 16, 32] {
         let all = elements_per_thread;
-        for (cols, plus, rows, threads_per_block) in [
-            (1, all, 0..1, 32),
-            (24, 0, 5..300, 64),
-            (61, all, 13..141, 32),
-            (300, 0, 0..40, 128),
-            (77, 1, 2..90, 64),
-            (16, all - 1, 0..33, 32),
-            (8, all, 9..9, 32),
+        for (cols, passes, plus, rows, threads_per_block) in [
+            (8, 1, all, 0..1, 32),
+            (24, 1, 0, 5..300, 64),
+            (64, 2, 2 * all, 13..141, 32),
+            (304, 3, 0, 0..40, 128),
+            (72, 1, 1, 2..90, 64),
+            (16, 3, all + 2, 0..33, 32),
+            (8, 1, all, 9..9, 32),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let mut expected = Pass::<T>::new(elements_per_thread, cols, plus, rows.clone());
-            let mut found = Pass::<T>::new(elements_per_thread, cols, plus, rows);
+            let mut expected = Pass::<T>::new(elements_per_thread, cols, passes, plus, rows.clone());
+            let mut found = Pass::<T>::new(elements_per_thread, cols, passes, plus, rows);
             // Smaller reflectors: the entries stay of the order of one.
             for pass in [&mut expected, &mut found] {
                 pass.reflectors.iter_mut().for_each(|x| *x *= T::from_f64(0.25));
@@ -239,12 +245,14 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
         v: part,
         v_stride: 1,
         reflectors: part,
-        cols: 1,
+        cols: 8,
+        passes: 1,
+        elements: 5,
         plus: 5,
         rows: 0..1,
     };
     let tuning = Tuning { elements_per_thread: 5, ..Tuning::walder() };
     // SAFETY: refused before anything is launched.
-    let outcome = unsafe { kernels.trailing(&stream, &step, tuning.elements_per_thread, &tuning) };
+    let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
     assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
 }

@@ -131,41 +131,37 @@ impl<T: Scalar> Streaming<'_, T> {
             pipe.work.wait(&slot.arrived)?;
         }
         let next = rows.start..rows.end.min(rows.start + self.plan.panel_cols);
-        self.pass_over(panel, next.clone())?;
+        self.apply(panel, next.clone())?;
         let (device, host) = pipe.rows_of_v(next.start);
         // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
         unsafe { pipe.kernels.copy(&pipe.work, (device, host), (next.len(), passes.columns()))? };
         pipe.exported.record(&pipe.work)?;
-        self.pass_over(panel, next.end..rows.end)?;
+        self.apply(panel, next.end..rows.end)?;
         slot.worked.record(&pipe.work)
     }
 
-    /// All passes over `rows` of the panel in its slot.
-    fn pass_over(&self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
+    /// The reflectors of `panel` over `rows` of its tail, in its slot.
+    fn apply(&self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
         let Self { pipe, passes, .. } = self;
         let slot = &pipe.slots[self.slot(panel)];
         let set = &pipe.reflectors[panel.index % 2];
         let tail = self.tail(panel);
         let panel_stride = tail_stride::<T>(tail.len());
-        let len = self.plan.panel_cols * reflector_row::<T>(passes);
-        for pass in 0..passes.count() {
-            let first = pass * passes.elements * pipe.v_stride;
-            let v = pipe.v.slice(first + tail.start..first + passes.elements * pipe.v_stride);
-            let step = Trailing {
-                panel: slot.panel.slice(0..panel_stride * panel.cols),
-                panel_stride,
-                v,
-                v_stride: pipe.v_stride,
-                reflectors: set.device.slice(pass * len..(pass + 1) * len),
-                cols: panel.cols,
-                plus: passes.plus(pass),
-                rows: rows.start - tail.start..rows.end - tail.start,
-            };
-            // SAFETY: the slices are of these shapes; everything that touches them is asked for on this
-            // stream, or behind the events that `fetch` and `retire` wait for.
-            unsafe { pipe.kernels.trailing(&pipe.work, &step, passes.elements, self.tuning)? };
-        }
-        Ok(())
+        let step = Trailing {
+            panel: slot.panel.slice(0..panel_stride * panel.cols),
+            panel_stride,
+            v: pipe.v.slice(tail.start..passes.columns() * pipe.v_stride),
+            v_stride: pipe.v_stride,
+            reflectors: set.device.slice(0..set.device.len()),
+            cols: panel.cols,
+            passes: passes.count(),
+            elements: passes.elements,
+            plus: passes.all_plus(),
+            rows: rows.start - tail.start..rows.end - tail.start,
+        };
+        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream, or
+        // behind the events that `fetch` and `retire` wait for.
+        unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
     }
 }
 

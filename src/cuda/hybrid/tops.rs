@@ -34,10 +34,14 @@ impl Passes {
         (self.plus + self.minus).div_ceil(self.elements)
     }
 
-    /// Columns with a plus sign in a pass; they come first. Zero columns go with the ones before them.
-    pub fn plus(&self, pass: usize) -> usize {
-        let plus = self.plus.saturating_sub(pass * self.elements);
-        if self.minus == 0 { self.elements } else { plus.min(self.elements) }
+    /// Columns with a plus sign in all passes. Zero columns go with the ones before them.
+    pub fn all_plus(&self) -> usize {
+        if self.minus == 0 { self.columns() } else { self.plus }
+    }
+
+    /// Columns with a plus sign in one pass; they come first.
+    fn plus(&self, pass: usize) -> usize {
+        self.all_plus().saturating_sub(pass * self.elements).min(self.elements)
     }
 
     /// Columns of V on the device.
