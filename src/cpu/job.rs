@@ -20,6 +20,9 @@ pub(crate) struct Columns<T> {
     pub dst_stride: isize,
 }
 
+// SAFETY: a description of memory, which unsafe calls alone use; who may do so when is their contract.
+unsafe impl<T: Sync> Sync for Columns<T> {}
+
 /// What the diagonal steps hand from one panel to the next.
 pub(crate) struct Chain<T> {
     pub health: Health<T>,

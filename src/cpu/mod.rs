@@ -2,6 +2,7 @@
 
 mod backend;
 mod buffer;
+mod crew;
 mod diagonal;
 mod engine;
 mod in_place;
@@ -23,10 +24,11 @@ mod tests;
 
 use self::backend::Sequential;
 pub(crate) use self::buffer::Buffer;
+pub(crate) use self::crew::{Crew, wait_until};
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
 pub(crate) use self::job::{Chain, Columns, Job};
-pub(crate) use self::packed::Packed;
+pub(crate) use self::packed::{Packed, Tiles};
 pub(crate) use self::simd::{Isa, Shape};
 pub(crate) use self::storage::{lower, stride};
 use self::team::{Chunk, Team};

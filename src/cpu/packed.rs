@@ -79,6 +79,11 @@ pub(crate) struct Tiles<T> {
     rank: usize,
 }
 
+// SAFETY: a description of memory, which unsafe calls alone use; who may do so when is their contract.
+unsafe impl<T: Send> Send for Tiles<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Tiles<T> {}
+
 impl<T> Tiles<T> {
     /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not
     /// there.

@@ -7,9 +7,10 @@
 //! way up, and that of panel p − 1 on its way down.
 
 use super::panels::{Panels, tail_rows, tail_stride};
+use super::passes::Passes;
 use super::pipe::Pipe;
-use super::tops::{Passes, Tops};
-use crate::cpu::Buffer;
+use super::tops::Tops;
+use crate::cpu::{Buffer, Columns, Crew};
 use crate::cuda::kernels::{Place, Trailing};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
@@ -54,6 +55,7 @@ pub(super) struct Streaming<'a, T: Scalar> {
     pub tops: &'a mut Tops<T>,
     pub l: &'a mut Panels<T>,
     pub sink: Sink<'a, T>,
+    pub crew: &'a Crew,
     pub passes: Passes,
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
@@ -79,7 +81,7 @@ impl<T: Scalar> Streaming<'_, T> {
     }
 
     /// The top of `panel` for the steps of the CPU.
-    fn top(&mut self, panel: Panel) -> crate::cpu::Columns<T> {
+    fn top(&mut self, panel: Panel) -> Columns<T> {
         let to = match &mut self.sink {
             Sink::InPlace => self.l.top(panel),
             Sink::Other(other) => other.top(panel),
@@ -113,7 +115,7 @@ impl<T: Scalar> Streaming<'_, T> {
         }
         let top = self.top(panel);
         // SAFETY: the top is borrowed exclusively; `diagonal` has been done on this thread.
-        unsafe { self.tops.head(panel, rows, top) };
+        unsafe { self.tops.head(self.crew, panel, rows, top) };
         Ok(())
     }
 
@@ -191,17 +193,15 @@ impl<T: Scalar> Backend for Streaming<'_, T> {
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Error> {
         let top = self.top(panel);
+        let out = match self.tail(panel).is_empty() {
+            true => core::ptr::null_mut(),
+            // The device has its copy of what was there, the reflectors of two panels ago: it was asked for
+            // before the rows of V that the last head waited for.
+            false => self.pipe.reflectors[panel.index % 2].host.as_ptr(),
+        };
         // SAFETY: the top is borrowed exclusively, and all earlier panels have been applied to these rows.
-        unsafe { self.tops.diagonal(panel, top, &mut self.health) }
-            .map_err(|column| Error::from(Breakdown { column }))?;
-        if self.tail(panel).is_empty() {
-            return Ok(());
-        }
-        // The device has its copy of what was there, the reflectors of two panels ago: it was asked for before
-        // the rows of V that the last head waited for.
-        let set = &mut self.pipe.reflectors[panel.index % 2];
-        self.tops.reflectors(panel, set.host.as_mut_slice());
-        Ok(())
+        unsafe { self.tops.diagonal(self.crew, panel, top, out, &mut self.health) }
+            .map_err(|column| Error::from(Breakdown { column }))
     }
 
     fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {

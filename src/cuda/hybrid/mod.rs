@@ -4,12 +4,14 @@
 //! | room | holds |
 //! |---|---|
 //! | `panels` | how L lies in host memory |
+//! | `passes` | how the columns of V are cut up |
 //! | `tops` | what the CPU does of a panel |
 //! | `pipe` | what is on the device: slots, V, streams, events |
 //! | `backend` | the steps of the sweep, and who waits for whom |
 
 mod backend;
 mod panels;
+mod passes;
 mod pipe;
 mod tops;
 
@@ -18,12 +20,13 @@ mod tests;
 
 use self::backend::{Sink, Streaming};
 use self::panels::{Panels, top_rows};
+use self::passes::Passes;
 use self::pipe::{Pipe, device_bytes};
-use self::tops::{Passes, Tops};
+use self::tops::Tops;
 use super::device::Device;
 use super::tuning::Tuning;
 use crate::change::Change;
-use crate::cpu::{Buffer, Safeguard, Threads, stride};
+use crate::cpu::{Buffer, Crew, Safeguard, Threads, stride};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
@@ -220,14 +223,14 @@ impl Hybrid {
             (To::Nowhere, _) => Sink::Nowhere(scratch),
             _ => Sink::InPlace,
         };
-        let health = Health::default();
-        let mut streaming =
-            Streaming { pipe, tops, l, sink, passes, tuning: &self.tuning, plan: &plan, health };
-        let outcome = streaming.start().and_then(|()| sweep(&mut streaming, &plan));
-        let report = streaming.health.report();
-        drop(streaming);
+        let helpers = tops.helpers();
+        let outcome = Crew::with(helpers, |crew| {
+            let (tuning, health) = (&self.tuning, Health::default());
+            let mut streaming = Streaming { pipe, tops, l, sink, crew, passes, tuning, plan: &plan, health };
+            streaming.start().and_then(|()| sweep(&mut streaming, &plan)).map(|()| streaming.health.report())
+        });
         match outcome {
-            Ok(()) => {
+            Ok(report) => {
                 if let (To::Spare, Some(spare)) = (to, &mut factor.spare) {
                     factor.l.exchange(spare, start);
                 }

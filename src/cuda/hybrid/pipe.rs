@@ -7,7 +7,7 @@
 //! ```
 
 use super::panels::tail_stride;
-use super::tops::Passes;
+use super::passes::Passes;
 use crate::cuda::device::Device;
 use crate::cuda::kernels::{Kernels, Place, reflector_stride};
 use crate::cuda::memory::{DeviceBuffer, Event, Pinned, Stream};

@@ -1,15 +1,18 @@
 //! The pipeline from inside: what each of its waits is for.
 
 use super::backend::Wait;
-use core::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
-thread_local! {
-    static WITHOUT: Cell<Option<Wait>> = const { Cell::new(None) };
+static WITHOUT: Mutex<Option<Wait>> = Mutex::new(None);
+
+/// Whether the pipeline is to wait: always, but for the wait that a test does without.
+pub(super) fn waits(wait: Wait) -> bool {
+    *WITHOUT.lock().unwrap_or_else(PoisonError::into_inner) != Some(wait)
 }
 
-/// Whether the pipeline is to wait: always, but for the wait that this thread's test does without.
-pub(super) fn waits(wait: Wait) -> bool {
-    WITHOUT.get() != Some(wait)
+#[cfg(feature = "fake-cuda")]
+fn without(wait: Option<Wait>) {
+    *WITHOUT.lock().unwrap_or_else(PoisonError::into_inner) = wait;
 }
 
 #[cfg(feature = "fake-cuda")]
@@ -46,17 +49,17 @@ mod on_the_fake_driver {
         }
         let l = engine.to_factor(&factor).ok();
         // Where a sweep has not waited for its end, that is still to come.
-        WITHOUT.set(None);
+        without(None);
         factor.pipe.as_ref().map(|pipe| pipe.drain());
         l
     }
 
     /// Seeds for which the result without a wait is not the right one.
-    fn wrong(fake: &Exclusive, expected: &Mat<f64>, without: Option<Wait>, slots: usize) -> usize {
+    fn wrong(fake: &Exclusive, expected: &Mat<f64>, wait: Option<Wait>, slots: usize) -> usize {
         let wrong = |seed| {
-            WITHOUT.set(without);
+            without(wait);
             let got = outcome(fake, seed, slots);
-            WITHOUT.set(None);
+            without(None);
             fake.reset();
             got.as_ref() != Some(expected)
         };
@@ -76,11 +79,11 @@ mod on_the_fake_driver {
     fn without_any_one_wait_some_interleaving_is_wrong() {
         let fake = exclusive();
         let expected = outcome(&fake, 1, 3).unwrap();
-        for without in [Wait::SlotLeft, Wait::Arrived, Wait::Worked, Wait::Exported, Wait::Finished] {
+        for missing in [Wait::SlotLeft, Wait::Arrived, Wait::Worked, Wait::Exported, Wait::Finished] {
             for slots in [2, 3] {
-                let wrong = wrong(&fake, &expected, Some(without), slots);
-                println!("without {without:?}, {slots} slots: {wrong} of 20 interleavings are wrong");
-                assert!(wrong > 0, "nobody misses {without:?} with {slots} slots");
+                let wrong = wrong(&fake, &expected, Some(missing), slots);
+                println!("without {missing:?}, {slots} slots: {wrong} of 20 interleavings are wrong");
+                assert!(wrong > 0, "nobody misses {missing:?} with {slots} slots");
             }
         }
     }

@@ -3,52 +3,23 @@
 //! A pass takes the columns of V that a thread of the device keeps in registers, plus signs first. The sweep
 //! over all columns of V is that of one pass after another, panel by panel, and breaks down where the whole
 //! modification does: what the first passes add, the others only take away.
+//!
+//! Threads share the work. In the diagonal block each takes a pass, and follows the one before it a block of
+//! columns behind; below it each takes rows. Neither changes a bit of the result.
 
-use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Packed, Shape};
-use crate::cuda::kernels::{ELEMENTS, reflector_stride};
+use super::passes::Passes;
+use crate::cpu::{Buffer, Chain, Columns, Crew, Isa, Job, Packed, Shape, Tiles, wait_until};
+use crate::cuda::kernels::reflector_stride;
 use crate::cuda::memory::Pinned;
 use crate::plan::Panel;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use faer::ColRef;
 
-/// The passes of one modification: its columns of V, plus signs first, cut into pieces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Passes {
-    /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
-    pub elements: usize,
-    plus: usize,
-    minus: usize,
-}
-
-impl Passes {
-    /// For V with that many columns of each sign. `limit`: columns of V in a pass, at most.
-    pub fn new(plus: usize, minus: usize, limit: usize) -> Self {
-        let wanted = (plus + minus).min(limit);
-        let elements = ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(limit);
-        Self { elements, plus, minus }
-    }
-
-    pub fn count(&self) -> usize {
-        (self.plus + self.minus).div_ceil(self.elements)
-    }
-
-    /// Columns with a plus sign in all passes. Zero columns go with the ones before them.
-    pub fn all_plus(&self) -> usize {
-        if self.minus == 0 { self.columns() } else { self.plus }
-    }
-
-    /// Columns with a plus sign in one pass; they come first.
-    fn plus(&self, pass: usize) -> usize {
-        self.all_plus().saturating_sub(pass * self.elements).min(self.elements)
-    }
-
-    /// Columns of V on the device.
-    pub fn columns(&self) -> usize {
-        self.count() * self.elements
-    }
-}
+/// Columns by which a pass follows the one before it: a multiple of every micro-kernel's block.
+const STEP: usize = 8;
 
 /// Working memory of the CPU, kept between calls.
 pub(super) struct Tops<T> {
@@ -64,12 +35,32 @@ pub(super) struct Tops<T> {
 struct Pass<T> {
     /// The rows of V that meet the diagonal block, and those of its head, by the parity of the panel.
     v: [Packed<T>; 2],
+    /// Where those are, for the threads that share the work.
+    tiles: [Tiles<T>; 2],
     reflectors: Buffer<T>,
+    reflectors_at: *mut T,
+    /// Columns of the panel that are done.
+    done: AtomicUsize,
+    /// Columns that did not break down, counted from the panel's first; later passes go no further.
+    sound: AtomicUsize,
 }
 
-impl<T> Default for Pass<T> {
+// SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
+unsafe impl<T: Send> Send for Pass<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Pass<T> {}
+
+impl<T: Scalar> Default for Pass<T> {
     fn default() -> Self {
-        Self { v: [Packed::default(), Packed::default()], reflectors: Buffer::default() }
+        let mut v = [Packed::default(), Packed::default()];
+        Self {
+            tiles: v.each_mut().map(Packed::view),
+            v,
+            reflectors: Buffer::default(),
+            reflectors_at: core::ptr::null_mut(),
+            done: AtomicUsize::new(0),
+            sound: AtomicUsize::new(0),
+        }
     }
 }
 
@@ -91,13 +82,25 @@ impl<T: Scalar> Tops<T> {
         (self.passes, self.panel_cols) = (passes, panel_cols);
         self.shape = self.isa.shape::<T>(passes.elements);
         let Shape { block, lanes, .. } = self.shape;
+        debug_assert!(STEP.is_multiple_of(block));
         if self.each.len() < passes.count() {
             self.each.resize_with(passes.count(), Pass::default);
         }
         for pass in &mut self.each[..passes.count()] {
             pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.elements));
+            pass.reflectors_at = pass.reflectors.as_mut_ptr();
         }
         self.old.resize(panel_cols, T::ZERO);
+    }
+
+    /// Threads that could find something to do beside the one that leads.
+    pub fn helpers(&self) -> usize {
+        // One pass is too little to share.
+        if self.passes.count() < 2 {
+            return 0;
+        }
+        let chunks = self.panel_cols.div_ceil(self.shape.tile);
+        self.passes.count().max(chunks).min(rayon::current_num_threads()) - 1
     }
 
     /// Takes `rows` of V, which meet the diagonal block of the panel at position `index`.
@@ -114,49 +117,54 @@ impl<T: Scalar> Tops<T> {
                     unsafe { ColRef::from_raw_parts(v.as_ptr().add(r * stride + rows.start), rows.len(), 1) };
                 (column, T::ONE)
             });
-            pass.v[index % 2].pack_columns(columns, elements, rows.len(), rows.start, self.shape.tile);
+            let v = &mut pass.v[index % 2];
+            v.pack_columns(columns, elements, rows.len(), rows.start, self.shape.tile);
+            pass.tiles[index % 2] = v.view();
         }
     }
 
-    /// What the steps work on in one pass: L as `top` says, V as it meets the diagonal block of the panel at
-    /// position `index`.
-    fn job(&mut self, pass: usize, top: Columns<T>, index: usize) -> Job<T> {
+    /// What the steps work on in one pass, in panels of `panel_cols` columns: L as `top` says, V as it meets
+    /// the diagonal block of the panel at position `index`.
+    fn job(&self, pass: usize, top: Columns<T>, index: usize, panel_cols: usize) -> Job<T> {
         let Shape { block, lanes, .. } = self.shape;
-        let elements = self.passes.elements;
         let plus = self.passes.plus(pass);
         // Later passes go on with what the first has written.
         let l = match pass {
             0 => top,
             _ => Columns { src: top.dst.cast_const(), src_stride: top.dst_stride, ..top },
         };
-        let Pass { v, reflectors } = &mut self.each[pass];
+        let Pass { tiles, reflectors_at, .. } = &self.each[pass];
         Job {
             isa: self.isa,
             l,
-            v: v[index % 2].view(),
+            v: tiles[index % 2],
             stream: false,
             large: false,
-            reflectors: reflectors.as_mut_ptr(),
-            reflector_sets: 1,
-            panel_cols: self.panel_cols,
+            reflectors: *reflectors_at,
+            // The reflectors of narrower panels follow each other as those of one wide one do.
+            reflector_sets: self.panel_cols / panel_cols,
+            panel_cols,
             block,
             lanes,
             plus,
-            minus: elements - plus,
+            minus: self.passes.elements - plus,
         }
     }
 
-    /// The diagonal step of `panel` in all passes.
+    /// The diagonal step of `panel` in all passes. `out` takes the reflectors as the device does: for each pass
+    /// `panel_cols` rows of b, ρ and padding; a null pointer takes none.
     ///
     /// # Errors
     /// The first column whose pivot² is not greater than zero. The new diagonal block is of no use then.
     ///
     /// # Safety
-    /// `top` describes the panel's top, readable at `src`, writable at `dst`, nobody else's.
+    /// `top` describes the panel's top, readable at `src`, writable at `dst`, nobody else's; so is `out`.
     pub unsafe fn diagonal(
         &mut self,
+        crew: &Crew,
         panel: Panel,
         top: Columns<T>,
+        out: *mut T,
         health: &mut Health<T>,
     ) -> Result<(), usize> {
         let entry = |base: *const T, stride: isize, j: usize| {
@@ -166,28 +174,59 @@ impl<T: Scalar> Tops<T> {
         for j in panel.block() {
             self.old[j - panel.first] = entry(top.src, top.src_stride, j);
         }
-        let mut broken = None;
-        for pass in 0..self.passes.count() {
-            // After a breakdown only an earlier one matters, which a later pass may find.
-            let cols = broken.map_or(panel.cols, |column| column - panel.first);
-            if cols == 0 {
-                break;
-            }
-            let job = self.job(pass, top, panel.index);
-            // SAFETY: the caller's promise; earlier panels have been applied to these rows of V, and earlier
-            // passes to this panel.
-            if let Err(column) = unsafe { job.diagonal(Panel { cols, ..panel }, &mut Chain::default()) } {
-                broken = Some(column);
-            }
+        let passes = self.passes.count();
+        for pass in &self.each[..passes] {
+            pass.done.store(0, Ordering::Relaxed);
+            pass.sound.store(panel.cols, Ordering::Relaxed);
         }
-        match broken {
-            Some(column) => Err(column),
-            None => {
-                for j in panel.block() {
-                    health.record(self.old[j - panel.first], entry(top.dst, top.dst_stride, j));
-                }
-                Ok(())
+        let out = Out(out);
+        // SAFETY: each pass once, begun in order: the caller's promise, of which passes share what they have
+        // done.
+        crew.share(passes, &|pass| unsafe { self.diagonal_of(pass, panel, top, &out) });
+        let sound = self.each[passes - 1].sound.load(Ordering::Relaxed);
+        if sound < panel.cols {
+            return Err(panel.first + sound);
+        }
+        for j in panel.block() {
+            health.record(self.old[j - panel.first], entry(top.dst, top.dst_stride, j));
+        }
+        Ok(())
+    }
+
+    /// The diagonal step in one pass, behind the one before it.
+    ///
+    /// # Safety
+    /// As `diagonal`; each pass is done once, and the ones before it have begun.
+    unsafe fn diagonal_of(&self, pass: usize, panel: Panel, top: Columns<T>, out: &Out<T>) {
+        let own = &self.each[pass];
+        let job = self.job(pass, top, panel.index, STEP);
+        let mut sound = panel.cols;
+        for (index, first) in panel.block().step_by(STEP).enumerate() {
+            let done = first - panel.first;
+            if let Some(before) = pass.checked_sub(1).map(|before| &self.each[before]) {
+                wait_until(|| before.done.load(Ordering::Acquire) >= panel.cols.min(done + STEP));
+                // After a breakdown only an earlier one matters, which this pass may find.
+                sound = sound.min(before.sound.load(Ordering::Relaxed));
             }
+            let cols = STEP.min(sound.saturating_sub(done));
+            if cols > 0 {
+                let step = Panel { index, first, cols };
+                // SAFETY: the caller's promise. Earlier passes have been applied to all rows of these columns,
+                // this one's earlier steps to these rows of V.
+                let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
+                if let Err(column) = outcome {
+                    sound = column - panel.first;
+                } else if cols == STEP {
+                    // SAFETY: as above.
+                    unsafe { job.trailing(step, step.end()..panel.end()) };
+                }
+            }
+            own.sound.store(sound, Ordering::Relaxed);
+            own.done.store(panel.cols.min(done + STEP), Ordering::Release);
+        }
+        if sound == panel.cols && !out.0.is_null() {
+            // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this pass's.
+            unsafe { self.reflectors(pass, panel, out) };
         }
     }
 
@@ -195,36 +234,51 @@ impl<T: Scalar> Tops<T> {
     ///
     /// # Safety
     /// As `diagonal`, which has been done; the rows of V have been loaded for the next panel.
-    pub unsafe fn head(&mut self, panel: Panel, rows: Range<usize>, top: Columns<T>) {
-        for pass in 0..self.passes.count() {
-            let job = self.job(pass, top, panel.index + 1);
-            // SAFETY: forwarded to the caller.
-            unsafe { job.trailing(panel, rows.clone()) };
-        }
+    pub unsafe fn head(&self, crew: &Crew, panel: Panel, rows: Range<usize>, top: Columns<T>) {
+        // Whole tiles of V, from where its first one begins.
+        let chunk = self.shape.tile;
+        let whole = Panel { index: 0, ..panel };
+        crew.share(rows.len().div_ceil(chunk), &|c| {
+            let first = rows.start + c * chunk;
+            for pass in 0..self.passes.count() {
+                let job = self.job(pass, top, panel.index + 1, self.panel_cols);
+                // SAFETY: forwarded to the caller; the chunks are apart, and each is gone through pass by
+                // pass.
+                unsafe { job.trailing(whole, first..rows.end.min(first + chunk)) };
+            }
+        });
     }
 
-    /// Writes the reflectors of `panel`, a full one, as the device takes them: for each pass `cols` rows of
-    /// b, ρ and padding.
-    pub fn reflectors(&mut self, panel: Panel, out: &mut [T]) {
-        let Shape { block, lanes, .. } = self.shape;
-        let Passes { elements, .. } = self.passes;
-        let row = reflector_stride::<T>(elements);
+    /// Writes the reflectors of a pass of `panel`, a full one.
+    ///
+    /// # Safety
+    /// As `diagonal`, for the part of `out` that is the pass's; they have been made.
+    unsafe fn reflectors(&self, pass: usize, panel: Panel, out: &Out<T>) {
+        let (Shape { block, .. }, elements) = (self.shape, self.passes.elements);
         let nowhere =
-            Columns { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
-        for pass in 0..self.passes.count() {
-            let job = self.job(pass, nowhere, panel.index);
-            let out = &mut out[pass * self.panel_cols * row..][..panel.cols * row];
-            for (j, out) in out.chunks_exact_mut(row).enumerate() {
-                let reflector = job.reflector(panel, j / block);
-                debug_assert!(j % block < lanes);
-                // SAFETY: the diagonal step has made the reflector, which has column j % block.
-                unsafe {
-                    for (r, b) in out[..elements].iter_mut().enumerate() {
-                        *b = *reflector.b(r).add(j % block);
-                    }
-                    out[elements..].fill(*reflector.rho().add(j % block));
+            Columns::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
+        let job = self.job(pass, nowhere, panel.index, self.panel_cols);
+        let whole = Panel { index: 0, ..panel };
+        let row = reflector_stride::<T>(elements);
+        for j in 0..panel.cols {
+            let reflector = job.reflector(whole, j / block);
+            // SAFETY: the reflector has column j % block and `elements` rows of b; the row of `out` is this
+            // pass's.
+            unsafe {
+                let out = out.0.add((pass * self.panel_cols + j) * row);
+                for r in 0..elements {
+                    *out.add(r) = *reflector.b(r).add(j % block);
+                }
+                for r in elements..row {
+                    *out.add(r) = *reflector.rho().add(j % block);
                 }
             }
         }
     }
 }
+
+/// Where reflectors go, each pass to a part of its own.
+struct Out<T>(*mut T);
+
+// SAFETY: an address; who writes where is the contract of `Tops::diagonal`.
+unsafe impl<T: Sync> Sync for Out<T> {}
