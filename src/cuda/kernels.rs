@@ -41,12 +41,12 @@ pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
 }
 
-/// The trailing step: all columns of a panel over some rows, in passes of `elements` columns of V, those with
-/// a plus sign first.
+/// The trailing step: all columns of a panel over some rows, in passes of `lanes · elements` columns of V,
+/// those with a plus sign first.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, `cols` rows of [`reflector_stride`] scalars: b_j,
-/// ρ_j, padding.
+/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, column and lane, [`reflector_stride`] scalars: its
+/// part of b_j, ρ_j, padding.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
@@ -56,9 +56,11 @@ pub(crate) struct Trailing<'a, T> {
     /// Columns of the panel, a multiple of 8.
     pub cols: usize,
     pub passes: usize,
-    /// Columns of V in a pass.
+    /// Threads that share a row: 1, 2, 4, 8 or 16.
+    pub lanes: usize,
+    /// Columns of V that a thread takes in a pass.
     pub elements: usize,
-    /// Columns of V with a plus sign, of `passes · elements`.
+    /// Columns of V with a plus sign, of `passes · lanes · elements`.
     pub plus: usize,
     /// Rows of the panel and of V that the step is over.
     pub rows: Range<usize>,
@@ -104,7 +106,7 @@ impl<T: Scalar> Kernels<T> {
     }
 
     /// Asks for the trailing step on `stream`, in launches of at most
-    /// `blocks_per_kernel · threads_per_block` rows. Allocates nothing.
+    /// `blocks_per_kernel · threads_per_block / lanes` rows. Allocates nothing.
     ///
     /// # Errors
     /// [`Error::Tuning`] for a `tuning` that is not valid with the step's elements, [`Error::Device`] where the driver refuses a
@@ -130,20 +132,22 @@ impl<T: Scalar> Kernels<T> {
             return Ok(());
         }
         step.check();
-        let mixed = usize::from(!(step.plus == 0 || step.plus == step.passes * elements));
-        let row_bytes = reflector_stride::<T>(elements) * size_of::<T>();
+        let columns = step.passes * step.lanes * elements;
+        let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
+        let row_bytes = step.lanes * reflector_stride::<T>(elements) * size_of::<T>();
         let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols) / AHEAD * AHEAD;
         let threads = tuning.threads_per_block;
         let stream = stream.bound()?;
         let mut first = step.rows.start;
         while first < step.rows.end {
-            let blocks = (step.rows.end - first).div_ceil(threads).min(tuning.blocks_per_kernel);
+            let wanted = ((step.rows.end - first) * step.lanes).div_ceil(threads);
+            let blocks = wanted.min(tuning.blocks_per_kernel);
             let launch = Launch { blocks, threads, shared_bytes: stage_cols * row_bytes };
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
             unsafe { step.launch(self.trailing[place][mixed], stream, &launch, stage_cols, first) }?;
-            first += blocks * threads;
+            first += blocks * threads / step.lanes;
         }
         Ok(())
     }
@@ -209,15 +213,17 @@ struct Launch {
 impl<T> Trailing<'_, T> {
     /// The contract of `trailing.cu`, as far as it can be seen from here.
     fn check(&self) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, elements, plus, rows } = self;
-        let columns = passes * elements;
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, elements, plus, rows } =
+            self;
+        let columns = passes * lanes * elements;
+        debug_assert!(matches!(lanes, 1 | 2 | 4 | 8 | 16), "lanes share a warp");
         debug_assert!(*plus <= columns, "more columns of V than there are");
         debug_assert!(cols.is_multiple_of(AHEAD), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
         debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
         debug_assert!((columns - 1) * v_stride + rows.end <= v.len(), "V is too short");
-        let scalars = passes * cols * reflector_stride::<T>(*elements);
+        let scalars = passes * cols * lanes * reflector_stride::<T>(*elements);
         debug_assert!(scalars <= reflectors.len(), "too few reflectors");
         debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
     }
@@ -241,6 +247,7 @@ impl<T> Trailing<'_, T> {
         let mut reflectors = self.reflectors.address();
         let mut cols = self.cols as c_int;
         let mut passes = self.passes as c_int;
+        let mut lanes = self.lanes as c_int;
         let mut plus = self.plus as c_int;
         let mut stage_cols = stage_cols as c_int;
         let mut first = first as c_longlong;
@@ -253,6 +260,7 @@ impl<T> Trailing<'_, T> {
             (&raw mut reflectors).cast(),
             (&raw mut cols).cast(),
             (&raw mut passes).cast(),
+            (&raw mut lanes).cast(),
             (&raw mut plus).cast(),
             (&raw mut stage_cols).cast(),
             (&raw mut first).cast(),
@@ -261,7 +269,7 @@ impl<T> Trailing<'_, T> {
         let grid = (launch.blocks as c_uint, 1, 1);
         let block = (launch.threads as c_uint, 1, 1);
         let shared_bytes = launch.shared_bytes as c_uint;
-        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the call
+        // SAFETY: twelve pointers to values of the types of the kernel's twelve parameters, copied before the call
         // returns.
         unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
             .map_err(failed("launching the trailing step"))

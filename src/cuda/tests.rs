@@ -108,21 +108,23 @@ struct Pass<T> {
     reflectors: Vec<T>,
     cols: usize,
     passes: usize,
+    lanes: usize,
     plus: usize,
     rows: Range<usize>,
 }
 
 impl<T: Scalar> Pass<T> {
-    fn new(elements: usize, cols: usize, passes: usize, plus: usize, rows: Range<usize>) -> Self {
+    fn new(elements: usize, cols: usize, [passes, lanes, plus]: [usize; 3], rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         Self {
             panel: entries(1, cols * panel_stride),
             panel_stride,
-            v: entries(2, passes * elements * v_stride),
+            v: entries(2, passes * lanes * elements * v_stride),
             v_stride,
-            reflectors: entries(3, passes * cols * reflector_stride::<T>(elements)),
+            reflectors: entries(3, passes * cols * lanes * reflector_stride::<T>(elements)),
             cols,
             passes,
+            lanes,
             plus,
             rows,
         }
@@ -130,26 +132,43 @@ impl<T: Scalar> Pass<T> {
 
     /// The equations of `trailing.cu` in its order of operations, so that every bit agrees.
     fn on_host(&mut self, elements: usize, fma: impl Fn(T, T, T) -> T) {
-        let mixed = self.plus > 0 && self.plus < self.passes * elements;
-        let sign = if self.plus > 0 { T::ONE } else { -T::ONE };
+        let Self { passes, lanes, plus, cols, v_stride, .. } = *self;
+        let width = lanes * elements;
+        let mixed = plus > 0 && plus < passes * width;
+        let sign = if plus > 0 { T::ONE } else { -T::ONE };
         let stride = reflector_stride::<T>(elements);
-        for (pass, i) in (0..self.passes).flat_map(|pass| self.rows.clone().map(move |i| (pass, i))) {
-            let plus = self.plus.saturating_sub(pass * elements);
-            let signed = |r: usize, b: T| if mixed && r >= plus { -b } else { b };
-            let v = &mut self.v[pass * elements * self.v_stride..];
-            for j in 0..self.cols {
-                let row = &self.reflectors[(pass * self.cols + j) * stride..];
-                let (b, rho) = (&row[..elements], row[elements]);
-                let mut sums: [T; 4] = core::array::from_fn(|r| v[i + r * self.v_stride] * signed(r, b[r]));
-                for r in 4..elements {
-                    sums[r % 4] = fma(v[i + r * self.v_stride], signed(r, b[r]), sums[r % 4]);
+        for (pass, i) in (0..passes).flat_map(|pass| self.rows.clone().map(move |i| (pass, i))) {
+            let signed = |r: usize, b: T| if mixed && pass * width + r >= plus { -b } else { b };
+            let v = &mut self.v[pass * width * v_stride..];
+            for j in 0..cols {
+                let row = &self.reflectors[(pass * cols + j) * lanes * stride..];
+                let b = |r: usize| row[r / elements * stride + r % elements];
+                let mut dots: Vec<T> = (0..lanes)
+                    .map(|lane| {
+                        let product = |r: usize| (v[i + r * v_stride], signed(r, b(r)));
+                        let first = lane * elements;
+                        let mut sums: [T; 4] = core::array::from_fn(|r| {
+                            let (v, b) = product(first + r);
+                            v * b
+                        });
+                        for r in 4..elements {
+                            let (v, b) = product(first + r);
+                            sums[r % 4] = fma(v, b, sums[r % 4]);
+                        }
+                        (sums[0] + sums[1]) + (sums[2] + sums[3])
+                    })
+                    .collect();
+                let mut other = 1;
+                while other < lanes {
+                    dots = (0..lanes).map(|lane| dots[lane] + dots[lane ^ other]).collect();
+                    other *= 2;
                 }
                 let l = &mut self.panel[i + j * self.panel_stride];
-                let u = rho * fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), *l);
+                let u = row[elements] * fma(sign, dots[0], *l);
                 *l = u - *l;
-                for r in 0..elements {
-                    let v = &mut v[i + r * self.v_stride];
-                    *v = fma(-u, b[r], *v);
+                for r in 0..width {
+                    let v = &mut v[i + r * v_stride];
+                    *v = fma(-u, b(r), *v);
                 }
             }
         }
@@ -177,6 +196,7 @@ impl<T: Scalar> Pass<T> {
                 reflectors,
                 cols: self.cols,
                 passes: self.passes,
+                lanes: self.lanes,
                 elements: tuning.elements_per_thread,
                 plus: self.plus,
                 rows: self.rows.clone(),
@@ -196,28 +216,39 @@ fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
     for elements_per_thread in [4, 8, 16, 32] {
         let all = elements_per_thread;
-        for (cols, passes, plus, rows, threads_per_block) in [
-            (8, 1, all, 0..1, 32),
-            (24, 1, 0, 5..300, 64),
-            (64, 2, 2 * all, 13..141, 32),
-            (304, 3, 0, 0..40, 128),
-            (72, 1, 1, 2..90, 64),
-            (16, 3, all + 2, 0..33, 32),
-            (8, 1, all, 9..9, 32),
+        for (cols, [passes, lanes, plus], rows, threads_per_block) in [
+            (8, [1, 1, all], 0..1, 32),
+            (24, [1, 1, 0], 5..300, 64),
+            (64, [2, 1, 2 * all], 13..141, 32),
+            (304, [3, 1, 0], 0..40, 128),
+            (72, [1, 1, 1], 2..90, 64),
+            (16, [3, 1, all + 2], 0..33, 32),
+            (8, [1, 1, all], 9..9, 32),
+            (24, [1, 2, 2 * all], 3..77, 32),
+            (40, [2, 4, 3 * all + 1], 0..21, 64),
+            (16, [1, 8, 0], 1..50, 32),
+            (16, [2, 16, 32 * all], 0..9, 32),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let mut expected = Pass::<T>::new(elements_per_thread, cols, passes, plus, rows.clone());
-            let mut found = Pass::<T>::new(elements_per_thread, cols, passes, plus, rows);
+            let mut expected = Pass::<T>::new(elements_per_thread, cols, [passes, lanes, plus], rows.clone());
+            let mut found = Pass::<T>::new(elements_per_thread, cols, [passes, lanes, plus], rows);
             // Smaller reflectors: the entries stay of the order of one.
             for pass in [&mut expected, &mut found] {
                 pass.reflectors.iter_mut().for_each(|x| *x *= T::from_f64(0.25));
+                // Every lane has the same rho.
+                let stride = reflector_stride::<T>(elements_per_thread);
+                for column in pass.reflectors.chunks_exact_mut(pass.lanes * stride) {
+                    let rho = column[elements_per_thread];
+                    column.chunks_exact_mut(stride).for_each(|lane| lane[elements_per_thread] = rho);
+                }
             }
             expected.on_host(elements_per_thread, fma);
             found.on_device(&device, &tuning);
-            assert_eq!(expected.panel, found.panel, "{elements_per_thread} elements, {cols} columns");
-            assert_eq!(expected.v, found.v, "{elements_per_thread} elements, {cols} columns");
+            let what = format!("{elements_per_thread} elements, {cols} columns, {lanes} lanes");
+            assert!(expected.panel == found.panel, "L: {what}");
+            assert!(expected.v == found.v, "V: {what}");
         }
     }
 }
@@ -247,6 +278,7 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
         reflectors: part,
         cols: 8,
         passes: 1,
+        lanes: 1,
         elements: 5,
         plus: 5,
         rows: 0..1,

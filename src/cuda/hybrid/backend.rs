@@ -124,7 +124,7 @@ impl<T: Scalar> Streaming<'_, T> {
         let Self { pipe, passes, .. } = &*self;
         let slot = &pipe.slots[self.slot(panel)];
         let set = &pipe.reflectors[panel.index % 2];
-        let len = passes.count() * self.plan.panel_cols * reflector_row::<T>(passes);
+        let len = set.device.len();
         let from = Place { address: set.host.address(0), stride: len };
         let to = Place { address: set.device.slice(0..len).address(), stride: len };
         // SAFETY: the host does not write the set again before it has waited for a later export.
@@ -157,6 +157,7 @@ impl<T: Scalar> Streaming<'_, T> {
             reflectors: set.device.slice(0..set.device.len()),
             cols: panel.cols,
             passes: passes.count(),
+            lanes: passes.lanes,
             elements: passes.elements,
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
@@ -165,11 +166,6 @@ impl<T: Scalar> Streaming<'_, T> {
         // behind the events that `fetch` and `retire` wait for.
         unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
     }
-}
-
-/// Scalars from one reflector to the next.
-fn reflector_row<T>(passes: &Passes) -> usize {
-    crate::cuda::kernels::reflector_stride::<T>(passes.elements)
 }
 
 impl<T: Scalar> Backend for Streaming<'_, T> {

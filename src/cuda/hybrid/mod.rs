@@ -90,11 +90,12 @@ impl Hybrid {
         &self.tuning
     }
 
-    /// Bytes of device memory for modifications of rank k of a factor of order n: with b `panel_cols`, e
-    /// columns of V in a pass, and g = ⌈k / e⌉ passes, `slots` · (n − 2 b) b for the panels, n g e for V, and
-    /// 2 g b (e + 16 bytes) for the reflectors, with columns rounded up to lines of 128 bytes.
+    /// Bytes of device memory for modifications of rank k of a factor of order n: with b `panel_cols` and k'
+    /// columns of V, `slots` · (n − 2 b) b for the panels, n k' for V, and 2 b k' (1 + 16 bytes / e) for the
+    /// reflectors, with columns rounded up to lines of 128 bytes.
     ///
-    /// e is `elements_per_thread`, or the smallest possible value that is not less than k.
+    /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small k,
+    /// 4, 8 or 16, and of the threads that share a row.
     #[must_use]
     pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
         device_bytes::<T>(n, &Passes::new(k, 0, tuning.elements_per_thread), tuning)

@@ -2,30 +2,43 @@
 
 use crate::cuda::kernels::ELEMENTS;
 
+/// How many threads may share a row.
+const LANES: [usize; 5] = [1, 2, 4, 8, 16];
+
 /// The passes of one modification: its columns of V, plus signs first, cut into pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passes {
-    /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
+    /// Columns of V that a thread of the device takes in a pass.
     pub elements: usize,
+    /// Threads that share a row.
+    pub lanes: usize,
     plus: usize,
     minus: usize,
 }
 
 impl Passes {
-    /// For V with that many columns of each sign. `limit`: columns of V in a pass, at most.
+    /// For V with that many columns of each sign. `limit`: columns of V that a thread takes, at most.
     pub fn new(plus: usize, minus: usize, limit: usize) -> Self {
-        let wanted = (plus + minus).min(limit);
-        let elements = ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(limit);
-        Self { elements, plus, minus }
+        let rank = plus + minus;
+        let elements = ELEMENTS.into_iter().find(|&e| e >= rank.min(limit)).unwrap_or(limit);
+        // Zero columns fill up the last pass, and are worked on like the others; passes wait for each other.
+        let cost = |lanes: usize| rank.div_ceil(lanes * elements) * (lanes + 2);
+        let lanes = LANES.into_iter().min_by_key(|&lanes| cost(lanes)).unwrap_or(1);
+        Self { elements, lanes, plus, minus }
+    }
+
+    /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
+    pub fn width(&self) -> usize {
+        self.lanes * self.elements
     }
 
     pub fn count(&self) -> usize {
-        (self.plus + self.minus).div_ceil(self.elements)
+        (self.plus + self.minus).div_ceil(self.width())
     }
 
     /// Columns of V on the device.
     pub fn columns(&self) -> usize {
-        self.count() * self.elements
+        self.count() * self.width()
     }
 
     /// Columns with a plus sign in all passes. Zero columns go with the ones before them.
@@ -35,7 +48,7 @@ impl Passes {
 
     /// Columns with a plus sign in one pass; they come first.
     pub fn plus(&self, pass: usize) -> usize {
-        self.all_plus().saturating_sub(pass * self.elements).min(self.elements)
+        self.all_plus().saturating_sub(pass * self.width()).min(self.width())
     }
 }
 
@@ -49,7 +62,7 @@ mod tests {
             for limit in ELEMENTS {
                 let passes = Passes::new(plus, minus, limit);
                 assert!(passes.elements <= limit && passes.columns() >= plus + minus);
-                assert!(passes.columns() - (plus + minus) < passes.elements);
+                assert!(passes.columns() - (plus + minus) < passes.width());
                 let all: usize = (0..passes.count()).map(|pass| passes.plus(pass)).sum();
                 assert_eq!(all, passes.all_plus());
                 assert_eq!(all, if minus == 0 { passes.columns() } else { plus });

@@ -66,7 +66,7 @@ impl Scalars {
         Self {
             slot: tail_stride::<T>(order.saturating_sub(2 * panel_cols)) * panel_cols,
             v: tail_stride::<T>(order) * passes.columns(),
-            reflectors: passes.count() * panel_cols * reflector_stride::<T>(passes.elements),
+            reflectors: passes.count() * panel_cols * passes.lanes * reflector_stride::<T>(passes.elements),
         }
     }
 }

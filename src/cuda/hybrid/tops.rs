@@ -80,14 +80,14 @@ impl<T: Scalar> Tops<T> {
     /// Makes room for a sweep.
     pub fn prepare(&mut self, passes: Passes, panel_cols: usize) {
         (self.passes, self.panel_cols) = (passes, panel_cols);
-        self.shape = self.isa.shape::<T>(passes.elements);
+        self.shape = self.isa.shape::<T>(passes.width());
         let Shape { block, lanes, .. } = self.shape;
         debug_assert!(STEP.is_multiple_of(block));
         if self.each.len() < passes.count() {
             self.each.resize_with(passes.count(), Pass::default);
         }
         for pass in &mut self.each[..passes.count()] {
-            pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.elements));
+            pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.width()));
             pass.reflectors_at = pass.reflectors.as_mut_ptr();
         }
         self.old.resize(panel_cols, T::ZERO);
@@ -95,8 +95,9 @@ impl<T: Scalar> Tops<T> {
 
     /// Threads that could find something to do beside the one that leads.
     pub fn helpers(&self) -> usize {
-        // One pass is too little to share.
-        if self.passes.count() < 2 {
+        // Below, what there is to share is done before the others have noticed.
+        const WORTH_SHARING: usize = 64;
+        if self.passes.columns() < WORTH_SHARING {
             return 0;
         }
         let chunks = self.panel_cols.div_ceil(self.shape.tile);
@@ -108,9 +109,9 @@ impl<T: Scalar> Tops<T> {
     /// # Safety
     /// Nothing writes to these rows of `v` meanwhile. (column stride `stride`)
     pub unsafe fn load(&mut self, v: &Pinned<T>, stride: usize, rows: Range<usize>, index: usize) {
-        let elements = self.passes.elements;
+        let width = self.passes.width();
         for (g, pass) in self.each[..self.passes.count()].iter_mut().enumerate() {
-            let columns = (g * elements..(g + 1) * elements).map(|r| {
+            let columns = (g * width..(g + 1) * width).map(|r| {
                 debug_assert!(r * stride + rows.end <= v.len());
                 // SAFETY: column r of V has `stride` rows there, and they are at rest as the caller says.
                 let column =
@@ -118,7 +119,7 @@ impl<T: Scalar> Tops<T> {
                 (column, T::ONE)
             });
             let v = &mut pass.v[index % 2];
-            v.pack_columns(columns, elements, rows.len(), rows.start, self.shape.tile);
+            v.pack_columns(columns, width, rows.len(), rows.start, self.shape.tile);
             pass.tiles[index % 2] = v.view();
         }
     }
@@ -147,7 +148,7 @@ impl<T: Scalar> Tops<T> {
             block,
             lanes,
             plus,
-            minus: self.passes.elements - plus,
+            minus: self.passes.width() - plus,
         }
     }
 
@@ -254,20 +255,21 @@ impl<T: Scalar> Tops<T> {
     /// # Safety
     /// As `diagonal`, for the part of `out` that is the pass's; they have been made.
     unsafe fn reflectors(&self, pass: usize, panel: Panel, out: &Out<T>) {
-        let (Shape { block, .. }, elements) = (self.shape, self.passes.elements);
+        let Shape { block, .. } = self.shape;
+        let Passes { elements, lanes, .. } = self.passes;
         let nowhere =
             Columns::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
         let job = self.job(pass, nowhere, panel.index, self.panel_cols);
         let whole = Panel { index: 0, ..panel };
         let row = reflector_stride::<T>(elements);
-        for j in 0..panel.cols {
+        for (j, lane) in (0..panel.cols).flat_map(|j| (0..lanes).map(move |lane| (j, lane))) {
             let reflector = job.reflector(whole, j / block);
-            // SAFETY: the reflector has column j % block and `elements` rows of b; the row of `out` is this
-            // pass's.
+            // SAFETY: the reflector has column j % block and `lanes · elements` rows of b; the row of `out` is
+            // this pass's.
             unsafe {
-                let out = out.0.add((pass * self.panel_cols + j) * row);
+                let out = out.0.add(((pass * self.panel_cols + j) * lanes + lane) * row);
                 for r in 0..elements {
-                    *out.add(r) = *reflector.b(r).add(j % block);
+                    *out.add(r) = *reflector.b(lane * elements + r).add(j % block);
                 }
                 for r in elements..row {
                     *out.add(r) = *reflector.rho().add(j % block);
