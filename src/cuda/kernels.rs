@@ -135,7 +135,7 @@ impl<T: Scalar> Kernels<T> {
         let columns = step.passes * step.lanes * elements;
         let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
         let row_bytes = step.lanes * reflector_stride::<T>(elements) * size_of::<T>();
-        let stage_cols = (STAGE_BYTES / row_bytes).min(step.cols) / AHEAD * AHEAD;
+        let stage_cols = ((STAGE_BYTES / row_bytes).min(step.cols) / AHEAD * AHEAD).max(AHEAD);
         let threads = tuning.threads_per_block;
         let stream = stream.bound()?;
         let mut first = step.rows.start;
