@@ -17,18 +17,20 @@
 //
 // Launch: a grid of x only, blocks of x only. Thread t of the grid is lane t % lanes of row first + t / lanes;
 // a launch covers at most gridDim.x * blockDim.x / lanes rows, and rows from `end` on belong to nobody. Rows
-// never mix and each has one owner, so the result does not depend on grid, block or stage_cols, bit for bit.
+// never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
 //
-// Limits: blockDim.x <= max_threads(E), a multiple of 32; lanes 1, 2, 4, 8 or 16; cols a multiple of AHEAD;
-// stage_cols > 0, a multiple of AHEAD; dynamic shared memory of stage_cols * lanes * ROW * sizeof(T) bytes.
-// Offsets are 64 bits wide.
+// Limits: blockDim.x <= max_threads(E), a multiple of 32; lanes 1, 2, 4 or 8; cols a multiple of AHEAD; dynamic
+// shared memory of AHEAD * lanes * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
 // these bits.
 #include "common.cuh"
 
-// Columns of L on their way from memory while one is worked on.
+// Columns of L on their way from memory while one is worked on, and columns whose reflectors are staged.
 constexpr int AHEAD = 8;
+
+// Words of the next stage's reflectors that a thread has on their way meanwhile.
+constexpr int CARRIED = 5;
 
 // Partial sums of a dot product: its chain of dependent operations is as much shorter.
 constexpr int SUMS = 4;
@@ -101,7 +103,7 @@ __device__ __forceinline__ void group(const Row<T, E>* staged, Walk<T>& walk, T 
 // One pass of a lane of a row. A thread without a row still stages, and meets the others.
 template <class T, int E, bool MIXED>
 __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, const Word<T>* reflectors,
-                                     Row<T, E>* staged, int lane, int stage_cols) {
+                                     Row<T, E>* staged, int lane) {
     T registers[E]; // the row's entries in the lane's columns of V
 #pragma unroll
     for (int r = 0; r < E; ++r) registers[r] = walk.mine ? v[r * v_stride] : T(0);
@@ -109,16 +111,30 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
 #pragma unroll
     for (int c = 0; c < AHEAD; ++c) ahead[c] = walk.mine ? walk.entry[c * walk.stride] : T(0);
 
+    Word<T>* const target = (Word<T>*)staged;
+    const int words = AHEAD * walk.lanes * Row<T, E>::WORDS; // of a stage
+    Word<T> carried[CARRIED];
+#pragma unroll
+    for (int q = 0; q < CARRIED; ++q) {
+        const int w = threadIdx.x + q * blockDim.x;
+        if (w < words) carried[q] = reflectors[w];
+    }
     while (walk.at < walk.cols) {
-        const int count = stage_cols < walk.cols - walk.at ? stage_cols : walk.cols - walk.at;
-        const int words = walk.lanes * Row<T, E>::WORDS; // of one column
-        const Word<T>* const source = reflectors + (long long)walk.at * words;
-        Word<T>* const target = (Word<T>*)staged;
         __syncthreads(); // what was staged before has been read
-        for (int w = threadIdx.x; w < count * words; w += blockDim.x) target[w] = source[w];
+#pragma unroll
+        for (int q = 0; q < CARRIED; ++q) {
+            const int w = threadIdx.x + q * blockDim.x;
+            if (w < words) target[w] = carried[q];
+        }
+        for (int w = threadIdx.x + CARRIED * blockDim.x; w < words; w += blockDim.x) target[w] = reflectors[w];
         __syncthreads();
-        for (int c = 0; c < count; c += AHEAD)
-            group<T, E, MIXED>(staged + c * walk.lanes + lane, walk, ahead, registers);
+        reflectors += words;
+#pragma unroll
+        for (int q = 0; q < CARRIED; ++q) {
+            const int w = threadIdx.x + q * blockDim.x;
+            if (w < words && walk.at + AHEAD < walk.cols) carried[q] = reflectors[w];
+        }
+        group<T, E, MIXED>(staged + lane, walk, ahead, registers);
     }
 
 #pragma unroll
@@ -129,9 +145,9 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
 template <class T, int E, bool MIXED>
 __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v, long long v_stride,
                                          const T* reflectors, int cols, int passes, int lanes, int plus,
-                                         int stage_cols, long long first, long long end) {
+                                         long long first, long long end) {
     typedef Row<T, E> Reflector;
-    DYNAMIC_SHARED(Reflector, staged); // (stage_cols, lanes)
+    DYNAMIC_SHARED(Reflector, staged); // (AHEAD, lanes)
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long i = first + thread / lanes;
     const int lane = (int)(thread % lanes);
@@ -143,7 +159,7 @@ __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v,
                               cols,  mine,                         mine && lane == 0, lanes,
                               plus - column, MIXED || plus > 0 ? T(1) : T(-1)};
         const Word<T>* const own = (const Word<T>*)reflectors + (long long)p * cols * lanes * Reflector::WORDS;
-        pass<T, E, MIXED>(walk, v + column * v_stride + i, v_stride, own, staged, lane, stage_cols);
+        pass<T, E, MIXED>(walk, v + column * v_stride + i, v_stride, own, staged, lane);
         __syncwarp(); // the next pass reads the entries of L that lane 0 has written
     }
 }
@@ -151,9 +167,9 @@ __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v,
 #define INSTANCE(NAME, T, E, MIXED)                                                                          \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
-             int passes, int lanes, int plus, int stage_cols, long long first, long long end) {              \
+             int passes, int lanes, int plus, long long first, long long end) {                              \
         trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, plus,       \
-                              stage_cols, first, end);                                                       \
+                              first, end);                                                                   \
     }
 #define TRAILING(NAME, T, E)                                                                                 \
     INSTANCE(NAME, T, E, false)                                                                              \

@@ -32,10 +32,6 @@ pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 /// `AHEAD` of `trailing.cu`: columns come in groups of this many.
 const AHEAD: usize = 8;
 
-/// What a block may stage in shared memory at a time. Leaves room for six blocks on a multiprocessor, and
-/// needs no leave from the driver.
-const STAGE_BYTES: usize = 32 << 10;
-
 /// Scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to the next 16 bytes.
 pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
@@ -56,7 +52,7 @@ pub(crate) struct Trailing<'a, T> {
     /// Columns of the panel, a multiple of 8.
     pub cols: usize,
     pub passes: usize,
-    /// Threads that share a row: 1, 2, 4, 8 or 16.
+    /// Threads that share a row: 1, 2, 4 or 8.
     pub lanes: usize,
     /// Columns of V that a thread takes in a pass.
     pub elements: usize,
@@ -134,19 +130,18 @@ impl<T: Scalar> Kernels<T> {
         step.check();
         let columns = step.passes * step.lanes * elements;
         let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
-        let row_bytes = step.lanes * reflector_stride::<T>(elements) * size_of::<T>();
-        let stage_cols = ((STAGE_BYTES / row_bytes).min(step.cols) / AHEAD * AHEAD).max(AHEAD);
+        let shared_bytes = AHEAD * step.lanes * reflector_stride::<T>(elements) * size_of::<T>();
         let threads = tuning.threads_per_block;
         let stream = stream.bound()?;
         let mut first = step.rows.start;
         while first < step.rows.end {
             let wanted = ((step.rows.end - first) * step.lanes).div_ceil(threads);
             let blocks = wanted.min(tuning.blocks_per_kernel);
-            let launch = Launch { blocks, threads, shared_bytes: stage_cols * row_bytes };
+            let launch = Launch { blocks, threads, shared_bytes };
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(self.trailing[place][mixed], stream, &launch, stage_cols, first) }?;
+            unsafe { step.launch(self.trailing[place][mixed], stream, &launch, first) }?;
             first += blocks * threads / step.lanes;
         }
         Ok(())
@@ -203,7 +198,7 @@ impl<T: Scalar> Kernels<T> {
     }
 }
 
-/// What goes with a kernel to the driver. The tuning's rules and `STAGE_BYTES` keep all of it far below 2³².
+/// What goes with a kernel to the driver. The tuning's rules keep all of it far below 2³².
 struct Launch {
     blocks: usize,
     threads: usize,
@@ -216,7 +211,7 @@ impl<T> Trailing<'_, T> {
         let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, elements, plus, rows } =
             self;
         let columns = passes * lanes * elements;
-        debug_assert!(matches!(lanes, 1 | 2 | 4 | 8 | 16), "lanes share a warp");
+        debug_assert!(matches!(lanes, 1 | 2 | 4 | 8), "lanes share a warp");
         debug_assert!(*plus <= columns, "more columns of V than there are");
         debug_assert!(cols.is_multiple_of(AHEAD), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
@@ -237,7 +232,6 @@ impl<T> Trailing<'_, T> {
         function: sys::CUfunction,
         stream: sys::CUstream,
         launch: &Launch,
-        stage_cols: usize,
         first: usize,
     ) -> Result<(), Error> {
         let mut panel = self.panel.address();
@@ -249,7 +243,6 @@ impl<T> Trailing<'_, T> {
         let mut passes = self.passes as c_int;
         let mut lanes = self.lanes as c_int;
         let mut plus = self.plus as c_int;
-        let mut stage_cols = stage_cols as c_int;
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;
         let mut arguments = [
@@ -262,14 +255,13 @@ impl<T> Trailing<'_, T> {
             (&raw mut passes).cast(),
             (&raw mut lanes).cast(),
             (&raw mut plus).cast(),
-            (&raw mut stage_cols).cast(),
             (&raw mut first).cast(),
             (&raw mut end).cast(),
         ];
         let grid = (launch.blocks as c_uint, 1, 1);
         let block = (launch.threads as c_uint, 1, 1);
         let shared_bytes = launch.shared_bytes as c_uint;
-        // SAFETY: twelve pointers to values of the types of the kernel's twelve parameters, copied before the call
+        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the call
         // returns.
         unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
             .map_err(failed("launching the trailing step"))

@@ -227,7 +227,7 @@ fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
             (24, [1, 2, 2 * all], 3..77, 32),
             (40, [2, 4, 3 * all + 1], 0..21, 64),
             (16, [1, 8, 0], 1..50, 32),
-            (16, [2, 16, 32 * all], 0..9, 32),
+            (16, [2, 8, 16 * all], 0..9, 32),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =

@@ -3,7 +3,7 @@
 use crate::cuda::kernels::ELEMENTS;
 
 /// How many threads may share a row.
-const LANES: [usize; 5] = [1, 2, 4, 8, 16];
+const LANES: [usize; 4] = [1, 2, 4, 8];
 
 /// The passes of one modification: its columns of V, plus signs first, cut into pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
