@@ -120,6 +120,24 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(Self { factor: engine.adopt(l)?, engine, row_norm })
     }
 
+    /// The same factor on another engine; this one stays.
+    ///
+    /// # Errors
+    /// Those of the engines: [`Error::Poisoned`] from the one, [`Error::Device`] from the other. None between
+    /// engines on the CPU. Cost: two copies of L.
+    pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
+        let factor = engine.adopt(self.to_factor()?)?;
+        Ok(Cholesky { factor, engine, row_norm: self.row_norm })
+    }
+
+    /// The factor moved to another engine, from host memory to a device or back.
+    ///
+    /// # Errors
+    /// As [`to_engine`](Self::to_engine), which keeps the factor where an error would lose it.
+    pub fn into_engine<F: Engine<T>>(self, engine: F) -> Result<Cholesky<T, F>, Error> {
+        self.to_engine(engine)
+    }
+
     /// n, the number of rows of A.
     #[must_use]
     pub fn order(&self) -> usize {

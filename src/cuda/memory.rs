@@ -46,11 +46,6 @@ impl<T: Scalar> DeviceBuffer<T> {
         self.len
     }
 
-    /// Bytes that the scalars take.
-    pub fn bytes(&self) -> usize {
-        self.len * size_of::<T>()
-    }
-
     /// The scalars in `range`.
     pub fn slice(&self, range: Range<usize>) -> DeviceSlice<'_, T> {
         debug_assert!(range.start <= range.end && range.end <= self.len);
@@ -145,6 +140,7 @@ impl<T: Scalar> Pinned<T> {
     }
 
     /// Not for memory that a copy is still writing to: see [`Stream::download`].
+    #[cfg(test)]
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: `len` scalars were allocated and set; all-zero bytes are a scalar. Whoever asks for a copy
         // into them has promised not to come here before it is done.

@@ -71,7 +71,7 @@ fn more_memory_than_there_is_is_an_error() {
         assert!(matches!(DeviceBuffer::<f64>::new(&device, len), Err(Error::Device { .. })));
         assert!(matches!(Pinned::<f64>::new(&device, len), Err(Error::Device { .. })));
     }
-    assert_eq!(DeviceBuffer::<f32>::new(&device, 0).unwrap().bytes(), 0);
+    assert_eq!(DeviceBuffer::<f32>::new(&device, 0).unwrap().len(), 0);
     assert_eq!(Pinned::<f32>::new(&device, 0).unwrap().as_slice(), []);
 }
 

@@ -8,6 +8,8 @@ mod allocation;
 mod clones;
 mod drift;
 mod failure;
+#[cfg(feature = "cuda")]
+mod hybrid;
 mod input;
 mod order;
 mod peers;

@@ -33,7 +33,8 @@ use crate::plan::{Panel, Plan};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::sweep::sweep;
-use faer::{Mat, MatMut, Par};
+use faer::{Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 /// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
 /// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
@@ -121,12 +122,6 @@ impl<T> core::fmt::Debug for HybridFactor<T> {
 }
 
 impl<T: Scalar> HybridFactor<T> {
-    /// Device memory held, in bytes.
-    #[cfg(test)]
-    fn device_bytes(&self) -> usize {
-        self.pipe.as_ref().map_or(0, Pipe::device_bytes)
-    }
-
     fn healthy(&self) -> Result<&Panels<T>, Error> {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.l) }
     }
@@ -275,18 +270,25 @@ impl Hybrid {
 
 /// V diag(√|w|) as the passes take it: plus signs first, filled up with zero columns.
 fn fill<T: Scalar>(pipe: &mut Pipe<T>, change: &Change<'_, T>, passes: &Passes, plan: &Plan) {
+    /// Scalars from which on threads are worth waking.
+    const WORTH_SHARING: usize = 1 << 19;
     let rows = plan.start..plan.rows;
-    let (columns, stride) = (passes.columns(), pipe.v_stride);
-    let v = pipe.v_host.as_mut_slice();
-    let to = (0..columns).map(|r| r * stride + rows.start..r * stride + rows.end);
-    let mut given = change.columns();
-    for to in to {
-        match given.next() {
-            Some((column, scale)) => {
-                let from = column.col(0).subrows(rows.start, rows.len());
-                v[to].iter_mut().zip(from.iter()).for_each(|(y, &x)| *y = scale * x);
-            }
-            None => v[to].fill(T::ZERO),
+    let copy = |to: &mut [T], from: Option<(MatRef<'_, T>, T)>| {
+        let to = &mut to[rows.clone()];
+        let Some((column, scale)) = from else { return to.fill(T::ZERO) };
+        let from = column.col(0).subrows(rows.start, rows.len());
+        match from.try_as_col_major() {
+            Some(from) => to.iter_mut().zip(from.as_slice()).for_each(|(y, &x)| *y = scale * x),
+            None => to.iter_mut().zip(from.iter()).for_each(|(y, &x)| *y = scale * x),
         }
+    };
+    let stride = pipe.v_stride;
+    let v = &mut pipe.v_host.as_mut_slice()[..passes.columns() * stride];
+    if rows.len() * passes.columns() < WORTH_SHARING {
+        let columns = change.columns().map(Some).chain(core::iter::repeat(None));
+        v.chunks_exact_mut(stride).zip(columns).for_each(|(to, from)| copy(to, from));
+    } else {
+        let columns = v.par_chunks_exact_mut(stride).enumerate();
+        columns.for_each(|(r, to)| copy(to, change.columns().nth(r)));
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::cuda::kernels::ELEMENTS;
 
-/// How many threads may share a row.
-const LANES: [usize; 4] = [1, 2, 4, 8];
+/// How many threads may share a row. More would leave the CPU, where each thread takes a pass, too few passes.
+const LANES: [usize; 3] = [1, 2, 4];
 
 /// The passes of one modification: its columns of V, plus signs first, cut into pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

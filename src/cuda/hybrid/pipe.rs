@@ -123,13 +123,6 @@ impl<T: Scalar> Pipe<T> {
             && reflectors <= self.scalars.reflectors
     }
 
-    /// Bytes allocated on the device.
-    pub fn device_bytes(&self) -> usize {
-        let slots: usize = self.slots.iter().map(|slot| slot.panel.bytes()).sum();
-        let reflectors: usize = self.reflectors.iter().map(|set| set.device.bytes()).sum();
-        slots + reflectors + self.v.bytes()
-    }
-
     /// Rows from `row` on of V on the device, and in host memory.
     pub fn rows_of_v(&self, row: usize) -> (Place, Place) {
         let stride = self.v_stride;

@@ -14,11 +14,11 @@ pub type Turn = fake_cuda::Shared;
 pub type Turn = ();
 
 #[cfg(feature = "fake-cuda")]
-fn turn() -> Turn {
+pub fn turn() -> Turn {
     fake_cuda::shared()
 }
 #[cfg(not(feature = "fake-cuda"))]
-fn turn() {}
+pub fn turn() {}
 
 /// The first device. Without one the test says so, or fails if it was to have one.
 pub fn device() -> Option<Device> {
