@@ -31,6 +31,7 @@ impl<T> Buffer<T> {
         }
     }
 
+    #[cfg(feature = "cuda")]
     pub fn as_ptr(&self) -> *const T {
         self.lines.as_ptr().cast()
     }

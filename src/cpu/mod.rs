@@ -2,6 +2,7 @@
 
 mod backend;
 mod buffer;
+#[cfg(feature = "cuda")]
 mod crew;
 mod diagonal;
 mod engine;
@@ -24,13 +25,20 @@ mod tests;
 
 use self::backend::Sequential;
 pub(crate) use self::buffer::Buffer;
+#[cfg(feature = "cuda")]
 pub(crate) use self::crew::{Crew, wait_until};
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
-pub(crate) use self::job::{Chain, Columns, Job};
-pub(crate) use self::packed::{Packed, Tiles};
+#[cfg(feature = "cuda")]
+pub(crate) use self::job::Chain;
+pub(crate) use self::job::{Columns, Job};
+pub(crate) use self::packed::Packed;
+#[cfg(feature = "cuda")]
+pub(crate) use self::packed::Tiles;
 pub(crate) use self::simd::{Isa, Shape};
-pub(crate) use self::storage::{lower, stride};
+pub(crate) use self::storage::lower;
+#[cfg(feature = "cuda")]
+pub(crate) use self::storage::stride;
 use self::team::{Chunk, Team};
 pub(crate) use self::threads::Threads;
 use crate::change::Change;

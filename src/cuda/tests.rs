@@ -16,14 +16,14 @@ pub(super) mod fake_cuda;
 #[cfg(feature = "fake-cuda")]
 type Turn = fake_cuda::Shared;
 #[cfg(not(feature = "fake-cuda"))]
-type Turn = ();
+struct Turn;
 
 /// The first device. Without one the test says so, or fails if it was to have one.
 fn device() -> Option<(Turn, Device)> {
     #[cfg(feature = "fake-cuda")]
     let turn = fake_cuda::shared();
     #[cfg(not(feature = "fake-cuda"))]
-    let turn = ();
+    let turn = Turn;
     match Device::new(0) {
         Ok(device) => Some((turn, device)),
         Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {

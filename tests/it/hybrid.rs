@@ -6,7 +6,7 @@ use crate::support::problem::{Kind, Problem};
 use crate::support::real::bits;
 use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::faer::MatRef;
-use cholupdate::{Cholesky, Cpu, Error};
+use cholupdate::{Cpu, Error};
 use std::fmt::Debug;
 
 /// A device, and what keeps other tests off it meanwhile.
@@ -118,6 +118,7 @@ fn factors_on_one_device_do_not_disturb_each_other() {
 mod on_the_fake_driver {
     use super::*;
     use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
+    use cholupdate::Cholesky;
     use cholupdate::faer::Mat;
 
     const ORDER: usize = 200;

@@ -11,14 +11,16 @@ pub mod fake_cuda;
 #[cfg(feature = "fake-cuda")]
 pub type Turn = fake_cuda::Shared;
 #[cfg(not(feature = "fake-cuda"))]
-pub type Turn = ();
+pub struct Turn;
 
 #[cfg(feature = "fake-cuda")]
 pub fn turn() -> Turn {
     fake_cuda::shared()
 }
 #[cfg(not(feature = "fake-cuda"))]
-pub fn turn() {}
+pub fn turn() -> Turn {
+    Turn
+}
 
 /// The first device. Without one the test says so, or fails if it was to have one.
 pub fn device() -> Option<Device> {
