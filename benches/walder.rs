@@ -1,0 +1,177 @@
+//! Figures 2 and 3 of Walder's gpucholmod (2010) on this machine: time and error of rank-16 and rank-1 up- and
+//! downdates by order, LINPACK's routines on the CPU against the hybrid engine.
+//!
+//! His procedure: B (n × n) and V (n × k) uniform on [0, 1]. The update starts from the factor of BᵀB + I, the downdate
+//! from that of BᵀB + I + V Vᵀ; the error is max |A' − L'L'ᵀ|. Double precision. Writes `walder.csv`, `walder_k16.svg` and
+//! `walder_k1.svg` to the folder `CHOLUPDATE_WALDER` names, else `target/walder`. Without a device it does nothing.
+//!
+//! ```sh
+//! cargo bench --bench walder
+//! ```
+
+#[path = "support/linpack.rs"]
+mod linpack;
+#[path = "support/plot.rs"]
+mod plot;
+
+use crate::linpack::{Work, dchdd, dchud};
+use crate::plot::{Curve, figure};
+use cholupdate::cuda::{Device, Hybrid, Tuning};
+use cholupdate::faer::linalg::matmul::matmul;
+use cholupdate::faer::{Accum, Mat, Par};
+use cholupdate::{Cholesky, Cpu, Engine, Modification};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::path::PathBuf;
+use std::time::Instant;
+use std::{env, fs};
+
+const SEED: u64 = 2010;
+const METHODS: [&str; 4] = ["LINPACK", "hybrid", "hybrid, his parameters", "CPU, all threads"];
+
+/// Seconds and the largest error of one method at one order.
+#[derive(Clone, Copy)]
+struct Point {
+    seconds: f64,
+    error: f64,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let testing = !env::args().any(|argument| argument == "--bench");
+    let device = match Device::new(0) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("no device, nothing measured: {error}");
+            return Ok(());
+        }
+    };
+    let orders: Vec<usize> = match env::var("CHOLUPDATE_BENCH_N") {
+        Ok(list) => list.split(',').map(str::parse).collect::<Result<_, _>>()?,
+        Err(_) if testing => vec![100, 200],
+        Err(_) => vec![500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000],
+    };
+    let folder =
+        env::var_os("CHOLUPDATE_WALDER").map_or_else(|| PathBuf::from("target/walder"), PathBuf::from);
+    fs::create_dir_all(&folder)?;
+    let threads = rayon::current_num_threads();
+    let about = format!("{}, {threads} threads, cholupdate {}", device.name(), env!("CARGO_PKG_VERSION"));
+    let mut csv = format!("# {about}, seed {SEED}\nk,n,verb,method,seconds,max_error\n");
+    for rank in [16, 1] {
+        let mut points = Vec::new();
+        for &order in &orders {
+            let cell = cell(&device, order, rank)?;
+            for (verb, by_method) in ["update", "downdate"].iter().zip(&cell) {
+                for (method, Point { seconds, error }) in METHODS.iter().zip(by_method) {
+                    csv += &format!("{rank},{order},{verb},\"{method}\",{seconds:.6e},{error:.3e}\n");
+                }
+                let [linpack, hybrid, his, cpu] = by_method.map(|point| 1e3 * point.seconds);
+                println!(
+                    "k {rank:>2} n {order:>5} {verb:<8} LINPACK {linpack:>9.2} ms, hybrid {hybrid:>7.2} ms ({:.1} x), \
+                     his parameters {his:>7.2} ms ({:.1} x), CPU {cpu:>7.2} ms; errors {:.1e} {:.1e} {:.1e} {:.1e}",
+                    linpack / hybrid,
+                    linpack / his,
+                    by_method[0].error,
+                    by_method[1].error,
+                    by_method[2].error,
+                    by_method[3].error,
+                );
+            }
+            points.push((order, cell));
+        }
+        let curves = |of: fn(Point) -> f64| {
+            let curve = |verb: usize, method: usize| Curve {
+                name: format!("{}, {}", METHODS[method], ["update", "downdate"][verb]),
+                points: points.iter().map(|(n, cell)| (*n as f64, of(cell[verb][method]))).collect(),
+                dashed: verb == 1,
+                color: method,
+            };
+            (0..METHODS.len()).flat_map(|method| [curve(0, method), curve(1, method)]).collect::<Vec<_>>()
+        };
+        let title = format!("k = {rank}: {about}");
+        figure(
+            &folder.join(format!("walder_k{rank}.svg")),
+            &title,
+            [("seconds", curves(|point| point.seconds)), ("max error", curves(|point| point.error))],
+        )?;
+    }
+    fs::write(folder.join("walder.csv"), csv)?;
+    println!("written to {}", folder.display());
+    Ok(())
+}
+
+/// Update and downdate by each method.
+fn cell(device: &Device, order: usize, rank: usize) -> Result<[[Point; 4]; 2], cholupdate::Error> {
+    let mut rng = StdRng::seed_from_u64(SEED + order as u64);
+    let b = Mat::<f64>::from_fn(order, order, |_, _| rng.random());
+    let v = Mat::<f64>::from_fn(order, rank, |_, _| rng.random());
+    let mut small = Mat::<f64>::identity(order, order);
+    matmul(small.as_mut(), Accum::Add, b.transpose(), &b, 1.0, Par::rayon(0));
+    drop(b);
+    let mut large = small.clone();
+    matmul(large.as_mut(), Accum::Add, &v, v.transpose(), 1.0, Par::rayon(0));
+
+    let mut cell = [[Point { seconds: 0.0, error: 0.0 }; 4]; 2];
+    for (downdate, from, to) in [(false, &small, &large), (true, &large, &small)] {
+        let l = Cholesky::new(from)?.to_factor()?;
+        let verb = usize::from(downdate);
+        cell[verb][0] = by_linpack(&l, &v, downdate, to);
+        let tunings = [Tuning::for_device(device), Tuning::walder()];
+        for (point, tuning) in cell[verb][1..3].iter_mut().zip(tunings) {
+            *point = by_engine(&l, &v, downdate, to, Hybrid::new(device, tuning)?)?;
+        }
+        cell[verb][3] = by_engine(&l, &v, downdate, to, Cpu::default())?;
+    }
+    Ok(cell)
+}
+
+fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, downdate: bool, expected: &Mat<f64>) -> Point {
+    let mut work = Work::new(l.nrows());
+    let columns: Vec<Vec<f64>> = v.col_iter().map(|column| column.iter().copied().collect()).collect();
+    let mut new = l.clone();
+    let start = Instant::now();
+    for x in &columns {
+        if downdate {
+            dchdd(new.as_mut(), x, &mut work).expect("a factor to be left");
+        } else {
+            dchud(new.as_mut(), x, &mut work);
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Point { seconds, error: error(&new, expected) }
+}
+
+/// The median of five calls, each undone before the next.
+fn by_engine<E: Engine<f64>>(
+    l: &Mat<f64>,
+    v: &Mat<f64>,
+    downdate: bool,
+    expected: &Mat<f64>,
+    engine: E,
+) -> Result<Point, cholupdate::Error> {
+    let mut factor = Cholesky::from_factor_in(l, engine)?;
+    let apply = |factor: &mut Cholesky<f64, E>, downdate| -> Result<Modification<f64>, cholupdate::Error> {
+        if downdate { factor.downdate(v) } else { factor.update(v) }
+    };
+    apply(&mut factor, downdate)?;
+    let error = error(&factor.to_factor()?, expected);
+    let mut seconds = Vec::new();
+    for _ in 0..5 {
+        apply(&mut factor, !downdate)?;
+        let start = Instant::now();
+        apply(&mut factor, downdate)?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(Point { seconds: seconds[seconds.len() / 2], error })
+}
+
+/// max |A' − L'L'ᵀ|.
+fn error(l: &Mat<f64>, expected: &Mat<f64>) -> f64 {
+    let mut difference = expected.clone();
+    let mut lower = l.clone();
+    for j in 1..lower.ncols() {
+        lower.col_mut(j).subrows_mut(0, j).fill(0.0);
+    }
+    matmul(difference.as_mut(), Accum::Add, &lower, lower.transpose(), -1.0, Par::rayon(0));
+    difference.norm_max()
+}
