@@ -14,7 +14,8 @@ use faer::{Mat, MatRef};
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
 /// L is lower triangular with a positive diagonal. Every call that can fail leaves the factor bit for bit
-/// as it was when it does.
+/// as it was when it does, except that a device that fails in the middle of one poisons it
+/// ([`Error::Poisoned`]).
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -82,7 +83,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], on `engine`.
     ///
     /// # Errors
-    /// As [`Cholesky::new`].
+    /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let a = a.as_matrix();
         extent("a", "columns", a.nrows(), a.ncols())?;
@@ -99,7 +100,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::from_factor`], on `engine`.
     ///
     /// # Errors
-    /// As [`Cholesky::from_factor`].
+    /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let l = l.as_matrix();
         extent("l", "columns", l.nrows(), l.ncols())?;
@@ -155,7 +156,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`. An update never breaks down. Cost: 2 k (n − r)² flops, where r
+    /// `Shape`, `NonFinite` or `Overflow`; `Device` or `Poisoned` on an engine with a device. An update never
+    /// breaks down. Cost: 2 k (n − r)² flops, where r
     /// is the number of leading zero rows of V.
     pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
         self.apply(v.as_matrix(), Weights::Plus)
@@ -209,7 +211,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: B, X (n × m); a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`; `Poisoned` on an engine with a device. Cost: 2 m n² flops.
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
         let mut x = rhs.as_matrix().to_owned();
         self.solve_in_place(&mut x)?;
@@ -221,7 +223,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, B untouched. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`, B untouched; `Poisoned` on an engine with a device. Cost: 2 m n² flops.
     pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
         let rhs = rhs.as_matrix_mut();
         extent("rhs", "rows", self.order(), rhs.nrows())?;
@@ -232,7 +234,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// log det A, formed in double precision. Cost: n logarithms.
     ///
     /// # Errors
-    /// None on the CPU engine.
+    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn log_det(&self) -> Result<T, Error> {
         self.engine.log_det(&self.factor)
     }
@@ -240,7 +242,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A copy of L in host memory, zero above the diagonal. (n × n)
     ///
     /// # Errors
-    /// None on the CPU engine.
+    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn to_factor(&self) -> Result<Mat<T>, Error> {
         self.engine.to_factor(&self.factor)
     }
@@ -248,7 +250,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A = L Lᵀ, both triangles. (n × n) Cost: n³/3 flops.
     ///
     /// # Errors
-    /// None on the CPU engine.
+    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
         Ok(initial::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
     }

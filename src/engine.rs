@@ -28,7 +28,8 @@ pub trait EngineCore<T: Scalar> {
     /// Rows of A.
     fn order(&self, factor: &Self::Factor) -> usize;
 
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; the factor is untouched on any error.
+    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; the factor is untouched on any error, but for one that poisons
+    /// it.
     fn modify(&self, factor: &mut Self::Factor, change: &Change<'_, T>) -> Result<Modification<T>, Error>;
 
     /// The outcome that `modify` would have, without touching the factor.

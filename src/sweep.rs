@@ -42,7 +42,8 @@ pub(crate) trait Backend {
 pub(crate) fn sweep<B: Backend>(backend: &mut B, plan: &Plan) -> Result<(), B::Stop> {
     let outcome = panels(backend, plan);
     let finished = backend.finish();
-    outcome.and(finished)
+    // What a lost device has computed may look like a breakdown.
+    finished.and(outcome)
 }
 
 fn panels<B: Backend>(backend: &mut B, plan: &Plan) -> Result<(), B::Stop> {

@@ -1,6 +1,6 @@
 //! What the link between host and device can do: page-locked memory, both ways at once.
 
-use cudarc::driver::{CudaContext, result};
+use cudarc::driver::{CudaContext, result, sys};
 use std::time::Instant;
 
 const BYTES: usize = 256 << 20;
@@ -11,8 +11,8 @@ pub fn both_ways() -> f64 {
     let context = CudaContext::new(0).expect("a device");
     let streams = [context.new_stream().expect("a stream"), context.new_stream().expect("a stream")];
     let mut best = 0.0f64;
-    // SAFETY: each copy is between memories of its own, of this many bytes, which live until the streams have been
-    // waited for.
+    // SAFETY: all memories have this many bytes and live until the streams have been waited for; the copies of a
+    // stream follow each other, and no reference to their memory exists.
     unsafe {
         let host = [0; 2].map(|_| result::malloc_host(BYTES, 0).expect("page-locked memory"));
         let device = [0; 2].map(|_| result::malloc_sync(BYTES).expect("device memory"));
@@ -22,10 +22,12 @@ pub fn both_ways() -> f64 {
         for _ in 0..3 {
             let start = Instant::now();
             for _ in 0..COPIES {
-                let up = core::slice::from_raw_parts(host[0].cast::<u8>(), BYTES);
-                let down = core::slice::from_raw_parts_mut(host[1].cast::<u8>(), BYTES);
-                result::memcpy_htod_async(device[0], up, streams[0].cu_stream()).expect("a copy");
-                result::memcpy_dtoh_async(down, device[1], streams[1].cu_stream()).expect("a copy");
+                sys::cuMemcpyHtoDAsync_v2(device[0], host[0], BYTES, streams[0].cu_stream())
+                    .result()
+                    .expect("a copy");
+                sys::cuMemcpyDtoHAsync_v2(host[1], device[1], BYTES, streams[1].cu_stream())
+                    .result()
+                    .expect("a copy");
             }
             for stream in &streams {
                 stream.synchronize().expect("the copies");

@@ -6,6 +6,7 @@
 //! round has seen its task, and the leader changes the task while nobody is inside.
 
 use core::cell::UnsafeCell;
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Polite attempts before a waiting thread gives its core away.
@@ -29,13 +30,28 @@ pub(crate) struct Crew {
     dismissed: AtomicBool,
 }
 
-// SAFETY: the task is written by the leader alone, while nobody is inside a round, and read inside.
+// SAFETY: the task is written by the leader alone, while nobody is inside a round, and read inside. There is one
+// leader, on one thread.
 unsafe impl Sync for Crew {}
 
+/// The right to open rounds, which stays on its thread: a task cannot have it.
+#[derive(Clone, Copy)]
+pub(crate) struct Leader<'a>(&'a Crew, PhantomData<*const ()>);
+
+impl Leader<'_> {
+    /// `task(0)`, …, `task(pieces − 1)`, each once, by whoever is there, begun in this order. Returns when all
+    /// are done.
+    pub fn share(self, pieces: usize, task: &Task<'_>) {
+        self.0.share(pieces, task);
+    }
+}
+
 impl Crew {
-    /// Runs `lead` on the calling thread while up to `members` others of the current rayon pool stand by for
-    /// its rounds. With none it does everything itself.
-    pub fn with<R: Send>(members: usize, lead: impl FnOnce(&Crew) -> R + Send) -> R {
+    /// Runs `lead` while up to `members` other threads of the current rayon pool stand by for its rounds. With
+    /// none it does everything itself.
+    ///
+    /// `lead` must not use rayon: a thread that waits there may take up standing by, and never come back.
+    pub fn with<R: Send>(members: usize, lead: impl FnOnce(Leader<'_>) -> R + Send) -> R {
         let crew = Self {
             round: AtomicUsize::new(1),
             inside: AtomicUsize::new(0),
@@ -45,18 +61,17 @@ impl Crew {
             dismissed: AtomicBool::new(members == 0),
         };
         if members == 0 {
-            return lead(&crew);
+            return lead(Leader(&crew, PhantomData));
         }
         let lead = || {
             let _dismissal = Dismissal(&crew.dismissed);
-            lead(&crew)
+            lead(Leader(&crew, PhantomData))
         };
         rayon::join(lead, || crew.stand_by(members)).0
     }
 
-    /// `task(0)`, …, `task(pieces − 1)`, each once, by whoever is there, begun in this order. Returns when all
-    /// are done.
-    pub fn share(&self, pieces: usize, task: &Task<'_>) {
+    /// As [`Leader::share`], by the leader alone.
+    fn share(&self, pieces: usize, task: &Task<'_>) {
         if pieces <= 1 || self.members.load(Ordering::Relaxed) == 0 {
             (0..pieces).for_each(task);
             return;
@@ -77,6 +92,7 @@ impl Crew {
 
     /// The pieces that nobody has taken.
     fn take_pieces(&self) {
+        let _guard = AbortOnPanic::new();
         // SAFETY: called inside an open round, or by the leader of it.
         let Some((task, pieces)) = (unsafe { *self.task.get() }) else { return };
         loop {
@@ -118,6 +134,27 @@ impl Crew {
                 last = self.round.load(Ordering::SeqCst);
                 self.take_pieces();
             }
+        }
+    }
+}
+
+/// A piece that panics cannot be left behind: others may wait for it, or still use the frame of the leader. As
+/// rayon does in such a place, the process ends.
+struct AbortOnPanic {
+    /// The thread was unwinding before.
+    unwinding: bool,
+}
+
+impl AbortOnPanic {
+    fn new() -> Self {
+        Self { unwinding: std::thread::panicking() }
+    }
+}
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if !self.unwinding && std::thread::panicking() {
+            std::process::abort();
         }
     }
 }

@@ -26,7 +26,7 @@ mod tests;
 use self::backend::Sequential;
 pub(crate) use self::buffer::Buffer;
 #[cfg(feature = "cuda")]
-pub(crate) use self::crew::{Crew, wait_until};
+pub(crate) use self::crew::{Crew, Leader, wait_until};
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
 #[cfg(feature = "cuda")]

@@ -245,7 +245,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         }
     }
 
-    /// Rows `inside` of a tile, a register at a time.
+    /// Rows `inside` of a tile, a register at a time, or two where the instruction set has the registers.
     ///
     /// # Safety
     /// As `on`, for these rows.
@@ -253,16 +253,22 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
         let signs = (job.plus, job.minus);
+        let lanes = T::lanes::<S>();
         for s in self.blocks.clone() {
             let column = panel.first + s * job.block;
             let cols = job.block.min(panel.end() - column);
             let reflector = job.reflector(panel, s);
-            for (row, rows) in self.registers(inside.clone()) {
+            let mut row = inside.start / lanes * lanes;
+            while row < inside.end {
+                let rows = inside.start.saturating_sub(row)..(inside.end - row).min(lanes);
+                let whole = rows.len() == lanes;
+                let two = wide::<S>() && whole && row + 2 * lanes <= inside.end;
                 // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
                 unsafe {
                     let at = job.tile(tile, row, column);
                     let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                    match (rows.len() == T::lanes::<S>(), wide::<S>()) {
+                    match (whole, wide::<S>()) {
+                        _ if two => apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, signs, at, reflector),
                         (true, true) => {
                             apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, signs, at, reflector)
                         }
@@ -277,6 +283,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
                         }
                     }
                 }
+                row += if two { 2 * lanes } else { lanes };
             }
         }
     }

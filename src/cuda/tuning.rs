@@ -18,13 +18,13 @@ use crate::error::Error;
 /// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// CUDA blocks in a launch. A panel with more rows than `blocks_per_kernel · threads_per_block` below its
-    /// diagonal block takes several launches.
+    /// CUDA blocks in a launch. More rows than `blocks_per_kernel · threads_per_block`, over the threads that
+    /// share a row, take several launches.
     pub blocks_per_kernel: usize,
-    /// CUDA threads in a block; each owns one row below the diagonal block.
+    /// CUDA threads in a block; 1, 2 or 4 neighbours share a row below a panel's head.
     pub threads_per_block: usize,
-    /// Columns of V that a thread keeps in registers for one pass over a panel. V with k columns
-    /// takes `k / elements_per_thread` passes, rounded up.
+    /// Columns of V that a thread keeps in registers for one pass over a panel, at most. A pass takes as many for
+    /// each of the threads that share a row.
     pub elements_per_thread: usize,
     /// Columns in a panel, and with that the order of the diagonal blocks that the CPU works on.
     pub panel_cols: usize,

@@ -2,11 +2,11 @@
 
 use crate::support::contract::assert_contract;
 use crate::support::cuda::{Turn, device, hybrid, small, turn};
-use crate::support::problem::{Kind, Problem};
+use crate::support::problem::{Kind, Problem, breaking};
 use crate::support::real::bits;
 use cholupdate::cuda::{Device, Hybrid, Tuning};
-use cholupdate::faer::MatRef;
-use cholupdate::{Cpu, Error};
+use cholupdate::faer::{Mat, MatRef};
+use cholupdate::{Cholesky, Cpu, Error};
 use std::fmt::Debug;
 
 /// A device, and what keeps other tests off it meanwhile.
@@ -50,6 +50,55 @@ fn every_tuning_is_as_accurate() {
                 right(new.as_ref(), &problem, (tuning, n, k, kind));
             }
         }
+    }
+}
+
+#[test]
+fn the_first_breakdown_is_named_whichever_pass_finds_it() {
+    let Some((_turn, device)) = any_device() else { return };
+    for (elements_per_thread, k) in [(4, 17), (4, 70), (8, 150)] {
+        let engine = Hybrid::new(&device, Tuning { elements_per_thread, panel_cols: 40, ..small() }).unwrap();
+        for column in [0, 39, 40, 65, 129] {
+            for kind in [Kind::Down, Kind::Mixed] {
+                let problem = breaking::<f64>(130, k, column, kind, k as u64);
+                let mut factor = problem.factor(&engine);
+                let before = bits(factor.to_factor().unwrap().as_ref());
+                let error = factor.modify(&problem.v, &problem.weights).unwrap_err();
+                assert_eq!(error, Error::NotPositiveDefinite { column }, "k = {k}, {kind:?}");
+                assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
+            }
+        }
+    }
+}
+
+/// V has one heavy column for each pass; the last pass breaks down earlier than the first.
+#[test]
+fn a_later_pass_may_break_down_earlier() {
+    let Some((_turn, device)) = any_device() else { return };
+    let (n, k) = (90, 40);
+    let engine = Hybrid::new(&device, Tuning { elements_per_thread: 4, panel_cols: 64, ..small() }).unwrap();
+    let l = Mat::<f64>::identity(n, n);
+    for (late, early) in [(50, 3), (50, 49), (61, 60), (80, 70), (80, 5)] {
+        let mut v = Mat::<f64>::zeros(n, k);
+        (v[(late, 0)], v[(early, k - 1)]) = (2.0, 2.0);
+        let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
+        assert_eq!(factor.downdate(&v).unwrap_err(), Error::NotPositiveDefinite { column: early });
+        assert_eq!(factor.to_factor().unwrap(), l);
+    }
+}
+
+/// What the passes learn adds up to what one sweep learns.
+#[test]
+fn several_passes_report_as_one() {
+    let Some((_turn, device)) = any_device() else { return };
+    let engine = Hybrid::new(&device, Tuning { elements_per_thread: 4, ..small() }).unwrap();
+    for kind in Kind::ALL {
+        let problem = Problem::<f64>::feasible(100, 70, kind, 0.4, 9);
+        let (_, expected) = problem.modified(&Cpu::sequential()).unwrap();
+        let (_, got) = problem.modified(&engine).unwrap();
+        let close = |x: f64, y: f64| (x - y).abs() <= 1e-10 * (1.0 + y.abs());
+        assert!(close(got.min_pivot_ratio, expected.min_pivot_ratio), "{kind:?}: {got:?}, {expected:?}");
+        assert!(close(got.log_det_change, expected.log_det_change), "{kind:?}: {got:?}, {expected:?}");
     }
 }
 
@@ -118,8 +167,6 @@ fn factors_on_one_device_do_not_disturb_each_other() {
 mod on_the_fake_driver {
     use super::*;
     use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
-    use cholupdate::Cholesky;
-    use cholupdate::faer::Mat;
 
     const ORDER: usize = 200;
 
@@ -222,13 +269,18 @@ mod on_the_fake_driver {
         let (problem, mut factor) = factor(20);
         factor.update(&problem.v).unwrap();
         let before: Mat<f64> = factor.to_factor().unwrap();
+        let mut other = problem.factor(factor.engine());
         fake.fail_at(at);
         let outcome = if downdate { factor.downdate(&problem.v) } else { factor.update(&problem.v) };
         fake.fail_at(0);
         let Err(error) = outcome else { return false };
         assert!(matches!(error, Error::Device { .. }), "{error:?}");
         assert_eq!(fake.stats().live_bytes, 0, "everything is given back");
+        // Another factor on the lost device is refused before anything of it is written.
+        assert!(matches!(other.update(&problem.v), Err(Error::Device { .. })));
         fake.reset();
+        assert_eq!(bits(other.to_factor().unwrap().as_ref()), bits(problem.l.as_ref()));
+        other.update(&problem.v).unwrap();
         if downdate {
             // It was written elsewhere: nothing is lost.
             assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(before.as_ref()));

@@ -10,7 +10,7 @@ use super::panels::{Panels, tail_rows, tail_stride};
 use super::passes::Passes;
 use super::pipe::Pipe;
 use super::tops::Tops;
-use crate::cpu::{Buffer, Columns, Crew};
+use crate::cpu::{Buffer, Columns, Leader};
 use crate::cuda::kernels::{Place, Trailing};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
@@ -55,11 +55,13 @@ pub(super) struct Streaming<'a, T: Scalar> {
     pub tops: &'a mut Tops<T>,
     pub l: &'a mut Panels<T>,
     pub sink: Sink<'a, T>,
-    pub crew: &'a Crew,
+    pub crew: Leader<'a>,
     pub passes: Passes,
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
     pub health: Health<T>,
+    /// Something of the new L may be in its place.
+    pub written: bool,
 }
 
 impl<T: Scalar> Streaming<'_, T> {
@@ -124,7 +126,7 @@ impl<T: Scalar> Streaming<'_, T> {
         let Self { pipe, passes, .. } = &*self;
         let slot = &pipe.slots[self.slot(panel)];
         let set = &pipe.reflectors[panel.index % 2];
-        let len = set.device.len();
+        let len = passes.reflector_scalars::<T>(self.plan.panel_cols);
         let from = Place { address: set.host.address(0), stride: len };
         let to = Place { address: set.device.slice(0..len).address(), stride: len };
         // SAFETY: the host does not write the set again before it has waited for a later export.
@@ -188,6 +190,7 @@ impl<T: Scalar> Backend for Streaming<'_, T> {
     }
 
     fn diagonal(&mut self, panel: Panel) -> Result<(), Error> {
+        self.written = true;
         let top = self.top(panel);
         let out = match self.tail(panel).is_empty() {
             true => core::ptr::null_mut(),

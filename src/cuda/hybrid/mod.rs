@@ -39,10 +39,12 @@ use rayon::prelude::*;
 /// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
 /// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
 ///
-/// L crosses the link once up and once down a call, whatever the rank. Of the device it takes memory for
-/// `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The
-/// factor lies in page-locked memory, packed: n²/2 entries, and as many again for the first modification with
-/// a minus sign, if its safeguard is the second buffer.
+/// What is below the diagonal blocks and their heads crosses the link once up and once down a call, whatever
+/// the rank (twice up with a rehearsal), and lies in page-locked memory, packed. Of the device it takes memory
+/// for `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The
+/// factor takes n²/2 entries, and as many again from the first modification with a minus sign on, if its
+/// safeguard is the second buffer. From 64 columns of V on, threads of the current rayon pool stand by, spinning,
+/// for the CPU's part while a modification lasts.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Hybrid, Tuning};
@@ -126,6 +128,12 @@ impl<T: Scalar> HybridFactor<T> {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.l) }
     }
 }
+
+const _: () = {
+    const fn goes_anywhere<T: Send + Sync>() {}
+    goes_anywhere::<HybridFactor<f64>>();
+    goes_anywhere::<HybridFactor<f32>>();
+};
 
 impl Sealed for Hybrid {}
 impl<T: Scalar> Engine<T> for Hybrid {}
@@ -220,11 +228,17 @@ impl Hybrid {
             _ => Sink::InPlace,
         };
         let helpers = tops.helpers();
-        let outcome = Crew::with(helpers, |crew| {
+        // Until the sweep says otherwise, also if it should not come back.
+        factor.poisoned = to == To::Itself;
+        let (outcome, written) = Crew::with(helpers, |crew| {
             let (tuning, health) = (&self.tuning, Health::default());
-            let mut streaming = Streaming { pipe, tops, l, sink, crew, passes, tuning, plan: &plan, health };
-            streaming.start().and_then(|()| sweep(&mut streaming, &plan)).map(|()| streaming.health.report())
+            let plan = &plan;
+            let mut streaming =
+                Streaming { pipe, tops, l, sink, crew, passes, tuning, plan, health, written: false };
+            let outcome = streaming.start().and_then(|()| sweep(&mut streaming, plan));
+            (outcome.map(|()| streaming.health.report()), streaming.written)
         });
+        factor.poisoned = to == To::Itself && written && outcome.is_err();
         match outcome {
             Ok(report) => {
                 if let (To::Spare, Some(spare)) = (to, &mut factor.spare) {
@@ -232,10 +246,9 @@ impl Hybrid {
                 }
                 Ok(report)
             }
-            Err(error @ Error::NotPositiveDefinite { .. }) => Err(error),
+            Err(error @ Error::NotPositiveDefinite { .. }) if to != To::Itself => Err(error),
             Err(error) => {
                 factor.pipe = None;
-                factor.poisoned = to == To::Itself;
                 Err(error)
             }
         }

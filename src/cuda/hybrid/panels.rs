@@ -90,8 +90,8 @@ impl<T: Scalar> Panels<T> {
         Panel { index, first, cols: self.panel_cols.min(self.order - first) }
     }
 
-    /// Where the top of the panel with first column `first` is, as seen from entry (0, 0) of L, and its column
-    /// stride. The address lies outside the memory.
+    /// Where the top of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies outside
+    /// the memory.
     pub fn top(&mut self, panel: Panel) -> (*mut T, isize) {
         let stride = stride::<T>(top_rows(panel, self.order).len());
         let start = self.panels[panel.first / self.panel_cols].top.as_mut_ptr();

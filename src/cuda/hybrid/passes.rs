@@ -1,8 +1,8 @@
 //! How the columns of V are cut into passes.
 
-use crate::cuda::kernels::ELEMENTS;
+use crate::cuda::kernels::{ELEMENTS, reflector_stride};
 
-/// How many threads may share a row. More would leave the CPU, where each thread takes a pass, too few passes.
+/// How many threads of the device may share a row. More would leave the CPU too few passes to share.
 const LANES: [usize; 3] = [1, 2, 4];
 
 /// The passes of one modification: its columns of V, plus signs first, cut into pieces.
@@ -39,6 +39,11 @@ impl Passes {
     /// Columns of V on the device.
     pub fn columns(&self) -> usize {
         self.count() * self.width()
+    }
+
+    /// Scalars that the reflectors of one panel take on the device.
+    pub fn reflector_scalars<T>(&self, panel_cols: usize) -> usize {
+        self.count() * panel_cols * self.lanes * reflector_stride::<T>(self.elements)
     }
 
     /// Columns with a plus sign in all passes. Zero columns go with the ones before them.

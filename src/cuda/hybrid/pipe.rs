@@ -9,7 +9,7 @@
 use super::panels::tail_stride;
 use super::passes::Passes;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Kernels, Place, reflector_stride};
+use crate::cuda::kernels::{Kernels, Place};
 use crate::cuda::memory::{DeviceBuffer, Event, Pinned, Stream};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
@@ -66,7 +66,7 @@ impl Scalars {
         Self {
             slot: tail_stride::<T>(order.saturating_sub(2 * panel_cols)) * panel_cols,
             v: tail_stride::<T>(order) * passes.columns(),
-            reflectors: passes.count() * panel_cols * passes.lanes * reflector_stride::<T>(passes.elements),
+            reflectors: passes.reflector_scalars::<T>(panel_cols),
         }
     }
 }

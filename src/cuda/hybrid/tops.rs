@@ -8,7 +8,7 @@
 //! columns behind; below it each takes rows. Neither changes a bit of the result.
 
 use super::passes::Passes;
-use crate::cpu::{Buffer, Chain, Columns, Crew, Isa, Job, Packed, Shape, Tiles, wait_until};
+use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Leader, Packed, Shape, Tiles, wait_until};
 use crate::cuda::kernels::reflector_stride;
 use crate::cuda::memory::Pinned;
 use crate::plan::Panel;
@@ -162,7 +162,7 @@ impl<T: Scalar> Tops<T> {
     /// `top` describes the panel's top, readable at `src`, writable at `dst`, nobody else's; so is `out`.
     pub unsafe fn diagonal(
         &mut self,
-        crew: &Crew,
+        crew: Leader<'_>,
         panel: Panel,
         top: Columns<T>,
         out: *mut T,
@@ -235,7 +235,7 @@ impl<T: Scalar> Tops<T> {
     ///
     /// # Safety
     /// As `diagonal`, which has been done; the rows of V have been loaded for the next panel.
-    pub unsafe fn head(&self, crew: &Crew, panel: Panel, rows: Range<usize>, top: Columns<T>) {
+    pub unsafe fn head(&self, crew: Leader<'_>, panel: Panel, rows: Range<usize>, top: Columns<T>) {
         // Whole tiles of V, from where its first one begins.
         let chunk = self.shape.tile;
         let whole = Panel { index: 0, ..panel };
