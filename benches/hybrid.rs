@@ -1,8 +1,8 @@
 //! The hybrid engine against the link, and against the CPU engine on all cores.
 //!
-//! Prints a line for each cell: median times of update and downdate, bytes over the link each way, the share of the
-//! link's both-ways rate, the CPU engine's time on all threads, and the residual of the new factor in sampled rows.
-//! Without a device it says so and does nothing.
+//! Prints a line for each cell: median times of update and downdate, bytes over the link each way, the share
+//! of the link's both-ways rate, the CPU engine's time on all threads, and the residual of the new factor in
+//! sampled rows. Without a device it says so and does nothing.
 //!
 //! | variable | |
 //! |---|---|

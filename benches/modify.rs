@@ -1,7 +1,7 @@
 //! Updates and downdates against the limits of the machine, against the peers, and against refactorizing.
 //!
-//! `cargo bench` runs criterion on this crate (for its baselines), then one table of everybody by one timer, then the
-//! rank from which refactorizing wins. The environment chooses:
+//! `cargo bench` runs criterion on this crate (for its baselines), then one table of everybody by one timer,
+//! then the rank from which refactorizing wins. The environment chooses:
 //!
 //! | variable | |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
 //! | `RAYON_NUM_THREADS` | what "all threads" means |
 //!
-//! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them only its part runs.
-//! The binary also runs by itself: `modify-<hash> --bench`.
+//! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them
+//! only its part runs. The binary also runs by itself: `modify-<hash> --bench`.
 
 #[path = "support/competitors.rs"]
 mod competitors;
@@ -96,7 +96,8 @@ fn configure(settings: &Settings) -> Criterion {
         .configure_from_args()
 }
 
-/// This crate's cells by criterion. As in the table, the other verb puts the input back outside the timed region.
+/// This crate's cells by criterion. As in the table, the other verb puts the input back outside the timed
+/// region.
 fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer: Duration) {
     for cells in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
         // Made by the first benchmark that criterion's filter lets through.

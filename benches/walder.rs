@@ -1,9 +1,10 @@
-//! Figures 2 and 3 of Walder's gpucholmod (2010) on this machine: time and error of rank-16 and rank-1 up- and
-//! downdates by order, LINPACK's routines on the CPU against the hybrid engine.
+//! Figures 2 and 3 of Walder's gpucholmod (2010) on this machine: time and error of rank-16 and rank-1 up-
+//! and downdates by order, LINPACK's routines on the CPU against the hybrid engine.
 //!
-//! His procedure: B (n × n) and V (n × k) uniform on [0, 1]. The update starts from the factor of BᵀB + I, the downdate
-//! from that of BᵀB + I + V Vᵀ; the error is max |A' − L'L'ᵀ|. Double precision. Writes `walder.csv`, `walder_k16.svg` and
-//! `walder_k1.svg` to the folder `CHOLUPDATE_WALDER` names, else `target/walder`. Without a device it does nothing.
+//! His procedure: B (n × n) and V (n × k) uniform on [0, 1]. The update starts from the factor of BᵀB + I,
+//! the downdate from that of BᵀB + I + V Vᵀ; the error is max |A' − L'L'ᵀ|. Double precision. Writes
+//! `walder.csv`, `walder_k16.svg` and `walder_k1.svg` to the folder `CHOLUPDATE_WALDER` names, else
+//! `target/walder`. Without a device it does nothing.
 //!
 //! ```sh
 //! cargo bench --bench walder

@@ -1,9 +1,9 @@
 // The trailing step: a panel's reflectors over the rows below its diagonal block, pass after pass.
 //
-// A pass takes E * lanes columns of V: a row is worked on by `lanes` neighbouring threads with E columns each.
-// Of the passes * E * lanes columns, the first `plus` have a plus sign and the others a minus (S is +1 and -1
-// on the diagonal). With row j of a pass's reflectors (b_j and rho_j), each row i of the panel (l) and of V (v)
-// goes through the columns j = 0 .. cols - 1 in order:
+// A pass takes E * lanes columns of V: a row is worked on by `lanes` neighbouring threads with E columns
+// each. Of the passes * E * lanes columns, the first `plus` have a plus sign and the others a minus (S is +1
+// and -1 on the diagonal). With row j of a pass's reflectors (b_j and rho_j), each row i of the panel (l) and
+// of V (v) goes through the columns j = 0 .. cols - 1 in order:
 //
 //     u = rho_j (l_ij + <v, S b_j>)        l_ij <- u - l_ij        v <- v - u b_j
 //
@@ -15,12 +15,12 @@
 //     reflectors  passes x cols x lanes x ROW, ROW = E + 16 / sizeof(T): of row j of a pass, E entries of b for
 //                 each lane, with rho_j and padding behind them; contiguous, 16-byte aligned; read
 //
-// Launch: a grid of x only, blocks of x only. Thread t of the grid is lane t % lanes of row first + t / lanes;
-// a launch covers at most gridDim.x * blockDim.x / lanes rows, and rows from `end` on belong to nobody. Rows
-// never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
+// Launch: a grid of x only, blocks of x only. Thread t of the grid is lane t % lanes of row first + t /
+// lanes; a launch covers at most gridDim.x * blockDim.x / lanes rows, and rows from `end` on belong to
+// nobody. Rows never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
 //
-// Limits: blockDim.x <= max_threads(E), a multiple of 32; lanes 1, 2, 4 or 8; cols a multiple of AHEAD; dynamic
-// shared memory of AHEAD * lanes * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
+// Limits: blockDim.x <= max_threads(E), a multiple of 32; lanes 1, 2, 4 or 8; cols a multiple of AHEAD;
+// dynamic shared memory of AHEAD * lanes * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
 // these bits.

@@ -11,8 +11,8 @@ pub fn both_ways() -> f64 {
     let context = CudaContext::new(0).expect("a device");
     let streams = [context.new_stream().expect("a stream"), context.new_stream().expect("a stream")];
     let mut best = 0.0f64;
-    // SAFETY: all memories have this many bytes and live until the streams have been waited for; the copies of a
-    // stream follow each other, and no reference to their memory exists.
+    // SAFETY: all memories have this many bytes and live until the streams have been waited for; the copies
+    // of a stream follow each other, and no reference to their memory exists.
     unsafe {
         let host = [0; 2].map(|_| result::malloc_host(BYTES, 0).expect("page-locked memory"));
         let device = [0; 2].map(|_| result::malloc_sync(BYTES).expect("device memory"));

@@ -30,8 +30,8 @@ pub(crate) struct Crew {
     dismissed: AtomicBool,
 }
 
-// SAFETY: the task is written by the leader alone, while nobody is inside a round, and read inside. There is one
-// leader, on one thread.
+// SAFETY: the task is written by the leader alone, while nobody is inside a round, and read inside. There is
+// one leader, on one thread.
 unsafe impl Sync for Crew {}
 
 /// The right to open rounds, which stays on its thread: a task cannot have it.
@@ -39,16 +39,16 @@ unsafe impl Sync for Crew {}
 pub(crate) struct Leader<'a>(&'a Crew, PhantomData<*const ()>);
 
 impl Leader<'_> {
-    /// `task(0)`, …, `task(pieces − 1)`, each once, by whoever is there, begun in this order. Returns when all
-    /// are done.
+    /// `task(0)`, …, `task(pieces − 1)`, each once, by whoever is there, begun in this order. Returns when
+    /// all are done.
     pub fn share(self, pieces: usize, task: &Task<'_>) {
         self.0.share(pieces, task);
     }
 }
 
 impl Crew {
-    /// Runs `lead` while up to `members` other threads of the current rayon pool stand by for its rounds. With
-    /// none it does everything itself.
+    /// Runs `lead` while up to `members` other threads of the current rayon pool stand by for its rounds.
+    /// With none it does everything itself.
     ///
     /// `lead` must not use rayon: a thread that waits there may take up standing by, and never come back.
     pub fn with<R: Send>(members: usize, lead: impl FnOnce(Leader<'_>) -> R + Send) -> R {
@@ -138,8 +138,8 @@ impl Crew {
     }
 }
 
-/// A piece that panics cannot be left behind: others may wait for it, or still use the frame of the leader. As
-/// rayon does in such a place, the process ends.
+/// A piece that panics cannot be left behind: others may wait for it, or still use the frame of the leader.
+/// As rayon does in such a place, the process ends.
 struct AbortOnPanic {
     /// The thread was unwinding before.
     unwinding: bool,

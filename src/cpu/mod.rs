@@ -34,7 +34,7 @@ pub(crate) use self::job::Chain;
 pub(crate) use self::job::{Columns, Job};
 pub(crate) use self::packed::Packed;
 #[cfg(feature = "cuda")]
-pub(crate) use self::packed::Tiles;
+pub(crate) use self::packed::{Tiles, copy_scaled};
 pub(crate) use self::simd::{Isa, Shape};
 pub(crate) use self::storage::lower;
 #[cfg(feature = "cuda")]
@@ -108,7 +108,8 @@ fn plan<T: Scalar>(order: usize, change: &Change<'_, T>) -> Plan {
     Plan { rows: order, cols: order, start, panel_cols: tuning::panel_cols(change.rank()) }
 }
 
-/// Packs V and describes the memory of a sweep, with room for the block reflectors of `reflector_sets` panels.
+/// Packs V and describes the memory of a sweep, with room for the block reflectors of `reflector_sets`
+/// panels.
 fn prepare<T: Scalar>(
     isa: Isa,
     l: Columns<T>,

@@ -50,11 +50,7 @@ impl<T: Scalar> Packed<T> {
             for t in 0..tiles {
                 let to: &mut [T] = part(t, r);
                 let from = t * tile..((t + 1) * tile).min(rows);
-                let values = column.subrows(from.start, from.len());
-                match values.try_as_col_major() {
-                    Some(values) => to.iter_mut().zip(values.as_slice()).for_each(|(y, &x)| *y = scale * x),
-                    None => to.iter_mut().zip(values.iter()).for_each(|(y, &x)| *y = scale * x),
-                }
+                copy_scaled(to, column.subrows(from.start, from.len()), scale);
                 to[from.len()..].fill(T::ZERO);
             }
             there = r + 1;
@@ -66,6 +62,14 @@ impl<T: Scalar> Packed<T> {
 
     pub fn view(&mut self) -> Tiles<T> {
         Tiles { data: self.data.as_mut_ptr(), base: self.base, tile: self.tile, rank: self.rank }
+    }
+}
+
+/// y ← scale x, for as many entries as x has.
+pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
+    match x.try_as_col_major() {
+        Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),
+        None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = scale * x),
     }
 }
 

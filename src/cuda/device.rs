@@ -104,8 +104,8 @@ impl Device {
         self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
     }
 
-    /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first call,
-    /// shared afterwards.
+    /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first
+    /// call, shared afterwards.
     pub(super) fn module(&self, ptx: &'static str) -> Result<Arc<Module>, Error> {
         let mut modules = self.shared.modules.lock().unwrap_or_else(PoisonError::into_inner);
         let key = ptx.as_ptr().addr();

@@ -41,8 +41,8 @@ pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
 /// those with a plus sign first.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, column and lane, [`reflector_stride`] scalars: its
-/// part of b_j, ρ_j, padding.
+/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, column and lane, [`reflector_stride`] scalars:
+/// its part of b_j, ρ_j, padding.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
@@ -105,8 +105,8 @@ impl<T: Scalar> Kernels<T> {
     /// `blocks_per_kernel · threads_per_block / lanes` rows. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Tuning`] for a `tuning` that is not valid with the step's elements, [`Error::Device`] where the driver refuses a
-    /// launch or an earlier one has failed.
+    /// [`Error::Tuning`] for a `tuning` that is not valid with the step's elements, [`Error::Device`] where
+    /// the driver refuses a launch or an earlier one has failed.
     ///
     /// # Safety
     /// The slices have the shapes that `step` tells of. Until the step is done (an event recorded after it
@@ -261,8 +261,8 @@ impl<T> Trailing<'_, T> {
         let grid = (launch.blocks as c_uint, 1, 1);
         let block = (launch.threads as c_uint, 1, 1);
         let shared_bytes = launch.shared_bytes as c_uint;
-        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the call
-        // returns.
+        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the
+        // call returns.
         unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
             .map_err(failed("launching the trailing step"))
     }

@@ -132,8 +132,8 @@ impl<T: Scalar> Pinned<T> {
         self.start.as_ptr()
     }
 
-    /// What a kernel takes as a pointer to the scalar at `offset`: the device reaches page-locked memory by the
-    /// host's addresses.
+    /// What a kernel takes as a pointer to the scalar at `offset`: the device reaches page-locked memory by
+    /// the host's addresses.
     pub fn address(&self, offset: usize) -> u64 {
         debug_assert!(offset <= self.len);
         (self.start.as_ptr().addr() + offset * size_of::<T>()) as u64

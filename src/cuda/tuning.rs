@@ -23,8 +23,8 @@ pub struct Tuning {
     pub blocks_per_kernel: usize,
     /// CUDA threads in a block; 1, 2 or 4 neighbours share a row below a panel's head.
     pub threads_per_block: usize,
-    /// Columns of V that a thread keeps in registers for one pass over a panel, at most. A pass takes as many for
-    /// each of the threads that share a row.
+    /// Columns of V that a thread keeps in registers for one pass over a panel, at most. A pass takes as many
+    /// for each of the threads that share a row.
     pub elements_per_thread: usize,
     /// Columns in a panel, and with that the order of the diagonal blocks that the CPU works on.
     pub panel_cols: usize,

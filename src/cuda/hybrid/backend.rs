@@ -93,7 +93,8 @@ impl<T: Scalar> Streaming<'_, T> {
                 (scratch.as_mut_ptr().wrapping_offset(-first * stride - first), stride)
             }
         };
-        self.l.top_to(panel, to)
+        let (src, src_stride) = self.l.top(panel);
+        Columns { src: src.cast_const(), src_stride, dst: to.0, dst_stride: to.1 }
     }
 
     fn tail(&self, panel: Panel) -> Range<usize> {
@@ -164,8 +165,8 @@ impl<T: Scalar> Streaming<'_, T> {
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
         };
-        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream, or
-        // behind the events that `fetch` and `retire` wait for.
+        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream,
+        // or behind the events that `fetch` and `retire` wait for.
         unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
     }
 }

@@ -26,7 +26,7 @@ use self::tops::Tops;
 use super::device::Device;
 use super::tuning::Tuning;
 use crate::change::Change;
-use crate::cpu::{Buffer, Crew, Safeguard, Threads, stride};
+use crate::cpu::{Buffer, Crew, Safeguard, Threads, copy_scaled, stride};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
@@ -40,11 +40,11 @@ use rayon::prelude::*;
 /// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
 ///
 /// What is below the diagonal blocks and their heads crosses the link once up and once down a call, whatever
-/// the rank (twice up with a rehearsal), and lies in page-locked memory, packed. Of the device it takes memory
-/// for `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The
-/// factor takes n²/2 entries, and as many again from the first modification with a minus sign on, if its
-/// safeguard is the second buffer. From 64 columns of V on, threads of the current rayon pool stand by, spinning,
-/// for the CPU's part while a modification lasts.
+/// the rank (twice up with a rehearsal), and lies in page-locked memory, packed. Of the device it takes
+/// memory for `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given
+/// rank. The factor takes n²/2 entries, and as many again from the first modification with a minus sign on,
+/// if its safeguard is the second buffer. From 64 columns of V on, threads of the current rayon pool stand
+/// by, spinning, for the CPU's part while a modification lasts.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Hybrid, Tuning};
@@ -60,8 +60,8 @@ use rayon::prelude::*;
 /// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
 /// ```
 ///
-/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every
-/// call on it is [`Error::Poisoned`]. One that writes to the second buffer, or comes before anything is
+/// A driver error in the middle of a modification that works in place leaves half a factor: from then on
+/// every call on it is [`Error::Poisoned`]. One that writes to the second buffer, or comes before anything is
 /// written, leaves the factor as it was. Either way the device's memory is given back.
 ///
 /// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.
@@ -97,8 +97,8 @@ impl Hybrid {
     /// columns of V, `slots` · (n − 2 b) b for the panels, n k' for V, and 2 b k' (1 + 16 bytes / e) for the
     /// reflectors, with columns rounded up to lines of 128 bytes.
     ///
-    /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small k,
-    /// 4, 8 or 16, and of the threads that share a row.
+    /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small
+    /// k, 4, 8 or 16, and of the threads that share a row.
     #[must_use]
     pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
         device_bytes::<T>(n, &Passes::new(k, 0, tuning.elements_per_thread), tuning)
@@ -289,11 +289,7 @@ fn fill<T: Scalar>(pipe: &mut Pipe<T>, change: &Change<'_, T>, passes: &Passes, 
     let copy = |to: &mut [T], from: Option<(MatRef<'_, T>, T)>| {
         let to = &mut to[rows.clone()];
         let Some((column, scale)) = from else { return to.fill(T::ZERO) };
-        let from = column.col(0).subrows(rows.start, rows.len());
-        match from.try_as_col_major() {
-            Some(from) => to.iter_mut().zip(from.as_slice()).for_each(|(y, &x)| *y = scale * x),
-            None => to.iter_mut().zip(from.iter()).for_each(|(y, &x)| *y = scale * x),
-        }
+        copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
     };
     let stride = pipe.v_stride;
     let v = &mut pipe.v_host.as_mut_slice()[..passes.columns() * stride];

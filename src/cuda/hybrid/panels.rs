@@ -1,6 +1,6 @@
 //! How the hybrid engine keeps L in host memory: packed, a panel at a time.
 
-use crate::cpu::{Buffer, Columns, stride};
+use crate::cpu::{Buffer, stride};
 use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::error::Error;
@@ -90,8 +90,8 @@ impl<T: Scalar> Panels<T> {
         Panel { index, first, cols: self.panel_cols.min(self.order - first) }
     }
 
-    /// Where the top of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies outside
-    /// the memory.
+    /// Where the top of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies
+    /// outside the memory.
     pub fn top(&mut self, panel: Panel) -> (*mut T, isize) {
         let stride = stride::<T>(top_rows(panel, self.order).len());
         let start = self.panels[panel.first / self.panel_cols].top.as_mut_ptr();
@@ -194,11 +194,5 @@ impl<T: Scalar> Panels<T> {
             matmul(x.rb_mut(), Accum::Add, tail.transpose(), below_tail, -T::ONE, par);
             solve_upper_triangular_in_place(diagonal.transpose(), x.rb_mut(), par);
         }
-    }
-
-    /// The top of `panel` as the steps of the CPU take it, read here and written to `to`.
-    pub fn top_to(&mut self, panel: Panel, to: (*mut T, isize)) -> Columns<T> {
-        let (src, src_stride) = self.top(panel);
-        Columns { src: src.cast_const(), src_stride, dst: to.0, dst_stride: to.1 }
     }
 }

@@ -152,8 +152,8 @@ impl<T: Scalar> Tops<T> {
         }
     }
 
-    /// The diagonal step of `panel` in all passes. `out` takes the reflectors as the device does: for each pass
-    /// `panel_cols` rows of b, ρ and padding; a null pointer takes none.
+    /// The diagonal step of `panel` in all passes. `out` takes the reflectors as the device does: for each
+    /// pass `panel_cols` rows of b, ρ and padding; a null pointer takes none.
     ///
     /// # Errors
     /// The first column whose pivot² is not greater than zero. The new diagonal block is of no use then.
@@ -212,8 +212,8 @@ impl<T: Scalar> Tops<T> {
             let cols = STEP.min(sound.saturating_sub(done));
             if cols > 0 {
                 let step = Panel { index, first, cols };
-                // SAFETY: the caller's promise. Earlier passes have been applied to all rows of these columns,
-                // this one's earlier steps to these rows of V.
+                // SAFETY: the caller's promise. Earlier passes have been applied to all rows of these
+                // columns, this one's earlier steps to these rows of V.
                 let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
                 if let Err(column) = outcome {
                     sound = column - panel.first;
@@ -264,8 +264,8 @@ impl<T: Scalar> Tops<T> {
         let row = reflector_stride::<T>(elements);
         for (j, lane) in (0..panel.cols).flat_map(|j| (0..lanes).map(move |lane| (j, lane))) {
             let reflector = job.reflector(whole, j / block);
-            // SAFETY: the reflector has column j % block and `lanes · elements` rows of b; the row of `out` is
-            // this pass's.
+            // SAFETY: the reflector has column j % block and `lanes · elements` rows of b; the row of `out`
+            // is this pass's.
             unsafe {
                 let out = out.0.add(((pass * self.panel_cols + j) * lanes + lane) * row);
                 for r in 0..elements {
