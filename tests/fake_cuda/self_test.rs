@@ -272,28 +272,3 @@ fn counts_are_those_of_the_calls() {
     assert_eq!((stats.launches, stats.copies, stats.bytes_up, stats.bytes_down), (1, 2, 800, 400));
     assert_eq!((stats.live_bytes, stats.live_allocations, stats.device_synchronizations), (800, 1, 1));
 }
-
-#[test]
-#[ignore = "prints times, checks nothing"]
-fn cost_of_a_launch() {
-    let _fake = fake_cuda::exclusive();
-    let (context, stream) = device();
-    let x = stream.alloc_zeros::<i32>(256).unwrap();
-    let time = |name: &str, blocks, threads, shared, arguments: usize| {
-        let kernel = function(&context, name);
-        let start = std::time::Instant::now();
-        for _ in 0..200 {
-            let mut launch = stream.launch_builder(&kernel);
-            for _ in 0..arguments {
-                launch.arg(&x);
-            }
-            // SAFETY: `nothing` takes no arguments; `running_sum` two arrays, here the same one of 256.
-            unsafe { launch.launch(grid(blocks, threads, shared)) }.unwrap();
-        }
-        stream.synchronize().unwrap();
-        eprintln!("{name}, {blocks} blocks of {threads} threads: {:?}", start.elapsed() / 200);
-    };
-    time("nothing", 32, 256, 0, 0);
-    time("nothing", 32, 32, 0, 0);
-    time("running_sum", 32, 256, 1024, 2);
-}

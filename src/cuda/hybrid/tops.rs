@@ -1,8 +1,8 @@
 //! What the CPU does of the hybrid sweep: the top of each panel, pass after pass.
 //!
-//! A pass takes the columns of V that a thread of the device keeps in registers, plus signs first. The sweep
-//! over all columns of V is that of one pass after another, panel by panel, and breaks down where the whole
-//! modification does: what the first passes add, the others only take away.
+//! A pass takes the columns of V that the threads which share a row of the device keep in registers, plus
+//! signs first. The sweep over all columns of V is that of one pass after another, panel by panel, and breaks
+//! down where the whole modification does: what the first passes add, the others only take away.
 //!
 //! Threads share the work. In the diagonal block each takes a pass, and follows the one before it a block of
 //! columns behind; below it each takes rows. Neither changes a bit of the result.

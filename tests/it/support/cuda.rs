@@ -37,7 +37,7 @@ pub fn device() -> Option<Device> {
     }
 }
 
-/// Small in every way, so that small factors have many panels, launches and passes.
+/// Small but for the columns of V in a pass, so that small factors have many panels and launches.
 pub fn small() -> Tuning {
     Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 32, panel_cols: 16, slots: 3 }
 }
