@@ -35,6 +35,8 @@ pub(crate) use self::job::{Columns, Job};
 pub(crate) use self::packed::Packed;
 #[cfg(feature = "cuda")]
 pub(crate) use self::packed::{Tiles, copy_scaled};
+#[cfg(feature = "cuda")]
+pub(crate) use self::reflector::Reflector;
 pub(crate) use self::simd::{Isa, Shape};
 pub(crate) use self::storage::lower;
 #[cfg(feature = "cuda")]

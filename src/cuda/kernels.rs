@@ -23,26 +23,65 @@ macro_rules! ptx {
 
 static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
 static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
+static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
 static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
 static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 
-/// `AHEAD` of `trailing.cu`: columns come in groups of this many.
-const AHEAD: usize = 8;
+/// Columns of L come in groups of this many: `AHEAD` of `trailing.cu`, `COLS` of `trailing_tensor.cu`.
+pub(crate) const GROUP: usize = 8;
 
-/// Scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to the next 16 bytes.
+/// How a pass of the trailing step goes about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `trailing.cu`: column after column, by 1, 2, 4 or 8 threads that share the row.
+    Columns { lanes: usize },
+    /// `trailing_tensor.cu`: eight columns at a time on tensor cores. Double precision only.
+    Tensor,
+}
+
+impl Form {
+    /// Threads that share a row.
+    pub fn lanes(self) -> usize {
+        match self {
+            Self::Columns { lanes } => lanes,
+            Self::Tensor => 4,
+        }
+    }
+
+    /// Scalars that the reflectors of 8 columns of L take in a pass.
+    pub fn group_scalars<T>(self, elements: usize) -> usize {
+        match self {
+            Self::Columns { lanes } => GROUP * lanes * reflector_stride::<T>(elements),
+            Self::Tensor => (self.lanes() * elements + GROUP + 1) * GROUP,
+        }
+    }
+
+    /// Bytes of shared memory: groups of reflectors, one at work and with tensor cores one on its way.
+    fn shared_bytes<T>(self, elements: usize) -> usize {
+        let groups = if self == Self::Tensor { 2 } else { 1 };
+        groups * self.group_scalars::<T>(elements) * size_of::<T>()
+    }
+}
+
+/// For [`Form::Columns`]: scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to
+/// the next 16 bytes.
 pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
+}
+
+/// For [`Form::Tensor`]: the place of entry r of b_j in a group's reflectors, j < 8.
+pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
+    GROUP * r + (j ^ (r & 6))
 }
 
 /// The trailing step: all columns of a panel over some rows, in passes of `lanes · elements` columns of V,
 /// those with a plus sign first.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors` holds, for each pass, column and lane, [`reflector_stride`] scalars:
-/// its part of b_j, ρ_j, padding.
+/// `v[i + r · v_stride]`; `reflectors` are as the kernel of the form says.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
@@ -52,8 +91,7 @@ pub(crate) struct Trailing<'a, T> {
     /// Columns of the panel, a multiple of 8.
     pub cols: usize,
     pub passes: usize,
-    /// Threads that share a row: 1, 2, 4 or 8.
-    pub lanes: usize,
+    pub form: Form,
     /// Columns of V that a thread takes in a pass.
     pub elements: usize,
     /// Columns of V with a plus sign, of `passes · lanes · elements`.
@@ -67,9 +105,11 @@ pub(crate) struct Trailing<'a, T> {
 pub(crate) struct Kernels<T> {
     /// By place in [`ELEMENTS`]: for one sign, for both.
     trailing: [[sys::CUfunction; 2]; ELEMENTS.len()],
+    /// The same on tensor cores; for single precision there is none.
+    tensor: Option<[[sys::CUfunction; 2]; ELEMENTS.len()]>,
     copy: sys::CUfunction,
     /// Keep the functions loaded.
-    _modules: [Arc<Module>; 2],
+    _modules: Vec<Arc<Module>>,
     scalar: PhantomData<T>,
 }
 
@@ -78,6 +118,17 @@ unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
 
+/// The functions of a kernel by place in [`ELEMENTS`]: for one sign, for both.
+fn instances(module: &Module, name: &str) -> Result<[[sys::CUfunction; 2]; ELEMENTS.len()], Error> {
+    let mut found = [[core::ptr::null_mut(); 2]; ELEMENTS.len()];
+    for (functions, elements) in found.iter_mut().zip(ELEMENTS) {
+        for (function, mixed) in functions.iter_mut().zip(["", "_mixed"]) {
+            *function = module.function(&format!("{name}_e{elements}{mixed}"))?;
+        }
+    }
+    Ok(found)
+}
+
 impl<T: Scalar> Kernels<T> {
     /// The kernels of `device`. The first call for a scalar type has the driver translate them, which takes
     /// some hundredths of a second.
@@ -85,20 +136,18 @@ impl<T: Scalar> Kernels<T> {
     /// # Errors
     /// [`Error::Device`] where the driver refuses them.
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let (trailing_ptx, copy_ptx) = match T::TYPE_NAME {
-            "f32" => (TRAILING_F32, COPY_F32),
-            _ => (TRAILING_F64, COPY_F64),
-        };
-        let modules = [device.module(trailing_ptx)?, device.module(copy_ptx)?];
-        let mut trailing = [[core::ptr::null_mut(); 2]; ELEMENTS.len()];
-        for (functions, elements) in trailing.iter_mut().zip(ELEMENTS) {
-            for (function, mixed) in functions.iter_mut().zip(["", "_mixed"]) {
-                let name = format!("trailing_{}_e{elements}{mixed}", T::TYPE_NAME);
-                *function = modules[0].function(&name)?;
-            }
-        }
+        let double = T::TYPE_NAME == "f64";
+        let (trailing_ptx, copy_ptx) =
+            if double { (TRAILING_F64, COPY_F64) } else { (TRAILING_F32, COPY_F32) };
+        let mut modules = vec![device.module(trailing_ptx)?, device.module(copy_ptx)?];
+        let trailing = instances(&modules[0], &format!("trailing_{}", T::TYPE_NAME))?;
         let copy = modules[1].function(&format!("copy_{}", T::TYPE_NAME))?;
-        Ok(Self { trailing, copy, _modules: modules, scalar: PhantomData })
+        let mut tensor = None;
+        if double {
+            modules.push(device.module(TRAILING_TENSOR)?);
+            tensor = Some(instances(&modules[2], "tensor_f64")?);
+        }
+        Ok(Self { trailing, tensor, copy, _modules: modules, scalar: PhantomData })
     }
 
     /// Asks for the trailing step on `stream`, in launches of at most
@@ -121,28 +170,31 @@ impl<T: Scalar> Kernels<T> {
         let elements = step.elements;
         let tuning = Tuning { elements_per_thread: elements, ..*tuning };
         tuning.validate()?;
-        let Some(place) = ELEMENTS.iter().position(|&instance| instance == elements) else {
-            return Err(unfit(format!("no kernel has {elements} elements per thread")));
+        let functions = if step.form == Form::Tensor { self.tensor } else { Some(self.trailing) };
+        let place = ELEMENTS.iter().position(|&instance| instance == elements);
+        let (Some(functions), Some(place)) = (functions, place) else {
+            return Err(unfit(format!("no kernel for {elements} elements per thread, {:?}", step.form)));
         };
         if step.cols == 0 || step.passes == 0 || step.rows.is_empty() {
             return Ok(());
         }
         step.check();
-        let columns = step.passes * step.lanes * elements;
+        let lanes = step.form.lanes();
+        let columns = step.passes * lanes * elements;
         let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
-        let shared_bytes = AHEAD * step.lanes * reflector_stride::<T>(elements) * size_of::<T>();
+        let shared_bytes = step.form.shared_bytes::<T>(elements);
         let threads = tuning.threads_per_block;
         let stream = stream.bound()?;
         let mut first = step.rows.start;
         while first < step.rows.end {
-            let wanted = ((step.rows.end - first) * step.lanes).div_ceil(threads);
+            let wanted = ((step.rows.end - first) * lanes).div_ceil(threads);
             let blocks = wanted.min(tuning.blocks_per_kernel);
             let launch = Launch { blocks, threads, shared_bytes };
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(self.trailing[place][mixed], stream, &launch, first) }?;
-            first += blocks * threads / step.lanes;
+            unsafe { step.launch(functions[place][mixed], stream, &launch, first) }?;
+            first += blocks * threads / lanes;
         }
         Ok(())
     }
@@ -208,17 +260,18 @@ struct Launch {
 impl<T> Trailing<'_, T> {
     /// The contract of `trailing.cu`, as far as it can be seen from here.
     fn check(&self) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, elements, plus, rows } =
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, form, elements, plus, rows } =
             self;
+        let lanes = form.lanes();
         let columns = passes * lanes * elements;
         debug_assert!(matches!(lanes, 1 | 2 | 4 | 8), "lanes share a warp");
         debug_assert!(*plus <= columns, "more columns of V than there are");
-        debug_assert!(cols.is_multiple_of(AHEAD), "columns come in groups");
+        debug_assert!(cols.is_multiple_of(GROUP), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
         debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
         debug_assert!((columns - 1) * v_stride + rows.end <= v.len(), "V is too short");
-        let scalars = passes * cols * lanes * reflector_stride::<T>(*elements);
+        let scalars = passes * cols / GROUP * form.group_scalars::<T>(*elements);
         debug_assert!(scalars <= reflectors.len(), "too few reflectors");
         debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
     }
@@ -226,7 +279,7 @@ impl<T> Trailing<'_, T> {
     /// The one place that knows the order of the kernel's arguments.
     ///
     /// # Safety
-    /// `function` is an instance of `trailing.cu` for `T`, and its contract holds for these arguments.
+    /// `function` is an instance for `T` of the form's kernel, and its contract holds for these arguments.
     unsafe fn launch(
         &self,
         function: sys::CUfunction,
@@ -241,7 +294,7 @@ impl<T> Trailing<'_, T> {
         let mut reflectors = self.reflectors.address();
         let mut cols = self.cols as c_int;
         let mut passes = self.passes as c_int;
-        let mut lanes = self.lanes as c_int;
+        let mut lanes = self.form.lanes() as c_int;
         let mut plus = self.plus as c_int;
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;

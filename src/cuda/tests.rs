@@ -1,7 +1,7 @@
 //! The rooms against what they promise, on a device where there is one.
 
 use super::device::Device;
-use super::kernels::{Kernels, Trailing, reflector_stride};
+use super::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
 use super::memory::{DeviceBuffer, Event, Pinned, Stream};
 use super::tuning::Tuning;
 use crate::error::Error;
@@ -99,76 +99,187 @@ fn parts_of_memory_go_to_the_device_and_back() {
     assert!(target.as_slice()[..600].iter().chain(&target.as_slice()[900..]).all(|&x| x == 0.0));
 }
 
-/// One pass over a panel, in host memory.
-struct Pass<T> {
+/// The trailing step in host memory.
+struct Step<T> {
+    form: Form,
+    elements: usize,
     panel: Vec<T>,
     panel_stride: usize,
     v: Vec<T>,
     v_stride: usize,
-    reflectors: Vec<T>,
+    /// b_j of each pass. (width × cols × passes)
+    b: Vec<T>,
+    /// ρ_j of each pass. (cols × passes)
+    rho: Vec<T>,
     cols: usize,
     passes: usize,
-    lanes: usize,
     plus: usize,
     rows: Range<usize>,
 }
 
-impl<T: Scalar> Pass<T> {
-    fn new(elements: usize, cols: usize, [passes, lanes, plus]: [usize; 3], rows: Range<usize>) -> Self {
+impl<T: Scalar> Step<T> {
+    fn new(form: Form, elements: usize, cols: usize, [passes, plus]: [usize; 2], rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
+        let width = form.lanes() * elements;
+        // Small ones: the entries stay of the order of one.
+        let scaled = |mut x: Vec<T>, scale: f64| {
+            x.iter_mut().for_each(|x| *x *= T::from_f64(scale));
+            x
+        };
         Self {
+            form,
+            elements,
             panel: entries(1, cols * panel_stride),
             panel_stride,
-            v: entries(2, passes * lanes * elements * v_stride),
+            v: entries(2, passes * width * v_stride),
             v_stride,
-            reflectors: entries(3, passes * cols * lanes * reflector_stride::<T>(elements)),
+            b: scaled(entries(3, passes * cols * width), 0.5 / (width as f64).sqrt()),
+            rho: scaled(entries(4, passes * cols), 0.25),
             cols,
             passes,
-            lanes,
             plus,
             rows,
         }
     }
 
-    /// The equations of `trailing.cu` in its order of operations, so that every bit agrees.
-    fn on_host(&mut self, elements: usize, fma: impl Fn(T, T, T) -> T) {
-        let Self { passes, lanes, plus, cols, v_stride, .. } = *self;
-        let width = lanes * elements;
-        let mixed = plus > 0 && plus < passes * width;
-        let sign = if plus > 0 { T::ONE } else { -T::ONE };
-        let stride = reflector_stride::<T>(elements);
-        for (pass, i) in (0..passes).flat_map(|pass| self.rows.clone().map(move |i| (pass, i))) {
-            let signed = |r: usize, b: T| if mixed && pass * width + r >= plus { -b } else { b };
-            let v = &mut self.v[pass * width * v_stride..];
-            for j in 0..cols {
-                let row = &self.reflectors[(pass * cols + j) * lanes * stride..];
-                let b = |r: usize| row[r / elements * stride + r % elements];
-                let mut dots: Vec<T> = (0..lanes)
-                    .map(|lane| {
-                        let product = |r: usize| (v[i + r * v_stride], signed(r, b(r)));
-                        let first = lane * elements;
-                        let mut sums: [T; 4] = core::array::from_fn(|r| {
-                            let (v, b) = product(first + r);
-                            v * b
-                        });
-                        for r in 4..elements {
-                            let (v, b) = product(first + r);
-                            sums[r % 4] = fma(v, b, sums[r % 4]);
+    fn width(&self) -> usize {
+        self.form.lanes() * self.elements
+    }
+
+    fn mixed(&self) -> bool {
+        self.plus > 0 && self.plus < self.passes * self.width()
+    }
+
+    /// Entry r of b_j with the sign of its column where signs are mixed.
+    fn signed(&self, pass: usize, j: usize, r: usize) -> T {
+        let b = self.b[(pass * self.cols + j) * self.width() + r];
+        if self.mixed() && pass * self.width() + r >= self.plus { -b } else { b }
+    }
+
+    /// The sign of all columns where they have one.
+    fn sign(&self) -> T {
+        if self.plus > 0 { T::ONE } else { -T::ONE }
+    }
+
+    /// τ_ij for columns `first` + i and `first` + j.
+    fn tau(&self, pass: usize, first: usize, i: usize, j: usize) -> T {
+        let width = self.width();
+        let products = (0..width)
+            .map(|r| self.b[(pass * self.cols + first + i) * width + r] * self.signed(pass, first + j, r));
+        let sum = products.fold(T::ZERO, |sum, x| sum + x);
+        let sign = if self.mixed() { T::ONE } else { self.sign() };
+        sign * sum * self.rho[pass * self.cols + first + j]
+    }
+
+    /// As the kernel takes them.
+    fn reflectors(&self) -> Vec<T> {
+        let (width, lanes, elements) = (self.width(), self.form.lanes(), self.elements);
+        let scalars = self.form.group_scalars::<T>(elements);
+        let mut all = Vec::new();
+        for (pass, first) in (0..self.passes).flat_map(|p| (0..self.cols).step_by(GROUP).map(move |j| (p, j)))
+        {
+            let b = |j: usize, r: usize| self.b[(pass * self.cols + first + j) * width + r];
+            let rho = |j: usize| self.rho[pass * self.cols + first + j];
+            let mut group = vec![T::ZERO; scalars];
+            for j in 0..GROUP {
+                match self.form {
+                    Form::Columns { .. } => {
+                        let stride = reflector_stride::<T>(elements);
+                        for lane in 0..lanes {
+                            let row = &mut group[(j * lanes + lane) * stride..][..stride];
+                            row.iter_mut().enumerate().for_each(|(r, x)| {
+                                *x = if r < elements { b(j, lane * elements + r) } else { rho(j) };
+                            });
                         }
-                        (sums[0] + sums[1]) + (sums[2] + sums[3])
-                    })
-                    .collect();
-                let mut other = 1;
-                while other < lanes {
-                    dots = (0..lanes).map(|lane| dots[lane] + dots[lane ^ other]).collect();
-                    other *= 2;
+                    }
+                    Form::Tensor => {
+                        (0..width).for_each(|r| group[tensor_b(j, r)] = b(j, r));
+                        group[width * GROUP + GROUP * GROUP + j] = rho(j);
+                        for i in 0..j {
+                            group[width * GROUP + GROUP * i + j] = self.tau(pass, first, i, j);
+                        }
+                    }
                 }
-                let l = &mut self.panel[i + j * self.panel_stride];
-                let u = row[elements] * fma(sign, dots[0], *l);
+            }
+            all.extend(group);
+        }
+        all
+    }
+
+    /// The equations of the kernel in its order of operations, so that every bit agrees.
+    fn on_host(&mut self, fma: impl Fn(T, T, T) -> T + Copy) {
+        for pass in 0..self.passes {
+            for i in self.rows.clone() {
+                match self.form {
+                    Form::Columns { lanes } => self.by_column(pass, i, lanes, fma),
+                    Form::Tensor => self.by_eight_columns(pass, i, fma),
+                }
+            }
+        }
+    }
+
+    fn by_column(&mut self, pass: usize, i: usize, lanes: usize, fma: impl Fn(T, T, T) -> T) {
+        let (width, elements, v_stride) = (self.width(), self.elements, self.v_stride);
+        let at = |r: usize| i + (pass * width + r) * v_stride;
+        for j in 0..self.cols {
+            let mut dots: Vec<T> = (0..lanes)
+                .map(|lane| {
+                    let product = |r: usize| (self.v[at(r)], self.signed(pass, j, r));
+                    let first = lane * elements;
+                    let mut sums: [T; 4] = core::array::from_fn(|r| {
+                        let (v, b) = product(first + r);
+                        v * b
+                    });
+                    for r in 4..elements {
+                        let (v, b) = product(first + r);
+                        sums[r % 4] = fma(v, b, sums[r % 4]);
+                    }
+                    (sums[0] + sums[1]) + (sums[2] + sums[3])
+                })
+                .collect();
+            let mut other = 1;
+            while other < lanes {
+                dots = (0..lanes).map(|lane| dots[lane] + dots[lane ^ other]).collect();
+                other *= 2;
+            }
+            let sign = if self.mixed() { T::ONE } else { self.sign() };
+            let l = self.panel[i + j * self.panel_stride];
+            let u = self.rho[pass * self.cols + j] * fma(sign, dots[0], l);
+            self.panel[i + j * self.panel_stride] = u - l;
+            for r in 0..width {
+                let b = self.b[(pass * self.cols + j) * width + r];
+                self.v[at(r)] = fma(-u, b, self.v[at(r)]);
+            }
+        }
+    }
+
+    /// Tensor cores add one product after another, each sum rounded.
+    fn by_eight_columns(&mut self, pass: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
+        let (width, v_stride) = (self.width(), self.v_stride);
+        let at = |r: usize| i + (pass * width + r) * v_stride;
+        let sign = if self.mixed() { T::ONE } else { self.sign() };
+        for first in (0..self.cols).step_by(GROUP) {
+            let mut u: [T; GROUP] = core::array::from_fn(|j| {
+                let mut sums = [T::ZERO; 4];
+                for r in 0..width {
+                    let sum = &mut sums[r / 4 % 4];
+                    *sum = fma(self.v[at(r)], self.signed(pass, first + j, r), *sum);
+                }
+                let l = self.panel[i + (first + j) * self.panel_stride];
+                let met = fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), l);
+                self.rho[pass * self.cols + first + j] * met
+            });
+            for before in 0..GROUP {
+                for j in before + 1..GROUP {
+                    u[j] = fma(-self.tau(pass, first, before, j), u[before], u[j]);
+                }
+            }
+            for (j, u) in u.into_iter().enumerate() {
+                let l = &mut self.panel[i + (first + j) * self.panel_stride];
                 *l = u - *l;
                 for r in 0..width {
-                    let v = &mut v[i + r * v_stride];
-                    *v = fma(-u, b(r), *v);
+                    let b = self.b[(pass * self.cols + first + j) * width + r];
+                    self.v[at(r)] = fma(-u, b, self.v[at(r)]);
                 }
             }
         }
@@ -177,7 +288,8 @@ impl<T: Scalar> Pass<T> {
     fn on_device(&mut self, device: &Device, tuning: &Tuning) {
         let kernels = Kernels::<T>::load(device).unwrap();
         let stream = Stream::new(device).unwrap();
-        let mut homes = [&self.panel, &self.v, &self.reflectors].map(|part| {
+        let reflectors = self.reflectors();
+        let mut homes = [&self.panel, &self.v, &reflectors].map(|part| {
             let mut pinned = Pinned::new(device, part.len()).unwrap();
             pinned.as_mut_slice().copy_from_slice(part);
             (pinned, DeviceBuffer::<T>::new(device, part.len()).unwrap())
@@ -196,8 +308,8 @@ impl<T: Scalar> Pass<T> {
                 reflectors,
                 cols: self.cols,
                 passes: self.passes,
-                lanes: self.lanes,
-                elements: tuning.elements_per_thread,
+                form: self.form,
+                elements: self.elements,
                 plus: self.plus,
                 rows: self.rows.clone(),
             };
@@ -212,55 +324,54 @@ impl<T: Scalar> Pass<T> {
     }
 }
 
-fn trailing_agrees<T: Scalar>(fma: impl Fn(T, T, T) -> T + Copy) {
+fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
-    for elements_per_thread in [4, 8, 16, 32] {
-        let all = elements_per_thread;
-        for (cols, [passes, lanes, plus], rows, threads_per_block) in [
-            (8, [1, 1, all], 0..1, 32),
-            (24, [1, 1, 0], 5..300, 64),
-            (64, [2, 1, 2 * all], 13..141, 32),
-            (304, [3, 1, 0], 0..40, 128),
-            (72, [1, 1, 1], 2..90, 64),
-            (16, [3, 1, all + 2], 0..33, 32),
-            (8, [1, 1, all], 9..9, 32),
-            (24, [1, 2, 2 * all], 3..77, 32),
-            (40, [2, 4, 3 * all + 1], 0..21, 64),
-            (16, [1, 8, 0], 1..50, 32),
-            (16, [2, 8, 16 * all], 0..9, 32),
+    for (&form, elements_per_thread) in forms.iter().flat_map(|form| ELEMENTS.map(|e| (form, e))) {
+        let all = form.lanes() * elements_per_thread;
+        for (cols, [passes, plus], rows, threads_per_block) in [
+            (8, [1, all], 0..1, 32),
+            (24, [1, 0], 5..300, 64),
+            (64, [2, 2 * all], 13..141, 32),
+            (104, [3, 0], 0..40, 128),
+            (72, [1, 1], 2..90, 64),
+            (16, [3, all + 2], 0..33, 32),
+            (8, [1, all], 9..9, 32),
+            (40, [2, all + 1], 0..21, 64),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let mut expected = Pass::<T>::new(elements_per_thread, cols, [passes, lanes, plus], rows.clone());
-            let mut found = Pass::<T>::new(elements_per_thread, cols, [passes, lanes, plus], rows);
-            // Smaller reflectors: the entries stay of the order of one.
-            for pass in [&mut expected, &mut found] {
-                pass.reflectors.iter_mut().for_each(|x| *x *= T::from_f64(0.25));
-                // Every lane has the same rho.
-                let stride = reflector_stride::<T>(elements_per_thread);
-                for column in pass.reflectors.chunks_exact_mut(pass.lanes * stride) {
-                    let rho = column[elements_per_thread];
-                    column.chunks_exact_mut(stride).for_each(|lane| lane[elements_per_thread] = rho);
-                }
-            }
-            expected.on_host(elements_per_thread, fma);
+            let step = || Step::<T>::new(form, elements_per_thread, cols, [passes, plus], rows.clone());
+            let (mut expected, mut found) = (step(), step());
+            expected.on_host(fma);
             found.on_device(&device, &tuning);
-            let what = format!("{elements_per_thread} elements, {cols} columns, {lanes} lanes");
+            let what = format!("{form:?}, {elements_per_thread} elements, {cols} columns, plus {plus}");
             assert!(expected.panel == found.panel, "L: {what}");
             assert!(expected.v == found.v, "V: {what}");
         }
     }
 }
 
+const BY_COLUMNS: [Form; 4] = [
+    Form::Columns { lanes: 1 },
+    Form::Columns { lanes: 2 },
+    Form::Columns { lanes: 4 },
+    Form::Columns { lanes: 8 },
+];
+
 #[test]
 fn the_trailing_step_agrees_bit_for_bit_in_double_precision() {
-    trailing_agrees::<f64>(f64::mul_add);
+    trailing_agrees::<f64>(&BY_COLUMNS, f64::mul_add);
 }
 
 #[test]
 fn the_trailing_step_agrees_bit_for_bit_in_single_precision() {
-    trailing_agrees::<f32>(f32::mul_add);
+    trailing_agrees::<f32>(&BY_COLUMNS, f32::mul_add);
+}
+
+#[test]
+fn the_trailing_step_agrees_bit_for_bit_on_tensor_cores() {
+    trailing_agrees::<f64>(&[Form::Tensor], f64::mul_add);
 }
 
 #[test]
@@ -278,7 +389,7 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
         reflectors: part,
         cols: 8,
         passes: 1,
-        lanes: 1,
+        form: Form::Columns { lanes: 1 },
         elements: 5,
         plus: 5,
         rows: 0..1,

@@ -15,15 +15,16 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 4] = [
+const MADE: [(&str, &str, &[&str]); 5] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),
+    ("ptx/trailing_tensor.compute_80.ptx", "trailing_tensor.cu", &[]),
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_80", "--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 1] = ["common.cuh"];
+const HEADERS: [&str; 2] = ["common.cuh", "instructions.cuh"];
 
 type Program = *mut u8;
 type Create = unsafe extern "C" fn(

@@ -160,7 +160,7 @@ impl<T: Scalar> Streaming<'_, T> {
             reflectors: set.device.slice(0..set.device.len()),
             cols: panel.cols,
             passes: passes.count(),
-            lanes: passes.lanes,
+            form: passes.form,
             elements: passes.elements,
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `panels` | how L lies in host memory |
 //! | `passes` | how the columns of V are cut up |
+//! | `reflectors` | the orders in which the device takes what the CPU has made |
 //! | `tops` | what the CPU does of a panel |
 //! | `pipe` | what is on the device: slots, V, streams, events |
 //! | `backend` | the steps of the sweep, and who waits for whom |
@@ -13,6 +14,7 @@ mod backend;
 mod panels;
 mod passes;
 mod pipe;
+mod reflectors;
 mod tops;
 
 #[cfg(test)]
@@ -101,7 +103,7 @@ impl Hybrid {
     /// k, 4, 8 or 16, and of the threads that share a row.
     #[must_use]
     pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
-        device_bytes::<T>(n, &Passes::new(k, 0, tuning.elements_per_thread), tuning)
+        device_bytes::<T>(n, &Passes::new::<T>(k, 0, tuning.elements_per_thread), tuning)
     }
 }
 
@@ -215,7 +217,7 @@ impl Hybrid {
         let panel_cols = factor.l.panel_cols();
         let start = first / panel_cols * panel_cols;
         let plan = Plan { rows: order, cols: order, start, panel_cols };
-        let passes = Passes::new(change.plus, change.minus, self.tuning.elements_per_thread);
+        let passes = Passes::new::<T>(change.plus, change.minus, self.tuning.elements_per_thread);
         self.prepare(factor, &plan, &passes, to)?;
 
         let HybridFactor { l, spare, pipe: Some(pipe), tops, scratch, .. } = factor else {

@@ -1,35 +1,49 @@
 //! How the columns of V are cut into passes.
 
-use crate::cuda::kernels::{ELEMENTS, reflector_stride};
+use crate::cuda::kernels::{ELEMENTS, Form, GROUP};
+use crate::scalar::Scalar;
 
 /// How many threads of the device may share a row. More would leave the CPU too few passes to share.
 const LANES: [usize; 3] = [1, 2, 4];
 
 /// The passes of one modification: its columns of V, plus signs first, cut into pieces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Passes {
     /// Columns of V that a thread of the device takes in a pass.
     pub elements: usize,
-    /// Threads that share a row.
-    pub lanes: usize,
+    /// How the device goes about them.
+    pub form: Form,
     plus: usize,
     minus: usize,
 }
 
 impl Passes {
+    pub const NONE: Self =
+        Self { elements: ELEMENTS[0], form: Form::Columns { lanes: 1 }, plus: 0, minus: 0 };
+
     /// For V with that many columns of each sign. `limit`: columns of V that a thread takes, at most.
-    pub fn new(plus: usize, minus: usize, limit: usize) -> Self {
+    pub fn new<T: Scalar>(plus: usize, minus: usize, limit: usize) -> Self {
+        // Fewer would be filled up with too many zero columns.
+        const WORTH_TENSOR_CORES: usize = 9;
         let rank = plus + minus;
-        let elements = ELEMENTS.into_iter().find(|&e| e >= rank.min(limit)).unwrap_or(limit);
+        let elements = |lanes: usize| {
+            let wanted = rank.div_ceil(lanes).min(limit);
+            ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(limit)
+        };
+        if T::TYPE_NAME == "f64" && rank >= WORTH_TENSOR_CORES {
+            let form = Form::Tensor;
+            return Self { elements: elements(form.lanes()), form, plus, minus };
+        }
+        let elements = elements(1);
         // Zero columns fill up the last pass, and are worked on like the others; passes wait for each other.
         let cost = |lanes: usize| rank.div_ceil(lanes * elements) * (lanes + 2);
         let lanes = LANES.into_iter().min_by_key(|&lanes| cost(lanes)).unwrap_or(1);
-        Self { elements, lanes, plus, minus }
+        Self { elements, form: Form::Columns { lanes }, plus, minus }
     }
 
     /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
     pub fn width(&self) -> usize {
-        self.lanes * self.elements
+        self.form.lanes() * self.elements
     }
 
     pub fn count(&self) -> usize {
@@ -43,7 +57,7 @@ impl Passes {
 
     /// Scalars that the reflectors of one panel take on the device.
     pub fn reflector_scalars<T>(&self, panel_cols: usize) -> usize {
-        self.count() * panel_cols * self.lanes * reflector_stride::<T>(self.elements)
+        self.count() * panel_cols / GROUP * self.form.group_scalars::<T>(self.elements)
     }
 
     /// Columns with a plus sign in all passes. Zero columns go with the ones before them.
@@ -65,13 +79,17 @@ mod tests {
     fn passes_take_every_column_with_its_sign() {
         for (plus, minus) in [(1, 0), (0, 1), (3, 2), (16, 0), (17, 30), (40, 1), (0, 256)] {
             for limit in ELEMENTS {
-                let passes = Passes::new(plus, minus, limit);
-                assert!(passes.elements <= limit && passes.columns() >= plus + minus);
-                assert!(passes.columns() - (plus + minus) < passes.width());
-                let all: usize = (0..passes.count()).map(|pass| passes.plus(pass)).sum();
-                assert_eq!(all, passes.all_plus());
-                assert_eq!(all, if minus == 0 { passes.columns() } else { plus });
+                takes_all(Passes::new::<f32>(plus, minus, limit), plus, minus, limit);
+                takes_all(Passes::new::<f64>(plus, minus, limit), plus, minus, limit);
             }
         }
+    }
+
+    fn takes_all(passes: Passes, plus: usize, minus: usize, limit: usize) {
+        assert!(passes.elements <= limit && passes.columns() >= plus + minus);
+        assert!(passes.columns() - (plus + minus) < passes.width());
+        let all: usize = (0..passes.count()).map(|pass| passes.plus(pass)).sum();
+        assert_eq!(all, passes.all_plus());
+        assert_eq!(all, if minus == 0 { passes.columns() } else { plus });
     }
 }

@@ -8,8 +8,9 @@
 //! columns behind; below it each takes rows. Neither changes a bit of the result.
 
 use super::passes::Passes;
+use super::reflectors::Group;
 use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Leader, Packed, Shape, Tiles, wait_until};
-use crate::cuda::kernels::reflector_stride;
+use crate::cuda::kernels::{Form, GROUP};
 use crate::cuda::memory::Pinned;
 use crate::plan::Panel;
 use crate::report::Health;
@@ -68,7 +69,7 @@ impl<T: Scalar> Tops<T> {
     pub fn new() -> Self {
         let isa = Isa::detect();
         Self {
-            passes: Passes::default(),
+            passes: Passes::NONE,
             panel_cols: 0,
             isa,
             shape: isa.shape::<T>(1),
@@ -250,29 +251,26 @@ impl<T: Scalar> Tops<T> {
         });
     }
 
-    /// Writes the reflectors of a pass of `panel`, a full one.
+    /// Writes the reflectors of a pass of `panel`, a full one, as the device takes them.
     ///
     /// # Safety
     /// As `diagonal`, for the part of `out` that is the pass's; they have been made.
     unsafe fn reflectors(&self, pass: usize, panel: Panel, out: &Out<T>) {
-        let Shape { block, .. } = self.shape;
-        let Passes { elements, lanes, .. } = self.passes;
+        let Passes { elements, form, .. } = self.passes;
         let nowhere =
             Columns::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
         let job = self.job(pass, nowhere, panel.index, self.panel_cols);
-        let whole = Panel { index: 0, ..panel };
-        let row = reflector_stride::<T>(elements);
-        for (j, lane) in (0..panel.cols).flat_map(|j| (0..lanes).map(move |lane| (j, lane))) {
-            let reflector = job.reflector(whole, j / block);
-            // SAFETY: the reflector has column j % block and `lanes · elements` rows of b; the row of `out`
-            // is this pass's.
+        let scalars = form.group_scalars::<T>(elements);
+        let groups = self.panel_cols / GROUP;
+        for group in 0..panel.cols / GROUP {
+            // SAFETY: this part of `out` is this pass's, and as long as the group is.
             unsafe {
-                let out = out.0.add(((pass * self.panel_cols + j) * lanes + lane) * row);
-                for r in 0..elements {
-                    *out.add(r) = *reflector.b(lane * elements + r).add(j % block);
-                }
-                for r in elements..row {
-                    *out.add(r) = *reflector.rho().add(j % block);
+                let out =
+                    core::slice::from_raw_parts_mut(out.0.add((pass * groups + group) * scalars), scalars);
+                let source = Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * GROUP };
+                match form {
+                    Form::Columns { lanes } => source.by_column(out, lanes, elements),
+                    Form::Tensor => source.for_tensor_cores(out),
                 }
             }
         }

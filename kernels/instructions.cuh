@@ -1,0 +1,28 @@
+// Instructions that CUDA C++ has no name for, as inline PTX; FAKE_CUDA supplies the first, and the others are
+// plain loads and stores there.
+#pragma once
+
+#ifdef FAKE_CUDA
+using fake::mma_m8n8k4_f64;
+
+inline void copy_async_16(void* shared, const void* global) { memcpy(shared, global, 16); }
+inline void copy_async_commit() {}
+inline void copy_async_wait_all() {}
+#else
+// C (8 x 8) += A (8 x 4) B (4 x 8) by a full warp: lane l has a of row l / 4, column l % 4, b of row l % 4,
+// column l / 4, and c0, c1 of row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1.
+__device__ __forceinline__ void mma_m8n8k4_f64(double& c0, double& c1, double a, double b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c0), "+d"(c1)
+        : "d"(a), "d"(b));
+}
+
+// Copies 16 bytes to shared memory, some time before the copies committed so far have been waited for.
+__device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+                 "l"(global)
+                 : "memory");
+}
+__device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+#endif

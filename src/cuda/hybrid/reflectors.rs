@@ -1,0 +1,80 @@
+//! The reflectors that the CPU has made, in the orders in which the device takes them.
+
+use crate::cpu::{Job, Reflector};
+use crate::cuda::kernels::{GROUP, reflector_stride, tensor_b};
+use crate::plan::Panel;
+use crate::scalar::Scalar;
+use core::ops::Range;
+
+/// Eight columns' reflectors, as the CPU has them.
+pub(super) struct Group<'a, T> {
+    pub job: &'a Job<T>,
+    pub panel: Panel,
+    /// The first of the columns, counted from the panel's.
+    pub first: usize,
+}
+
+impl<T: Scalar> Group<'_, T> {
+    /// The micro reflector of the columns of the group from `j` on.
+    fn reflector(&self, j: usize) -> Reflector<T> {
+        self.job.reflector(self.panel, (self.first + j) / self.job.block)
+    }
+
+    /// As `trailing.cu` takes them.
+    ///
+    /// # Safety
+    /// The reflectors have been made and are at rest.
+    pub unsafe fn by_column(&self, out: &mut [T], lanes: usize, elements: usize) {
+        let row = reflector_stride::<T>(elements);
+        for (j, out) in out.chunks_exact_mut(lanes * row).enumerate() {
+            let (reflector, place) = (self.reflector(j), j % self.job.block);
+            for (lane, out) in out.chunks_exact_mut(row).enumerate() {
+                let (b, padding) = out.split_at_mut(elements);
+                // SAFETY: the reflector has `lanes · elements` rows of b, and ρ, each with a scalar for each
+                // of its columns.
+                unsafe {
+                    for (r, x) in b.iter_mut().enumerate() {
+                        *x = *reflector.b(lane * elements + r).add(place);
+                    }
+                    padding.fill(*reflector.rho().add(place));
+                }
+            }
+        }
+    }
+
+    /// As `trailing_tensor.cu` takes them.
+    ///
+    /// # Safety
+    /// As `by_column`.
+    pub unsafe fn for_tensor_cores(&self, out: &mut [T]) {
+        let (job, block) = (self.job, self.job.block);
+        let (width, plus) = (job.plus + job.minus, job.plus);
+        let (b, rest) = out.split_at_mut(width * GROUP);
+        let (tau, rho) = rest.split_at_mut(GROUP * GROUP);
+        tau.fill(T::ZERO);
+        // SAFETY (all accesses below): as in `by_column`; τ has a row for each column, with a scalar for each
+        // column before it.
+        for first in (0..GROUP).step_by(block) {
+            let reflector = self.reflector(first);
+            for r in 0..width {
+                for j in 0..block {
+                    b[tensor_b(first + j, r)] = unsafe { *reflector.b(r).add(j) };
+                }
+            }
+            for j in 0..block {
+                rho[first + j] = unsafe { *reflector.rho().add(j) };
+                for i in 0..j {
+                    tau[GROUP * (first + i) + first + j] = unsafe { *reflector.tau(j).add(i) };
+                }
+            }
+        }
+        // What one micro reflector contributes to the columns of a later one.
+        for j in block..GROUP {
+            for i in 0..j / block * block {
+                let product = |r: usize| b[tensor_b(i, r)] * b[tensor_b(j, r)];
+                let sum = |range: Range<usize>| range.fold(T::ZERO, |sum, r| sum + product(r));
+                tau[GROUP * i + j] = (sum(0..plus) - sum(plus..width)) * rho[j];
+            }
+        }
+    }
+}
