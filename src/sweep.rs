@@ -11,9 +11,8 @@ pub(crate) struct Breakdown {
 
 /// Who does the work of a sweep, and where.
 ///
-/// The driver below calls these from one thread. `trailing` may return before the work is done; what a
-/// later call needs of it, that call waits for. Rows never mix, so a backend may split and delay them as it
-/// likes.
+/// The driver below calls these from one thread. `work` may return before the work is done; what a later
+/// call needs of it, that call waits for. Rows never mix, so a backend may split and delay them as it likes.
 pub(crate) trait Backend {
     /// What ends a sweep early.
     type Stop: From<Breakdown>;
@@ -21,24 +20,19 @@ pub(crate) trait Backend {
     /// Brings the columns of `panel` to where the work is done. Called one panel ahead.
     fn fetch(&mut self, panel: Panel) -> Result<(), Self::Stop>;
 
-    /// Transforms the diagonal block of `panel` and makes its block reflector. All earlier panels have been
-    /// asked for on these rows.
-    fn diagonal(&mut self, panel: Panel) -> Result<(), Self::Stop>;
-
-    /// Applies the block reflector of `panel` to `rows` of L and V, all below its diagonal block.
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Self::Stop>;
-
-    /// Sends the columns of `panel` home: no call for this panel follows.
-    fn retire(&mut self, panel: Panel) -> Result<(), Self::Stop>;
+    /// Transforms the diagonal block of `panel`, makes its block reflector and applies it to the rows below:
+    /// `head`, on which the next diagonal block waits, and `tail`. All earlier panels have been asked for on
+    /// these rows; no call for this panel follows, so its columns may go home.
+    ///
+    /// Lookahead: a backend that works asynchronously is still busy with the tail when the next panel's turn
+    /// comes.
+    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Self::Stop>;
 
     /// Waits until everything asked for is done. Called last, also after an early end.
     fn finish(&mut self) -> Result<(), Self::Stop>;
 }
 
 /// [ L V ] → [ L' V' ]: one pass over all panels of `plan`.
-///
-/// Lookahead: the rows that meet the next diagonal block go first, and that block is worked on while a
-/// backend that works asynchronously is still busy with the rows below.
 pub(crate) fn sweep<B: Backend>(backend: &mut B, plan: &Plan) -> Result<(), B::Stop> {
     let outcome = panels(backend, plan);
     let finished = backend.finish();
@@ -47,18 +41,19 @@ pub(crate) fn sweep<B: Backend>(backend: &mut B, plan: &Plan) -> Result<(), B::S
 }
 
 fn panels<B: Backend>(backend: &mut B, plan: &Plan) -> Result<(), B::Stop> {
-    let Some(mut panel) = plan.panel(0) else { return Ok(()) };
-    backend.fetch(panel)?;
-    backend.diagonal(panel)?;
-    while let Some(next) = plan.panel(panel.index + 1) {
-        backend.fetch(next)?;
-        backend.trailing(panel, next.block())?;
-        backend.trailing(panel, next.end()..plan.rows)?;
-        backend.retire(panel)?;
-        backend.diagonal(next)?;
-        panel = next;
+    let mut coming = plan.panel(0);
+    if let Some(first) = coming {
+        backend.fetch(first)?;
     }
-    backend.trailing(panel, panel.end()..plan.rows)?;
-    backend.retire(panel)?;
+    while let Some(panel) = coming {
+        coming = plan.panel(panel.index + 1);
+        let mut head = panel.end()..panel.end();
+        if let Some(next) = coming {
+            backend.fetch(next)?;
+            head = next.block();
+        }
+        let tail = head.end..plan.rows;
+        backend.work(panel, head, tail)?;
+    }
     Ok(())
 }

@@ -27,19 +27,13 @@ impl<T: Scalar> Backend for Sequential<'_, T> {
         Ok(())
     }
 
-    fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
+    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Breakdown> {
         // SAFETY: the driver has asked for all earlier panels on these rows, and each request was done at
         // once.
-        unsafe { self.job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
-    }
-
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
-        // SAFETY: as above; the driver calls `diagonal` for the panel first.
-        unsafe { self.job.trailing(panel, rows) };
-        Ok(())
-    }
-
-    fn retire(&mut self, _: Panel) -> Result<(), Breakdown> {
+        unsafe {
+            self.job.diagonal(panel, &mut self.chain).map_err(|column| Breakdown { column })?;
+            self.job.trailing(panel, head.start..tail.end);
+        }
         Ok(())
     }
 

@@ -39,25 +39,28 @@ impl<T: Scalar> Packed<T> {
         base: usize,
         tile: usize,
     ) {
+        self.make_room(rank, rows, base, tile);
+        let view = self.view();
         let tiles = rows.div_ceil(tile);
-        self.data.reserve(tiles * tile * rank);
-        (self.base, self.tile, self.rank) = (base, tile, rank);
-        let data = self.data.as_mut_ptr();
-        // SAFETY: tile t < tiles and column r < rank own `tile` scalars of what was reserved.
-        let part = |t, r| unsafe { core::slice::from_raw_parts_mut(data.add((t * rank + r) * tile), tile) };
         let mut there = 0;
         for (r, (column, scale)) in columns.enumerate() {
             for t in 0..tiles {
-                let to: &mut [T] = part(t, r);
                 let from = t * tile..((t + 1) * tile).min(rows);
-                copy_scaled(to, column.subrows(from.start, from.len()), scale);
-                to[from.len()..].fill(T::ZERO);
+                // SAFETY: there is room for these tiles and columns, borrowed exclusively.
+                unsafe { view.take(t, r, column.subrows(from.start, from.len()), scale) };
             }
             there = r + 1;
         }
         for r in there..rank {
-            (0..tiles).for_each(|t| part(t, r).fill(T::ZERO));
+            // SAFETY: as above.
+            (0..tiles).for_each(|t| unsafe { view.column(t, r) }.fill(T::ZERO));
         }
+    }
+
+    /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
+    pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
+        self.data.reserve(rows.next_multiple_of(tile) * rank);
+        (self.base, self.tile, self.rank) = (base, tile, rank);
     }
 
     pub fn view(&mut self) -> Tiles<T> {
@@ -87,6 +90,28 @@ pub(crate) struct Tiles<T> {
 unsafe impl<T: Send> Send for Tiles<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Tiles<T> {}
+
+impl<T: Scalar> Tiles<T> {
+    /// Column `r` of a tile.
+    ///
+    /// # Safety
+    /// There is room for it, and nobody else uses it.
+    unsafe fn column<'a>(&self, tile: usize, r: usize) -> &'a mut [T] {
+        // SAFETY: tile and column own `self.tile` scalars of that room.
+        unsafe { core::slice::from_raw_parts_mut(self.ptr(tile).add(r * self.tile), self.tile) }
+    }
+
+    /// Takes the rows of a tile in column `r` of V, times a factor; those that are not there are zero.
+    ///
+    /// # Safety
+    /// As `column`.
+    pub unsafe fn take(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
+        // SAFETY: forwarded to the caller.
+        let to = unsafe { self.column(tile, r) };
+        copy_scaled(to, rows, scale);
+        to[rows.nrows()..].fill(T::ZERO);
+    }
+}
 
 impl<T> Tiles<T> {
     /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not

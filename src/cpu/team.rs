@@ -205,22 +205,18 @@ impl<T: Scalar> Backend for Driver<'_, T> {
         Ok(())
     }
 
-    fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
-        // SAFETY: `trailing` has brought these rows up to the panel before, on this thread.
+    /// The diagonal block, and the rows that meet the next one; the others become the team's when the
+    /// reflector is published.
+    fn work(&mut self, panel: Panel, head: Range<usize>, _: Range<usize>) -> Result<(), Breakdown> {
+        // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
         let outcome = unsafe { self.team.job.diagonal(panel, &mut self.chain) };
         self.team.broken.store(outcome.is_err(), Ordering::Relaxed);
         outcome.map_err(|column| Breakdown { column })?;
         self.team.published.store(panel.index as u32 + 1, Ordering::Release);
-        Ok(())
-    }
-
-    /// The rows that meet the next diagonal block; the others became the team's when the reflector was
-    /// published.
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
-        if rows.is_empty() || rows.start >= tail(self.team.plan, panel.index) {
+        if head.is_empty() {
             return Ok(());
         }
-        let c = self.team.chunk_of(rows.start);
+        let c = self.team.chunk_of(head.start);
         let chunk = &self.team.chunks[c];
         let behind = || chunk.progress.load(Ordering::Acquire) < panel.index as u32;
         while behind() && !self.team.broken.load(Ordering::Relaxed) {
@@ -230,11 +226,7 @@ impl<T: Scalar> Backend for Driver<'_, T> {
         }
         // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
         // chunk of these rows, and the team keeps below them.
-        unsafe { self.team.job.trailing(panel, rows) };
-        Ok(())
-    }
-
-    fn retire(&mut self, _: Panel) -> Result<(), Breakdown> {
+        unsafe { self.team.job.trailing(panel, head) };
         Ok(())
     }
 

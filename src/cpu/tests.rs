@@ -133,20 +133,14 @@ impl Backend for Slotted<'_> {
         Ok(())
     }
 
-    fn diagonal(&mut self, panel: Panel) -> Result<(), Breakdown> {
+    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Breakdown> {
         let job = self.job_in_slot(panel);
         // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
-        unsafe { job.diagonal(panel, &mut self.chain) }.map_err(|column| Breakdown { column })
-    }
-
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Breakdown> {
-        let job = self.job_in_slot(panel);
-        // SAFETY: as above.
-        unsafe { job.trailing(panel, rows) };
-        Ok(())
-    }
-
-    fn retire(&mut self, panel: Panel) -> Result<(), Breakdown> {
+        unsafe {
+            job.diagonal(panel, &mut self.chain).map_err(|column| Breakdown { column })?;
+            job.trailing(panel, tail);
+            job.trailing(panel, head);
+        }
         let n = self.home.nrows();
         let slot = self.slots[panel.index % 3].as_ref();
         for column in panel.block() {

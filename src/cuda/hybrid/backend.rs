@@ -1,17 +1,20 @@
-//! The hybrid backend of the sweep: who waits for whom.
+//! The hybrid backend of the sweep: who does what of a panel, and who waits for whom.
 //!
 //! The CPU makes the diagonal block of a panel and transforms its head, the rows that meet the next diagonal
 //! block; neither crosses the link. The rows below go through a slot of the device. Of V, the device sends
 //! home only the rows that the CPU needs for the head of the panel after next, and it works on those first.
 //! So while the CPU is at panel p + 1 the device is at the tail of panel p, the tail of panel p + 1 is on its
 //! way up, and that of panel p − 1 on its way down.
+//!
+//! The work of the CPU on one panel is one round of its crew: threads that stand by take the diagonal block,
+//! the head and the calls of the driver side by side.
 
-use super::panels::{Panels, tail_rows, tail_stride};
+use super::calls::Calls;
+use super::panels::{Panels, tail_rows};
 use super::passes::Passes;
 use super::pipe::Pipe;
-use super::tops::Tops;
-use crate::cpu::{Buffer, Columns, Leader};
-use crate::cuda::kernels::{Place, Trailing};
+use super::tops::{Out, Tops};
+use crate::cpu::{Buffer, Columns, Leader, wait_until};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
@@ -19,6 +22,7 @@ use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown};
 use core::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 impl From<Breakdown> for Error {
     fn from(Breakdown { column }: Breakdown) -> Self {
@@ -60,11 +64,18 @@ pub(super) struct Streaming<'a, T: Scalar> {
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
     pub health: Health<T>,
+    /// The panel that was asked for last.
+    pub coming: Option<Panel>,
     /// Something of the new L may be in its place.
     pub written: bool,
 }
 
 impl<T: Scalar> Streaming<'_, T> {
+    fn calls(&self) -> Calls<'_, T> {
+        let Self { pipe, l, sink, passes, tuning, plan, .. } = self;
+        Calls { pipe, l, sink, passes: *passes, tuning, plan }
+    }
+
     /// Sends V up and takes its first rows, from `v_host`.
     pub fn start(&mut self) -> Result<(), Error> {
         let Self { pipe, tops, plan, .. } = self;
@@ -75,9 +86,9 @@ impl<T: Scalar> Streaming<'_, T> {
             // which is after this on the same stream.
             unsafe { pipe.work.upload(&pipe.v_host, 0..len, pipe.v.slice(0..len))? };
         }
-        for (index, panel) in [plan.panel(0), plan.panel(1)].into_iter().flatten().enumerate() {
+        if let Some(first) = plan.panel(0) {
             // SAFETY: as above.
-            unsafe { tops.load(&pipe.v_host, pipe.v_stride, panel.block(), index) };
+            unsafe { tops.load(&pipe.v_host, pipe.v_stride, first.block()) };
         }
         Ok(())
     }
@@ -96,146 +107,89 @@ impl<T: Scalar> Streaming<'_, T> {
         let (src, src_stride) = self.l.top(panel);
         Columns { src: src.cast_const(), src_stride, dst: to.0, dst_stride: to.1 }
     }
-
-    fn tail(&self, panel: Panel) -> Range<usize> {
-        tail_rows(panel, self.plan.rows)
-    }
-
-    fn slot(&self, panel: Panel) -> usize {
-        panel.index % self.pipe.slots.len()
-    }
-
-    /// The head of `panel`: rows of V that the device has sent, but for the first panel's.
-    fn head(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
-        if panel.index > 0 {
-            if waits(Wait::Exported) {
-                self.pipe.exported.synchronize()?;
-            }
-            // SAFETY: the export is done, and the next one is asked for after this on this thread.
-            unsafe {
-                self.tops.load(&self.pipe.v_host, self.pipe.v_stride, rows.clone(), panel.index + 1);
-            }
-        }
-        let top = self.top(panel);
-        // SAFETY: the top is borrowed exclusively; `diagonal` has been done on this thread.
-        unsafe { self.tops.head(self.crew, panel, rows, top) };
-        Ok(())
-    }
-
-    /// The tail of `panel`: the rows that the CPU needs next, and the others.
-    fn below(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
-        let Self { pipe, passes, .. } = &*self;
-        let slot = &pipe.slots[self.slot(panel)];
-        let set = &pipe.reflectors[panel.index % 2];
-        let len = passes.reflector_scalars::<T>(self.plan.panel_cols);
-        let from = Place { address: set.host.address(0), stride: len };
-        let to = Place { address: set.device.slice(0..len).address(), stride: len };
-        // SAFETY: the host does not write the set again before it has waited for a later export.
-        unsafe { pipe.kernels.copy(&pipe.work, (from, to), (len, 1))? };
-        if waits(Wait::Arrived) {
-            pipe.work.wait(&slot.arrived)?;
-        }
-        let next = rows.start..rows.end.min(rows.start + self.plan.panel_cols);
-        self.apply(panel, next.clone())?;
-        let (device, host) = pipe.rows_of_v(next.start);
-        // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
-        unsafe { pipe.kernels.copy(&pipe.work, (device, host), (next.len(), passes.columns()))? };
-        pipe.exported.record(&pipe.work)?;
-        self.apply(panel, next.end..rows.end)?;
-        slot.worked.record(&pipe.work)
-    }
-
-    /// The reflectors of `panel` over `rows` of its tail, in its slot.
-    fn apply(&self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
-        let Self { pipe, passes, .. } = self;
-        let slot = &pipe.slots[self.slot(panel)];
-        let set = &pipe.reflectors[panel.index % 2];
-        let tail = self.tail(panel);
-        let panel_stride = tail_stride::<T>(tail.len());
-        let step = Trailing {
-            panel: slot.panel.slice(0..panel_stride * panel.cols),
-            panel_stride,
-            v: pipe.v.slice(tail.start..passes.columns() * pipe.v_stride),
-            v_stride: pipe.v_stride,
-            reflectors: set.device.slice(0..set.device.len()),
-            cols: panel.cols,
-            passes: passes.count(),
-            form: passes.form,
-            elements: passes.elements,
-            plus: passes.all_plus(),
-            rows: rows.start - tail.start..rows.end - tail.start,
-        };
-        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream,
-        // or behind the events that `fetch` and `retire` wait for.
-        unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
-    }
 }
 
 impl<T: Scalar> Backend for Streaming<'_, T> {
     type Stop = Error;
 
+    /// The driver is asked together with the work on the panel before, the first panel apart.
     fn fetch(&mut self, panel: Panel) -> Result<(), Error> {
-        let tail = self.tail(panel);
-        if tail.is_empty() {
-            return Ok(());
-        }
-        let slot = &self.pipe.slots[self.slot(panel)];
-        let len = tail_stride::<T>(tail.len()) * panel.cols;
-        if waits(Wait::SlotLeft) {
-            self.pipe.up.wait(&slot.left)?;
-        }
-        // SAFETY: the panel's tail is written by its download alone, which waits for the work, which waits
-        // for this; the slot is free behind `left`.
-        unsafe { self.pipe.up.upload(self.l.tail(panel), 0..len, slot.panel.slice(0..len))? };
-        slot.arrived.record(&self.pipe.up)
+        self.coming = Some(panel);
+        if panel.index > 0 { Ok(()) } else { self.calls().fetch(panel) }
     }
 
-    fn diagonal(&mut self, panel: Panel) -> Result<(), Error> {
+    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Error> {
         self.written = true;
         let top = self.top(panel);
-        let out = match self.tail(panel).is_empty() {
-            true => core::ptr::null_mut(),
-            // The device has its copy of what was there, the reflectors of two panels ago: it was asked for
-            // before the rows of V that the last head waited for.
-            false => self.pipe.reflectors[panel.index % 2].host.as_ptr(),
+        // The device has its copy of what was there, the reflectors of two panels ago: it was asked for before
+        // the rows of V that the last head waited for.
+        let set = &self.pipe.reflectors[panel.index % 2].host;
+        let out = Out(if tail.is_empty() { core::ptr::null_mut() } else { set.as_ptr() });
+        // SAFETY: the top is borrowed exclusively.
+        unsafe { self.tops.begin(panel, &head, top) };
+        let coming = self.coming.filter(|coming| coming.index > panel.index);
+        let failed = Mutex::new(None);
+        let note = |outcome: Result<(), Error>| {
+            if let Err(error) = outcome {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                false
+            } else {
+                true
+            }
         };
-        // SAFETY: the top is borrowed exclusively, and all earlier panels have been applied to these rows.
-        unsafe { self.tops.diagonal(self.crew, panel, top, out, &mut self.health) }
+        let arrived = OnceLock::new();
+        let (calls, tops) = (self.calls(), &*self.tops);
+        let (passes, chunks) = (self.passes.count(), tops.chunks(&head));
+        // In this order, so that a piece waits only for pieces before it.
+        let pieces = [1, passes, 1, 1, chunks];
+        self.crew.share(pieces.iter().sum(), &|piece| match place(piece, &pieces) {
+            (0, _) => {
+                note(coming.map_or(Ok(()), |coming| calls.fetch(coming)));
+            }
+            // SAFETY: each pass once, begun in order; the top is borrowed exclusively, and all earlier panels
+            // have been applied to it. So are the reflectors, as above.
+            (1, pass) => unsafe { tops.diagonal(pass, panel, top, out) },
+            (2, _) if tail.is_empty() => {}
+            (2, _) => {
+                if tops.made(panel) {
+                    note(calls.below(panel, &tail));
+                }
+            }
+            (3, _) => {
+                let _ = arrived.set(note(calls.await_rows(panel)));
+            }
+            (_, chunk) => {
+                wait_until(|| arrived.get().is_some());
+                if arrived.get() == Some(&true) {
+                    let v = (&calls.pipe.v_host, calls.pipe.v_stride);
+                    // SAFETY: as above; these rows of V have come, and others come to other rows.
+                    unsafe { tops.head(chunk, panel, &head, top, v) };
+                }
+            }
+        });
+        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        // SAFETY: as above, and all pieces are done.
+        unsafe { self.tops.outcome(panel, top, &mut self.health) }
             .map_err(|column| Error::from(Breakdown { column }))
-    }
-
-    fn trailing(&mut self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
-        match rows {
-            rows if rows.is_empty() => Ok(()),
-            rows if rows == self.tail(panel) => self.below(panel, rows),
-            rows => self.head(panel, rows),
-        }
-    }
-
-    fn retire(&mut self, panel: Panel) -> Result<(), Error> {
-        let tail = self.tail(panel);
-        if tail.is_empty() {
-            return Ok(());
-        }
-        let Self { pipe, l, .. } = &*self;
-        let slot = &pipe.slots[self.slot(panel)];
-        let len = tail_stride::<T>(tail.len()) * panel.cols;
-        let home = match &self.sink {
-            Sink::InPlace => l.tail(panel),
-            Sink::Other(other) => other.tail(panel),
-            Sink::Nowhere(_) => return slot.left.record(&pipe.work),
-        };
-        if waits(Wait::Worked) {
-            pipe.down.wait(&slot.worked)?;
-        }
-        // SAFETY: nobody looks at the panel before `finish`; its upload is done, since the work is.
-        unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
-        slot.left.record(&pipe.down)
     }
 
     fn finish(&mut self) -> Result<(), Error> {
         if waits(Wait::Finished) { self.pipe.drain() } else { Ok(()) }
     }
+}
+
+/// The group that a piece belongs to, and its place there.
+fn place(piece: usize, groups: &[usize]) -> (usize, usize) {
+    let mut rest = piece;
+    for (group, &len) in groups.iter().enumerate() {
+        if rest < len {
+            return (group, rest);
+        }
+        rest -= len;
+    }
+    unreachable!("a piece of no group")
 }
 
 impl<T: Scalar> Drop for Streaming<'_, T> {
@@ -249,9 +203,9 @@ impl<T: Scalar> Drop for Streaming<'_, T> {
 
 /// Whether to wait: always, but for the tests that show what each wait is for.
 #[cfg(not(test))]
-fn waits(_: Wait) -> bool {
+pub(super) fn waits(_: Wait) -> bool {
     true
 }
 
 #[cfg(test)]
-use super::tests::waits;
+pub(super) use super::tests::waits;

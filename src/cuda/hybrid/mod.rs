@@ -8,9 +8,11 @@
 //! | `reflectors` | the orders in which the device takes what the CPU has made |
 //! | `tops` | what the CPU does of a panel |
 //! | `pipe` | what is on the device: slots, V, streams, events |
-//! | `backend` | the steps of the sweep, and who waits for whom |
+//! | `calls` | what is asked of the driver for a panel |
+//! | `backend` | the work on a panel: who does what, and who waits for whom |
 
 mod backend;
+mod calls;
 mod panels;
 mod passes;
 mod pipe;
@@ -235,8 +237,19 @@ impl Hybrid {
         let (outcome, written) = Crew::with(helpers, |crew| {
             let (tuning, health) = (&self.tuning, Health::default());
             let plan = &plan;
-            let mut streaming =
-                Streaming { pipe, tops, l, sink, crew, passes, tuning, plan, health, written: false };
+            let mut streaming = Streaming {
+                pipe,
+                tops,
+                l,
+                sink,
+                crew,
+                passes,
+                tuning,
+                plan,
+                health,
+                coming: None,
+                written: false,
+            };
             let outcome = streaming.start().and_then(|()| sweep(&mut streaming, plan));
             (outcome.map(|()| streaming.health.report()), streaming.written)
         });

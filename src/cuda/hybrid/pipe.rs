@@ -45,8 +45,9 @@ pub(super) struct Pipe<T> {
     pub v: DeviceBuffer<T>,
     pub v_host: Pinned<T>,
     pub v_stride: usize,
-    /// The rows of V that the host needs next are in `v_host`.
-    pub exported: Event,
+    /// The rows of V that the host needs next are in `v_host`: by the parity of the panel that they were
+    /// last applied to.
+    pub exported: [Event; 2],
     order: usize,
     tuning: Tuning,
     scalars: Scalars,
@@ -106,7 +107,7 @@ impl<T: Scalar> Pipe<T> {
             v: DeviceBuffer::new(device, scalars.v)?,
             v_host: Pinned::new(device, scalars.v)?,
             v_stride: tail_stride::<T>(order),
-            exported: Event::new(device)?,
+            exported: [Event::new(device)?, Event::new(device)?],
             order,
             tuning: *tuning,
             scalars,

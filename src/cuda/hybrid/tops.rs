@@ -4,19 +4,20 @@
 //! signs first. The sweep over all columns of V is that of one pass after another, panel by panel, and breaks
 //! down where the whole modification does: what the first passes add, the others only take away.
 //!
-//! Threads share the work. In the diagonal block each takes a pass, and follows the one before it a block of
-//! columns behind; below it each takes rows. Neither changes a bit of the result.
+//! Threads share the work in pieces that wait for each other. In the diagonal block each takes a pass, and
+//! follows the one before it a block of columns behind; of the head each takes rows, and follows the passes.
+//! Neither changes a bit of the result.
 
 use super::passes::Passes;
 use super::reflectors::Group;
-use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Leader, Packed, Shape, Tiles, wait_until};
+use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Packed, Shape, Tiles, wait_until};
 use crate::cuda::kernels::{Form, GROUP};
 use crate::cuda::memory::Pinned;
 use crate::plan::Panel;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;
 
 /// Columns by which a pass follows the one before it: a multiple of every micro-kernel's block.
@@ -44,6 +45,8 @@ struct Pass<T> {
     done: AtomicUsize,
     /// Columns that did not break down, counted from the panel's first; later passes go no further.
     sound: AtomicUsize,
+    /// The device's copy of the reflectors has been written, if there is to be one.
+    written: AtomicBool,
 }
 
 // SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
@@ -61,6 +64,7 @@ impl<T: Scalar> Default for Pass<T> {
             reflectors_at: core::ptr::null_mut(),
             done: AtomicUsize::new(0),
             sound: AtomicUsize::new(0),
+            written: AtomicBool::new(false),
         }
     }
 }
@@ -94,34 +98,57 @@ impl<T: Scalar> Tops<T> {
         self.old.resize(panel_cols, T::ZERO);
     }
 
-    /// Threads that could find something to do beside the one that leads.
+    /// Threads that could find something to do beside the one that leads, of which one sees to the device.
     pub fn helpers(&self) -> usize {
         // Below, what there is to share is done before the others have noticed.
         const WORTH_SHARING: usize = 64;
         if self.passes.columns() < WORTH_SHARING {
             return 0;
         }
-        let chunks = self.panel_cols.div_ceil(self.shape.tile);
-        self.passes.count().max(chunks).min(rayon::current_num_threads()) - 1
+        let pieces = self.passes.count() + 1 + self.panel_cols.div_ceil(self.shape.tile);
+        pieces.min(rayon::current_num_threads() - 1)
     }
 
-    /// Takes `rows` of V, which meet the diagonal block of the panel at position `index`.
+    /// Takes `rows` of V, which meet the first diagonal block.
     ///
     /// # Safety
     /// Nothing writes to these rows of `v` meanwhile. (column stride `stride`)
-    pub unsafe fn load(&mut self, v: &Pinned<T>, stride: usize, rows: Range<usize>, index: usize) {
-        let width = self.passes.width();
-        for (g, pass) in self.each[..self.passes.count()].iter_mut().enumerate() {
-            let columns = (g * width..(g + 1) * width).map(|r| {
-                debug_assert!(r * stride + rows.end <= v.len());
-                // SAFETY: column r of V has `stride` rows there, and they are at rest as the caller says.
-                let column =
-                    unsafe { ColRef::from_raw_parts(v.as_ptr().add(r * stride + rows.start), rows.len(), 1) };
-                (column, T::ONE)
-            });
+    pub unsafe fn load(&mut self, v: &Pinned<T>, stride: usize, rows: Range<usize>) {
+        self.make_room(&rows, 0);
+        for tile in 0..self.chunks(&rows) {
+            // SAFETY: there is room for these rows, and the caller vouches for `v`.
+            unsafe { self.take(v, stride, &rows, tile, 0) };
+        }
+    }
+
+    /// Makes room for the rows of V that meet the diagonal block of the panel at position `index`.
+    fn make_room(&mut self, rows: &Range<usize>, index: usize) {
+        let (width, tile) = (self.passes.width(), self.shape.tile);
+        for pass in &mut self.each[..self.passes.count()] {
             let v = &mut pass.v[index % 2];
-            v.pack_columns(columns, width, rows.len(), rows.start, self.shape.tile);
+            v.make_room(width, rows.len(), rows.start, tile);
             pass.tiles[index % 2] = v.view();
+        }
+    }
+
+    /// Takes one tile of these rows of V in all passes.
+    ///
+    /// # Safety
+    /// There is room for them, nobody else uses the tile, and nothing writes to its rows of `v`.
+    unsafe fn take(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
+        let width = self.passes.width();
+        let rows = self.chunk(rows, tile);
+        for (g, pass) in self.each[..self.passes.count()].iter().enumerate() {
+            for r in 0..width {
+                let at = (g * width + r) * stride + rows.start;
+                debug_assert!(at + rows.len() <= v.len());
+                // SAFETY: that column of V has `stride` rows there, at rest as the caller says, who vouches for
+                // the tile as well.
+                unsafe {
+                    let column = ColRef::from_raw_parts(v.as_ptr().add(at), rows.len(), 1);
+                    pass.tiles[index % 2].take(tile, r, column, T::ONE);
+                }
+            }
         }
     }
 
@@ -153,53 +180,56 @@ impl<T: Scalar> Tops<T> {
         }
     }
 
-    /// The diagonal step of `panel` in all passes. `out` takes the reflectors as the device does: for each
-    /// pass `panel_cols` rows of b, ρ and padding; a null pointer takes none.
-    ///
-    /// # Errors
-    /// The first column whose pivot² is not greater than zero. The new diagonal block is of no use then.
+    /// The work on the top of `panel` is about to begin: its pieces are `diagonal` and `head`.
     ///
     /// # Safety
-    /// `top` describes the panel's top, readable at `src`, writable at `dst`, nobody else's; so is `out`.
-    pub unsafe fn diagonal(
-        &mut self,
-        crew: Leader<'_>,
-        panel: Panel,
-        top: Columns<T>,
-        out: *mut T,
-        health: &mut Health<T>,
-    ) -> Result<(), usize> {
-        let entry = |base: *const T, stride: isize, j: usize| {
-            // SAFETY: the diagonal entry of a column of the panel.
-            unsafe { *base.wrapping_offset(j as isize * stride).wrapping_add(j) }
-        };
+    /// `top` describes the panel's top, readable at `src`.
+    pub unsafe fn begin(&mut self, panel: Panel, head: &Range<usize>, top: Columns<T>) {
         for j in panel.block() {
-            self.old[j - panel.first] = entry(top.src, top.src_stride, j);
+            // SAFETY: the diagonal entry of a column of the panel.
+            self.old[j - panel.first] = unsafe { pivot(top.src, top.src_stride, j) };
         }
-        let passes = self.passes.count();
-        for pass in &self.each[..passes] {
+        for pass in &self.each[..self.passes.count()] {
             pass.done.store(0, Ordering::Relaxed);
             pass.sound.store(panel.cols, Ordering::Relaxed);
+            pass.written.store(false, Ordering::Relaxed);
         }
-        let out = Out(out);
-        // SAFETY: each pass once, begun in order: the caller's promise, of which passes share what they have
-        // done.
-        crew.share(passes, &|pass| unsafe { self.diagonal_of(pass, panel, top, &out) });
-        let sound = self.each[passes - 1].sound.load(Ordering::Relaxed);
+        self.make_room(head, panel.index + 1);
+    }
+
+    /// The work on the top of `panel` is done.
+    ///
+    /// # Errors
+    /// The first column whose pivot² is not greater than zero. The new top is of no use then.
+    ///
+    /// # Safety
+    /// `top` describes the panel's top, readable at `dst`; all pieces of the diagonal step are done.
+    pub unsafe fn outcome(&self, panel: Panel, top: Columns<T>, health: &mut Health<T>) -> Result<(), usize> {
+        let sound = self.each[self.passes.count() - 1].sound.load(Ordering::Relaxed);
         if sound < panel.cols {
             return Err(panel.first + sound);
         }
         for j in panel.block() {
-            health.record(self.old[j - panel.first], entry(top.dst, top.dst_stride, j));
+            // SAFETY: the diagonal entry of a column of the panel.
+            health.record(self.old[j - panel.first], unsafe { pivot(top.dst, top.dst_stride, j) });
         }
         Ok(())
     }
 
-    /// The diagonal step in one pass, behind the one before it.
+    /// Waits until the device's copy of the reflectors is complete; false if there is none, after a breakdown.
+    pub fn made(&self, panel: Panel) -> bool {
+        let passes = &self.each[..self.passes.count()];
+        wait_until(|| passes.iter().all(|pass| pass.written.load(Ordering::Acquire)));
+        passes.iter().all(|pass| pass.sound.load(Ordering::Relaxed) == panel.cols)
+    }
+
+    /// The diagonal step in one pass, behind the one before it. `out` takes the reflectors as the device
+    /// does; a null pointer takes none.
     ///
     /// # Safety
-    /// As `diagonal`; each pass is done once, and the ones before it have begun.
-    unsafe fn diagonal_of(&self, pass: usize, panel: Panel, top: Columns<T>, out: &Out<T>) {
+    /// `top` describes the panel's top, readable at `src`, writable at `dst`, and with `out` nobody else's.
+    /// Each pass is done once after `begin`, and the ones before it have begun.
+    pub unsafe fn diagonal(&self, pass: usize, panel: Panel, top: Columns<T>, out: Out<T>) {
         let own = &self.each[pass];
         let job = self.job(pass, top, panel.index, STEP);
         let mut sound = panel.cols;
@@ -230,32 +260,52 @@ impl<T: Scalar> Tops<T> {
             // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this pass's.
             unsafe { self.reflectors(pass, panel, out) };
         }
+        own.written.store(true, Ordering::Release);
     }
 
-    /// The trailing step of `panel` on the rows that meet the next diagonal block, in all passes.
+    /// Pieces of the head: whole tiles of V, from where its first one begins.
+    pub fn chunks(&self, head: &Range<usize>) -> usize {
+        head.len().div_ceil(self.shape.tile)
+    }
+
+    fn chunk(&self, head: &Range<usize>, c: usize) -> Range<usize> {
+        let first = head.start + c * self.shape.tile;
+        first..head.end.min(first + self.shape.tile)
+    }
+
+    /// The trailing step of `panel` on one piece of its head, the rows that meet the next diagonal block, in
+    /// all passes, behind each one's diagonal step. Takes its rows of V first.
     ///
     /// # Safety
-    /// As `diagonal`, which has been done; the rows of V have been loaded for the next panel.
-    pub unsafe fn head(&self, crew: Leader<'_>, panel: Panel, rows: Range<usize>, top: Columns<T>) {
-        // Whole tiles of V, from where its first one begins.
-        let chunk = self.shape.tile;
+    /// As `diagonal`; each piece is done once after `begin`, all passes have begun, and nothing writes to
+    /// these rows of `v`. (column stride `stride`)
+    pub unsafe fn head(
+        &self,
+        c: usize,
+        panel: Panel,
+        rows: &Range<usize>,
+        top: Columns<T>,
+        (v, stride): (&Pinned<T>, usize),
+    ) {
+        // SAFETY: forwarded to the caller; `begin` has made room.
+        unsafe { self.take(v, stride, rows, c, panel.index + 1) };
         let whole = Panel { index: 0, ..panel };
-        crew.share(rows.len().div_ceil(chunk), &|c| {
-            let first = rows.start + c * chunk;
-            for pass in 0..self.passes.count() {
-                let job = self.job(pass, top, panel.index + 1, self.panel_cols);
-                // SAFETY: forwarded to the caller; the chunks are apart, and each is gone through pass by
-                // pass.
-                unsafe { job.trailing(whole, first..rows.end.min(first + chunk)) };
+        for (pass, own) in self.each[..self.passes.count()].iter().enumerate() {
+            wait_until(|| own.done.load(Ordering::Acquire) >= panel.cols);
+            if own.sound.load(Ordering::Relaxed) < panel.cols {
+                return;
             }
-        });
+            let job = self.job(pass, top, panel.index + 1, self.panel_cols);
+            // SAFETY: forwarded to the caller; the pieces are apart, and each is gone through pass by pass.
+            unsafe { job.trailing(whole, self.chunk(rows, c)) };
+        }
     }
 
     /// Writes the reflectors of a pass of `panel`, a full one, as the device takes them.
     ///
     /// # Safety
     /// As `diagonal`, for the part of `out` that is the pass's; they have been made.
-    unsafe fn reflectors(&self, pass: usize, panel: Panel, out: &Out<T>) {
+    unsafe fn reflectors(&self, pass: usize, panel: Panel, out: Out<T>) {
         let Passes { elements, form, .. } = self.passes;
         let nowhere =
             Columns::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
@@ -277,8 +327,18 @@ impl<T: Scalar> Tops<T> {
     }
 }
 
+/// The diagonal entry of a column of L.
+///
+/// # Safety
+/// It can be read there.
+unsafe fn pivot<T: Copy>(base: *const T, stride: isize, j: usize) -> T {
+    // SAFETY: forwarded to the caller.
+    unsafe { *base.wrapping_offset(j as isize * stride).wrapping_add(j) }
+}
+
 /// Where reflectors go, each pass to a part of its own.
-struct Out<T>(*mut T);
+#[derive(Clone, Copy)]
+pub(super) struct Out<T>(pub *mut T);
 
 // SAFETY: an address; who writes where is the contract of `Tops::diagonal`.
 unsafe impl<T: Sync> Sync for Out<T> {}

@@ -1,0 +1,120 @@
+//! What is asked of the driver for one panel of a sweep, and which event orders what.
+
+use super::backend::{Sink, Wait, waits};
+use super::panels::{Panels, tail_rows, tail_stride};
+use super::passes::Passes;
+use super::pipe::{Pipe, Slot};
+use crate::cuda::kernels::{Place, Trailing};
+use crate::cuda::tuning::Tuning;
+use crate::error::Error;
+use crate::plan::{Panel, Plan};
+use crate::scalar::Scalar;
+use core::ops::Range;
+
+/// What the calls need of a sweep; any one thread at a time may make them.
+pub(super) struct Calls<'a, T> {
+    pub pipe: &'a Pipe<T>,
+    pub l: &'a Panels<T>,
+    pub sink: &'a Sink<'a, T>,
+    pub passes: Passes,
+    pub tuning: &'a Tuning,
+    pub plan: &'a Plan,
+}
+
+impl<T: Scalar> Calls<'_, T> {
+    fn slot(&self, panel: Panel) -> &Slot<T> {
+        &self.pipe.slots[panel.index % self.pipe.slots.len()]
+    }
+
+    /// The tail of `panel` to its slot.
+    pub fn fetch(&self, panel: Panel) -> Result<(), Error> {
+        let tail = tail_rows(panel, self.plan.rows);
+        if tail.is_empty() {
+            return Ok(());
+        }
+        let slot = self.slot(panel);
+        let len = tail_stride::<T>(tail.len()) * panel.cols;
+        if waits(Wait::SlotLeft) {
+            self.pipe.up.wait(&slot.left)?;
+        }
+        // SAFETY: the panel's tail is written by its download alone, which waits for the work, which waits
+        // for this; the slot is free behind `left`.
+        unsafe { self.pipe.up.upload(self.l.tail(panel), 0..len, slot.panel.slice(0..len))? };
+        slot.arrived.record(&self.pipe.up)
+    }
+
+    /// Waits for the rows of V that meet the diagonal block after `panel`: the device has sent them, but for
+    /// those of the first panels.
+    pub fn await_rows(&self, panel: Panel) -> Result<(), Error> {
+        match panel.index.checked_sub(1) {
+            Some(before) if waits(Wait::Exported) => self.pipe.exported[before % 2].synchronize(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The reflectors of `panel` over its tail: the rows that the CPU needs next, and the others. Then its
+    /// way home.
+    pub fn below(&self, panel: Panel, tail: &Range<usize>) -> Result<(), Error> {
+        let Self { pipe, passes, .. } = self;
+        let slot = self.slot(panel);
+        let set = &pipe.reflectors[panel.index % 2];
+        let len = passes.reflector_scalars::<T>(self.plan.panel_cols);
+        let from = Place { address: set.host.address(0), stride: len };
+        let to = Place { address: set.device.slice(0..len).address(), stride: len };
+        // SAFETY: the host does not write the set again before it has waited for a later export.
+        unsafe { pipe.kernels.copy(&pipe.work, (from, to), (len, 1))? };
+        if waits(Wait::Arrived) {
+            pipe.work.wait(&slot.arrived)?;
+        }
+        let next = tail.start..tail.end.min(tail.start + self.plan.panel_cols);
+        self.apply(panel, next.clone())?;
+        let (device, host) = pipe.rows_of_v(next.start);
+        // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
+        unsafe { pipe.kernels.copy(&pipe.work, (device, host), (next.len(), passes.columns()))? };
+        pipe.exported[panel.index % 2].record(&pipe.work)?;
+        self.apply(panel, next.end..tail.end)?;
+        slot.worked.record(&pipe.work)?;
+        self.retire(panel, slot)
+    }
+
+    /// The reflectors of `panel` over `rows` of its tail, in its slot.
+    fn apply(&self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
+        let Self { pipe, passes, .. } = self;
+        let set = &pipe.reflectors[panel.index % 2];
+        let tail = tail_rows(panel, self.plan.rows);
+        let panel_stride = tail_stride::<T>(tail.len());
+        let step = Trailing {
+            panel: self.slot(panel).panel.slice(0..panel_stride * panel.cols),
+            panel_stride,
+            v: pipe.v.slice(tail.start..passes.columns() * pipe.v_stride),
+            v_stride: pipe.v_stride,
+            reflectors: set.device.slice(0..set.device.len()),
+            cols: panel.cols,
+            passes: passes.count(),
+            form: passes.form,
+            elements: passes.elements,
+            plus: passes.all_plus(),
+            rows: rows.start - tail.start..rows.end - tail.start,
+        };
+        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream,
+        // or behind the events that `fetch` and `retire` wait for.
+        unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
+    }
+
+    /// The tail of `panel` from its slot home, where the new L goes anywhere.
+    fn retire(&self, panel: Panel, slot: &Slot<T>) -> Result<(), Error> {
+        let Self { pipe, l, .. } = self;
+        let len = tail_stride::<T>(tail_rows(panel, self.plan.rows).len()) * panel.cols;
+        let home = match self.sink {
+            Sink::InPlace => l.tail(panel),
+            Sink::Other(other) => other.tail(panel),
+            Sink::Nowhere(_) => return slot.left.record(&pipe.work),
+        };
+        if waits(Wait::Worked) {
+            pipe.down.wait(&slot.worked)?;
+        }
+        // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work is.
+        unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
+        slot.left.record(&pipe.down)
+    }
+}
