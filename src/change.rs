@@ -1,9 +1,9 @@
 //! A modification as asked for: V and its weights, checked before anything is touched.
 
-use crate::check::{extent, largest_entry};
+use crate::check::{COLUMNS_AT_ONCE, extent, largest_entries};
 use crate::error::Error;
 use crate::scalar::Scalar;
-use faer::MatRef;
+use faer::{MatRef, Par};
 
 /// Weights of the columns of V.
 #[derive(Clone, Copy)]
@@ -42,9 +42,11 @@ pub struct Change<'a, T> {
 }
 
 impl<'a, T: Scalar> Change<'a, T> {
+    /// Checks the arguments, a large V on the threads of `par`.
+    ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`.
-    pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize) -> Result<Self, Error> {
+    pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize, par: Par) -> Result<Self, Error> {
         extent("v", "rows", order, v.nrows())?;
         let k = v.ncols();
         if let Weights::Each(w) = weights {
@@ -54,9 +56,13 @@ impl<'a, T: Scalar> Change<'a, T> {
             }
         }
         let mut change = Self { v, weights, plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+        let mut largest = [Ok(T::ZERO); COLUMNS_AT_ONCE];
         for (r, column) in v.col_iter().enumerate() {
-            let largest =
-                largest_entry(column).map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
+            let at = r % COLUMNS_AT_ONCE;
+            if at == 0 {
+                largest_entries(v.subcols(r, COLUMNS_AT_ONCE.min(k - r)), &mut largest, par);
+            }
+            let largest = largest[at].map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
             let weight = weights.of(r);
             // V and w are finite, but √|w| v and its square must be as well.
             let square = weight.abs().to_f64().sqrt() * largest.to_f64();

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::scalar::Scalar;
-use faer::{ColRef, MatRef};
+use faer::{ColRef, MatRef, Par};
+use rayon::prelude::*;
 
 /// `found` must be `expected`.
 pub(crate) fn extent(
@@ -38,6 +39,26 @@ fn columns<T: Scalar>(
         }
     }
     Ok(largest)
+}
+
+/// Columns that [`largest_entries`] takes.
+pub(crate) const COLUMNS_AT_ONCE: usize = 64;
+
+/// The largest magnitude in each column, or its first row that is not finite. Shared among the threads of
+/// `par` where that pays.
+pub(crate) fn largest_entries<T: Scalar>(
+    a: MatRef<'_, T>,
+    largest: &mut [Result<T, usize>; COLUMNS_AT_ONCE],
+    par: Par,
+) {
+    const WORTH_SHARING: usize = 1 << 17;
+    let largest = &mut largest[..a.ncols()];
+    if matches!(par, Par::Seq) || a.nrows() * a.ncols() < WORTH_SHARING {
+        largest.iter_mut().zip(a.col_iter()).for_each(|(largest, column)| *largest = largest_entry(column));
+    } else {
+        let largest = largest.par_iter_mut().enumerate();
+        largest.for_each(|(j, largest)| *largest = largest_entry(a.col(j)));
+    }
 }
 
 /// The largest magnitude in `column`, or the first row that is not finite.

@@ -264,7 +264,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// The checked change, and the bound on the rows of L that holds after it.
     fn check<'a>(&self, v: MatRef<'a, T>, weights: Weights<'a, T>) -> Result<(Change<'a, T>, f64), Error> {
-        let change = Change::new(v, weights, self.order())?;
+        let change = Change::new(v, weights, self.order(), self.engine.par())?;
         let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
         let mut row_norm = self.row_norm.hypot(change.row_norm);
         if overflows(row_norm) {

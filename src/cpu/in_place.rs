@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::input::AsMatrix;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, Par};
 
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ pub fn modify_in_place<T: Scalar>(
 ) -> Result<Modification<T>, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
-    let change = Change::new(v.as_matrix(), Weights::Each(weights), order)?;
+    let change = Change::new(v.as_matrix(), Weights::Each(weights), order, Par::Seq)?;
     for (column, &pivot) in l.as_ref().diagonal().column_vector().iter().enumerate() {
         if !pivot.is_finite() {
             return Err(Error::NonFinite { argument: "l", row: column, column });

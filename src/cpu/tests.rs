@@ -10,7 +10,7 @@ use crate::plan::Panel;
 use crate::scalar::Scalar;
 use crate::sweep::{Backend, Breakdown, sweep};
 use core::ops::Range;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, Par};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -83,7 +83,7 @@ fn every_isa<T: Scalar>(tolerance: f64) {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<T>(n, k, seed as u64);
         let expected = definition(l.as_ref(), v.as_ref(), &weights);
-        let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+        let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
         for isa in Isa::all() {
             let mut l = lower(l.as_ref());
             sequential(isa, &mut l, &change).unwrap();
@@ -159,7 +159,7 @@ impl Backend for Slotted<'_> {
 fn a_backend_with_slots_gives_the_same_bits() {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<f64>(n, k, seed as u64);
-        let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+        let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
         let mut expected = lower(l.as_ref());
         sequential(Isa::detect(), &mut expected, &change).unwrap();
 
@@ -179,7 +179,7 @@ fn writing_past_the_caches_gives_the_same_bits() {
     for isa in Isa::all().into_iter().skip(1) {
         for (seed, &(n, k)) in SHAPES.iter().enumerate() {
             let (l, v, weights) = problem::<f64>(n, k, seed as u64);
-            let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+            let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
             let mut expected = lower(l.as_ref());
             sequential(isa, &mut expected, &change).unwrap();
 
@@ -214,7 +214,7 @@ fn a_team_gives_the_same_bits_and_the_same_breakdown() {
                 v.col_mut(minus).fill(0.0);
                 v[(row, minus)] = 9.0;
             }
-            let change = Change::new(v.as_ref(), Weights::Each(&weights), n).unwrap();
+            let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
             for isa in Isa::all() {
                 let mut expected = lower(l.as_ref());
                 let outcome = sequential(isa, &mut expected, &change);

@@ -7,6 +7,7 @@
 use super::device::{Device, failed, unfit};
 use crate::error::Error;
 use crate::scalar::Scalar;
+use core::ffi::c_int;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
@@ -179,8 +180,20 @@ unsafe impl Sync for Stream {}
 
 impl Stream {
     pub fn new(device: &Device) -> Result<Self, Error> {
+        Self::with_priority(device, 0)
+    }
+
+    /// Its launches begin before those of other streams that are waiting.
+    pub fn first(device: &Device) -> Result<Self, Error> {
         device.bind()?;
-        let handle = result::stream::create(result::stream::StreamKind::NonBlocking)
+        let (_, greatest) =
+            result::stream::get_priority_range().map_err(failed("asking for the priorities of streams"))?;
+        Self::with_priority(device, greatest)
+    }
+
+    fn with_priority(device: &Device, priority: c_int) -> Result<Self, Error> {
+        device.bind()?;
+        let handle = result::stream::create_with_priority(result::stream::StreamKind::NonBlocking, priority)
             .map_err(failed("making a stream on the device"))?;
         Ok(Self { handle, device: device.clone() })
     }

@@ -45,8 +45,12 @@ pub(super) enum Wait {
     SlotLeft,
     /// A panel is not worked on before it has arrived.
     Arrived,
+    /// The rows that are needed next are not worked on before the reflectors and the panel are there.
+    Ready,
     /// A panel does not leave before it has been worked on.
     Worked,
+    /// Nor before those rows have.
+    WorkedAhead,
     /// The CPU does not read rows of V before they have come.
     Exported,
     /// A sweep does not end before everything asked for is done.

@@ -5,6 +5,7 @@ use super::panels::{Panels, tail_rows, tail_stride};
 use super::passes::Passes;
 use super::pipe::{Pipe, Slot};
 use crate::cuda::kernels::{Place, Trailing};
+use crate::cuda::memory::Stream;
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
@@ -66,19 +67,25 @@ impl<T: Scalar> Calls<'_, T> {
         if waits(Wait::Arrived) {
             pipe.work.wait(&slot.arrived)?;
         }
+        pipe.ready.record(&pipe.work)?;
+
         let next = tail.start..tail.end.min(tail.start + self.plan.panel_cols);
-        self.apply(panel, next.clone())?;
+        if waits(Wait::Ready) {
+            pipe.ahead.wait(&pipe.ready)?;
+        }
+        self.apply(&pipe.ahead, panel, next.clone())?;
         let (device, host) = pipe.rows_of_v(next.start);
         // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
-        unsafe { pipe.kernels.copy(&pipe.work, (device, host), (next.len(), passes.columns()))? };
-        pipe.exported[panel.index % 2].record(&pipe.work)?;
-        self.apply(panel, next.end..tail.end)?;
+        unsafe { pipe.kernels.copy(&pipe.ahead, (device, host), (next.len(), passes.columns()))? };
+        pipe.exported[panel.index % 2].record(&pipe.ahead)?;
+
+        self.apply(&pipe.work, panel, next.end..tail.end)?;
         slot.worked.record(&pipe.work)?;
         self.retire(panel, slot)
     }
 
     /// The reflectors of `panel` over `rows` of its tail, in its slot.
-    fn apply(&self, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
+    fn apply(&self, stream: &Stream, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
         let Self { pipe, passes, .. } = self;
         let set = &pipe.reflectors[panel.index % 2];
         let tail = tail_rows(panel, self.plan.rows);
@@ -96,25 +103,30 @@ impl<T: Scalar> Calls<'_, T> {
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
         };
-        // SAFETY: the slices are of these shapes; everything that touches them is asked for on this stream,
-        // or behind the events that `fetch` and `retire` wait for.
-        unsafe { pipe.kernels.trailing(&pipe.work, &step, self.tuning) }
+        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of `ready`,
+        // what does so after it waits for `worked` or `exported`.
+        unsafe { pipe.kernels.trailing(stream, &step, self.tuning) }
     }
 
     /// The tail of `panel` from its slot home, where the new L goes anywhere.
     fn retire(&self, panel: Panel, slot: &Slot<T>) -> Result<(), Error> {
         let Self { pipe, l, .. } = self;
         let len = tail_stride::<T>(tail_rows(panel, self.plan.rows).len()) * panel.cols;
-        let home = match self.sink {
-            Sink::InPlace => l.tail(panel),
-            Sink::Other(other) => other.tail(panel),
-            Sink::Nowhere(_) => return slot.left.record(&pipe.work),
-        };
         if waits(Wait::Worked) {
             pipe.down.wait(&slot.worked)?;
         }
-        // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work is.
-        unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
+        if waits(Wait::WorkedAhead) {
+            pipe.down.wait(&pipe.exported[panel.index % 2])?;
+        }
+        let home = match self.sink {
+            Sink::InPlace => Some(l.tail(panel)),
+            Sink::Other(other) => Some(other.tail(panel)),
+            Sink::Nowhere(_) => None,
+        };
+        if let Some(home) = home {
+            // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work is.
+            unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
+        }
         slot.left.record(&pipe.down)
     }
 }

@@ -26,15 +26,14 @@ impl Passes {
         // Fewer would be filled up with too many zero columns.
         const WORTH_TENSOR_CORES: usize = 9;
         let rank = plus + minus;
-        let elements = |lanes: usize| {
-            let wanted = rank.div_ceil(lanes).min(limit);
-            ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(limit)
-        };
+        let elements =
+            |wanted: usize| ELEMENTS.into_iter().find(|&e| e >= wanted.min(limit)).unwrap_or(limit);
         if T::TYPE_NAME == "f64" && rank >= WORTH_TENSOR_CORES {
             let form = Form::Tensor;
-            return Self { elements: elements(form.lanes()), form, plus, minus };
+            // Two passes at least, if they are worth it, for two threads of the CPU.
+            return Self { elements: elements(rank.div_ceil(2 * form.lanes())), form, plus, minus };
         }
-        let elements = elements(1);
+        let elements = elements(rank);
         // Zero columns fill up the last pass, and are worked on like the others; passes wait for each other.
         let cost = |lanes: usize| rank.div_ceil(lanes * elements) * (lanes + 2);
         let lanes = LANES.into_iter().min_by_key(|&lanes| cost(lanes)).unwrap_or(1);

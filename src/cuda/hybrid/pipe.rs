@@ -1,9 +1,10 @@
 //! What a hybrid factor has on the device, and the host memory that copies and kernels reach into.
 //!
 //! ```text
-//! up      tails of panels to their slots                        arrived ─┐
-//! work    V once; reflectors, the rows needed next, the rest  <──────────┴── worked, exported
-//! down    tails from their slots home                         <── worked     left ──> up
+//! up      tails of panels to their slots                                      <── left
+//! work    V once; reflectors, then all rows but those needed next             <── arrived
+//! ahead   the rows needed next, with precedence, and their part of V home     <── ready (work)
+//! down    tails from their slots home                                         <── worked, exported
 //! ```
 
 use super::panels::tail_stride;
@@ -37,6 +38,7 @@ pub(super) struct Pipe<T> {
     pub kernels: Kernels<T>,
     pub up: Stream,
     pub work: Stream,
+    pub ahead: Stream,
     pub down: Stream,
     pub slots: Vec<Slot<T>>,
     /// Of a panel and of the one after it: the host writes the one while the device reads the other.
@@ -45,6 +47,8 @@ pub(super) struct Pipe<T> {
     pub v: DeviceBuffer<T>,
     pub v_host: Pinned<T>,
     pub v_stride: usize,
+    /// Everything that the work on the panel needs is there.
+    pub ready: Event,
     /// The rows of V that the host needs next are in `v_host`: by the parity of the panel that they were
     /// last applied to.
     pub exported: [Event; 2],
@@ -101,12 +105,14 @@ impl<T: Scalar> Pipe<T> {
             kernels: Kernels::load(device)?,
             up: Stream::new(device)?,
             work: Stream::new(device)?,
+            ahead: Stream::first(device)?,
             down: Stream::new(device)?,
             slots: (0..tuning.slots).map(|_| slot()).collect::<Result<_, Error>>()?,
             reflectors: [reflectors()?, reflectors()?],
             v: DeviceBuffer::new(device, scalars.v)?,
             v_host: Pinned::new(device, scalars.v)?,
             v_stride: tail_stride::<T>(order),
+            ready: Event::new(device)?,
             exported: [Event::new(device)?, Event::new(device)?],
             order,
             tuning: *tuning,
@@ -134,7 +140,7 @@ impl<T: Scalar> Pipe<T> {
     /// Waits for everything asked for.
     pub fn drain(&self) -> Result<(), Error> {
         // Each of them is waited for, also behind an error.
-        let outcomes = [&self.up, &self.work, &self.down].map(Stream::synchronize);
+        let outcomes = [&self.up, &self.work, &self.ahead, &self.down].map(Stream::synchronize);
         outcomes.into_iter().collect()
     }
 }

@@ -22,7 +22,7 @@ mod on_the_fake_driver {
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
     use crate::engine::EngineCore;
-    use faer::Mat;
+    use faer::{Mat, Par};
 
     const ORDER: usize = 83;
     const RANK: usize = 6;
@@ -44,7 +44,7 @@ mod on_the_fake_driver {
         let engine = Hybrid::new(&Device::new(0).ok()?, tuning(slots)).ok()?;
         let mut factor = engine.adopt(l).ok()?;
         for weights in [Weights::Plus, Weights::Minus] {
-            let change = Change::new(v.as_ref(), weights, ORDER).ok()?;
+            let change = Change::new(v.as_ref(), weights, ORDER, Par::Seq).ok()?;
             engine.modify(&mut factor, &change).ok()?;
         }
         let l = engine.to_factor(&factor).ok();
@@ -79,7 +79,15 @@ mod on_the_fake_driver {
     fn without_any_one_wait_some_interleaving_is_wrong() {
         let fake = exclusive();
         let expected = outcome(&fake, 1, 3).unwrap();
-        for missing in [Wait::SlotLeft, Wait::Arrived, Wait::Worked, Wait::Exported, Wait::Finished] {
+        for missing in [
+            Wait::SlotLeft,
+            Wait::Arrived,
+            Wait::Ready,
+            Wait::Worked,
+            Wait::WorkedAhead,
+            Wait::Exported,
+            Wait::Finished,
+        ] {
             for slots in [2, 3] {
                 let wrong = wrong(&fake, &expected, Some(missing), slots);
                 println!("without {missing:?}, {slots} slots: {wrong} of 20 interleavings are wrong");
