@@ -80,7 +80,7 @@ impl<T: Scalar> Cholesky<T> {
 }
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// As [`Cholesky::new`], on `engine`.
+    /// As [`Cholesky::new`], on `engine`, which may factor A by other means than faer.
     ///
     /// # Errors
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
@@ -93,7 +93,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if largest > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: "a" });
         }
-        initial::factorize(l.as_mut(), engine.par())?;
+        engine.factorize(&mut l)?;
         Ok(Self { factor: engine.adopt(l)?, engine, row_norm: largest.sqrt() })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::change::Change;
 use crate::error::Error;
+use crate::initial;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, Par};
@@ -18,6 +19,14 @@ pub trait Engine<T: Scalar>: sealed::Sealed + EngineCore<T> {}
 pub trait EngineCore<T: Scalar> {
     /// The factor and the working memory that goes with it.
     type Factor;
+
+    /// A ← L, zero above the diagonal; only the lower triangle of A is read. (n × n)
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite` at the first pivot that is not positive.
+    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
+        initial::factorize(a.as_mut(), self.par())
+    }
 
     /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)
     fn adopt(&self, l: Mat<T>) -> Result<Self::Factor, Error>;

@@ -11,8 +11,21 @@ use core::ffi::c_int;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
-use cudarc::driver::result;
+use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdeviceptr};
+
+/// What copies and kernels may read and write.
+///
+/// # Safety
+/// Any bits are a value.
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+// SAFETY: f32 and f64.
+unsafe impl<T: Scalar> Plain for T {}
+// SAFETY: an integer.
+unsafe impl Plain for i32 {}
+// SAFETY: an integer.
+unsafe impl Plain for u8 {}
 
 /// Bytes of `len` scalars, at least one: the driver allocates no empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
@@ -31,7 +44,7 @@ pub(crate) struct DeviceBuffer<T> {
     scalar: PhantomData<T>,
 }
 
-impl<T: Scalar> DeviceBuffer<T> {
+impl<T: Plain> DeviceBuffer<T> {
     /// # Errors
     /// [`Error::Device`] where the device has not that much memory left.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
@@ -101,11 +114,11 @@ pub(crate) struct Pinned<T> {
 }
 
 // SAFETY: it owns its memory, and scalars may be used from any thread.
-unsafe impl<T: Scalar> Send for Pinned<T> {}
+unsafe impl<T: Plain> Send for Pinned<T> {}
 // SAFETY: shared references only read; copies and raw writes are unsafe to ask for.
-unsafe impl<T: Scalar> Sync for Pinned<T> {}
+unsafe impl<T: Plain> Sync for Pinned<T> {}
 
-impl<T: Scalar> Pinned<T> {
+impl<T: Plain> Pinned<T> {
     /// Cost: locking and clearing pages, about a second for some gigabytes.
     ///
     /// # Errors
@@ -141,7 +154,6 @@ impl<T: Scalar> Pinned<T> {
     }
 
     /// Not for memory that a copy is still writing to: see [`Stream::download`].
-    #[cfg(test)]
     pub fn as_slice(&self) -> &[T] {
         // SAFETY: `len` scalars were allocated and set; all-zero bytes are a scalar. Whoever asks for a copy
         // into them has promised not to come here before it is done.
@@ -209,7 +221,7 @@ impl Stream {
     /// # Safety
     /// Until the copy is done (an event recorded after it has been waited for), both memories live, nothing
     /// writes to that range of `from`, and nothing but this stream uses `to`.
-    pub unsafe fn upload<T: Scalar>(
+    pub unsafe fn upload<T: Plain>(
         &self,
         from: &Pinned<T>,
         range: Range<usize>,
@@ -236,7 +248,7 @@ impl Stream {
     /// Until the copy is done (an event recorded after it has been waited for), both memories live, nothing
     /// reads or writes that range of `to` or holds a reference to it, and nothing but this stream writes
     /// `from`.
-    pub unsafe fn download<T: Scalar>(
+    pub unsafe fn download<T: Plain>(
         &self,
         from: DeviceSlice<'_, T>,
         to: &Pinned<T>,
@@ -257,6 +269,80 @@ impl Stream {
         .map_err(failed("copying from the device"))
     }
 
+    /// Copies a packed matrix of host memory (rows × cols, from its start) to the device, where columns are
+    /// `stride` apart.
+    ///
+    /// # Safety
+    /// As [`upload`](Self::upload), for the columns at `to`.
+    pub unsafe fn upload_columns<T: Plain>(
+        &self,
+        from: &Pinned<T>,
+        (rows, cols): (usize, usize),
+        to: DeviceSlice<'_, T>,
+        stride: usize,
+    ) -> Result<(), Error> {
+        debug_assert!(rows * cols <= from.len && (cols == 0 || (cols - 1) * stride + rows <= to.len));
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: from.as_ptr().cast_const().cast(),
+            srcPitch: rows * size_of::<T>(),
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: to.address,
+            dstPitch: stride * size_of::<T>(),
+            ..columns::<T>(rows, cols)
+        };
+        // SAFETY: forwarded to the caller; the ranges are inside both memories.
+        unsafe { self.copy_columns(&copy) }.map_err(failed("copying to the device"))
+    }
+
+    /// Copies columns of the device, `stride` apart, to a packed matrix of host memory (rows × cols, from its
+    /// start).
+    ///
+    /// # Safety
+    /// As [`download`](Self::download), for the columns at `from`.
+    pub unsafe fn download_columns<T: Plain>(
+        &self,
+        from: DeviceSlice<'_, T>,
+        stride: usize,
+        (rows, cols): (usize, usize),
+        to: &Pinned<T>,
+    ) -> Result<(), Error> {
+        debug_assert!(rows * cols <= to.len && (cols == 0 || (cols - 1) * stride + rows <= from.len));
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address,
+            srcPitch: stride * size_of::<T>(),
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: to.as_ptr().cast(),
+            dstPitch: rows * size_of::<T>(),
+            ..columns::<T>(rows, cols)
+        };
+        // SAFETY: as in `upload_columns`.
+        unsafe { self.copy_columns(&copy) }.map_err(failed("copying from the device"))
+    }
+
+    /// # Safety
+    /// As `upload_columns`.
+    unsafe fn copy_columns(&self, copy: &sys::CUDA_MEMCPY2D_st) -> Result<(), DriverError> {
+        if copy.WidthInBytes == 0 || copy.Height == 0 {
+            return Ok(());
+        }
+        let stream = self.bound().map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
+        // SAFETY: forwarded to the caller.
+        unsafe { sys::cuMemcpy2DAsync_v2(copy, stream) }.result()
+    }
+
+    /// Sets all bytes to zero.
+    ///
+    /// # Safety
+    /// Until it is done, the memory lives and nothing but this stream uses it.
+    pub unsafe fn clear<T: Plain>(&self, at: DeviceSlice<'_, T>) -> Result<(), Error> {
+        let stream = self.bound()?;
+        // SAFETY: forwarded to the caller.
+        unsafe { result::memset_d8_async(at.address, 0, at.len * size_of::<T>(), stream) }
+            .map_err(failed("clearing memory of the device"))
+    }
+
     /// What is asked for from now on happens after what `event` was last recorded behind. The host does not
     /// wait.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
@@ -273,6 +359,28 @@ impl Stream {
         let stream = self.bound()?;
         // SAFETY: the stream lives for as long as `self`.
         unsafe { result::stream::synchronize(stream) }.map_err(failed("waiting for the device"))
+    }
+}
+
+/// A copy between nowhere and nowhere.
+fn columns<T>(rows: usize, cols: usize) -> sys::CUDA_MEMCPY2D_st {
+    sys::CUDA_MEMCPY2D_st {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: core::ptr::null(),
+        srcDevice: 0,
+        srcArray: core::ptr::null_mut(),
+        srcPitch: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: core::ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: core::ptr::null_mut(),
+        dstPitch: 0,
+        WidthInBytes: rows * size_of::<T>(),
+        Height: cols,
     }
 }
 

@@ -5,24 +5,32 @@
 //! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
 //! travel inside the library.
 //!
-//! The rooms, from the floor up; the first three are the only ones that know the driver:
+//! The rooms, from the floor up; `cudarc` is known to the first three and to `solver`:
 //!
 //! | room | holds |
 //! |---|---|
 //! | `device` | the one GPU: what it must be able to do, what it is |
 //! | `memory` | device memory, page-locked host memory, streams, events and the copies between them |
 //! | `kernels` | the kernels, and for each the one function that launches it |
+//! | `dense` | a matrix in device memory, and its way there and back |
+//! | `solver` | cuSOLVER's factorization, where the library is found |
+//! | `factorize` | initial factors on the GPU |
 //! | `tuning` | the parameters of a launch and of the panels |
 //! | `hybrid` | the engine that streams a factor in host memory through the device |
 
+#[allow(unsafe_code, reason = "copies that go on after the call")]
+mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+mod factorize;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod kernels;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
+#[allow(unsafe_code, reason = "calls into the library")]
+mod solver;
 mod tuning;
 
 #[cfg(test)]

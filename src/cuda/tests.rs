@@ -4,9 +4,12 @@ use super::device::Device;
 use super::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
 use super::memory::{DeviceBuffer, Event, Pinned, Stream};
 use super::tuning::Tuning;
+use super::{factorize, solver};
 use crate::error::Error;
+use crate::initial;
 use crate::scalar::Scalar;
 use core::ops::Range;
+use faer::{Mat, Par};
 
 #[cfg(feature = "fake-cuda")]
 #[path = "../../tests/fake_cuda/mod.rs"]
@@ -398,4 +401,49 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
     // SAFETY: refused before anything is launched.
     let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
     assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
+}
+
+/// A = G Gᵀ + n I, lower triangle alone; what is above must not be looked at.
+fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
+    let g = entries::<T>(7, 3 * order);
+    Mat::from_fn(order, order, |i, j| match i {
+        _ if i < j => T::from_f64(f64::NAN),
+        _ if i == j => T::from_f64(order as f64 + 3.0),
+        _ => (0..3).fold(T::ZERO, |sum, r| sum + g[3 * i + r] * g[3 * j + r]),
+    })
+}
+
+fn cusolver_factors<T: Scalar>(tolerance: f64) {
+    let Some((_turn, device)) = device() else { return };
+    if !solver::is_present() {
+        return eprintln!("SKIPPED, for want of cuSOLVER");
+    }
+    // The last one goes over the link in several pieces.
+    for order in [0, 1, 2, 31, 100, 2100] {
+        let a = positive_definite::<T>(order);
+        let mut expected = a.clone();
+        initial::factorize(expected.as_mut(), Par::Seq).unwrap();
+        let mut found = a.clone();
+        factorize::by_cusolver(&device, found.as_mut()).unwrap();
+        for j in 0..order {
+            assert!((0..j).all(|i| found[(i, j)] == T::ZERO), "above column {j}");
+            for i in j..order {
+                let difference = (found[(i, j)] - expected[(i, j)]).to_f64().abs();
+                let size = expected[(i, i)].to_f64();
+                assert!(difference <= tolerance * size, "order {order}, ({i}, {j}): {difference:e}");
+            }
+        }
+    }
+    for column in [0, 1, 29, 39] {
+        let mut a = positive_definite::<T>(40);
+        a[(column, column)] = T::from_f64(-1.0);
+        let error = factorize::by_cusolver(&device, a.as_mut()).unwrap_err();
+        assert_eq!(error, Error::NotPositiveDefinite { column });
+    }
+}
+
+#[test]
+fn cusolver_factors_as_the_cpu_does() {
+    cusolver_factors::<f64>(1e-13);
+    cusolver_factors::<f32>(1e-4);
 }

@@ -60,9 +60,9 @@ impl Tuning {
         const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
         Self {
             blocks_per_kernel: (BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors()).clamp(1, 65_535),
-            threads_per_block: 64,
+            threads_per_block: 128,
             elements_per_thread: 16,
-            panel_cols: 64,
+            panel_cols: 96,
             slots: 3,
         }
     }

@@ -27,12 +27,13 @@ const FLAGS: [&str; 8] = [
     "-w",
 ];
 
-/// Both names by which programs ask for the driver: the second library only refers to the first.
+/// The library, and the other names by which programs ask for it, which only refer to it: that of the driver
+/// and that of cuSOLVER.
 const LIBRARY: &str = "libcuda.so.1";
-const ALIAS: &str = "libcuda.so";
+const ALIASES: [&str; 2] = ["libcuda.so", "libcusolver.so"];
 
 /// The finished libraries, in the order in which to load them.
-pub fn libraries() -> [PathBuf; 2] {
+pub fn libraries() -> [PathBuf; 3] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fake = root.join("tests/fake_cuda");
     let mut sources = BTreeMap::new();
@@ -44,7 +45,7 @@ pub fn libraries() -> [PathBuf; 2] {
     let mut hasher = DefaultHasher::new();
     (&compiler, &flags, include_str!("compile.rs"), &sources).hash(&mut hasher);
     let finished = target_directory(root).join("fake-cuda").join(format!("{:016x}", hasher.finish()));
-    if !finished.join(ALIAS).exists() {
+    if !finished.exists() {
         let work = finished.with_extension(format!("{}.building", std::process::id()));
         fs::create_dir_all(&work).expect("a directory to build the fake driver in");
         build(&Build { compiler, flags, fake, work: work.clone() }, &sources);
@@ -53,7 +54,7 @@ pub fn libraries() -> [PathBuf; 2] {
             fs::remove_dir_all(&work).expect("a directory to remove");
         }
     }
-    [finished.join(LIBRARY), finished.join(ALIAS)]
+    [LIBRARY, ALIASES[0], ALIASES[1]].map(|name| finished.join(name))
 }
 
 struct Build {
@@ -123,8 +124,11 @@ fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
     let link = ["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-soname,libcuda.so.1", "-o", LIBRARY];
     run(build, link.into_iter().map(String::from).chain(objects));
     fs::write(build.work.join("empty.cpp"), "").expect("a writable build directory");
-    let link = ["-shared", "-Wl,-soname,libcuda.so", "-o", ALIAS, "empty.cpp", "-Wl,--no-as-needed", LIBRARY];
-    run(build, link.into_iter().map(String::from));
+    for alias in ALIASES {
+        let name = format!("-Wl,-soname,{alias}");
+        let link = ["-shared", &name, "-o", alias, "empty.cpp", "-Wl,--no-as-needed", LIBRARY];
+        run(build, link.into_iter().map(String::from));
+    }
 }
 
 fn include(path: impl AsRef<Path>) -> String {

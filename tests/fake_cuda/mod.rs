@@ -68,14 +68,15 @@ static LOADED: OnceLock<Controls> = OnceLock::new();
 static TESTS: RwLock<()> = RwLock::new(());
 
 /// Loads the fake driver, and compiles it before if need be. `cudarc` asks the loader for `libcuda.so`, then
-/// for `libcuda.so.1`: the loader finds these names among the libraries that it has, and looks no further.
+/// for `libcuda.so.1`, and for `libcusolver.so`: the loader finds these names among the libraries that it has,
+/// and looks no further.
 pub fn install() {
     controls();
 }
 
 fn controls() -> &'static Controls {
     LOADED.get_or_init(|| {
-        let [library, _alias] = compile::libraries().map(|path| {
+        let [library, ..] = compile::libraries().map(|path| {
             let name = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
             // SAFETY: `name` is a C string; what runs on loading is our own code: it registers the kernels.
             let handle = unsafe { dlopen(name.as_ptr(), RTLD_NOW | RTLD_GLOBAL) };

@@ -118,6 +118,32 @@ fn launches_and_slots_do_not_change_a_bit() {
     }
 }
 
+/// Large enough for the GPU to factor it, where cuSOLVER is found.
+#[test]
+fn the_initial_factor_of_a_large_matrix_is_right() {
+    let Some((_turn, device)) = any_device() else { return };
+    let n = 2100;
+    let entry = |i: usize, j: usize| ((i * 7 + j * 5) % 13) as f64 / 13.0 - 0.4;
+    let mut a = Mat::<f64>::from_fn(n, n, |i, j| {
+        let (i, j) = (i.max(j), i.min(j));
+        if i == j { 300.0 } else { entry(i, j) * entry(j, i) }
+    });
+    let engine = Hybrid::new(&device, Tuning::for_device(&device)).unwrap();
+    let factor = Cholesky::new_in(&a, engine.clone()).unwrap();
+    let l = factor.to_factor().unwrap();
+    for i in [0, 1, 700, 1999, 2099] {
+        let row = l.row(i) * l.transpose();
+        for j in 0..n {
+            let bound = n as f64 * f64::EPSILON / 2.0 * 300.0;
+            assert!((row[j] - a[(i, j)]).abs() <= bound, "({i}, {j})");
+        }
+    }
+
+    a[(2050, 2050)] = -1.0;
+    let error = Cholesky::new_in(&a, engine).unwrap_err();
+    assert_eq!(error, Error::NotPositiveDefinite { column: 2050 });
+}
+
 #[test]
 fn a_tuning_that_is_not_valid_is_refused_by_name() {
     let Some((_turn, device)) = any_device() else { return };

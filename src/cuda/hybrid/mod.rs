@@ -28,11 +28,13 @@ use self::passes::Passes;
 use self::pipe::{Pipe, device_bytes};
 use self::tops::Tops;
 use super::device::Device;
+use super::factorize;
 use super::tuning::Tuning;
 use crate::change::Change;
 use crate::cpu::{Buffer, Crew, Safeguard, Threads, copy_scaled, stride};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
+use crate::initial;
 use crate::plan::{Panel, Plan};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
@@ -144,6 +146,17 @@ impl<T: Scalar> Engine<T> for Hybrid {}
 
 impl<T: Scalar> EngineCore<T> for Hybrid {
     type Factor = HybridFactor<T>;
+
+    /// On the GPU by cuSOLVER, where its library is found, A and its working memory fit, and A is large enough
+    /// for that to be faster; else by faer on the CPU.
+    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
+        // Below, the copies take longer than faer.
+        const WORTH_COPYING: usize = 2048;
+        if a.nrows() >= WORTH_COPYING && factorize::fits::<T>(&self.device, a.nrows())? {
+            return factorize::by_cusolver(&self.device, a.as_mut());
+        }
+        initial::factorize(a.as_mut(), Threads::Pool.par())
+    }
 
     fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
         let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;

@@ -1,0 +1,136 @@
+//! A square matrix in device memory, and its lower triangle on the way there and back.
+
+use super::device::Device;
+use super::memory::{DeviceBuffer, DeviceSlice, Event, Pinned, Stream};
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ops::Range;
+use faer::{MatMut, MatRef};
+use rayon::prelude::*;
+
+/// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate.
+const STAGE_BYTES: usize = 32 << 20;
+
+/// A matrix (n × n) on the device, column-major, columns n apart. Only its lower triangle crosses the link.
+pub(crate) struct Dense<T> {
+    buffer: DeviceBuffer<T>,
+    order: usize,
+    /// Page-locked memory that pieces of the matrix go through: one half is filled or emptied while the other
+    /// is copied.
+    halves: [(Pinned<T>, Event); 2],
+}
+
+impl<T: Scalar> Dense<T> {
+    /// Not initialized.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has not that much memory.
+    pub fn new(device: &Device, order: usize) -> Result<Self, Error> {
+        let half = || -> Result<_, Error> {
+            let len = (STAGE_BYTES / size_of::<T>()).min(order * order).max(order);
+            Ok((Pinned::new(device, len)?, Event::new(device)?))
+        };
+        let len = order.saturating_mul(order);
+        Ok(Self { buffer: DeviceBuffer::new(device, len)?, order, halves: [half()?, half()?] })
+    }
+
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// All entries.
+    pub fn slice(&self) -> DeviceSlice<'_, T> {
+        self.buffer.slice(0..self.buffer.len())
+    }
+
+    /// Columns that go together, with their rows from the first diagonal entry on.
+    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
+        let (order, len) = (self.order, self.halves[0].0.len());
+        let mut first = 0;
+        core::iter::from_fn(move || {
+            (first < order).then(|| {
+                let cols = (len / (order - first)).min(order - first);
+                first += cols;
+                first - cols..first
+            })
+        })
+    }
+
+    /// The part of the matrix that a piece is, on the device.
+    fn part(&self, piece: &Range<usize>) -> DeviceSlice<'_, T> {
+        self.buffer.slice(piece.start * (self.order + 1)..(piece.end - 1) * self.order + self.order)
+    }
+
+    /// The lower triangle of A to the device; returns when it is there. What is above in A is copied here and
+    /// there.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver fails.
+    pub fn upload(&mut self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
+        let outcome = self.send(stream, a);
+        // Also behind an error: the staging memory is free when this returns.
+        stream.synchronize().and(outcome)
+    }
+
+    fn send(&mut self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
+        for (at, piece) in self.pieces().enumerate() {
+            let rows = self.order - piece.start;
+            let (half, copied) = &mut self.halves[at % 2];
+            copied.synchronize()?;
+            let columns = half.as_mut_slice()[..rows * piece.len()].par_chunks_exact_mut(rows);
+            columns.zip(piece.clone()).for_each(|(to, j)| {
+                copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
+            });
+            let (half, copied) = &self.halves[at % 2];
+            // SAFETY: the half is not touched before `copied`, and the matrix is this stream's.
+            unsafe { stream.upload_columns(half, (rows, piece.len()), self.part(&piece), self.order)? };
+            copied.record(stream)?;
+        }
+        Ok(())
+    }
+
+    /// The lower triangle from the device to L, of which the strict upper triangle is left alone.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver fails.
+    pub fn download(&mut self, stream: &Stream, l: MatMut<'_, T>) -> Result<(), Error> {
+        let outcome = self.receive(stream, l);
+        stream.synchronize().and(outcome)
+    }
+
+    fn receive(&mut self, stream: &Stream, mut l: MatMut<'_, T>) -> Result<(), Error> {
+        let order = self.order;
+        let mut pieces = self.pieces().enumerate().peekable();
+        if let Some((at, piece)) = pieces.peek() {
+            self.ask_for(stream, *at, piece)?;
+        }
+        while let Some((at, piece)) = pieces.next() {
+            if let Some((at, piece)) = pieces.peek() {
+                self.ask_for(stream, *at, piece)?;
+            }
+            let rows = order - piece.start;
+            let (half, copied) = &mut self.halves[at % 2];
+            copied.synchronize()?;
+            let half = &*half.as_mut_slice();
+            let columns = l.as_mut().subcols_mut(piece.start, piece.len());
+            columns.par_col_iter_mut().enumerate().for_each(|(j, column)| {
+                let from = &half[j * rows..(j + 1) * rows][j..];
+                let to = column.subrows_mut(piece.start + j, rows - j);
+                copy(to.iter_mut(), from.iter());
+            });
+        }
+        Ok(())
+    }
+
+    fn ask_for(&self, stream: &Stream, at: usize, piece: &Range<usize>) -> Result<(), Error> {
+        let (half, copied) = &self.halves[at % 2];
+        let shape = (self.order - piece.start, piece.len());
+        // SAFETY: the half has been emptied, and is not looked at before `copied`.
+        unsafe { stream.download_columns(self.part(piece), self.order, shape, half)? };
+        copied.record(stream)
+    }
+}
+
+fn copy<'a, T: Copy + 'a>(to: impl Iterator<Item = &'a mut T>, from: impl Iterator<Item = &'a T>) {
+    to.zip(from).for_each(|(to, from)| *to = *from);
+}
