@@ -21,7 +21,8 @@ pub struct Tuning {
     /// CUDA blocks in a launch. More rows than `blocks_per_kernel · threads_per_block`, over the threads that
     /// share a row, take several launches.
     pub blocks_per_kernel: usize,
-    /// CUDA threads in a block; 1, 2 or 4 neighbours share a row below a panel's head.
+    /// CUDA threads in a block; 1, 2 or 4 neighbours share a row below a panel's head, 4 on tensor cores
+    /// (double precision, 9 columns of V or more).
     pub threads_per_block: usize,
     /// Columns of V that a thread keeps in registers for one pass over a panel, at most. A pass takes as many
     /// for each of the threads that share a row.
@@ -54,7 +55,7 @@ impl Tuning {
 
     /// Parameters that suit a device: enough blocks to fill it, and panels of a few megabytes.
     ///
-    /// The blocks are small, so that a few thousand rows still reach every multiprocessor.
+    /// The blocks are small, so that a few thousand rows still reach most multiprocessors.
     #[must_use]
     pub fn for_device(device: &Device) -> Self {
         const BLOCKS_PER_MULTIPROCESSOR: usize = 16;

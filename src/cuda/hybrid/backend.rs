@@ -125,8 +125,8 @@ impl<T: Scalar> Backend for Streaming<'_, T> {
     fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Error> {
         self.written = true;
         let top = self.top(panel);
-        // The device has its copy of what was there, the reflectors of two panels ago: it was asked for before
-        // the rows of V that the last head waited for.
+        // The device has its copy of what was there, the reflectors of two panels ago: it was asked for
+        // before the rows of V that the last head waited for.
         let set = &self.pipe.reflectors[panel.index % 2].host;
         let out = Out(if tail.is_empty() { core::ptr::null_mut() } else { set.as_ptr() });
         // SAFETY: the top is borrowed exclusively.

@@ -103,8 +103,8 @@ impl<T: Scalar> Calls<'_, T> {
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
         };
-        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of `ready`,
-        // what does so after it waits for `worked` or `exported`.
+        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of
+        // `ready`, what does so after it waits for `worked` or `exported`.
         unsafe { pipe.kernels.trailing(stream, &step, self.tuning) }
     }
 
@@ -124,7 +124,8 @@ impl<T: Scalar> Calls<'_, T> {
             Sink::Nowhere(_) => None,
         };
         if let Some(home) = home {
-            // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work is.
+            // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work
+            // is.
             unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
         }
         slot.left.record(&pipe.down)

@@ -100,8 +100,8 @@ impl Hybrid {
     }
 
     /// Bytes of device memory for modifications of rank k of a factor of order n: with b `panel_cols` and k'
-    /// columns of V, `slots` · (n − 2 b) b for the panels, n k' for V, and 2 b k' (1 + 16 bytes / e) for the
-    /// reflectors, with columns rounded up to lines of 128 bytes.
+    /// columns of V, `slots` · (n − 2 b) b for the panels, n k' for V, and 2 b k' for the reflectors, which
+    /// are padded by at most as much again, with columns rounded up to lines of 128 bytes.
     ///
     /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small
     /// k, 4, 8 or 16, and of the threads that share a row.
@@ -147,8 +147,8 @@ impl<T: Scalar> Engine<T> for Hybrid {}
 impl<T: Scalar> EngineCore<T> for Hybrid {
     type Factor = HybridFactor<T>;
 
-    /// On the GPU by cuSOLVER, where its library is found, A and its working memory fit, and A is large enough
-    /// for that to be faster; else by faer on the CPU.
+    /// On the GPU by cuSOLVER, where its library is found, A and its working memory fit, and A is large
+    /// enough for that to be faster; else by faer on the CPU.
     fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
         // Below, the copies take longer than faer.
         const WORTH_COPYING: usize = 2048;

@@ -142,8 +142,8 @@ impl<T: Scalar> Tops<T> {
             for r in 0..width {
                 let at = (g * width + r) * stride + rows.start;
                 debug_assert!(at + rows.len() <= v.len());
-                // SAFETY: that column of V has `stride` rows there, at rest as the caller says, who vouches for
-                // the tile as well.
+                // SAFETY: that column of V has `stride` rows there, at rest as the caller says, who vouches
+                // for the tile as well.
                 unsafe {
                     let column = ColRef::from_raw_parts(v.as_ptr().add(at), rows.len(), 1);
                     pass.tiles[index % 2].take(tile, r, column, T::ONE);
@@ -216,7 +216,8 @@ impl<T: Scalar> Tops<T> {
         Ok(())
     }
 
-    /// Waits until the device's copy of the reflectors is complete; false if there is none, after a breakdown.
+    /// Waits until the device's copy of the reflectors is complete; false if there is none, after a
+    /// breakdown.
     pub fn made(&self, panel: Panel) -> bool {
         let passes = &self.each[..self.passes.count()];
         wait_until(|| passes.iter().all(|pass| pass.written.load(Ordering::Acquire)));
