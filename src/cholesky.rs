@@ -5,7 +5,7 @@ use crate::check::{extent, finite, finite_lower};
 use crate::cpu::{Cpu, lower};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::initial;
+use crate::factorize::{self, blocked};
 use crate::input::{AsMatrix, AsMatrixMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -86,13 +86,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let a = a.as_matrix();
-        extent("a", "columns", a.nrows(), a.ncols())?;
-        finite_lower("a", a)?;
+        let largest = factorize::check(a)?;
         let mut l = lower(a);
-        let largest = l.diagonal().column_vector().iter().fold(0.0, |m: f64, x| m.max(x.to_f64()));
-        if largest > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "a" });
-        }
         engine.factorize(&mut l)?;
         Ok(Self { factor: engine.adopt(l)?, engine, row_norm: largest.sqrt() })
     }
@@ -252,7 +247,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
-        Ok(initial::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
+        Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
     }
 
     fn apply(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {

@@ -2,7 +2,7 @@
 
 use crate::change::Change;
 use crate::error::Error;
-use crate::initial;
+use crate::factorize::blocked;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, Par};
@@ -25,7 +25,7 @@ pub trait EngineCore<T: Scalar> {
     /// # Errors
     /// `NotPositiveDefinite` at the first pivot that is not positive.
     fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
-        initial::factorize(a.as_mut(), self.par())
+        blocked::factorize(a.as_mut(), self.par())
     }
 
     /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)

@@ -11,7 +11,7 @@ mod cpu;
 pub mod cuda;
 mod engine;
 mod error;
-mod initial;
+pub mod factorize;
 mod input;
 mod plan;
 mod report;

@@ -43,15 +43,15 @@ impl<T: Scalar> Dense<T> {
         self.buffer.slice(0..self.buffer.len())
     }
 
-    /// Columns that go together, with their rows from the first diagonal entry on.
-    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<T> {
+    /// Of the first `cols` columns, those that go together, with their rows from the first diagonal entry on.
+    fn pieces(&self, cols: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
         let (order, len) = (self.order, self.halves[0].0.len());
         let mut first = 0;
         core::iter::from_fn(move || {
-            (first < order).then(|| {
-                let cols = (len / (order - first)).min(order - first);
-                first += cols;
-                first - cols..first
+            (first < cols).then(|| {
+                let together = (len / (order - first)).min(cols - first);
+                first += together;
+                first - together..first
             })
         })
     }
@@ -73,7 +73,7 @@ impl<T: Scalar> Dense<T> {
     }
 
     fn send(&mut self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
-        for (at, piece) in self.pieces().enumerate() {
+        for (at, piece) in self.pieces(self.order).enumerate() {
             let rows = self.order - piece.start;
             let (half, copied) = &mut self.halves[at % 2];
             copied.synchronize()?;
@@ -89,18 +89,18 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    /// The lower triangle from the device to L, of which the strict upper triangle is left alone.
+    /// The first `cols` columns of the lower triangle from the device to L, of which the strict upper triangle is left alone.
     ///
     /// # Errors
     /// [`Error::Device`] where the driver fails.
-    pub fn download(&mut self, stream: &Stream, l: MatMut<'_, T>) -> Result<(), Error> {
-        let outcome = self.receive(stream, l);
+    pub fn download(&mut self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
+        let outcome = self.receive(stream, l, cols);
         stream.synchronize().and(outcome)
     }
 
-    fn receive(&mut self, stream: &Stream, mut l: MatMut<'_, T>) -> Result<(), Error> {
+    fn receive(&mut self, stream: &Stream, mut l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
         let order = self.order;
-        let mut pieces = self.pieces().enumerate().peekable();
+        let mut pieces = self.pieces(cols).enumerate().peekable();
         if let Some((at, piece)) = pieces.peek() {
             self.ask_for(stream, *at, piece)?;
         }

@@ -8,7 +8,7 @@ use super::memory::{DeviceSlice, Stream};
 use super::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::ffi::{c_int, c_longlong, c_uint};
+use core::ffi::{c_int, c_longlong, c_uint, c_void};
 use core::marker::PhantomData;
 use core::ops::Range;
 use cudarc::driver::{result, sys};
@@ -25,6 +25,10 @@ static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
 static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
 static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
 static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
+/// The column-by-column factorizations, both scalar types in one module each.
+pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
+pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
+pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
@@ -117,6 +121,27 @@ pub(crate) struct Kernels<T> {
 unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
+
+/// Asks for a launch of so many blocks, of so many threads, with so many bytes of shared memory.
+///
+/// # Errors
+/// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
+///
+/// # Safety
+/// `arguments` point to values of the types of the kernel's parameters, and its contract holds for them until
+/// it is done.
+pub(super) unsafe fn launch(
+    function: sys::CUfunction,
+    stream: &Stream,
+    (blocks, threads, shared_bytes): (usize, usize, usize),
+    arguments: &mut [*mut c_void],
+) -> Result<(), Error> {
+    let (grid, block) = ((blocks as c_uint, 1, 1), (threads as c_uint, 1, 1));
+    let stream = stream.bound()?;
+    // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
+    unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }
+        .map_err(failed("launching a kernel"))
+}
 
 /// The functions of a kernel by place in [`ELEMENTS`]: for one sign, for both.
 fn instances(module: &Module, name: &str) -> Result<[[sys::CUfunction; 2]; ELEMENTS.len()], Error> {

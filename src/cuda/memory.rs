@@ -336,7 +336,6 @@ impl Stream {
     ///
     /// # Safety
     /// Until it is done, the memory lives and nothing but this stream uses it.
-    #[expect(dead_code)]
     pub unsafe fn clear<T: Plain>(&self, at: DeviceSlice<'_, T>) -> Result<(), Error> {
         let stream = self.bound()?;
         // SAFETY: forwarded to the caller.

@@ -22,6 +22,7 @@
 mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+#[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
 mod hybrid;
@@ -38,5 +39,7 @@ mod tuning;
 mod tests;
 
 pub use self::device::Device;
+pub use self::factorize::Kernels;
+pub(crate) use self::factorize::{by_column, by_cusolver, has_cusolver};
 pub use self::hybrid::{Hybrid, HybridFactor};
 pub use self::tuning::Tuning;

@@ -6,7 +6,7 @@ use super::memory::{DeviceBuffer, Event, Pinned, Stream};
 use super::tuning::Tuning;
 use super::{factorize, solver};
 use crate::error::Error;
-use crate::initial;
+use crate::factorize::blocked;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{Mat, Par};
@@ -422,7 +422,7 @@ fn cusolver_factors<T: Scalar>(tolerance: f64) {
     for order in [0, 1, 2, 31, 100, 2100] {
         let a = positive_definite::<T>(order);
         let mut expected = a.clone();
-        initial::factorize(expected.as_mut(), Par::Seq).unwrap();
+        blocked::factorize(expected.as_mut(), Par::Seq).unwrap();
         let mut found = a.clone();
         factorize::by_cusolver(&device, found.as_mut()).unwrap();
         for j in 0..order {

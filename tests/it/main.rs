@@ -7,6 +7,7 @@ mod accuracy;
 mod allocation;
 mod clones;
 mod drift;
+mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
 mod hybrid;

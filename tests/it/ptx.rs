@@ -15,9 +15,12 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 5] = [
+const MADE: [(&str, &str, &[&str]); 8] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
+    ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
+    ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
+    ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),
     ("ptx/trailing_tensor.compute_80.ptx", "trailing_tensor.cu", &[]),

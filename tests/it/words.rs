@@ -35,7 +35,7 @@ fn files(at: &Path, found: &mut Vec<PathBuf>) {
 fn banned_words_are_not_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for part in ["src", "tests", "benches", "examples", "README.md", "CHANGELOG.md"] {
+    for part in ["src", "tests", "benches", "examples", "docs", "README.md", "CHANGELOG.md"] {
         files(&root.join(part), &mut found);
     }
     assert!(found.iter().any(|path| path.ends_with("src/lib.rs")), "looked in the wrong place");

@@ -34,7 +34,7 @@ use crate::change::Change;
 use crate::cpu::{Buffer, Crew, Safeguard, Threads, copy_scaled, stride};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
-use crate::initial;
+use crate::factorize::blocked;
 use crate::plan::{Panel, Plan};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
@@ -153,9 +153,10 @@ impl<T: Scalar> EngineCore<T> for Hybrid {
         // Below, the copies take longer than faer.
         const WORTH_COPYING: usize = 2048;
         if a.nrows() >= WORTH_COPYING && factorize::fits::<T>(&self.device, a.nrows())? {
-            return factorize::by_cusolver(&self.device, a.as_mut());
+            factorize::by_cusolver(&self.device, a.as_mut())?;
+            return Ok(());
         }
-        initial::factorize(a.as_mut(), Threads::Pool.par())
+        blocked::factorize(a.as_mut(), Threads::Pool.par())
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {

@@ -1,0 +1,220 @@
+//! Kernels launched column after column.
+
+use super::clear_upper;
+use crate::cpu::lower;
+use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
+use crate::cuda::kernels::{CROUT, PIVOT_ROWS, TILED, launch};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Stream};
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::c_longlong;
+use cudarc::driver::sys;
+use faer::{Mat, MatMut, MatRef};
+use std::time::{Duration, Instant};
+
+/// Kernels that factor a matrix column after column, one to three launches each.
+///
+/// Sources: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS
+/// (2016), section 4.5 (the first three); Benatti, Carpi and Pasquali's PolyBench Cholesky in CUDA (`Tiled`);
+/// *Improving Parallel Cholesky Factorization* (November 2021), in SYCL (`PivotRows`).
+///
+/// Unlike the originals they lie column by column in memory, so that neighbouring threads read neighbouring
+/// entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kernels {
+    /// One launch a column: every thread makes an entry, and the pivot for itself.
+    Single,
+    /// Two launches: one thread makes the pivot, then each of the others an entry.
+    Two,
+    /// The same in the memory of A.
+    TwoInPlace,
+    /// Two launches, in place: one block reduces the pivot in shared memory, then blocks go over the pivot row in
+    /// tiles of shared memory and multiply by the reciprocal of the pivot.
+    Tiled,
+    /// Three launches, in place: threads take squares away from the pivot in any order (so that the last bits may
+    /// differ from run to run), one takes its root, then each makes an entry of its row of Lᵀ.
+    PivotRows,
+}
+
+impl Kernels {
+    /// All of them, those of the thesis first.
+    pub const ALL: [Self; 5] = [Self::Single, Self::Two, Self::TwoInPlace, Self::Tiled, Self::PivotRows];
+}
+
+/// One kernel of a column, and how many threads it takes there.
+struct Step {
+    function: sys::CUfunction,
+    threads: Threads,
+    /// It takes shared memory for a scalar a thread.
+    shared: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    One,
+    OneBlock,
+    /// For the rows above, the row of the diagonal and those below, or those below alone.
+    Above,
+    FromDiagonal,
+    Below,
+}
+
+/// L by these kernels, the last `cutoff` columns by the host; the time with the transfers.
+///
+/// # Errors
+/// `Tuning` for `threads_per_block`; `NotPositiveDefinite`; `Device`.
+pub(crate) fn by_column<T: Scalar>(
+    device: &Device,
+    a: MatRef<'_, T>,
+    kernels: Kernels,
+    threads_per_block: usize,
+    cutoff: usize,
+) -> Result<(Mat<T>, Duration), Error> {
+    if !(1..=1024).contains(&threads_per_block) {
+        let (field, rule) = ("threads_per_block", "1 to 1024");
+        return Err(Error::Tuning { field, rule, found: threads_per_block });
+    }
+    let mut l = lower(a);
+    let order = l.nrows();
+    let mut run = Run::new(device, order, kernels)?;
+    let cols = order.saturating_sub(cutoff);
+    let start = Instant::now();
+    run.columns(l.as_mut(), cols, threads_per_block)?;
+    remaining_columns(l.as_mut(), cols)?;
+    let elapsed = start.elapsed();
+    clear_upper(l.as_mut());
+    Ok((l, elapsed))
+}
+
+/// What a factorization needs on the device.
+struct Run<T> {
+    stream: Stream,
+    a: Dense<T>,
+    /// Where the factor goes if not to the place of A.
+    l: Option<Dense<T>>,
+    reciprocals: Option<DeviceBuffer<T>>,
+    info: (DeviceBuffer<i32>, Pinned<i32>),
+    steps: Vec<Step>,
+}
+
+impl<T: Scalar> Run<T> {
+    fn new(device: &Device, order: usize, kernels: Kernels) -> Result<Self, Error> {
+        use Threads::{Above, Below, FromDiagonal, One, OneBlock};
+        let (ptx, steps): (_, &[(&str, Threads, bool)]) = match kernels {
+            Kernels::Single => (CROUT, &[("crout_single", FromDiagonal, false)]),
+            Kernels::Two | Kernels::TwoInPlace => {
+                (CROUT, &[("crout_diagonal", One, false), ("crout_below", Below, false)])
+            }
+            Kernels::Tiled => (TILED, &[("tiled_diagonal", OneBlock, true), ("tiled_below", Below, true)]),
+            Kernels::PivotRows => (
+                PIVOT_ROWS,
+                &[("pivot_sum", Above, false), ("pivot_root", One, false), ("pivot_row", Below, false)],
+            ),
+        };
+        let module = device.module(ptx)?;
+        let step = |&(name, threads, shared): &(&str, _, _)| -> Result<_, Error> {
+            let function = module.function(&format!("{name}_{}", T::TYPE_NAME))?;
+            Ok(Step { function, threads, shared })
+        };
+        let apart = matches!(kernels, Kernels::Single | Kernels::Two);
+        let tiled = kernels == Kernels::Tiled;
+        Ok(Self {
+            stream: Stream::new(device)?,
+            a: Dense::new(device, order)?,
+            l: if apart { Some(Dense::new(device, order)?) } else { None },
+            reciprocals: if tiled { Some(DeviceBuffer::new(device, order)?) } else { None },
+            info: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
+            // The device keeps its modules for as long as it lives, and the memory above keeps the device.
+            steps: steps.iter().map(step).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The first `cols` columns of L, on their way from A and back.
+    fn columns(&mut self, mut l: MatMut<'_, T>, cols: usize, threads_per_block: usize) -> Result<(), Error> {
+        self.a.upload(&self.stream, l.as_ref())?;
+        let asked = self.ask(cols, threads_per_block);
+        // Also behind an error: nothing is under way when this returns.
+        self.stream.synchronize().and(asked)?;
+        match self.info.1.as_slice()[0] {
+            0 => self.l.as_mut().unwrap_or(&mut self.a).download(&self.stream, l.as_mut(), cols),
+            column => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
+        }
+    }
+
+    fn ask(&self, cols: usize, threads_per_block: usize) -> Result<(), Error> {
+        let info = self.info.0.slice(0..1);
+        // SAFETY: the stream alone uses the number, which lives until the stream has been waited for.
+        unsafe { self.stream.clear(info)? };
+        for column in 0..cols {
+            for step in &self.steps {
+                self.launch(step, column, threads_per_block, info)?;
+            }
+        }
+        // SAFETY: as above.
+        unsafe { self.stream.download(info, &self.info.1, 0..1) }
+    }
+
+    fn launch(
+        &self,
+        step: &Step,
+        column: usize,
+        threads_per_block: usize,
+        info: DeviceSlice<'_, i32>,
+    ) -> Result<(), Error> {
+        let order = self.a.order();
+        let threads = match step.threads {
+            Threads::One => 1,
+            Threads::OneBlock => threads_per_block,
+            Threads::Above => column,
+            Threads::FromDiagonal => order - column,
+            Threads::Below => order - column - 1,
+        };
+        if threads == 0 {
+            return Ok(());
+        }
+        let block = if step.shared { threads_per_block } else { threads_per_block.min(threads) };
+        let shared = if step.shared { block * size_of::<T>() } else { 0 };
+        let mut a = self.a.slice().address();
+        let mut l = self.l.as_ref().map_or(a, |l| l.slice().address());
+        let mut reciprocals = self.reciprocals.as_ref().map_or(0, |r| r.slice(0..r.len()).address());
+        let (mut n, mut j) = (order as c_longlong, column as c_longlong);
+        let mut info = info.address();
+        let (n, j, info) = ((&raw mut n).cast(), (&raw mut j).cast(), (&raw mut info).cast());
+        let (a, l, reciprocals) = ((&raw mut a).cast(), (&raw mut l).cast(), (&raw mut reciprocals).cast());
+        let mut by_crout = [a, l, n, j, info];
+        let mut tiled = [a, reciprocals, n, j, info];
+        let mut pivot_rows = [a, n, j, info];
+        let arguments: &mut [_] = match (&self.reciprocals, self.steps.len()) {
+            (Some(_), _) => &mut tiled,
+            (None, 3) => &mut pivot_rows,
+            (None, _) => &mut by_crout,
+        };
+        // SAFETY: the arguments are those of the kernel; the matrices are n × n, the reciprocals n, and the
+        // stream alone uses them until it has been waited for.
+        unsafe { launch(step.function, &self.stream, (threads.div_ceil(block), block, shared), arguments) }
+    }
+}
+
+/// Columns from `first` on, behind those that are L's already, by one thread of the host.
+fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<(), Error> {
+    let order = l.nrows();
+    for j in first..order {
+        let (done, mut rest) = l.as_mut().split_at_col_mut(j);
+        let mut column = rest.as_mut().col_mut(0).subrows_mut(j, order - j);
+        for p in 0..j {
+            let x = done[(j, p)];
+            let before = done.as_ref().col(p).subrows(j, order - j);
+            column.as_mut().iter_mut().zip(before.iter()).for_each(|(y, &z)| *y = *y - x * z);
+        }
+        let square = column[0];
+        if !(square > T::ZERO) {
+            return Err(Error::NotPositiveDefinite { column: j });
+        }
+        let pivot = square.sqrt();
+        column[0] = pivot;
+        column.subrows_mut(1, order - j - 1).iter_mut().for_each(|x| *x = *x / pivot);
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Initial factors: today's best, and the methods of the systems that this library descends from.
+//!
+//! ```
+//! use cholupdate::factorize::{self, Method, Sequential};
+//! use cholupdate::{Error, faer::mat};
+//!
+//! # fn main() -> Result<(), Error> {
+//! let a = mat![[4.0, 2.0], [2.0, 5.0]];
+//! let l = factorize::factorize(&a, &Method::default())?;
+//! let crout = factorize::factorize(&a, &Method::Sequential(Sequential::CroutInPlace))?;
+//! assert_eq!((l[(0, 0)], l[(1, 0)], l[(1, 1)]), (2.0, 1.0, 2.0));
+//! assert_eq!(l, crout);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot that
+//! is not positive, and is backward stable row by row:
+//! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops; what differs is the order of
+//! memory accesses and who does the work. `docs/experiments.md` in the repository compares them.
+
+pub(crate) mod blocked;
+mod sequential;
+mod storage;
+mod threads;
+
+pub use self::sequential::Sequential;
+pub use self::threads::Threads;
+
+use crate::check::{extent, finite_lower};
+use crate::cpu::{Threads as Pool, lower};
+#[cfg(feature = "cuda")]
+use crate::cuda::{self, Device};
+use crate::error::Error;
+use crate::input::AsMatrix;
+use crate::scalar::Scalar;
+use faer::{Mat, MatRef};
+use std::time::{Duration, Instant};
+
+/// How to factor A.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Method {
+    /// faer's blocked LLᵀ on the threads of the current rayon pool: what LAPACK was to the thesis, and the
+    /// fastest on the CPU.
+    #[default]
+    Blocked,
+    /// One thread, entry by entry.
+    Sequential(Sequential),
+    /// Several threads, column after column.
+    Threads {
+        /// What each thread writes where.
+        variant: Threads,
+        /// Threads, at least 1: a pool of their own.
+        threads: usize,
+        /// Columns at the end that one thread does alone.
+        cutoff: usize,
+    },
+    /// Kernels on a GPU, column after column.
+    #[cfg(feature = "cuda")]
+    Cuda {
+        /// The GPU.
+        device: Device,
+        /// Which kernels.
+        kernels: cuda::Kernels,
+        /// Threads in a block, 1 to 1024.
+        threads_per_block: usize,
+        /// Columns at the end that the host does.
+        cutoff: usize,
+    },
+    /// cuSOLVER's `potrf`, whose library is looked for at run time: the fastest on a GPU.
+    #[cfg(feature = "cuda")]
+    CuSolver {
+        /// The GPU.
+        device: Device,
+    },
+}
+
+impl Method {
+    /// The fastest for a matrix that fits the device: cuSOLVER where its library is found, else faer.
+    #[cfg(feature = "cuda")]
+    #[must_use]
+    pub fn fastest_on(device: &Device) -> Self {
+        if cuda::has_cusolver() { Self::CuSolver { device: device.clone() } } else { Self::Blocked }
+    }
+}
+
+/// L with A = L Lᵀ, zero above the diagonal.
+///
+/// Shapes: A, L (n × n); of A only the lower triangle is read.
+///
+/// # Errors
+/// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads that cannot be;
+/// `Device` from a GPU, and where cuSOLVER is asked for and not found. Cost: n³/3 flops.
+pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) -> Result<Mat<T>, Error> {
+    timed(a, method).map(|(l, _)| l)
+}
+
+/// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis takes it: without the checks of A,
+/// the conversion of A and L to the method's layout, allocations, the start of threads and of a device; with
+/// the transfers to a GPU and back.
+///
+/// # Errors
+/// As [`factorize`].
+pub fn timed<T: Scalar>(
+    a: &(impl AsMatrix<T> + ?Sized),
+    method: &Method,
+) -> Result<(Mat<T>, Duration), Error> {
+    let a = a.as_matrix();
+    check(a)?;
+    match method {
+        Method::Blocked => {
+            let mut l = lower(a);
+            let start = Instant::now();
+            blocked::factorize(l.as_mut(), Pool::Pool.par())?;
+            Ok((l, start.elapsed()))
+        }
+        Method::Sequential(variant) => sequential::factorize(a, *variant),
+        Method::Threads { variant, threads, cutoff } => threads::factorize(a, *variant, *threads, *cutoff),
+        #[cfg(feature = "cuda")]
+        Method::Cuda { device, kernels, threads_per_block, cutoff } => {
+            cuda::by_column(device, a, *kernels, *threads_per_block, *cutoff)
+        }
+        #[cfg(feature = "cuda")]
+        Method::CuSolver { device } => {
+            let mut l = lower(a);
+            let elapsed = cuda::by_cusolver(device, l.as_mut())?;
+            Ok((l, elapsed))
+        }
+    }
+}
+
+/// Checks A; the largest entry of its diagonal.
+///
+/// # Errors
+/// `Shape`, `NonFinite` or `Overflow`.
+pub(crate) fn check<T: Scalar>(a: MatRef<'_, T>) -> Result<f64, Error> {
+    extent("a", "columns", a.nrows(), a.ncols())?;
+    finite_lower("a", a)?;
+    let largest = a.diagonal().column_vector().iter().fold(0.0, |m: f64, x| m.max(x.to_f64()));
+    if largest > T::LARGE_SQUARE.to_f64() { Err(Error::Overflow { argument: "a" }) } else { Ok(largest) }
+}

@@ -1,0 +1,138 @@
+//! The layouts of a matrix that the sequential and threaded methods compare.
+
+use crate::scalar::Scalar;
+use faer::{Mat, MatRef};
+
+/// A square matrix of which the lower triangle is used, in some layout.
+pub(super) trait Storage<T> {
+    /// The lower triangle of A, zero above it.
+    fn from_lower(a: MatRef<'_, T>) -> Self;
+    fn zeros(order: usize) -> Self;
+    fn get(&self, i: usize, j: usize) -> T;
+    fn set(&mut self, i: usize, j: usize, x: T);
+    /// Σ_{p < k} l_ip l_jp.
+    fn dot(&self, i: usize, j: usize, k: usize) -> T;
+}
+
+/// An array of arrays, one for each row.
+pub(super) struct Nested<T>(Vec<Vec<T>>);
+
+/// One array, row after row.
+pub(super) struct Rows<T> {
+    pub entries: Vec<T>,
+    pub order: usize,
+}
+
+/// One array, column after column: the transposed layout.
+pub(super) struct Columns<T> {
+    entries: Vec<T>,
+    order: usize,
+}
+
+impl<T: Scalar> Storage<T> for Nested<T> {
+    fn from_lower(a: MatRef<'_, T>) -> Self {
+        let n = a.nrows();
+        let row = |i: usize| (0..n).map(|j| if j <= i { a[(i, j)] } else { T::ZERO }).collect();
+        Self((0..n).map(row).collect())
+    }
+
+    fn zeros(order: usize) -> Self {
+        Self(vec![vec![T::ZERO; order]; order])
+    }
+
+    fn get(&self, i: usize, j: usize) -> T {
+        self.0[i][j]
+    }
+
+    fn set(&mut self, i: usize, j: usize, x: T) {
+        self.0[i][j] = x;
+    }
+
+    fn dot(&self, i: usize, j: usize, k: usize) -> T {
+        dot(&self.0[i][..k], &self.0[j][..k])
+    }
+}
+
+impl<T: Scalar> Storage<T> for Rows<T> {
+    fn from_lower(a: MatRef<'_, T>) -> Self {
+        let mut rows = Self::zeros(a.nrows());
+        for j in 0..a.ncols() {
+            for i in j..a.nrows() {
+                rows.set(i, j, a[(i, j)]);
+            }
+        }
+        rows
+    }
+
+    fn zeros(order: usize) -> Self {
+        Self { entries: vec![T::ZERO; order * order], order }
+    }
+
+    fn get(&self, i: usize, j: usize) -> T {
+        self.entries[i * self.order + j]
+    }
+
+    fn set(&mut self, i: usize, j: usize, x: T) {
+        self.entries[i * self.order + j] = x;
+    }
+
+    fn dot(&self, i: usize, j: usize, k: usize) -> T {
+        dot(&self.entries[i * self.order..][..k], &self.entries[j * self.order..][..k])
+    }
+}
+
+impl<T: Scalar> Storage<T> for Columns<T> {
+    fn from_lower(a: MatRef<'_, T>) -> Self {
+        let mut columns = Self::zeros(a.nrows());
+        for j in 0..a.ncols() {
+            for i in j..a.nrows() {
+                columns.set(i, j, a[(i, j)]);
+            }
+        }
+        columns
+    }
+
+    fn zeros(order: usize) -> Self {
+        Self { entries: vec![T::ZERO; order * order], order }
+    }
+
+    fn get(&self, i: usize, j: usize) -> T {
+        self.entries[j * self.order + i]
+    }
+
+    fn set(&mut self, i: usize, j: usize, x: T) {
+        self.entries[j * self.order + i] = x;
+    }
+
+    fn dot(&self, i: usize, j: usize, k: usize) -> T {
+        let columns = self.entries.chunks_exact(self.order.max(1)).take(k);
+        columns.fold(T::ZERO, |sum, column| sum + column[i] * column[j])
+    }
+}
+
+/// The lower triangle as a matrix, zero above it.
+pub(super) fn to_mat<T: Scalar>(order: usize, l: &impl Storage<T>) -> Mat<T> {
+    Mat::from_fn(order, order, |i, j| if i >= j { l.get(i, j) } else { T::ZERO })
+}
+
+/// Σ x_p y_p, in as many chains as hide the latency of an addition.
+pub(super) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
+    const CHAINS: usize = 32;
+    let (x, x_rest) = x.as_chunks::<CHAINS>();
+    let (y, y_rest) = y.as_chunks::<CHAINS>();
+    let mut sums = [T::ZERO; CHAINS];
+    for (x, y) in x.iter().zip(y) {
+        for c in 0..CHAINS {
+            sums[c] += x[c] * y[c];
+        }
+    }
+    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (&x, &y)| sum + x * y);
+    let mut len = CHAINS;
+    while len > 1 {
+        len /= 2;
+        for c in 0..len {
+            sums[c] = sums[c] + sums[c + len];
+        }
+    }
+    sums[0] + rest
+}

@@ -1,0 +1,93 @@
+//! Several threads: Crout's method, the rows of a column side by side.
+
+use super::sequential::pivot;
+use super::storage::{Rows, Storage, dot, to_mat};
+use crate::error::Error;
+use crate::scalar::Scalar;
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+use std::time::{Duration, Instant};
+
+/// The threaded methods: Crout's by rows, with rayon where the thesis has OpenMP.
+///
+/// Source: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS
+/// (2016), section 4.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Threads {
+    /// From one array to another; the diagonal entry is made by one thread before the others start.
+    Simple,
+    /// The same, but whoever makes an entry adds its square to the diagonal entry of its row.
+    DistributedSum,
+    /// As `Simple`, in the array of A.
+    InPlace,
+}
+
+impl Threads {
+    /// All of them, in the order of the thesis.
+    pub const ALL: [Self; 3] = [Self::Simple, Self::DistributedSum, Self::InPlace];
+}
+
+pub(super) fn factorize<T: Scalar>(
+    a: MatRef<'_, T>,
+    variant: Threads,
+    threads: usize,
+    cutoff: usize,
+) -> Result<(Mat<T>, Duration), Error> {
+    let refused = |rule| Error::Tuning { field: "threads", rule, found: threads };
+    if threads == 0 {
+        return Err(refused("at least 1"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|_| refused("as many as the system can start"))?;
+    let order = a.nrows();
+    let mut l = Rows::from_lower(a);
+    let a = (variant != Threads::InPlace).then(|| core::mem::replace(&mut l, Rows::zeros(order)));
+    // Columns from here on are one thread's.
+    let alone = order.saturating_sub(cutoff);
+    pool.install(|| {
+        let start = Instant::now();
+        for j in 0..order {
+            column(a.as_ref(), &mut l, j, variant, if j < alone { threads } else { 1 })?;
+        }
+        Ok(start.elapsed())
+    })
+    .map(|elapsed| (to_mat(order, &l), elapsed))
+}
+
+/// Column `j` by `threads` threads; without `a`, that is what `l` holds.
+fn column<T: Scalar>(
+    a: Option<&Rows<T>>,
+    l: &mut Rows<T>,
+    j: usize,
+    variant: Threads,
+    threads: usize,
+) -> Result<(), Error> {
+    let order = l.order;
+    let sum = match variant {
+        // What the columns before have left here.
+        Threads::DistributedSum => l.get(j, j),
+        _ => l.dot(j, j, j),
+    };
+    let diagonal = pivot(a.unwrap_or(l).get(j, j), sum, j)?;
+    l.set(j, j, diagonal);
+    let (above, below) = l.entries.split_at_mut((j + 1) * order);
+    let pivot_row = &above[j * order..][..j];
+    let entry = |(below_j, row): (usize, &mut [T])| {
+        let i = j + 1 + below_j;
+        let old = a.map_or(row[j], |a| a.get(i, j));
+        let new = (old - dot(&row[..j], pivot_row)) / diagonal;
+        row[j] = new;
+        if variant == Threads::DistributedSum {
+            row[i] += new * new;
+        }
+    };
+    if threads == 1 {
+        below.chunks_exact_mut(order).enumerate().for_each(entry);
+    } else {
+        // A static schedule: as many rows for each thread.
+        let rows = (order - j - 1).div_ceil(threads).max(1);
+        below.par_chunks_exact_mut(order).enumerate().with_min_len(rows).for_each(entry);
+    }
+    Ok(())
+}
