@@ -16,7 +16,7 @@ mod linpack;
 mod plot;
 
 use crate::linpack::{Work, dchdd, dchud};
-use crate::plot::{Curve, figure};
+use crate::plot::{Chart, Curve, figure};
 use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::faer::linalg::matmul::matmul;
 use cholupdate::faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -39,7 +39,8 @@ struct Point {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let testing = !env::args().any(|argument| argument == "--bench");
+    let says = |flag| env::args().any(|argument| argument == flag);
+    let testing = says("--test") || !says("--bench");
     let device = match Device::new(0) {
         Ok(device) => device,
         Err(error) => {
@@ -93,7 +94,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         figure(
             &folder.join(format!("walder_k{rank}.svg")),
             &title,
-            [("seconds", curves(|point| point.seconds)), ("max error", curves(|point| point.error))],
+            [
+                Chart { x: "n", unit: "seconds", curves: curves(|point| point.seconds) },
+                Chart { x: "n", unit: "max error", curves: curves(|point| point.error) },
+            ],
         )?;
     }
     fs::write(folder.join("walder.csv"), csv)?;

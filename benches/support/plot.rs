@@ -1,4 +1,4 @@
-//! Curves over the order of the matrix, as SVG.
+//! Curves, as SVG.
 
 use plotters::prelude::*;
 use std::error::Error;
@@ -6,19 +6,26 @@ use std::path::Path;
 
 pub struct Curve {
     pub name: String,
-    /// Order and value, which is positive.
+    /// Place on the axis and value, which is positive.
     pub points: Vec<(f64, f64)>,
     pub dashed: bool,
     /// Curves of one color belong together.
     pub color: usize,
 }
 
-/// Two charts side by side, each with a logarithmic axis of values that is named.
-pub fn figure(path: &Path, title: &str, charts: [(&str, Vec<Curve>); 2]) -> Result<(), Box<dyn Error>> {
+/// One chart: its axes are named, that of the values is logarithmic.
+pub struct Chart<'a> {
+    pub x: &'a str,
+    pub unit: &'a str,
+    pub curves: Vec<Curve>,
+}
+
+/// Two charts side by side.
+pub fn figure(path: &Path, title: &str, charts: [Chart<'_>; 2]) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(path, (1400, 620)).into_drawing_area();
     area.fill(&WHITE)?;
     let area = area.titled(title, ("sans-serif", 22))?;
-    for (area, (unit, curves)) in area.split_evenly((1, 2)).iter().zip(charts) {
+    for (area, Chart { x, unit, curves }) in area.split_evenly((1, 2)).iter().zip(charts) {
         let points = || curves.iter().flat_map(|curve| &curve.points);
         let right = points().fold(1.0, |m: f64, (n, _)| m.max(*n));
         let positive = |x: f64| x.max(f64::MIN_POSITIVE);
@@ -31,7 +38,7 @@ pub fn figure(path: &Path, title: &str, charts: [(&str, Vec<Curve>); 2]) -> Resu
             .build_cartesian_2d(0.0..right, (0.7 * low..2.0 * high).log_scale())?;
         chart
             .configure_mesh()
-            .x_desc("n")
+            .x_desc(x)
             .y_desc(unit)
             .y_label_formatter(&|x| format!("{x:.0e}"))
             .label_style(("sans-serif", 15))
@@ -44,7 +51,9 @@ pub fn figure(path: &Path, title: &str, charts: [(&str, Vec<Curve>); 2]) -> Resu
             } else {
                 chart.draw_series(LineSeries::new(points, style))?
             };
+            let marks = curve.points.iter().map(|(n, x)| Circle::new((*n, positive(*x)), 3, style.filled()));
             drawn.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
+            chart.draw_series(marks)?;
         }
         chart
             .configure_series_labels()

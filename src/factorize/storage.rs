@@ -131,7 +131,7 @@ pub(super) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
     while len > 1 {
         len /= 2;
         for c in 0..len {
-            sums[c] = sums[c] + sums[c + len];
+            sums[c] += sums[c + len];
         }
     }
     sums[0] + rest

@@ -206,7 +206,7 @@ fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<()
         for p in 0..j {
             let x = done[(j, p)];
             let before = done.as_ref().col(p).subrows(j, order - j);
-            column.as_mut().iter_mut().zip(before.iter()).for_each(|(y, &z)| *y = *y - x * z);
+            column.as_mut().iter_mut().zip(before.iter()).for_each(|(y, &z)| *y -= x * z);
         }
         let square = column[0];
         if !(square > T::ZERO) {
@@ -214,7 +214,7 @@ fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<()
         }
         let pivot = square.sqrt();
         column[0] = pivot;
-        column.subrows_mut(1, order - j - 1).iter_mut().for_each(|x| *x = *x / pivot);
+        column.subrows_mut(1, order - j - 1).iter_mut().for_each(|x| *x /= pivot);
     }
     Ok(())
 }

@@ -1,0 +1,66 @@
+//! The experiments on initial factors of the systems that this library descends from, on this machine.
+//!
+//! ```sh
+//! cargo bench --bench experiments                          # all, as the originals: 15 repetitions, hours
+//! cargo bench --bench experiments -- --quick               # all, 3 repetitions, orders up to 2500
+//! cargo bench --bench experiments -- table-4.1 figure-5.2  # these
+//! cargo bench --bench experiments -- --up-to 5000 --repetitions 5
+//! ```
+//!
+//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Those that need a
+//! device leave it out where there is none. Times are those of the algorithm alone, with the transfers to the
+//! GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
+
+mod plan;
+#[path = "../support/plot.rs"]
+mod plot;
+mod report;
+mod run;
+
+use crate::plan::{Scale, experiments};
+use crate::report::{about, report};
+use crate::run::run;
+use cholupdate::cuda::Device;
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let says = |flag| env::args().any(|argument| argument == flag);
+    // Cargo says `--bench` when it measures, and not when it tests.
+    let mut scale = if says("--test") || !says("--bench") { Scale::TEST } else { Scale::FULL };
+    let mut out = PathBuf::from("target/experiments");
+    let mut names = Vec::new();
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} wants a value"));
+        match argument.as_str() {
+            "--bench" | "--test" => {}
+            "--quick" => scale = Scale::QUICK,
+            "--up-to" => scale.limit = value()?.parse()?,
+            "--repetitions" => scale.repetitions = value()?.parse()?,
+            "--out" => out = value()?.into(),
+            name => names.push(name.to_string()),
+        }
+    }
+    let device = Device::new(0);
+    if let Err(error) = &device {
+        println!("without a device: {error}");
+    }
+    let all = experiments(scale, device.as_ref().ok());
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|one| one.name != **name)) {
+        let known: Vec<_> = all.iter().map(|one| one.name).collect();
+        return Err(format!("there is no {unknown}, but {}", known.join(", ")).into());
+    }
+    fs::create_dir_all(&out)?;
+    let about = about(device.as_ref().ok());
+    let mut done = Vec::new();
+    for experiment in all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name)) {
+        if experiment.cells.is_empty() {
+            println!("{}: needs a device", experiment.name);
+            continue;
+        }
+        let rows = run(experiment, scale, &mut done)?;
+        report(&out, experiment, &rows, &about)?;
+    }
+    Ok(())
+}
