@@ -7,9 +7,9 @@
 //! cargo bench --bench experiments -- --up-to 5000 --repetitions 5
 //! ```
 //!
-//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Those that need a
-//! device leave it out where there is none. Times are those of the algorithm alone, with the transfers to the
-//! GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
+//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Those that need
+//! a device leave it out where there is none. Times are those of the algorithm alone, with the transfers to
+//! the GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
 
 mod plan;
 #[path = "../support/plot.rs"]

@@ -89,7 +89,8 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    /// The first `cols` columns of the lower triangle from the device to L, of which the strict upper triangle is left alone.
+    /// The first `cols` columns of the lower triangle from the device to L, of which the strict upper
+    /// triangle is left alone.
     ///
     /// # Errors
     /// [`Error::Device`] where the driver fails.

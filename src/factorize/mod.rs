@@ -14,8 +14,8 @@
 //! # }
 //! ```
 //!
-//! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot that
-//! is not positive, and is backward stable row by row:
+//! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot
+//! that is not positive, and is backward stable row by row:
 //! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops; what differs is the order of
 //! memory accesses and who does the work. `docs/experiments.md` in the repository compares them.
 
@@ -90,15 +90,15 @@ impl Method {
 /// Shapes: A, L (n × n); of A only the lower triangle is read.
 ///
 /// # Errors
-/// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads that cannot be;
-/// `Device` from a GPU, and where cuSOLVER is asked for and not found. Cost: n³/3 flops.
+/// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads that cannot
+/// be; `Device` from a GPU, and where cuSOLVER is asked for and not found. Cost: n³/3 flops.
 pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }
 
-/// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis takes it: without the checks of A,
-/// the conversion of A and L to the method's layout, allocations, the start of threads and of a device; with
-/// the transfers to a GPU and back.
+/// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis takes it: without the checks of
+/// A, the conversion of A and L to the method's layout, allocations, the start of threads and of a device;
+/// with the transfers to a GPU and back.
 ///
 /// # Errors
 /// As [`factorize`].

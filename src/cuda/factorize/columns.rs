@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Kernels that factor a matrix column after column, one to three launches each.
 ///
-/// Sources: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS
-/// (2016), section 4.5 (the first three); Benatti, Carpi and Pasquali's PolyBench Cholesky in CUDA (`Tiled`);
+/// Sources: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*,
+/// UFRGS (2016), section 4.5 (the first three); Benatti, Carpi and Pasquali's PolyBench Cholesky in CUDA
+/// (`Tiled`);
 /// *Improving Parallel Cholesky Factorization* (November 2021), in SYCL (`PivotRows`).
 ///
 /// Unlike the originals they lie column by column in memory, so that neighbouring threads read neighbouring
@@ -30,11 +31,11 @@ pub enum Kernels {
     Two,
     /// The same in the memory of A.
     TwoInPlace,
-    /// Two launches, in place: one block reduces the pivot in shared memory, then blocks go over the pivot row in
-    /// tiles of shared memory and multiply by the reciprocal of the pivot.
+    /// Two launches, in place: one block reduces the pivot in shared memory, then blocks go over the pivot
+    /// row in tiles of shared memory and multiply by the reciprocal of the pivot.
     Tiled,
-    /// Three launches, in place: threads take squares away from the pivot in any order (so that the last bits may
-    /// differ from run to run), one takes its root, then each makes an entry of its row of Lᵀ.
+    /// Three launches, in place: threads take squares away from the pivot in any order (so that the last bits
+    /// may differ from run to run), one takes its root, then each makes an entry of its row of Lᵀ.
     PivotRows,
 }
 
@@ -175,7 +176,8 @@ impl<T: Scalar> Run<T> {
             return Ok(());
         }
         let block = if step.shared { threads_per_block } else { threads_per_block.min(threads) };
-        let shared = if step.shared { block * size_of::<T>() } else { 0 };
+        // Whole words: the compiler loads several scalars at once, whether all of them count or not.
+        let shared = if step.shared { (block * size_of::<T>()).next_multiple_of(16) } else { 0 };
         let mut a = self.a.slice().address();
         let mut l = self.l.as_ref().map_or(a, |l| l.slice().address());
         let mut reciprocals = self.reciprocals.as_ref().map_or(0, |r| r.slice(0..r.len()).address());
