@@ -56,7 +56,8 @@ pub(crate) fn largest_entries<T: Scalar>(
     if matches!(par, Par::Seq) || a.nrows() * a.ncols() < WORTH_SHARING {
         largest.iter_mut().zip(a.col_iter()).for_each(|(largest, column)| *largest = largest_entry(column));
     } else {
-        let largest = largest.par_iter_mut().enumerate();
+        let together = a.ncols().div_ceil(par.degree().max(1));
+        let largest = largest.par_iter_mut().enumerate().with_min_len(together);
         largest.for_each(|(j, largest)| *largest = largest_entry(a.col(j)));
     }
 }

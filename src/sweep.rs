@@ -22,7 +22,8 @@ pub(crate) trait Backend {
 
     /// Transforms the diagonal block of `panel`, makes its block reflector and applies it to the rows below:
     /// `head`, on which the next diagonal block waits, and `tail`. All earlier panels have been asked for on
-    /// these rows; no call for this panel follows, so its columns may go home.
+    /// these rows; no call for this panel follows, so its columns may go home. One call for all of it: a backend
+    /// may do the parts side by side, and in the order that suits it.
     ///
     /// Lookahead: a backend that works asynchronously is still busy with the tail when the next panel's turn
     /// comes.

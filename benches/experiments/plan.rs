@@ -1,7 +1,7 @@
 //! What is measured: each original's experiment as a list of cells.
 
-use cholupdate::cuda::{Device, Kernels};
-use cholupdate::factorize::{Method, Sequential, Threads};
+use cholupdate::cuda::{ColumnKernels, Device};
+use cholupdate::factorize::{Method, Sequential, Threaded};
 
 /// How much of the original is repeated.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ pub fn experiments(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
 
 fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
     let all_threads = rayon::current_num_threads();
-    let in_place = |threads| Method::Threads { variant: Threads::InPlace, threads, cutoff: 0 };
+    let in_place = |threads| Method::Threads { variant: Threaded::InPlace, threads, cutoff: 0 };
     let orders = scale.orders(&ORDERS);
     let largest = scale.orders(&[7500])[0];
 
@@ -115,7 +115,7 @@ fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
     });
 
     let mut cutoffs = Vec::new();
-    for (variant, threads) in Threads::ALL.into_iter().flat_map(|v| [2, 16].map(|t| (v, t))) {
+    for (variant, threads) in Threaded::ALL.into_iter().flat_map(|v| [2, 16].map(|t| (v, t))) {
         for cutoff in CUTOFFS {
             let method = Method::Threads { variant, threads, cutoff };
             cutoffs.push(cell(format!("{variant:?}, {threads} threads"), cutoff, largest, method));
@@ -124,7 +124,7 @@ fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
 
     let sizes = scale.orders(&[250, 5000, 7500]);
     let mut threaded = base(&sizes, |_| 1);
-    for (variant, &order) in Threads::ALL.into_iter().flat_map(|v| sizes.iter().map(move |n| (v, n))) {
+    for (variant, &order) in Threaded::ALL.into_iter().flat_map(|v| sizes.iter().map(move |n| (v, n))) {
         for threads in [2, 8, 32] {
             let method = Method::Threads { variant, threads, cutoff: 0 };
             threaded.push(cell(format!("{variant:?}, n = {order}"), threads, order, method));
@@ -167,7 +167,7 @@ fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
 }
 
 fn on_the_gpu(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
-    const THESIS: [Kernels; 3] = [Kernels::Single, Kernels::Two, Kernels::TwoInPlace];
+    const THESIS: [ColumnKernels; 3] = [ColumnKernels::Single, ColumnKernels::Two, ColumnKernels::TwoInPlace];
     let orders = scale.orders(&ORDERS);
     let all_threads = rayon::current_num_threads();
     let on = |kernels, threads_per_block, cutoff| {
@@ -205,13 +205,13 @@ fn on_the_gpu(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
                 "Single, 128 threads a block".into(),
                 order,
                 order,
-                on(Kernels::Single, 128, 0),
+                on(ColumnKernels::Single, 128, 0),
             );
             let fastest = Method::fastest_on(device);
             if matches!(fastest, Method::CuSolver { .. }) {
                 push(&mut cusolver, "cuSOLVER".into(), order, order, Some(fastest));
             }
-            let method = Method::Threads { variant: Threads::InPlace, threads: all_threads, cutoff: 0 };
+            let method = Method::Threads { variant: Threaded::InPlace, threads: all_threads, cutoff: 0 };
             overall.push(cell(format!("InPlace, {all_threads} threads"), order, order, method));
             overall.push(cell(format!("faer, {all_threads} threads"), order, order, Method::Blocked));
         }
@@ -220,12 +220,12 @@ fn on_the_gpu(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
 
     let mut sycl = Vec::new();
     for order in scale.orders(&[32, 64, 128, 256, 512, 1024]) {
-        push(&mut sycl, "PivotRows".into(), order, order, on(Kernels::PivotRows, 128, 0));
+        push(&mut sycl, "PivotRows".into(), order, order, on(ColumnKernels::PivotRows, 128, 0));
     }
 
     let mut polybench = Vec::new();
     for order in scale.orders(&[40, 120, 400, 2000, 4000]) {
-        push(&mut polybench, "Tiled".into(), order, order, on(Kernels::Tiled, 256, 0));
+        push(&mut polybench, "Tiled".into(), order, order, on(ColumnKernels::Tiled, 256, 0));
         if device.is_some() {
             polybench.extend(base(&[order], |order| order));
         }

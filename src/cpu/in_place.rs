@@ -4,11 +4,12 @@ use super::storage::{copy_lower, zeros};
 use super::{Columns, Cpu, Memory, Safeguard};
 use crate::change::{Change, Weights};
 use crate::check::extent;
+use crate::engine::EngineCore;
 use crate::error::Error;
 use crate::input::AsMatrix;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::{Mat, MatMut, Par};
+use faer::{Mat, MatMut};
 
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
 #[derive(Clone)]
@@ -70,7 +71,7 @@ pub fn modify_in_place<T: Scalar>(
 ) -> Result<Modification<T>, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
-    let change = Change::new(v.as_matrix(), Weights::Each(weights), order, Par::Seq)?;
+    let change = Change::new(v.as_matrix(), Weights::Each(weights), order, EngineCore::<T>::par(engine))?;
     for (column, &pivot) in l.as_ref().diagonal().column_vector().iter().enumerate() {
         if !pivot.is_finite() {
             return Err(Error::NonFinite { argument: "l", row: column, column });

@@ -7,6 +7,7 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate.
 const STAGE_BYTES: usize = 32 << 20;
@@ -15,10 +16,14 @@ const STAGE_BYTES: usize = 32 << 20;
 pub(crate) struct Dense<T> {
     buffer: DeviceBuffer<T>,
     order: usize,
-    /// Page-locked memory that pieces of the matrix go through: one half is filled or emptied while the other
-    /// is copied.
-    halves: [(Pinned<T>, Event); 2],
+    /// Page-locked memory that pieces of the matrix go through, of this length: one half is filled or emptied
+    /// while the other is copied.
+    halves: Mutex<[Half<T>; 2]>,
+    half_len: usize,
 }
+
+/// Memory, and the mark behind its last copy.
+type Half<T> = (Pinned<T>, Event);
 
 impl<T: Scalar> Dense<T> {
     /// Not initialized.
@@ -26,16 +31,26 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize) -> Result<Self, Error> {
-        let half = || -> Result<_, Error> {
-            let len = (STAGE_BYTES / size_of::<T>()).min(order * order).max(order);
-            Ok((Pinned::new(device, len)?, Event::new(device)?))
-        };
         let len = order.saturating_mul(order);
-        Ok(Self { buffer: DeviceBuffer::new(device, len)?, order, halves: [half()?, half()?] })
+        let buffer = DeviceBuffer::new(device, len)?;
+        let half_len = (STAGE_BYTES / size_of::<T>()).min(len).max(order);
+        let half = || -> Result<_, Error> { Ok((Pinned::new(device, half_len)?, Event::new(device)?)) };
+        Ok(Self { buffer, order, halves: Mutex::new([half()?, half()?]), half_len })
     }
 
     pub fn order(&self) -> usize {
         self.order
+    }
+
+    /// Exchanges the entries for others of the same shape.
+    pub fn exchange(&mut self, other: &mut DeviceBuffer<T>) {
+        debug_assert!(self.buffer.len() == other.len());
+        core::mem::swap(&mut self.buffer, other);
+    }
+
+    /// The entries from (i, j) on, in memory order.
+    pub fn from(&self, i: usize, j: usize) -> DeviceSlice<'_, T> {
+        self.buffer.slice(j * self.order + i..self.buffer.len())
     }
 
     /// All entries.
@@ -45,7 +60,7 @@ impl<T: Scalar> Dense<T> {
 
     /// Of the first `cols` columns, those that go together, with their rows from the first diagonal entry on.
     fn pieces(&self, cols: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
-        let (order, len) = (self.order, self.halves[0].0.len());
+        let (order, len) = (self.order, self.half_len);
         let mut first = 0;
         core::iter::from_fn(move || {
             (first < cols).then(|| {
@@ -66,22 +81,22 @@ impl<T: Scalar> Dense<T> {
     ///
     /// # Errors
     /// [`Error::Device`] where the driver fails.
-    pub fn upload(&mut self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
+    pub fn upload(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
         let outcome = self.send(stream, a);
         // Also behind an error: the staging memory is free when this returns.
         stream.synchronize().and(outcome)
     }
 
-    fn send(&mut self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
+    fn send(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
+        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         for (at, piece) in self.pieces(self.order).enumerate() {
             let rows = self.order - piece.start;
-            let (half, copied) = &mut self.halves[at % 2];
+            let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
             let columns = half.as_mut_slice()[..rows * piece.len()].par_chunks_exact_mut(rows);
             columns.zip(piece.clone()).for_each(|(to, j)| {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
-            let (half, copied) = &self.halves[at % 2];
             // SAFETY: the half is not touched before `copied`, and the matrix is this stream's.
             unsafe { stream.upload_columns(half, (rows, piece.len()), self.part(&piece), self.order)? };
             copied.record(stream)?;
@@ -94,23 +109,24 @@ impl<T: Scalar> Dense<T> {
     ///
     /// # Errors
     /// [`Error::Device`] where the driver fails.
-    pub fn download(&mut self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
+    pub fn download(&self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
         let outcome = self.receive(stream, l, cols);
         stream.synchronize().and(outcome)
     }
 
-    fn receive(&mut self, stream: &Stream, mut l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
+    fn receive(&self, stream: &Stream, mut l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
         let order = self.order;
+        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pieces = self.pieces(cols).enumerate().peekable();
         if let Some((at, piece)) = pieces.peek() {
-            self.ask_for(stream, *at, piece)?;
+            self.ask_for(stream, &halves[at % 2], piece)?;
         }
         while let Some((at, piece)) = pieces.next() {
             if let Some((at, piece)) = pieces.peek() {
-                self.ask_for(stream, *at, piece)?;
+                self.ask_for(stream, &halves[at % 2], piece)?;
             }
             let rows = order - piece.start;
-            let (half, copied) = &mut self.halves[at % 2];
+            let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
             let half = &*half.as_mut_slice();
             let columns = l.as_mut().subcols_mut(piece.start, piece.len());
@@ -123,8 +139,8 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    fn ask_for(&self, stream: &Stream, at: usize, piece: &Range<usize>) -> Result<(), Error> {
-        let (half, copied) = &self.halves[at % 2];
+    fn ask_for(&self, stream: &Stream, half: &Half<T>, piece: &Range<usize>) -> Result<(), Error> {
+        let (half, copied) = half;
         let shape = (self.order - piece.start, piece.len());
         // SAFETY: the half has been emptied, and is not looked at before `copied`.
         unsafe { stream.download_columns(self.part(piece), self.order, shape, half)? };

@@ -29,6 +29,9 @@ static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
 pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
+/// The steps of the resident engine, both scalar types in one module each.
+pub(super) static DIAGONAL: &str = ptx!("diagonal.compute_80.ptx");
+pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
 static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
@@ -122,7 +125,7 @@ unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
 
-/// Asks for a launch of so many blocks, of so many threads, with so many bytes of shared memory.
+/// Asks for a launch of so many blocks along x and y, of so many threads, with so many bytes of shared memory.
 ///
 /// # Errors
 /// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
@@ -133,10 +136,10 @@ unsafe impl<T: Scalar> Sync for Kernels<T> {}
 pub(super) unsafe fn launch(
     function: sys::CUfunction,
     stream: &Stream,
-    (blocks, threads, shared_bytes): (usize, usize, usize),
+    ((blocks, layers), threads, shared_bytes): ((usize, usize), usize, usize),
     arguments: &mut [*mut c_void],
 ) -> Result<(), Error> {
-    let (grid, block) = ((blocks as c_uint, 1, 1), (threads as c_uint, 1, 1));
+    let (grid, block) = ((blocks as c_uint, layers as c_uint, 1), (threads as c_uint, 1, 1));
     let stream = stream.bound()?;
     // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
     unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }

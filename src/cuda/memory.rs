@@ -98,6 +98,13 @@ impl<T> DeviceSlice<'_, T> {
         self.len
     }
 
+    /// The scalars in `range` of these.
+    pub fn part(&self, range: Range<usize>) -> Self {
+        debug_assert!(range.start <= range.end && range.end <= self.len);
+        let address = self.address + (range.start * size_of::<T>()) as CUdeviceptr;
+        Self { address, len: range.len(), buffer: PhantomData }
+    }
+
     /// What a kernel takes as a pointer.
     pub(crate) fn address(&self) -> u64 {
         self.address
@@ -330,6 +337,22 @@ impl Stream {
         let stream = self.bound().map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
         // SAFETY: forwarded to the caller.
         unsafe { sys::cuMemcpy2DAsync_v2(copy, stream) }.result()
+    }
+
+    /// Copies within the device.
+    ///
+    /// # Safety
+    /// As [`upload`](Self::upload), for both memories.
+    pub unsafe fn copy<T: Plain>(
+        &self,
+        from: DeviceSlice<'_, T>,
+        to: DeviceSlice<'_, T>,
+    ) -> Result<(), Error> {
+        debug_assert!(from.len == to.len);
+        let stream = self.bound()?;
+        // SAFETY: forwarded to the caller; both are as long.
+        unsafe { result::memcpy_dtod_async(to.address, from.address, from.len * size_of::<T>(), stream) }
+            .map_err(failed("copying on the device"))
     }
 
     /// Sets all bytes to zero.

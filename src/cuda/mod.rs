@@ -5,7 +5,8 @@
 //! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
 //! travel inside the library.
 //!
-//! The rooms, from the floor up; `cudarc` is known to the first three and to `solver`:
+//! The rooms, from the floor up; `cudarc` is known to the first three, to `solver`, and where kernels are launched in
+//! `factorize` and `resident`:
 //!
 //! | room | holds |
 //! |---|---|
@@ -16,6 +17,8 @@
 //! | `solver` | cuSOLVER's factorization, where the library is found |
 //! | `factorize` | initial factors on the GPU |
 //! | `tuning` | the parameters of a launch and of the panels |
+//! | `passes` | how the columns of V are cut up |
+//! | `resident` | the engine whose factor stays in device memory |
 //! | `hybrid` | the engine that streams a factor in host memory through the device |
 
 #[allow(unsafe_code, reason = "copies that go on after the call")]
@@ -30,6 +33,9 @@ mod hybrid;
 mod kernels;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
+mod passes;
+#[allow(unsafe_code, reason = "launches and copies on device memory")]
+mod resident;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod solver;
 mod tuning;
@@ -39,7 +45,8 @@ mod tuning;
 mod tests;
 
 pub use self::device::Device;
-pub use self::factorize::Kernels;
+pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{by_column, by_cusolver, has_cusolver};
 pub use self::hybrid::{Hybrid, HybridFactor};
+pub use self::resident::{Resident, ResidentFactor};
 pub use self::tuning::Tuning;

@@ -16,8 +16,8 @@
 //!
 //! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot
 //! that is not positive, and is backward stable row by row:
-//! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops; what differs is the order of
-//! memory accesses and who does the work. `docs/experiments.md` in the repository compares them.
+//! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops (`ColumnKernels::Single`
+//! twice as many); what differs is the order of memory accesses and who does the work. `docs/experiments.md` in the repository compares them.
 
 pub(crate) mod blocked;
 mod sequential;
@@ -25,10 +25,10 @@ mod storage;
 mod threads;
 
 pub use self::sequential::Sequential;
-pub use self::threads::Threads;
+pub use self::threads::Threaded;
 
 use crate::check::{extent, finite_lower};
-use crate::cpu::{Threads as Pool, lower};
+use crate::cpu::{Threads, lower};
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
 use crate::error::Error;
@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 #[non_exhaustive]
 pub enum Method {
     /// faer's blocked LLᵀ on the threads of the current rayon pool: what LAPACK was to the thesis, and the
-    /// fastest on the CPU.
+    /// fastest on the CPU from a few hundred rows on.
     #[default]
     Blocked,
     /// One thread, entry by entry.
@@ -50,7 +50,7 @@ pub enum Method {
     /// Several threads, column after column.
     Threads {
         /// What each thread writes where.
-        variant: Threads,
+        variant: Threaded,
         /// Threads, at least 1: a pool of their own.
         threads: usize,
         /// Columns at the end that one thread does alone.
@@ -62,7 +62,7 @@ pub enum Method {
         /// The GPU.
         device: Device,
         /// Which kernels.
-        kernels: cuda::Kernels,
+        kernels: cuda::ColumnKernels,
         /// Threads in a block, 1 to 1024.
         threads_per_block: usize,
         /// Columns at the end that the host does.
@@ -97,8 +97,8 @@ pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) ->
 }
 
 /// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis takes it: without the checks of
-/// A, the conversion of A and L to the method's layout, allocations, the start of threads and of a device;
-/// with the transfers to a GPU and back.
+/// A, the conversion of A and L to the method's layout and the memory for them, the start of threads and of a
+/// device; with the transfers to a GPU and back, and with what faer and cuSOLVER allocate for themselves.
 ///
 /// # Errors
 /// As [`factorize`].
@@ -112,7 +112,7 @@ pub fn timed<T: Scalar>(
         Method::Blocked => {
             let mut l = lower(a);
             let start = Instant::now();
-            blocked::factorize(l.as_mut(), Pool::Pool.par())?;
+            blocked::factorize(l.as_mut(), Threads::Pool.par())?;
             Ok((l, start.elapsed()))
         }
         Method::Sequential(variant) => sequential::factorize(a, *variant),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// (2016), section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Threads {
+pub enum Threaded {
     /// From one array to another; the diagonal entry is made by one thread before the others start.
     Simple,
     /// The same, but whoever makes an entry adds its square to the diagonal entry of its row.
@@ -23,14 +23,14 @@ pub enum Threads {
     InPlace,
 }
 
-impl Threads {
+impl Threaded {
     /// All of them, in the order of the thesis.
     pub const ALL: [Self; 3] = [Self::Simple, Self::DistributedSum, Self::InPlace];
 }
 
 pub(super) fn factorize<T: Scalar>(
     a: MatRef<'_, T>,
-    variant: Threads,
+    variant: Threaded,
     threads: usize,
     cutoff: usize,
 ) -> Result<(Mat<T>, Duration), Error> {
@@ -42,7 +42,7 @@ pub(super) fn factorize<T: Scalar>(
     let pool = pool.map_err(|_| refused("as many as the system can start"))?;
     let order = a.nrows();
     let mut l = Rows::from_lower(a);
-    let a = (variant != Threads::InPlace).then(|| core::mem::replace(&mut l, Rows::zeros(order)));
+    let a = (variant != Threaded::InPlace).then(|| core::mem::replace(&mut l, Rows::zeros(order)));
     // Columns from here on are one thread's.
     let alone = order.saturating_sub(cutoff);
     pool.install(|| {
@@ -60,13 +60,13 @@ fn column<T: Scalar>(
     a: Option<&Rows<T>>,
     l: &mut Rows<T>,
     j: usize,
-    variant: Threads,
+    variant: Threaded,
     threads: usize,
 ) -> Result<(), Error> {
     let order = l.order;
     let sum = match variant {
         // What the columns before have left here.
-        Threads::DistributedSum => l.get(j, j),
+        Threaded::DistributedSum => l.get(j, j),
         _ => l.dot(j, j, j),
     };
     let diagonal = pivot(a.unwrap_or(l).get(j, j), sum, j)?;
@@ -78,7 +78,7 @@ fn column<T: Scalar>(
         let old = a.map_or(row[j], |a| a.get(i, j));
         let new = (old - dot(&row[..j], pivot_row)) / diagonal;
         row[j] = new;
-        if variant == Threads::DistributedSum {
+        if variant == Threaded::DistributedSum {
             row[i] += new * new;
         }
     };

@@ -4,7 +4,7 @@ use crate::support::compensated::sum_of_products;
 use crate::support::problem::{factor, rng, uniform};
 use crate::support::real::Real;
 use cholupdate::Error;
-use cholupdate::factorize::{Method, Sequential, Threads, factorize, timed};
+use cholupdate::factorize::{Method, Sequential, Threaded, factorize, timed};
 use cholupdate::faer::{Mat, mat};
 
 /// Every method that there is here, and what keeps other tests off the device meanwhile.
@@ -13,7 +13,7 @@ fn with_methods(test: impl Fn(&Method)) {
     for variant in Sequential::ALL {
         test(&Method::Sequential(variant));
     }
-    for variant in Threads::ALL {
+    for variant in Threaded::ALL {
         for (threads, cutoff) in [(1, 0), (3, 0), (2, 7), (2, 1000)] {
             test(&Method::Threads { variant, threads, cutoff });
         }
@@ -21,11 +21,11 @@ fn with_methods(test: impl Fn(&Method)) {
     #[cfg(feature = "cuda")]
     {
         use crate::support::cuda::{device, turn};
-        use cholupdate::cuda::Kernels;
+        use cholupdate::cuda::ColumnKernels;
         let _turn = turn();
         let Some(device) = device() else { return };
         test(&Method::fastest_on(&device));
-        for kernels in Kernels::ALL {
+        for kernels in ColumnKernels::ALL {
             for (threads_per_block, cutoff) in [(8, 0), (128, 0), (1, 3), (64, 1000)] {
                 let device = device.clone();
                 test(&Method::Cuda { device, kernels, threads_per_block, cutoff });
@@ -173,17 +173,17 @@ fn the_time_is_that_of_the_algorithm() {
 #[test]
 fn numbers_of_threads_that_cannot_be_are_refused() {
     let a = Mat::<f64>::identity(2, 2);
-    let method = Method::Threads { variant: Threads::Simple, threads: 0, cutoff: 0 };
+    let method = Method::Threads { variant: Threaded::Simple, threads: 0, cutoff: 0 };
     let error = factorize(&a, &method).unwrap_err();
     assert!(matches!(error, Error::Tuning { field: "threads", found: 0, .. }), "{error:?}");
     #[cfg(feature = "cuda")]
     {
         use crate::support::cuda::{device, turn};
-        use cholupdate::cuda::Kernels;
+        use cholupdate::cuda::ColumnKernels;
         let _turn = turn();
         let Some(device) = device() else { return };
         for threads_per_block in [0, 1025] {
-            let (device, kernels) = (device.clone(), Kernels::Tiled);
+            let (device, kernels) = (device.clone(), ColumnKernels::Tiled);
             let method = Method::Cuda { device, kernels, threads_per_block, cutoff: 0 };
             let error = factorize(&a, &method).unwrap_err();
             let found = threads_per_block;

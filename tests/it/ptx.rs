@@ -15,11 +15,13 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 8] = [
+const MADE: [(&str, &str, &[&str]); 10] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
+    ("ptx/diagonal.compute_80.ptx", "diagonal.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
+    ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),

@@ -26,7 +26,10 @@ fn files(at: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(at).unwrap() {
             files(&entry.unwrap().path(), found);
         }
-    } else if at.extension().is_some_and(|extension| ["rs", "md"].iter().any(|e| extension == *e)) {
+    } else if at
+        .extension()
+        .is_some_and(|extension| ["rs", "md", "cu", "cuh"].iter().any(|e| extension == *e))
+    {
         found.push(at.to_path_buf());
     }
 }
@@ -35,7 +38,7 @@ fn files(at: &Path, found: &mut Vec<PathBuf>) {
 fn banned_words_are_not_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for part in ["src", "tests", "benches", "examples", "docs", "README.md", "CHANGELOG.md"] {
+    for part in ["src", "tests", "benches", "examples", "docs", "kernels", "README.md", "CHANGELOG.md"] {
         files(&root.join(part), &mut found);
     }
     assert!(found.iter().any(|path| path.ends_with("src/lib.rs")), "looked in the wrong place");

@@ -1,6 +1,5 @@
 //! Kernels launched column after column.
 
-use super::clear_upper;
 use crate::cpu::lower;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use cudarc::driver::sys;
+use faer::reborrow::IntoConst;
 use faer::{Mat, MatMut, MatRef};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kernels {
+pub enum ColumnKernels {
     /// One launch a column: every thread makes an entry, and the pivot for itself.
     Single,
     /// Two launches: one thread makes the pivot, then each of the others an entry.
@@ -39,7 +39,7 @@ pub enum Kernels {
     PivotRows,
 }
 
-impl Kernels {
+impl ColumnKernels {
     /// All of them, those of the thesis first.
     pub const ALL: [Self; 5] = [Self::Single, Self::Two, Self::TwoInPlace, Self::Tiled, Self::PivotRows];
 }
@@ -47,13 +47,13 @@ impl Kernels {
 /// One kernel of a column, and how many threads it takes there.
 struct Step {
     function: sys::CUfunction,
-    threads: Threads,
+    extent: Extent,
     /// It takes shared memory for a scalar a thread.
     shared: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Threads {
+enum Extent {
     One,
     OneBlock,
     /// For the rows above, the row of the diagonal and those below, or those below alone.
@@ -69,7 +69,7 @@ enum Threads {
 pub(crate) fn by_column<T: Scalar>(
     device: &Device,
     a: MatRef<'_, T>,
-    kernels: Kernels,
+    kernels: ColumnKernels,
     threads_per_block: usize,
     cutoff: usize,
 ) -> Result<(Mat<T>, Duration), Error> {
@@ -85,7 +85,6 @@ pub(crate) fn by_column<T: Scalar>(
     run.columns(l.as_mut(), cols, threads_per_block)?;
     remaining_columns(l.as_mut(), cols)?;
     let elapsed = start.elapsed();
-    clear_upper(l.as_mut());
     Ok((l, elapsed))
 }
 
@@ -98,29 +97,44 @@ struct Run<T> {
     reciprocals: Option<DeviceBuffer<T>>,
     info: (DeviceBuffer<i32>, Pinned<i32>),
     steps: Vec<Step>,
+    signature: Signature,
+}
+
+/// The arguments of all kernels of one file.
+#[derive(Clone, Copy)]
+enum Signature {
+    /// `crout.cu`: a, l, n, j, info.
+    Crout,
+    /// `tiled.cu`: l, reciprocals, n, j, info.
+    Tiled,
+    /// `pivot_rows.cu`: u, n, k, info.
+    PivotRows,
 }
 
 impl<T: Scalar> Run<T> {
-    fn new(device: &Device, order: usize, kernels: Kernels) -> Result<Self, Error> {
-        use Threads::{Above, Below, FromDiagonal, One, OneBlock};
-        let (ptx, steps): (_, &[(&str, Threads, bool)]) = match kernels {
-            Kernels::Single => (CROUT, &[("crout_single", FromDiagonal, false)]),
-            Kernels::Two | Kernels::TwoInPlace => {
-                (CROUT, &[("crout_diagonal", One, false), ("crout_below", Below, false)])
+    fn new(device: &Device, order: usize, kernels: ColumnKernels) -> Result<Self, Error> {
+        use Extent::{Above, Below, FromDiagonal, One, OneBlock};
+        let (ptx, signature, steps): (_, _, &[(&str, Extent, bool)]) = match kernels {
+            ColumnKernels::Single => (CROUT, Signature::Crout, &[("crout_single", FromDiagonal, false)]),
+            ColumnKernels::Two | ColumnKernels::TwoInPlace => {
+                (CROUT, Signature::Crout, &[("crout_diagonal", One, false), ("crout_below", Below, false)])
             }
-            Kernels::Tiled => (TILED, &[("tiled_diagonal", OneBlock, true), ("tiled_below", Below, true)]),
-            Kernels::PivotRows => (
+            ColumnKernels::Tiled => {
+                (TILED, Signature::Tiled, &[("tiled_diagonal", OneBlock, true), ("tiled_below", Below, true)])
+            }
+            ColumnKernels::PivotRows => (
                 PIVOT_ROWS,
+                Signature::PivotRows,
                 &[("pivot_sum", Above, false), ("pivot_root", One, false), ("pivot_row", Below, false)],
             ),
         };
         let module = device.module(ptx)?;
-        let step = |&(name, threads, shared): &(&str, _, _)| -> Result<_, Error> {
+        let step = |&(name, extent, shared): &(&str, _, _)| -> Result<_, Error> {
             let function = module.function(&format!("{name}_{}", T::TYPE_NAME))?;
-            Ok(Step { function, threads, shared })
+            Ok(Step { function, extent, shared })
         };
-        let apart = matches!(kernels, Kernels::Single | Kernels::Two);
-        let tiled = kernels == Kernels::Tiled;
+        let apart = matches!(kernels, ColumnKernels::Single | ColumnKernels::Two);
+        let tiled = kernels == ColumnKernels::Tiled;
         Ok(Self {
             stream: Stream::new(device)?,
             a: Dense::new(device, order)?,
@@ -129,6 +143,7 @@ impl<T: Scalar> Run<T> {
             info: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
             // The device keeps its modules for as long as it lives, and the memory above keeps the device.
             steps: steps.iter().map(step).collect::<Result<_, _>>()?,
+            signature,
         })
     }
 
@@ -165,12 +180,12 @@ impl<T: Scalar> Run<T> {
         info: DeviceSlice<'_, i32>,
     ) -> Result<(), Error> {
         let order = self.a.order();
-        let threads = match step.threads {
-            Threads::One => 1,
-            Threads::OneBlock => threads_per_block,
-            Threads::Above => column,
-            Threads::FromDiagonal => order - column,
-            Threads::Below => order - column - 1,
+        let threads = match step.extent {
+            Extent::One => 1,
+            Extent::OneBlock => threads_per_block,
+            Extent::Above => column,
+            Extent::FromDiagonal => order - column,
+            Extent::Below => order - column - 1,
         };
         if threads == 0 {
             return Ok(());
@@ -188,35 +203,43 @@ impl<T: Scalar> Run<T> {
         let mut by_crout = [a, l, n, j, info];
         let mut tiled = [a, reciprocals, n, j, info];
         let mut pivot_rows = [a, n, j, info];
-        let arguments: &mut [_] = match (&self.reciprocals, self.steps.len()) {
-            (Some(_), _) => &mut tiled,
-            (None, 3) => &mut pivot_rows,
-            (None, _) => &mut by_crout,
+        let arguments: &mut [_] = match self.signature {
+            Signature::Crout => &mut by_crout,
+            Signature::Tiled => &mut tiled,
+            Signature::PivotRows => &mut pivot_rows,
         };
-        // SAFETY: the arguments are those of the kernel; the matrices are n × n, the reciprocals n, and the
+        // SAFETY: the arguments are those of the file that the kernel is from; the matrices are n × n, the reciprocals n, and the
         // stream alone uses them until it has been waited for.
-        unsafe { launch(step.function, &self.stream, (threads.div_ceil(block), block, shared), arguments) }
+        unsafe {
+            launch(step.function, &self.stream, ((threads.div_ceil(block), 1), block, shared), arguments)
+        }
     }
 }
 
 /// Columns from `first` on, behind those that are L's already, by one thread of the host.
 fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<(), Error> {
     let order = l.nrows();
+    let mut sums = vec![T::ZERO; order];
     for j in first..order {
         let (done, mut rest) = l.as_mut().split_at_col_mut(j);
-        let mut column = rest.as_mut().col_mut(0).subrows_mut(j, order - j);
+        let done = done.into_const();
+        // Sums of products first: each of them taken from a large entry would lose its digits.
+        let sums = &mut sums[j..];
+        sums.fill(T::ZERO);
         for p in 0..j {
             let x = done[(j, p)];
-            let before = done.as_ref().col(p).subrows(j, order - j);
-            column.as_mut().iter_mut().zip(before.iter()).for_each(|(y, &z)| *y -= x * z);
+            let before = done.col(p).subrows(j, order - j);
+            sums.iter_mut().zip(before.iter()).for_each(|(sum, &y)| *sum += x * y);
         }
-        let square = column[0];
+        let mut column = rest.as_mut().col_mut(0).subrows_mut(j, order - j);
+        let square = column[0] - sums[0];
         if !(square > T::ZERO) {
             return Err(Error::NotPositiveDefinite { column: j });
         }
         let pivot = square.sqrt();
         column[0] = pivot;
-        column.subrows_mut(1, order - j - 1).iter_mut().for_each(|x| *x /= pivot);
+        let below = column.subrows_mut(1, order - j - 1);
+        below.iter_mut().zip(&sums[1..]).for_each(|(x, &sum)| *x = (*x - sum) / pivot);
     }
     Ok(())
 }

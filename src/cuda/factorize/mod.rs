@@ -2,7 +2,7 @@
 
 mod columns;
 
-pub use self::columns::Kernels;
+pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
 use super::dense::Dense;
@@ -10,7 +10,7 @@ use super::device::Device;
 use super::solver::{self, Solver};
 use crate::error::Error;
 use crate::scalar::Scalar;
-use faer::MatMut;
+use faer::{MatMut, MatRef};
 use std::time::{Duration, Instant};
 
 /// Whether cuSOLVER's library is found.
@@ -18,8 +18,27 @@ pub(crate) fn has_cusolver() -> bool {
     solver::is_present()
 }
 
+/// A ← L by cuSOLVER where its library is found and works, A and its working memory fit, and A is large enough
+/// for that to be worth the start; else A is left alone, and false.
+///
+/// # Errors
+/// `NotPositiveDefinite`; `Device` where the device fails with L on its way back.
+pub(super) fn where_it_pays<T: Scalar>(device: &Device, a: MatMut<'_, T>) -> Result<bool, Error> {
+    // Below, starting the library and page-locking memory takes longer than faer.
+    const WORTH_STARTING: usize = 2048;
+    if a.nrows() < WORTH_STARTING || !fits::<T>(device, a.nrows()).unwrap_or(false) {
+        return Ok(false);
+    }
+    match Factored::new(device, a.as_ref()) {
+        Ok(factored) => factored.fetch(a).map(|()| true),
+        Err(error @ Error::NotPositiveDefinite { .. }) => Err(error),
+        // A library for another driver, or memory that somebody else has taken: faer needs neither.
+        Err(_) => Ok(false),
+    }
+}
+
 /// Whether cuSOLVER is there and a matrix of this order would fit the device.
-pub(super) fn fits<T: Scalar>(device: &Device, order: usize) -> Result<bool, Error> {
+fn fits<T: Scalar>(device: &Device, order: usize) -> Result<bool, Error> {
     if !has_cusolver() {
         return Ok(false);
     }
@@ -33,22 +52,38 @@ pub(super) fn fits<T: Scalar>(device: &Device, order: usize) -> Result<bool, Err
 /// with the transfers and without the start.
 ///
 /// # Errors
-/// `NotPositiveDefinite` at the first pivot that is not positive; A is left as it was then.
-pub(crate) fn by_cusolver<T: Scalar>(device: &Device, mut a: MatMut<'_, T>) -> Result<Duration, Error> {
-    let solver = Solver::new(device)?;
-    let order = a.nrows();
-    let mut on_device = Dense::new(device, order)?;
-    let start = Instant::now();
-    on_device.upload(solver.stream(), a.as_ref())?;
-    solver.factorize(&on_device)?;
-    on_device.download(solver.stream(), a.as_mut(), order)?;
-    let elapsed = start.elapsed();
-    clear_upper(a);
-    Ok(elapsed)
+/// `NotPositiveDefinite` at the first pivot that is not positive; A is left as it was then. `Device`.
+pub(crate) fn by_cusolver<T: Scalar>(device: &Device, a: MatMut<'_, T>) -> Result<Duration, Error> {
+    let factored = Factored::new(device, a.as_ref())?;
+    let begun = factored.begun;
+    factored.fetch(a)?;
+    Ok(begun.elapsed())
 }
 
-fn clear_upper<T: Scalar>(mut a: MatMut<'_, T>) {
-    for j in 1..a.ncols() {
-        a.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
+/// A factor that cuSOLVER has left on the device.
+struct Factored<T> {
+    solver: Solver,
+    l: Dense<T>,
+    /// When A was about to go up.
+    begun: Instant,
+}
+
+impl<T: Scalar> Factored<T> {
+    fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
+        let solver = Solver::new(device)?;
+        let l = Dense::new(device, a.nrows())?;
+        let begun = Instant::now();
+        l.upload(solver.stream(), a)?;
+        solver.factorize(&l)?;
+        Ok(Self { solver, l, begun })
+    }
+
+    /// L, zero above the diagonal.
+    fn fetch(&self, mut l: MatMut<'_, T>) -> Result<(), Error> {
+        self.l.download(self.solver.stream(), l.as_mut(), self.l.order())?;
+        for j in 1..l.ncols() {
+            l.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
+        }
+        Ok(())
     }
 }

@@ -11,10 +11,10 @@
 
 use super::calls::Calls;
 use super::panels::{Panels, tail_rows};
-use super::passes::Passes;
 use super::pipe::Pipe;
 use super::tops::{Out, Tops};
 use crate::cpu::{Buffer, Columns, Leader, wait_until};
+use crate::cuda::passes::Passes;
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
@@ -86,8 +86,8 @@ impl<T: Scalar> Streaming<'_, T> {
         let len = pipe.v_stride * self.passes.columns();
         let first = Panel { index: 0, first: plan.start, cols: plan.panel_cols };
         if !tail_rows(first, plan.rows).is_empty() {
-            // SAFETY: nothing is under way yet; `v_host` is not written before the first rows come back,
-            // which is after this on the same stream.
+            // SAFETY: nothing is under way yet; `v_host` is not written before the first rows come back, which
+            // is behind `ready` and with that behind this.
             unsafe { pipe.work.upload(&pipe.v_host, 0..len, pipe.v.slice(0..len))? };
         }
         if let Some(first) = plan.panel(0) {

@@ -2,17 +2,19 @@
 
 use super::backend::{Sink, Wait, waits};
 use super::panels::{Panels, tail_rows, tail_stride};
-use super::passes::Passes;
 use super::pipe::{Pipe, Slot};
 use crate::cuda::kernels::{Place, Trailing};
 use crate::cuda::memory::Stream;
+use crate::cuda::passes::Passes;
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::{Panel, Plan};
 use crate::scalar::Scalar;
 use core::ops::Range;
 
-/// What the calls need of a sweep; any one thread at a time may make them.
+/// What the calls need of a sweep. Threads may make those of one panel at the same time: `fetch` is for the
+/// panel after it, on a stream and with events of its own; `await_rows` looks at the event of the panel before
+/// it; all else is `below`.
 pub(super) struct Calls<'a, T> {
     pub pipe: &'a Pipe<T>,
     pub l: &'a Panels<T>,
@@ -62,7 +64,8 @@ impl<T: Scalar> Calls<'_, T> {
         let len = passes.reflector_scalars::<T>(self.plan.panel_cols);
         let from = Place { address: set.host.address(0), stride: len };
         let to = Place { address: set.device.slice(0..len).address(), stride: len };
-        // SAFETY: the host does not write the set again before it has waited for a later export.
+        // SAFETY: the host does not write the set again before it has waited for a later export. The device's copy
+        // was last read for the panel before last, whose rows the host has waited for since.
         unsafe { pipe.kernels.copy(&pipe.work, (from, to), (len, 1))? };
         if waits(Wait::Arrived) {
             pipe.work.wait(&slot.arrived)?;
@@ -103,8 +106,8 @@ impl<T: Scalar> Calls<'_, T> {
             plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
         };
-        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of
-        // `ready`, what does so after it waits for `worked` or `exported`.
+        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of `ready`;
+        // what does so after it is on `work`, or waits for `worked` and `exported`.
         unsafe { pipe.kernels.trailing(stream, &step, self.tuning) }
     }
 

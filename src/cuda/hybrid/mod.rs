@@ -4,7 +4,6 @@
 //! | room | holds |
 //! |---|---|
 //! | `panels` | how L lies in host memory |
-//! | `passes` | how the columns of V are cut up |
 //! | `reflectors` | the orders in which the device takes what the CPU has made |
 //! | `tops` | what the CPU does of a panel |
 //! | `pipe` | what is on the device: slots, V, streams, events |
@@ -14,7 +13,6 @@
 mod backend;
 mod calls;
 mod panels;
-mod passes;
 mod pipe;
 mod reflectors;
 mod tops;
@@ -24,14 +22,14 @@ mod tests;
 
 use self::backend::{Sink, Streaming};
 use self::panels::{Panels, top_rows};
-use self::passes::Passes;
 use self::pipe::{Pipe, device_bytes};
 use self::tops::Tops;
 use super::device::Device;
 use super::factorize;
+use super::passes::Passes;
 use super::tuning::Tuning;
 use crate::change::Change;
-use crate::cpu::{Buffer, Crew, Safeguard, Threads, copy_scaled, stride};
+use crate::cpu::{Buffer, Crew, Safeguard, Threads, stride};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::factorize::blocked;
@@ -39,8 +37,7 @@ use crate::plan::{Panel, Plan};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::sweep::sweep;
-use faer::{Mat, MatMut, MatRef, Par};
-use rayon::prelude::*;
+use faer::{Mat, MatMut, Par};
 
 /// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
 /// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
@@ -49,7 +46,7 @@ use rayon::prelude::*;
 /// the rank (twice up with a rehearsal), and lies in page-locked memory, packed. Of the device it takes
 /// memory for `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given
 /// rank. The factor takes n²/2 entries, and as many again from the first modification with a minus sign on,
-/// if its safeguard is the second buffer. From 64 columns of V on, threads of the current rayon pool stand
+/// if its safeguard is the second buffer. From 33 columns of V on, threads of the current rayon pool stand
 /// by, spinning, for the CPU's part while a modification lasts.
 ///
 /// ```
@@ -150,13 +147,10 @@ impl<T: Scalar> EngineCore<T> for Hybrid {
     /// On the GPU by cuSOLVER, where its library is found, A and its working memory fit, and A is large
     /// enough for that to be faster; else by faer on the CPU.
     fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
-        // Below, the copies take longer than faer.
-        const WORTH_COPYING: usize = 2048;
-        if a.nrows() >= WORTH_COPYING && factorize::fits::<T>(&self.device, a.nrows())? {
-            factorize::by_cusolver(&self.device, a.as_mut())?;
-            return Ok(());
+        match factorize::where_it_pays(&self.device, a.as_mut())? {
+            true => Ok(()),
+            false => blocked::factorize(a.as_mut(), Threads::Pool.par()),
         }
-        blocked::factorize(a.as_mut(), Threads::Pool.par())
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
@@ -239,7 +233,8 @@ impl Hybrid {
         let HybridFactor { l, spare, pipe: Some(pipe), tops, scratch, .. } = factor else {
             return Err(Error::Poisoned);
         };
-        fill(pipe, change, &passes, &plan);
+        let stride = pipe.v_stride;
+        passes.fill(pipe.v_host.as_mut_slice(), stride, change, plan.start..plan.rows);
         let sink = match (to, spare) {
             (To::Spare, Some(spare)) => Sink::Other(spare),
             (To::Nowhere, _) => Sink::Nowhere(scratch),
@@ -307,26 +302,5 @@ impl Hybrid {
         }
         factor.tops.prepare(*passes, plan.panel_cols);
         Ok(())
-    }
-}
-
-/// V diag(√|w|) as the passes take it: plus signs first, filled up with zero columns.
-fn fill<T: Scalar>(pipe: &mut Pipe<T>, change: &Change<'_, T>, passes: &Passes, plan: &Plan) {
-    /// Scalars from which on threads are worth waking.
-    const WORTH_SHARING: usize = 1 << 19;
-    let rows = plan.start..plan.rows;
-    let copy = |to: &mut [T], from: Option<(MatRef<'_, T>, T)>| {
-        let to = &mut to[rows.clone()];
-        let Some((column, scale)) = from else { return to.fill(T::ZERO) };
-        copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
-    };
-    let stride = pipe.v_stride;
-    let v = &mut pipe.v_host.as_mut_slice()[..passes.columns() * stride];
-    if rows.len() * passes.columns() < WORTH_SHARING {
-        let columns = change.columns().map(Some).chain(core::iter::repeat(None));
-        v.chunks_exact_mut(stride).zip(columns).for_each(|(to, from)| copy(to, from));
-    } else {
-        let columns = v.par_chunks_exact_mut(stride).enumerate();
-        columns.for_each(|(r, to)| copy(to, change.columns().nth(r)));
     }
 }

@@ -8,10 +8,10 @@
 //! ```
 
 use super::panels::tail_stride;
-use super::passes::Passes;
 use crate::cuda::device::Device;
 use crate::cuda::kernels::{Kernels, Place};
 use crate::cuda::memory::{DeviceBuffer, Event, Pinned, Stream};
+use crate::cuda::passes::Passes;
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;

@@ -8,11 +8,11 @@
 //! follows the one before it a block of columns behind; of the head each takes rows, and follows the passes.
 //! Neither changes a bit of the result.
 
-use super::passes::Passes;
 use super::reflectors::Group;
 use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Packed, Shape, Tiles, wait_until};
 use crate::cuda::kernels::{Form, GROUP};
 use crate::cuda::memory::Pinned;
+use crate::cuda::passes::Passes;
 use crate::plan::Panel;
 use crate::report::Health;
 use crate::scalar::Scalar;

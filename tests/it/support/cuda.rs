@@ -1,6 +1,6 @@
 //! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
 
-use cholupdate::cuda::{Device, Hybrid, Tuning};
+use cholupdate::cuda::{Device, Hybrid, Resident, Tuning};
 use cholupdate::{Error, Safeguard};
 
 #[cfg(feature = "fake-cuda")]
@@ -45,6 +45,11 @@ pub fn small() -> Tuning {
 pub fn hybrid() -> Option<(Turn, Hybrid)> {
     let turn = turn();
     Some((turn, Hybrid::new(&device()?, small()).unwrap()))
+}
+
+pub fn resident() -> Option<(Turn, Resident)> {
+    let turn = turn();
+    Some((turn, Resident::new(&device()?)))
 }
 
 /// Another tuning, and no second buffer.

@@ -13,6 +13,8 @@ macro_rules! on_every_engine {
         #[cfg(feature = "cuda")]
         on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
         #[cfg(feature = "cuda")]
+        on_engine!(resident, crate::support::cuda::resident(); $($test),+);
+        #[cfg(feature = "cuda")]
         on_engine!(hybrid_rehearsal, crate::support::cuda::hybrid_rehearsal(); $($test),+);
     };
 }

@@ -1,7 +1,12 @@
 //! How the columns of V are cut into passes.
 
-use crate::cuda::kernels::{ELEMENTS, Form, GROUP};
+use super::kernels::{ELEMENTS, Form, GROUP};
+use crate::change::Change;
+use crate::cpu::copy_scaled;
 use crate::scalar::Scalar;
+use core::ops::Range;
+use faer::MatRef;
+use rayon::prelude::*;
 
 /// How many threads of the device may share a row. More would leave the CPU too few passes to share.
 const LANES: [usize; 3] = [1, 2, 4];
@@ -40,6 +45,15 @@ impl Passes {
         Self { elements, form: Form::Columns { lanes }, plus, minus }
     }
 
+    /// The same with four threads to a row, whatever the rank: for the device's own diagonal step.
+    pub fn by_four<T: Scalar>(plus: usize, minus: usize) -> Self {
+        const LIMIT: usize = 16;
+        let form = if T::TYPE_NAME == "f64" { Form::Tensor } else { Form::Columns { lanes: 4 } };
+        let wanted = (plus + minus).div_ceil(form.lanes()).min(LIMIT);
+        let elements = ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(LIMIT);
+        Self { elements, form, plus, minus }
+    }
+
     /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
     pub fn width(&self) -> usize {
         self.form.lanes() * self.elements
@@ -62,6 +76,26 @@ impl Passes {
     /// Columns with a plus sign in all passes. Zero columns go with the ones before them.
     pub fn all_plus(&self) -> usize {
         if self.minus == 0 { self.columns() } else { self.plus }
+    }
+
+    /// Writes `rows` of V diag(√|w|) as the passes take it, columns `stride` apart: plus signs first, filled up
+    /// with zero columns.
+    pub fn fill<T: Scalar>(&self, v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
+        /// Scalars from which on threads are worth waking.
+        const WORTH_SHARING: usize = 1 << 19;
+        let copy = |to: &mut [T], from: Option<(MatRef<'_, T>, T)>| {
+            let to = &mut to[rows.clone()];
+            let Some((column, scale)) = from else { return to.fill(T::ZERO) };
+            copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
+        };
+        let v = &mut v[..self.columns() * stride];
+        if rows.len() * self.columns() < WORTH_SHARING {
+            let columns = change.columns().map(Some).chain(core::iter::repeat(None));
+            v.chunks_exact_mut(stride).zip(columns).for_each(|(to, from)| copy(to, from));
+        } else {
+            let columns = v.par_chunks_exact_mut(stride).enumerate();
+            columns.for_each(|(r, to)| copy(to, change.columns().nth(r)));
+        }
     }
 
     /// Columns with a plus sign in one pass; they come first.

@@ -1,0 +1,226 @@
+//! The resident engine: the factor lives on the GPU, and only V, right-hand sides, pivots and a status word
+//! cross the link.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `steps` | the kernels of this engine, and for each the one function that launches it |
+//! | `queue` | what a modification has on the device beside L, and its panels in order |
+//! | `systems` | triangular systems on the device |
+
+mod queue;
+mod steps;
+mod systems;
+
+use self::queue::{PANEL_COLS, Queue};
+use self::systems::Systems;
+use super::dense::Dense;
+use super::device::Device;
+use super::factorize;
+use super::memory::{DeviceBuffer, Stream};
+use super::passes::Passes;
+use crate::change::Change;
+use crate::cpu::Threads;
+use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::error::Error;
+use crate::factorize::blocked;
+use crate::plan::Plan;
+use crate::report::{Health, Modification};
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut, Par};
+use std::sync::{Mutex, PoisonError};
+
+/// The resident engine: L stays in the memory of the GPU from call to call.
+///
+/// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
+/// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
+/// memory, and as many again from the first modification with a minus sign on, which works on a copy.
+///
+/// ```
+/// use cholupdate::cuda::{Device, Resident};
+/// use cholupdate::{Cholesky, Error, faer::mat};
+///
+/// fn on_the_gpu() -> Result<(), Error> {
+///     let engine = Resident::new(&Device::new(0)?);
+///     let mut factor = Cholesky::new_in(&mat![[4.0, 2.0], [2.0, 5.0]], engine)?;
+///     factor.update(&[1.0, 2.0])?;
+///     let _x = factor.solve(&[1.0, 0.0])?;
+///     Ok(())
+/// }
+/// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+/// ```
+///
+/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every
+/// call on it is [`Error::Poisoned`]. One that works on the copy leaves the factor as it was.
+#[derive(Clone, Debug)]
+pub struct Resident {
+    device: Device,
+}
+
+impl Resident {
+    /// An engine on this device.
+    #[must_use]
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone() }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+/// L in device memory, and what goes with it.
+pub struct ResidentFactor<T> {
+    l: Dense<T>,
+    /// Where the next risky modification works.
+    spare: Option<DeviceBuffer<T>>,
+    /// The diagonal of L, in host memory.
+    pivots: Vec<T>,
+    queue: Option<Queue<T>>,
+    systems: Mutex<Systems<T>>,
+    poisoned: bool,
+}
+
+impl<T> core::fmt::Debug for ResidentFactor<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ResidentFactor").field("poisoned", &self.poisoned).finish_non_exhaustive()
+    }
+}
+
+impl<T: Scalar> ResidentFactor<T> {
+    fn healthy(&self) -> Result<&Self, Error> {
+        if self.poisoned { Err(Error::Poisoned) } else { Ok(self) }
+    }
+}
+
+const _: () = {
+    const fn goes_anywhere<T: Send + Sync>() {}
+    goes_anywhere::<ResidentFactor<f64>>();
+    goes_anywhere::<ResidentFactor<f32>>();
+};
+
+impl Sealed for Resident {}
+impl<T: Scalar> Engine<T> for Resident {}
+
+impl<T: Scalar> EngineCore<T> for Resident {
+    type Factor = ResidentFactor<T>;
+
+    /// As the hybrid engine does.
+    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
+        match factorize::where_it_pays(&self.device, a.as_mut())? {
+            true => Ok(()),
+            false => blocked::factorize(a.as_mut(), Threads::Pool.par()),
+        }
+    }
+
+    fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
+        let on_device = Dense::new(&self.device, l.nrows())?;
+        on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
+        Ok(ResidentFactor {
+            l: on_device,
+            spare: None,
+            pivots: l.diagonal().column_vector().iter().copied().collect(),
+            queue: None,
+            systems: Mutex::new(Systems::new(&self.device)?),
+            poisoned: false,
+        })
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
+    }
+
+    fn order(&self, factor: &ResidentFactor<T>) -> usize {
+        factor.l.order()
+    }
+
+    fn modify(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        change: &Change<'_, T>,
+    ) -> Result<Modification<T>, Error> {
+        self.sweep(factor, change, if change.minus == 0 { To::Itself } else { To::Spare })
+    }
+
+    fn rehearse(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        change: &Change<'_, T>,
+    ) -> Result<Modification<T>, Error> {
+        self.sweep(factor, change, To::Nowhere)
+    }
+
+    fn solve_in_place(&self, factor: &ResidentFactor<T>, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        let l = &factor.healthy()?.l;
+        factor.systems.lock().unwrap_or_else(PoisonError::into_inner).solve(&self.device, l, rhs)
+    }
+
+    fn log_det(&self, factor: &ResidentFactor<T>) -> Result<T, Error> {
+        Ok(T::from_f64(2.0 * factor.healthy()?.pivots.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
+    }
+
+    fn row_norm(&self, factor: &ResidentFactor<T>) -> Result<f64, Error> {
+        let l = self.to_factor(factor)?;
+        Ok(l.norm_max().to_f64() * (l.nrows() as f64).sqrt())
+    }
+
+    fn to_factor(&self, factor: &ResidentFactor<T>) -> Result<Mat<T>, Error> {
+        let l = &factor.healthy()?.l;
+        let mut home = Mat::zeros(l.order(), l.order());
+        l.download(&Stream::new(&self.device)?, home.as_mut(), l.order())?;
+        Ok(home)
+    }
+}
+
+/// Where the new factor goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum To {
+    Itself,
+    Spare,
+    Nowhere,
+}
+
+impl Resident {
+    fn sweep<T: Scalar>(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        change: &Change<'_, T>,
+        to: To,
+    ) -> Result<Modification<T>, Error> {
+        let order = factor.healthy()?.l.order();
+        let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
+        let plan = Plan { rows: order, cols: order, start: first / 8 * 8, panel_cols: PANEL_COLS };
+        let passes = Passes::by_four::<T>(change.plus, change.minus);
+        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, &passes)) {
+            // The old one first: both might not fit.
+            factor.queue = None;
+            factor.queue = Some(Queue::new(&self.device, order, &passes)?);
+        }
+        if to != To::Itself && factor.spare.is_none() {
+            factor.spare = Some(DeviceBuffer::new(&self.device, order * order)?);
+        }
+        let ResidentFactor { l, spare, queue: Some(queue), .. } = factor else { return Err(Error::Poisoned) };
+        let copy = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
+        let outcome = queue.run(&plan, &passes, change, l, copy);
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(column)) => return Err(Error::NotPositiveDefinite { column }),
+            Err(error) => {
+                factor.poisoned = to == To::Itself;
+                factor.queue = None;
+                return Err(error);
+            }
+        }
+        let new = &queue.pivots()[plan.start..];
+        let mut health = Health::default();
+        factor.pivots[plan.start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
+        if to != To::Nowhere {
+            factor.pivots[plan.start..].copy_from_slice(new);
+        }
+        if let (To::Spare, Some(spare)) = (to, spare) {
+            l.exchange(spare);
+        }
+        Ok(health.report())
+    }
+}
