@@ -99,6 +99,7 @@ impl<T> DeviceSlice<'_, T> {
     }
 
     /// The scalars in `range` of these.
+    #[cfg(feature = "fake-cuda")]
     pub fn part(&self, range: Range<usize>) -> Self {
         debug_assert!(range.start <= range.end && range.end <= self.len);
         let address = self.address + (range.start * size_of::<T>()) as CUdeviceptr;
@@ -343,6 +344,7 @@ impl Stream {
     ///
     /// # Safety
     /// As [`upload`](Self::upload), for both memories.
+    #[cfg(feature = "fake-cuda")]
     pub unsafe fn copy<T: Plain>(
         &self,
         from: DeviceSlice<'_, T>,

@@ -1,6 +1,8 @@
 //! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
 
-use cholupdate::cuda::{Device, Hybrid, Resident, Tuning};
+#[cfg(feature = "fake-cuda")]
+use cholupdate::cuda::Resident;
+use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::{Error, Safeguard};
 
 #[cfg(feature = "fake-cuda")]
@@ -47,6 +49,7 @@ pub fn hybrid() -> Option<(Turn, Hybrid)> {
     Some((turn, Hybrid::new(&device()?, small()).unwrap()))
 }
 
+#[cfg(feature = "fake-cuda")]
 pub fn resident() -> Option<(Turn, Resident)> {
     let turn = turn();
     Some((turn, Resident::new(&device()?)))
