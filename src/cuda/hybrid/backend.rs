@@ -144,25 +144,22 @@ impl<T: Scalar> Backend for Streaming<'_, T> {
         let arrived = OnceLock::new();
         let (calls, tops) = (self.calls(), &*self.tops);
         let (passes, chunks) = (self.passes.count(), tops.chunks(&head));
-        // In this order, so that a piece waits only for pieces before it.
-        let pieces = [1, passes, 1, 1, chunks];
-        self.crew.share(pieces.iter().sum(), &|piece| match place(piece, &pieces) {
-            (0, _) => {
+        self.crew.share(Piece::count(passes, chunks), &|at| match Piece::at(at, passes) {
+            Piece::Fetch => {
                 note(coming.map_or(Ok(()), |coming| calls.fetch(coming)));
             }
             // SAFETY: each pass once, begun in order; the top is borrowed exclusively, and all earlier panels
             // have been applied to it. So are the reflectors, as above.
-            (1, pass) => unsafe { tops.diagonal(pass, panel, top, out) },
-            (2, _) if tail.is_empty() => {}
-            (2, _) => {
-                if tops.made(panel) {
+            Piece::Diagonal(pass) => unsafe { tops.diagonal(pass, panel, top, out) },
+            Piece::Below => {
+                if !tail.is_empty() && tops.made(panel) {
                     note(calls.below(panel, &tail));
                 }
             }
-            (3, _) => {
+            Piece::Await => {
                 let _ = arrived.set(note(calls.await_rows(panel)));
             }
-            (_, chunk) => {
+            Piece::Head(chunk) => {
                 wait_until(|| arrived.get().is_some());
                 if arrived.get() == Some(&true) {
                     let v = (&calls.pipe.v_host, calls.pipe.v_stride);
@@ -184,16 +181,36 @@ impl<T: Scalar> Backend for Streaming<'_, T> {
     }
 }
 
-/// The group that a piece belongs to, and its place there.
-fn place(piece: usize, groups: &[usize]) -> (usize, usize) {
-    let mut rest = piece;
-    for (group, &len) in groups.iter().enumerate() {
-        if rest < len {
-            return (group, rest);
-        }
-        rest -= len;
+/// What one thread does of a panel, in an order in which a piece waits only for pieces before it.
+enum Piece {
+    /// Asks for the next panel's tail.
+    Fetch,
+    /// A pass of the diagonal step.
+    Diagonal(usize),
+    /// Asks for the tail, behind all passes.
+    Below,
+    /// Waits for the rows of V that the head needs.
+    Await,
+    /// Some rows of the head, behind `Await`, and in each pass behind its diagonal step.
+    Head(usize),
+}
+
+impl Piece {
+    fn count(passes: usize, chunks: usize) -> usize {
+        passes + chunks + 3
     }
-    unreachable!("a piece of no group")
+
+    fn at(at: usize, passes: usize) -> Self {
+        match at {
+            0 => Self::Fetch,
+            _ if at <= passes => Self::Diagonal(at - 1),
+            _ => match at - passes - 1 {
+                0 => Self::Below,
+                1 => Self::Await,
+                later => Self::Head(later - 2),
+            },
+        }
+    }
 }
 
 impl<T: Scalar> Drop for Streaming<'_, T> {
