@@ -25,6 +25,7 @@ static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
 static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
 static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
 static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
+static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 /// The column-by-column factorizations, both scalar types in one module each.
 pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
@@ -34,7 +35,6 @@ pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 pub(super) static DIAGONAL: &str = ptx!("diagonal.compute_80.ptx");
 #[cfg(feature = "fake-cuda")]
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
-static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
@@ -127,7 +127,16 @@ unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
 
-/// Asks for a launch of so many blocks along x and y, of so many threads, with so many bytes of shared memory.
+/// The shape of a launch. What is asked for keeps all of it far below 2³².
+#[derive(Clone, Copy)]
+pub(super) struct Launch {
+    /// Blocks along x and y.
+    pub blocks: (usize, usize),
+    pub threads: usize,
+    pub shared_bytes: usize,
+}
+
+/// Asks for a launch.
 ///
 /// # Errors
 /// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
@@ -138,10 +147,11 @@ unsafe impl<T: Scalar> Sync for Kernels<T> {}
 pub(super) unsafe fn launch(
     function: sys::CUfunction,
     stream: &Stream,
-    ((blocks, layers), threads, shared_bytes): ((usize, usize), usize, usize),
+    Launch { blocks, threads, shared_bytes }: Launch,
     arguments: &mut [*mut c_void],
 ) -> Result<(), Error> {
-    let (grid, block) = ((blocks as c_uint, layers as c_uint, 1), (threads as c_uint, 1, 1));
+    let grid = (blocks.0 as c_uint, blocks.1 as c_uint, 1);
+    let block = (threads as c_uint, 1, 1);
     let stream = stream.bound()?;
     // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
     unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }
@@ -214,16 +224,15 @@ impl<T: Scalar> Kernels<T> {
         let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
         let shared_bytes = step.form.shared_bytes::<T>(elements);
         let threads = tuning.threads_per_block;
-        let stream = stream.bound()?;
         let mut first = step.rows.start;
         while first < step.rows.end {
             let wanted = ((step.rows.end - first) * lanes).div_ceil(threads);
             let blocks = wanted.min(tuning.blocks_per_kernel);
-            let launch = Launch { blocks, threads, shared_bytes };
+            let shape = Launch { blocks: (blocks, 1), threads, shared_bytes };
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(functions[place][mixed], stream, &launch, first) }?;
+            unsafe { step.launch(functions[place][mixed], stream, shape, first) }?;
             first += blocks * threads / lanes;
         }
         Ok(())
@@ -270,31 +279,23 @@ impl<T: Scalar> Kernels<T> {
             (&raw mut row_count).cast(),
             (&raw mut col_count).cast(),
         ];
-        let grid = (rows.div_ceil(THREADS).min(BLOCKS) as c_uint, cols.min(BLOCKS) as c_uint, 1);
-        let block = (THREADS as c_uint, 1, 1);
-        let stream = stream.bound()?;
-        // SAFETY: six pointers to values of the types of the kernel's six parameters, copied before the call
-        // returns; the caller vouches for the memory.
-        unsafe { result::launch_kernel(self.copy, grid, block, 0, stream, &mut arguments) }
-            .map_err(failed("launching a copy"))
+        let blocks = (rows.div_ceil(THREADS).min(BLOCKS), cols.min(BLOCKS));
+        let shape = Launch { blocks, threads: THREADS, shared_bytes: 0 };
+        // SAFETY: six pointers to values of the types of the kernel's six parameters; the caller vouches for the
+        // memory.
+        unsafe { launch(self.copy, stream, shape, &mut arguments) }
     }
 }
 
-/// What goes with a kernel to the driver. The tuning's rules keep all of it far below 2³².
-struct Launch {
-    blocks: usize,
-    threads: usize,
-    shared_bytes: usize,
-}
-
 impl<T> Trailing<'_, T> {
-    /// The contract of `trailing.cu`, as far as it can be seen from here.
+    /// The contracts of both kernels, as far as they can be seen from here.
     fn check(&self) {
         let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, form, elements, plus, rows } =
             self;
         let lanes = form.lanes();
         let columns = passes * lanes * elements;
         debug_assert!(matches!(lanes, 1 | 2 | 4 | 8), "lanes share a warp");
+        debug_assert!(*form != Form::Tensor || size_of::<T>() == 8, "tensor cores are for double precision");
         debug_assert!(*plus <= columns, "more columns of V than there are");
         debug_assert!(cols.is_multiple_of(GROUP), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
@@ -313,8 +314,8 @@ impl<T> Trailing<'_, T> {
     unsafe fn launch(
         &self,
         function: sys::CUfunction,
-        stream: sys::CUstream,
-        launch: &Launch,
+        stream: &Stream,
+        shape: Launch,
         first: usize,
     ) -> Result<(), Error> {
         let mut panel = self.panel.address();
@@ -341,12 +342,7 @@ impl<T> Trailing<'_, T> {
             (&raw mut first).cast(),
             (&raw mut end).cast(),
         ];
-        let grid = (launch.blocks as c_uint, 1, 1);
-        let block = (launch.threads as c_uint, 1, 1);
-        let shared_bytes = launch.shared_bytes as c_uint;
-        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters, copied before the
-        // call returns.
-        unsafe { result::launch_kernel(function, grid, block, shared_bytes, stream, &mut arguments) }
-            .map_err(failed("launching the trailing step"))
+        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters.
+        unsafe { launch(function, stream, shape, &mut arguments) }
     }
 }

@@ -11,7 +11,7 @@ use core::ffi::c_int;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
-use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::result;
 use cudarc::driver::sys::{self, CUdeviceptr};
 
 /// What copies and kernels may read and write.
@@ -300,7 +300,7 @@ impl Stream {
             ..columns::<T>(rows, cols)
         };
         // SAFETY: forwarded to the caller; the ranges are inside both memories.
-        unsafe { self.copy_columns(&copy) }.map_err(failed("copying to the device"))
+        unsafe { self.copy_columns(&copy, "copying to the device") }
     }
 
     /// Copies columns of the device, `stride` apart, to a packed matrix of host memory (rows × cols, from its
@@ -326,18 +326,18 @@ impl Stream {
             ..columns::<T>(rows, cols)
         };
         // SAFETY: as in `upload_columns`.
-        unsafe { self.copy_columns(&copy) }.map_err(failed("copying from the device"))
+        unsafe { self.copy_columns(&copy, "copying from the device") }
     }
 
     /// # Safety
     /// As `upload_columns`.
-    unsafe fn copy_columns(&self, copy: &sys::CUDA_MEMCPY2D_st) -> Result<(), DriverError> {
+    unsafe fn copy_columns(&self, copy: &sys::CUDA_MEMCPY2D_st, attempt: &str) -> Result<(), Error> {
         if copy.WidthInBytes == 0 || copy.Height == 0 {
             return Ok(());
         }
-        let stream = self.bound().map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
+        let stream = self.bound()?;
         // SAFETY: forwarded to the caller.
-        unsafe { sys::cuMemcpy2DAsync_v2(copy, stream) }.result()
+        unsafe { sys::cuMemcpy2DAsync_v2(copy, stream) }.result().map_err(failed(attempt))
     }
 
     /// Copies within the device.
@@ -387,7 +387,7 @@ impl Stream {
     }
 }
 
-/// A copy between nowhere and nowhere.
+/// A copy of that shape, between nowhere and nowhere.
 fn columns<T>(rows: usize, cols: usize) -> sys::CUDA_MEMCPY2D_st {
     sys::CUDA_MEMCPY2D_st {
         srcXInBytes: 0,

@@ -17,17 +17,14 @@ pub(super) trait Storage<T> {
 /// An array of arrays, one for each row.
 pub(super) struct Nested<T>(Vec<Vec<T>>);
 
-/// One array, row after row.
-pub(super) struct Rows<T> {
+/// One array, row after row or, in the transposed layout, column after column.
+pub(super) struct Contiguous<T, const BY_ROWS: bool> {
     pub entries: Vec<T>,
     pub order: usize,
 }
 
-/// One array, column after column: the transposed layout.
-pub(super) struct Columns<T> {
-    entries: Vec<T>,
-    order: usize,
-}
+pub(super) type Rows<T> = Contiguous<T, true>;
+pub(super) type Columns<T> = Contiguous<T, false>;
 
 impl<T: Scalar> Storage<T> for Nested<T> {
     fn from_lower(a: MatRef<'_, T>) -> Self {
@@ -53,43 +50,21 @@ impl<T: Scalar> Storage<T> for Nested<T> {
     }
 }
 
-impl<T: Scalar> Storage<T> for Rows<T> {
-    fn from_lower(a: MatRef<'_, T>) -> Self {
-        let mut rows = Self::zeros(a.nrows());
-        for j in 0..a.ncols() {
-            for i in j..a.nrows() {
-                rows.set(i, j, a[(i, j)]);
-            }
-        }
-        rows
-    }
-
-    fn zeros(order: usize) -> Self {
-        Self { entries: vec![T::ZERO; order * order], order }
-    }
-
-    fn get(&self, i: usize, j: usize) -> T {
-        self.entries[i * self.order + j]
-    }
-
-    fn set(&mut self, i: usize, j: usize, x: T) {
-        self.entries[i * self.order + j] = x;
-    }
-
-    fn dot(&self, i: usize, j: usize, k: usize) -> T {
-        dot(&self.entries[i * self.order..][..k], &self.entries[j * self.order..][..k])
+impl<T, const BY_ROWS: bool> Contiguous<T, BY_ROWS> {
+    fn place(&self, i: usize, j: usize) -> usize {
+        if BY_ROWS { i * self.order + j } else { j * self.order + i }
     }
 }
 
-impl<T: Scalar> Storage<T> for Columns<T> {
+impl<T: Scalar, const BY_ROWS: bool> Storage<T> for Contiguous<T, BY_ROWS> {
     fn from_lower(a: MatRef<'_, T>) -> Self {
-        let mut columns = Self::zeros(a.nrows());
+        let mut lower = Self::zeros(a.nrows());
         for j in 0..a.ncols() {
             for i in j..a.nrows() {
-                columns.set(i, j, a[(i, j)]);
+                lower.set(i, j, a[(i, j)]);
             }
         }
-        columns
+        lower
     }
 
     fn zeros(order: usize) -> Self {
@@ -97,14 +72,18 @@ impl<T: Scalar> Storage<T> for Columns<T> {
     }
 
     fn get(&self, i: usize, j: usize) -> T {
-        self.entries[j * self.order + i]
+        self.entries[self.place(i, j)]
     }
 
     fn set(&mut self, i: usize, j: usize, x: T) {
-        self.entries[j * self.order + i] = x;
+        let place = self.place(i, j);
+        self.entries[place] = x;
     }
 
     fn dot(&self, i: usize, j: usize, k: usize) -> T {
+        if BY_ROWS {
+            return dot(&self.entries[i * self.order..][..k], &self.entries[j * self.order..][..k]);
+        }
         let columns = self.entries.chunks_exact(self.order.max(1)).take(k);
         columns.fold(T::ZERO, |sum, column| sum + column[i] * column[j])
     }

@@ -3,7 +3,7 @@
 use crate::cpu::lower;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{CROUT, PIVOT_ROWS, TILED, launch};
+use crate::cuda::kernels::{CROUT, Launch, PIVOT_ROWS, TILED, launch};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Stream};
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -193,6 +193,8 @@ impl<T: Scalar> Run<T> {
         let block = if step.shared { threads_per_block } else { threads_per_block.min(threads) };
         // Whole words: the compiler loads several scalars at once, whether all of them count or not.
         let shared = if step.shared { (block * size_of::<T>()).next_multiple_of(16) } else { 0 };
+        let blocks = (threads.div_ceil(block), 1);
+        let shape = Launch { blocks, threads: block, shared_bytes: shared };
         let mut a = self.a.slice().address();
         let mut l = self.l.as_ref().map_or(a, |l| l.slice().address());
         let mut reciprocals = self.reciprocals.as_ref().map_or(0, |r| r.slice(0..r.len()).address());
@@ -210,9 +212,7 @@ impl<T: Scalar> Run<T> {
         };
         // SAFETY: the arguments are those of the file that the kernel is from; the matrices are n × n, the reciprocals n, and the
         // stream alone uses them until it has been waited for.
-        unsafe {
-            launch(step.function, &self.stream, ((threads.div_ceil(block), 1), block, shared), arguments)
-        }
+        unsafe { launch(step.function, &self.stream, shape, arguments) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The kernels of the resident engine, and for each the one function that launches it.
 
 use crate::cuda::device::{Device, Module};
-use crate::cuda::kernels::{DIAGONAL, SOLVE, launch};
+use crate::cuda::kernels::{DIAGONAL, Launch, SOLVE, launch};
 use crate::cuda::memory::{DeviceSlice, Stream};
 use crate::cuda::passes::Passes;
 use crate::error::Error;
@@ -91,7 +91,14 @@ impl<T: Scalar> DiagonalStep<T> {
             argument(&mut status),
         ];
         // SAFETY: twelve arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { launch(self.functions[place], stream, ((1, 1), threads, 0), &mut arguments) }
+        unsafe {
+            launch(
+                self.functions[place],
+                stream,
+                Launch { blocks: (1, 1), threads, shared_bytes: 0 },
+                &mut arguments,
+            )
+        }
     }
 }
 
@@ -183,7 +190,14 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut cols),
         ];
         // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { launch(function, stream, ((system.count, 1), THREADS, 0), &mut arguments) }
+        unsafe {
+            launch(
+                function,
+                stream,
+                Launch { blocks: (system.count, 1), threads: THREADS, shared_bytes: 0 },
+                &mut arguments,
+            )
+        }
     }
 
     unsafe fn rest(
@@ -208,6 +222,13 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut below),
         ];
         // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { launch(function, stream, ((blocks, system.count), threads, 0), &mut arguments) }
+        unsafe {
+            launch(
+                function,
+                stream,
+                Launch { blocks: (blocks, system.count), threads, shared_bytes: 0 },
+                &mut arguments,
+            )
+        }
     }
 }
