@@ -1,7 +1,8 @@
 //! A square matrix in device memory, and its lower triangle on the way there and back.
 
 use super::device::Device;
-use super::memory::{DeviceBuffer, DeviceSlice, Event, Pinned, Stream};
+use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use super::stream::{Event, Stream};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ops::Range;

@@ -4,7 +4,8 @@
 //! of its arguments and which thread owns what.
 
 use super::device::{Device, Module, failed, unfit};
-use super::memory::{DeviceSlice, Stream};
+use super::memory::DeviceSlice;
+use super::stream::Stream;
 use super::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;

@@ -5,13 +5,14 @@
 //! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
 //! travel inside the library.
 //!
-//! The rooms, from the floor up; `cudarc` is known to the first three, to `solver`, and where kernels are launched in
+//! The rooms, from the floor up; `cudarc` is known to the first four, to `solver`, and where kernels are launched in
 //! `factorize` and `resident`:
 //!
 //! | room | holds |
 //! |---|---|
 //! | `device` | the one GPU: what it must be able to do, what it is |
-//! | `memory` | device memory, page-locked host memory, streams, events and the copies between them |
+//! | `memory` | device memory and page-locked host memory |
+//! | `stream` | streams, events and the copies between the memories |
 //! | `kernels` | the kernels, and for each the one function that launches it |
 //! | `dense` | a matrix in device memory, and its way there and back |
 //! | `solver` | cuSOLVER's factorization, where the library is found |
@@ -40,6 +41,8 @@ mod passes;
 mod resident;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod solver;
+#[allow(unsafe_code, reason = "copies that go on after the call")]
+mod stream;
 mod tuning;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::dense::Dense;
 use super::device::{Device, unfit};
-use super::memory::{DeviceBuffer, Pinned, Stream};
+use super::memory::{DeviceBuffer, Pinned};
+use super::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};

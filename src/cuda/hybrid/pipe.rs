@@ -10,8 +10,9 @@
 use super::panels::tail_stride;
 use crate::cuda::device::Device;
 use crate::cuda::kernels::{Kernels, Place};
-use crate::cuda::memory::{DeviceBuffer, Event, Pinned, Stream};
+use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::passes::Passes;
+use crate::cuda::stream::{Event, Stream};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;

@@ -2,8 +2,9 @@
 
 use crate::cuda::device::{Device, Module};
 use crate::cuda::kernels::{DIAGONAL, Launch, SOLVE, launch};
-use crate::cuda::memory::{DeviceSlice, Stream};
+use crate::cuda::memory::DeviceSlice;
 use crate::cuda::passes::Passes;
+use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::plan::Panel;
 use crate::scalar::Scalar;

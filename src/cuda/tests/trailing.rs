@@ -1,106 +1,14 @@
-//! The rooms against what they promise, on a device where there is one.
+//! The trailing step against its equations, bit for bit.
 
-use super::device::Device;
-use super::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
-use super::memory::{DeviceBuffer, Event, Pinned, Stream};
-use super::tuning::Tuning;
-use super::{factorize, solver};
+use super::{device, entries};
+use crate::cuda::device::Device;
+use crate::cuda::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
+use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::stream::Stream;
+use crate::cuda::tuning::Tuning;
 use crate::error::Error;
-use crate::factorize::blocked;
 use crate::scalar::Scalar;
 use core::ops::Range;
-use faer::{Mat, Par};
-
-#[cfg(feature = "fake-cuda")]
-#[path = "../../tests/fake_cuda/mod.rs"]
-pub(super) mod fake_cuda;
-
-/// Holds off the tests that change how the fake driver behaves.
-#[cfg(feature = "fake-cuda")]
-type Turn = fake_cuda::Shared;
-#[cfg(not(feature = "fake-cuda"))]
-struct Turn;
-
-/// The first device. Without one the test says so, or fails if it was to have one.
-fn device() -> Option<(Turn, Device)> {
-    #[cfg(feature = "fake-cuda")]
-    let turn = fake_cuda::shared();
-    #[cfg(not(feature = "fake-cuda"))]
-    let turn = Turn;
-    match Device::new(0) {
-        Ok(device) => Some((turn, device)),
-        Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
-            panic!("CHOLUPDATE_REQUIRE_CUDA is set, but: {error}")
-        }
-        Err(error) => {
-            eprintln!("SKIPPED, for want of a device: {error}");
-            None
-        }
-    }
-}
-
-/// Entries in [-1, 1), always the same.
-fn entries<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        T::from_f64((state >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
-    };
-    (0..len).map(|_| next()).collect()
-}
-
-#[test]
-fn a_device_that_is_not_there_is_an_error() {
-    #[cfg(feature = "fake-cuda")]
-    let _turn = fake_cuda::shared();
-    let error = Device::new(usize::MAX).unwrap_err();
-    assert!(matches!(&error, Error::Device { message } if !message.is_empty()), "{error:?}");
-}
-
-#[test]
-fn a_device_tells_what_it_is() {
-    let Some((_turn, device)) = device() else { return };
-    let (free, all) = device.memory_bytes().unwrap();
-    assert!(free <= all && all > 0);
-    assert!(device.multiprocessors() > 0 && !device.name().is_empty());
-    assert!(format!("{device:?}").contains(device.name()));
-    Tuning::for_device(&device).validate().unwrap();
-}
-
-#[test]
-fn more_memory_than_there_is_is_an_error() {
-    let Some((_turn, device)) = device() else { return };
-    for len in [usize::MAX, usize::MAX / 16] {
-        assert!(matches!(DeviceBuffer::<f64>::new(&device, len), Err(Error::Device { .. })));
-        assert!(matches!(Pinned::<f64>::new(&device, len), Err(Error::Device { .. })));
-    }
-    assert_eq!(DeviceBuffer::<f32>::new(&device, 0).unwrap().len(), 0);
-    assert_eq!(Pinned::<f32>::new(&device, 0).unwrap().as_slice(), []);
-}
-
-#[test]
-fn parts_of_memory_go_to_the_device_and_back() {
-    let Some((_turn, device)) = device() else { return };
-    let (up, down, arrived) =
-        (Stream::new(&device).unwrap(), Stream::new(&device).unwrap(), Event::new(&device).unwrap());
-    let mut source = Pinned::<f64>::new(&device, 1000).unwrap();
-    source.as_mut_slice().copy_from_slice(&entries(1, 1000));
-    let target = Pinned::<f64>::new(&device, 1000).unwrap();
-    let buffer = DeviceBuffer::<f64>::new(&device, 500).unwrap();
-    // SAFETY: the slices are 300 long, `down` waits for `up`, and nobody comes near the memory before both
-    // are done.
-    unsafe {
-        up.upload(&source, 100..400, buffer.slice(7..307)).unwrap();
-        arrived.record(&up).unwrap();
-        down.wait(&arrived).unwrap();
-        down.download(buffer.slice(7..307), &target, 600..900).unwrap();
-        down.upload(&source, 5..5, buffer.slice(0..0)).unwrap();
-    }
-    down.synchronize().unwrap();
-    arrived.synchronize().unwrap();
-    assert_eq!(target.as_slice()[600..900], source.as_slice()[100..400]);
-    assert!(target.as_slice()[..600].iter().chain(&target.as_slice()[900..]).all(|&x| x == 0.0));
-}
 
 /// The trailing step in host memory.
 struct Step<T> {
@@ -401,49 +309,4 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
     // SAFETY: refused before anything is launched.
     let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
     assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
-}
-
-/// A = G Gᵀ + n I, lower triangle alone; what is above must not be looked at.
-fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
-    let g = entries::<T>(7, 3 * order);
-    Mat::from_fn(order, order, |i, j| match i {
-        _ if i < j => T::from_f64(f64::NAN),
-        _ if i == j => T::from_f64(order as f64 + 3.0),
-        _ => (0..3).fold(T::ZERO, |sum, r| sum + g[3 * i + r] * g[3 * j + r]),
-    })
-}
-
-fn cusolver_factors<T: Scalar>(tolerance: f64) {
-    let Some((_turn, device)) = device() else { return };
-    if !solver::is_present() {
-        return eprintln!("SKIPPED, for want of cuSOLVER");
-    }
-    // The last one goes over the link in several pieces.
-    for order in [0, 1, 2, 31, 100, 2100] {
-        let a = positive_definite::<T>(order);
-        let mut expected = a.clone();
-        blocked::factorize(expected.as_mut(), Par::Seq).unwrap();
-        let mut found = a.clone();
-        factorize::by_cusolver(&device, found.as_mut()).unwrap();
-        for j in 0..order {
-            assert!((0..j).all(|i| found[(i, j)] == T::ZERO), "above column {j}");
-            for i in j..order {
-                let difference = (found[(i, j)] - expected[(i, j)]).to_f64().abs();
-                let size = expected[(i, i)].to_f64();
-                assert!(difference <= tolerance * size, "order {order}, ({i}, {j}): {difference:e}");
-            }
-        }
-    }
-    for column in [0, 1, 29, 39] {
-        let mut a = positive_definite::<T>(40);
-        a[(column, column)] = T::from_f64(-1.0);
-        let error = factorize::by_cusolver(&device, a.as_mut()).unwrap_err();
-        assert_eq!(error, Error::NotPositiveDefinite { column });
-    }
-}
-
-#[test]
-fn cusolver_factors_as_the_cpu_does() {
-    cusolver_factors::<f64>(1e-13);
-    cusolver_factors::<f32>(1e-4);
 }
