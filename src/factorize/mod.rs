@@ -51,7 +51,7 @@ pub enum Method {
     Threads {
         /// What each thread writes where.
         variant: Threaded,
-        /// Threads, at least 1: a pool of their own.
+        /// Threads, 1 to 1024: a pool of their own.
         threads: usize,
         /// Columns at the end that one thread does alone.
         cutoff: usize,

@@ -28,6 +28,9 @@ impl Threaded {
     pub const ALL: [Self; 3] = [Self::Simple, Self::DistributedSum, Self::InPlace];
 }
 
+/// More would only take the memory for their stacks.
+const MOST: usize = 1024;
+
 pub(super) fn factorize<T: Scalar>(
     a: MatRef<'_, T>,
     variant: Threaded,
@@ -35,8 +38,8 @@ pub(super) fn factorize<T: Scalar>(
     cutoff: usize,
 ) -> Result<(Mat<T>, Duration), Error> {
     let refused = |rule| Error::Tuning { field: "threads", rule, found: threads };
-    if threads == 0 {
-        return Err(refused("at least 1"));
+    if !(1..=MOST).contains(&threads) {
+        return Err(refused("1 to 1024"));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|_| refused("as many as the system can start"))?;

@@ -173,9 +173,14 @@ fn the_time_is_that_of_the_algorithm() {
 #[test]
 fn numbers_of_threads_that_cannot_be_are_refused() {
     let a = Mat::<f64>::identity(2, 2);
-    let method = Method::Threads { variant: Threaded::Simple, threads: 0, cutoff: 0 };
-    let error = factorize(&a, &method).unwrap_err();
-    assert!(matches!(error, Error::Tuning { field: "threads", found: 0, .. }), "{error:?}");
+    for threads in [0, 1025, usize::MAX] {
+        let method = Method::Threads { variant: Threaded::Simple, threads, cutoff: 0 };
+        let error = factorize(&a, &method).unwrap_err();
+        assert!(
+            matches!(error, Error::Tuning { field: "threads", found, .. } if found == threads),
+            "{error:?}"
+        );
+    }
     #[cfg(feature = "cuda")]
     {
         use crate::support::cuda::{device, turn};
