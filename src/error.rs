@@ -28,7 +28,7 @@ pub enum Error {
         column: usize,
     },
     /// The entries of an argument are finite, but their squares could overflow the scalar type.
-    #[error("`{argument}` is too large: squares of the modified rows could overflow")]
+    #[error("`{argument}` is too large: squares of the rows of the factor could overflow")]
     Overflow {
         /// Name of the argument.
         argument: &'static str,

@@ -27,17 +27,29 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let says = |flag| env::args().any(|argument| argument == flag);
     // Cargo says `--bench` when it measures, and not when it tests.
-    let mut scale = if says("--test") || !says("--bench") { Scale::TEST } else { Scale::FULL };
-    let mut out = PathBuf::from("target/experiments");
+    let testing = says("--test") || !says("--bench");
+    let mut scale = match testing {
+        true => Scale::TEST,
+        false if says("--quick") => Scale::QUICK,
+        false => Scale::FULL,
+    };
+    let mut out = PathBuf::from(if testing { "target/experiments/test" } else { "target/experiments" });
     let mut names = Vec::new();
-    let mut arguments = env::args().skip(1);
+    let mut arguments = env::args().skip(1).peekable();
     while let Some(argument) = arguments.next() {
-        let mut value = || arguments.next().ok_or(format!("{argument} wants a value"));
+        let mut value = || {
+            // Cargo puts a flag of its own at the end.
+            let given = arguments.next_if(|next| !next.starts_with("--"));
+            given.ok_or(format!("{argument} wants a value"))
+        };
+        let number = |text: String| match text.parse() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(format!("{argument} wants a number from 1 on, not {text}")),
+        };
         match argument.as_str() {
-            "--bench" | "--test" => {}
-            "--quick" => scale = Scale::QUICK,
-            "--up-to" => scale.limit = value()?.parse()?,
-            "--repetitions" => scale.repetitions = value()?.parse()?,
+            "--bench" | "--test" | "--quick" => {}
+            "--up-to" => scale.limit = number(value()?)?,
+            "--repetitions" => scale.repetitions = number(value()?)?,
             "--out" => out = value()?.into(),
             name => names.push(name.to_string()),
         }
@@ -51,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let known: Vec<_> = all.iter().map(|one| one.name).collect();
         return Err(format!("there is no {unknown}, but {}", known.join(", ")).into());
     }
-    fs::create_dir_all(&out)?;
+    fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     let about = about(device.as_ref().ok());
     let mut done = Vec::new();
     for experiment in all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name)) {

@@ -135,7 +135,8 @@ impl<T: Scalar> EngineCore<T> for Cpu {
 
     fn log_det(&self, factor: &HostFactor<T>) -> Result<T, Error> {
         let diagonal = factor.l.diagonal().column_vector();
-        Ok(T::from_f64(2.0 * diagonal.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
+        // The empty sum is −0.
+        Ok(T::from_f64(0.0 + 2.0 * diagonal.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
     }
 
     fn row_norm(&self, factor: &HostFactor<T>) -> Result<f64, Error> {

@@ -17,7 +17,8 @@
 //! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot
 //! that is not positive, and is backward stable row by row:
 //! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops (`ColumnKernels::Single`
-//! twice as many); what differs is the order of memory accesses and who does the work. `docs/experiments.md` in the repository compares them.
+//! twice as many); what differs is the order of memory accesses and who does the work. `docs/experiments.md`
+//! in the repository compares them.
 
 pub(crate) mod blocked;
 mod sequential;

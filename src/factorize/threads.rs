@@ -41,7 +41,7 @@ pub(super) fn factorize<T: Scalar>(
     if !(1..=MOST).contains(&threads) {
         return Err(refused("1 to 1024"));
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(a.nrows()).max(1)).build();
     let pool = pool.map_err(|_| refused("as many as the system can start"))?;
     let order = a.nrows();
     let mut l = Rows::from_lower(a);

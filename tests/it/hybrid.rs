@@ -153,6 +153,18 @@ fn a_tuning_that_is_not_valid_is_refused_by_name() {
 }
 
 #[test]
+fn device_bytes_of_what_cannot_be_are_no_panic() {
+    let good = small();
+    assert!(Hybrid::device_bytes::<f64>(1000, 3, &good) < 10_000_000);
+    for bad in [Tuning { panel_cols: 0, ..good }, Tuning { elements_per_thread: 0, ..good }] {
+        assert_eq!(Hybrid::device_bytes::<f64>(1000, 3, &bad), usize::MAX);
+    }
+    for (n, k) in [(usize::MAX, 1), (1, usize::MAX), (1 << 55, 1 << 55)] {
+        assert_eq!(Hybrid::device_bytes::<f32>(n, k, &good), usize::MAX);
+    }
+}
+
+#[test]
 fn a_factor_moves_between_engines_as_it_is() {
     let Some((_turn, engine)) = hybrid() else { return };
     let problem = Problem::<f64>::feasible(75, 3, Kind::Mixed, 0.5, 8);

@@ -102,8 +102,14 @@ impl Hybrid {
     ///
     /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small
     /// k, 4, 8 or 16, and of the threads that share a row.
+    ///
+    /// `usize::MAX` for a tuning that is not valid, and for n or k beyond 2²⁸.
     #[must_use]
     pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
+        const MOST: usize = 1 << 28;
+        if n > MOST || k > MOST || tuning.validate().is_err() {
+            return usize::MAX;
+        }
         device_bytes::<T>(n, &Passes::new::<T>(k, 0, tuning.elements_per_thread), tuning)
     }
 }
@@ -194,7 +200,7 @@ impl<T: Scalar> EngineCore<T> for Hybrid {
     }
 
     fn log_det(&self, factor: &HybridFactor<T>) -> Result<T, Error> {
-        Ok(T::from_f64(2.0 * factor.healthy()?.pivots().map(|l| l.to_f64().ln()).sum::<f64>()))
+        Ok(T::from_f64(0.0 + 2.0 * factor.healthy()?.pivots().map(|l| l.to_f64().ln()).sum::<f64>()))
     }
 
     fn row_norm(&self, factor: &HybridFactor<T>) -> Result<f64, Error> {

@@ -158,7 +158,7 @@ impl<T: Scalar> EngineCore<T> for Resident {
     }
 
     fn log_det(&self, factor: &ResidentFactor<T>) -> Result<T, Error> {
-        Ok(T::from_f64(2.0 * factor.healthy()?.pivots.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
+        Ok(T::from_f64(0.0 + 2.0 * factor.healthy()?.pivots.iter().map(|l| l.to_f64().ln()).sum::<f64>()))
     }
 
     fn row_norm(&self, factor: &ResidentFactor<T>) -> Result<f64, Error> {
