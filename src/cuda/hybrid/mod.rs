@@ -150,8 +150,8 @@ impl<T: Scalar> Engine<T> for Hybrid {}
 impl<T: Scalar> EngineCore<T> for Hybrid {
     type Factor = HybridFactor<T>;
 
-    /// On the GPU by cuSOLVER, where its library is found, A and its working memory fit, and A is large
-    /// enough for that to be faster; else by faer on the CPU.
+    /// On the GPU by cuSOLVER, where its library is found and works, A and its working memory fit, and A is
+    /// large enough to be worth the start; else by faer on the CPU.
     fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
         match factorize::where_it_pays(&self.device, a.as_mut())? {
             true => Ok(()),

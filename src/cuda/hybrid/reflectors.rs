@@ -52,19 +52,20 @@ impl<T: Scalar> Group<'_, T> {
         let (b, rest) = out.split_at_mut(width * GROUP);
         let (tau, rho) = rest.split_at_mut(GROUP * GROUP);
         tau.fill(T::ZERO);
-        // SAFETY (all accesses below): as in `by_column`; τ has a row for each column, with a scalar for each
-        // column before it.
         for first in (0..GROUP).step_by(block) {
             let reflector = self.reflector(first);
-            for r in 0..width {
-                for j in 0..block {
-                    b[tensor_b(first + j, r)] = unsafe { *reflector.b(r).add(j) };
+            // SAFETY: as in `by_column`; τ has a row for each column, with a scalar for each column before it.
+            unsafe {
+                for r in 0..width {
+                    for j in 0..block {
+                        b[tensor_b(first + j, r)] = *reflector.b(r).add(j);
+                    }
                 }
-            }
-            for j in 0..block {
-                rho[first + j] = unsafe { *reflector.rho().add(j) };
-                for i in 0..j {
-                    tau[GROUP * (first + i) + first + j] = unsafe { *reflector.tau(j).add(i) };
+                for j in 0..block {
+                    rho[first + j] = *reflector.rho().add(j);
+                    for i in 0..j {
+                        tau[GROUP * (first + i) + first + j] = *reflector.tau(j).add(i);
+                    }
                 }
             }
         }
