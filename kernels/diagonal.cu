@@ -10,16 +10,16 @@
 // Pass follows pass on the whole block. A pivot^2 that is not positive ends a pass there, and the later ones,
 // which may find an earlier one, go no further: the first of all is reported.
 //
-// Shapes, column-major: entry (i, j), i >= j, of the block at l + j * l_stride + i, in place; row i < cols of V at
-// v + column * v_stride + i, read; reflectors, of `panel_cols` columns a pass, as trailing_tensor.cu takes them
-// (f64) or as trailing.cu with 4 lanes does (f32); written; pivots (cols), the new ones; written.
-// status: 0, or else the launch does nothing; becomes
-// the number, counted from 1 and `first` on, of the column whose pivot^2 is not positive, and the block is not
-// written then.
+// Shapes, column-major: entry (i, j), i >= j, of the block at l + j * l_stride + i, in place, with `below` more
+// rows under it; row i < cols of V at v + column * v_stride + i, read; reflectors, of `panel_cols` columns a
+// pass, as trailing_tensor.cu takes them (f64) or as trailing.cu with 4 lanes does (f32), written; pivots (cols),
+// the new ones, written. status: 0, or else the launch does nothing; becomes the number, counted from 1 and
+// `first` on, of the column whose pivot^2 is not positive, and the block is not written then.
 //
-// Launch: one block of 4 cols threads, rounded up to whole warps. cols <= 64, panel_cols a multiple of 8; `plus` columns of V have a plus sign
+// Launch: one block of 256 threads. cols <= 64, panel_cols a multiple of 8; `plus` columns of V have a plus sign
 // and come first.
 #include "common.cuh"
+#include "instructions.cuh"
 
 constexpr int ROWS = 64;
 constexpr int LANES = 4; // threads of a row
@@ -61,42 +61,34 @@ template <int E> struct Order<float, E> {
     }
 };
 
-// The sum over the threads of a row, all of `mask`.
+// The sum over the threads of a row, all threads of a warp at once; the same bits for each.
 template <class T>
-__device__ __forceinline__ T row_sum(unsigned mask, T x) {
-    x += __shfl_xor_sync(mask, x, 1);
-    return x + __shfl_xor_sync(mask, x, 2);
+__device__ __forceinline__ T row_sum(T x) {
+    x += __shfl_xor_sync(ALL, x, 1);
+    return x + __shfl_xor_sync(ALL, x, 2);
 }
 
 template <class T>
-__device__ __forceinline__ T row_max(unsigned mask, T x) {
-    x = fmax(x, __shfl_xor_sync(mask, x, 1));
-    return fmax(x, __shfl_xor_sync(mask, x, 2));
+__device__ __forceinline__ T row_max(T x) {
+    x = fmax(x, __shfl_xor_sync(ALL, x, 1));
+    return fmax(x, __shfl_xor_sync(ALL, x, 2));
 }
 
-// The new pivot, or 0 where its square is not positive. `signs`: of the thread's columns; `minus`: all of the
-// pass are minus signs.
+// What all threads know of a column: its new pivot alpha and rho = 1 + l / alpha.
+template <class T>
+struct Pivot {
+    T alpha, rho;
+};
+
+// From terms that are scaled where the squares themselves vanish or overflow, and for minus signs alone as
+// (l - |v|) (l + |v|). alpha is 0 where its square is not positive. Returns b = v / beta in v.
 template <class T, int E>
-__device__ __forceinline__ T pivot(unsigned mask, T l, const T (&v)[E], unsigned signs, bool minus) {
-    T plus_sum = 0, minus_sum = 0;
-#pragma unroll
-    for (int r = 0; r < E; ++r) {
-        if (signs >> r & 1)
-            plus_sum = fma(v[r], v[r], plus_sum);
-        else
-            minus_sum = fma(v[r], v[r], minus_sum);
-    }
-    plus_sum = row_sum(mask, plus_sum);
-    minus_sum = row_sum(mask, minus_sum);
-    T norm = sqrt(minus_sum);
-    T square = minus ? (l - norm) * (l + norm) : l * l + (plus_sum - minus_sum);
-    if (square > Range<T>::SMALL && square <= Range<T>::MAX) return sqrt(square);
-    // From scaled terms, where the squares themselves may have vanished.
+__device__ __forceinline__ Pivot<T> careful(T l, T (&v)[E], unsigned signs, bool minus) {
     T scale = l;
 #pragma unroll
     for (int r = 0; r < E; ++r) scale = fmax(scale, fabs(v[r]));
-    scale = row_max(mask, scale);
-    plus_sum = minus_sum = 0;
+    scale = row_max(scale);
+    T plus_sum = 0, minus_sum = 0;
 #pragma unroll
     for (int r = 0; r < E; ++r) {
         const T x = v[r] / scale;
@@ -105,93 +97,159 @@ __device__ __forceinline__ T pivot(unsigned mask, T l, const T (&v)[E], unsigned
         else
             minus_sum = fma(x, x, minus_sum);
     }
-    plus_sum = row_sum(mask, plus_sum);
-    minus_sum = row_sum(mask, minus_sum);
-    norm = sqrt(minus_sum);
-    l /= scale;
-    square = minus ? (l - norm) * (l + norm) : l * l + (plus_sum - minus_sum);
-    return square > T(0) && square <= Range<T>::MAX ? scale * sqrt(square) : T(0);
+    plus_sum = row_sum(plus_sum);
+    minus_sum = row_sum(minus_sum);
+    const T norm = sqrt(minus_sum), scaled = l / scale;
+    const T square =
+        minus ? (scaled - norm) * (scaled + norm) : scaled * scaled + (plus_sum - minus_sum);
+    if (!(square > T(0)) || !(square <= Range<T>::MAX)) return {T(0), T(0)};
+    const T alpha = scale * sqrt(square), beta = l + alpha;
+    const T magnified = beta < Range<T>::TINY ? Range<T>::MAGNIFIER : T(1);
+    const T inverse = T(1) / (beta * magnified);
+#pragma unroll
+    for (int r = 0; r < E; ++r) v[r] = v[r] * magnified * inverse;
+    return {alpha, beta / alpha};
 }
 
-// A pass over the first `cols` columns; how many of them did not break down.
+// A pass over the first `cols` columns; how many of them did not break down. `v`: the row of V of this thread's
+// row, of which it has E entries; from its own column on the row of B.
+//
+// What is between two columns of L is a chain of some 300 cycles: the row v_j goes round, two sums, a root, a
+// reciprocal, the new v_j+1. The old pivot and entry of L are read a column before.
 template <class T, int E>
-__device__ __forceinline__ int pass(T (*d)[ROWS + 1], T (*staged)[LANES * E + 1], const T* v,
-                                    long long v_stride, T* reflectors, int cols, int rows, int plus) {
+__device__ __forceinline__ int pass(T (*d)[ROWS + 1], T (*staged)[LANES * E], T (&x)[E], unsigned signs, bool minus,
+                                    T* reflectors, int cols) {
     typedef Order<T, E> Place;
     const int i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
-    const unsigned quad = 0xfu << (threadIdx.x % 32 / LANES * LANES);
-    T x[E]; // the row of V, and from its own column on the row of B
-    unsigned signs = 0;
+    if (i == 0) {
 #pragma unroll
-    for (int r = 0; r < E; ++r) {
-        const int column = Place::column(lane, r);
-        x[r] = i < rows ? v[column * v_stride + i] : T(0);
-        if (column < plus) signs |= 1u << r;
+        for (int r = 0; r < E; ++r) staged[0][lane * E + r] = x[r];
     }
+    T next_l = d[0][i], next_pivot = d[0][0];
     for (int j = 0; j < cols; ++j) {
-        T* const row = staged[j % 2];
-        T* const group = reflectors + (long long)(j / GROUP) * Place::SCALARS;
-        if (i == j) {
-            const T l = d[j][j];
-            const T alpha = pivot<T, E>(quad, l, x, signs, plus <= 0);
-            const T beta = l + alpha;
-            const T magnified = beta < Range<T>::TINY ? Range<T>::MAGNIFIER : T(1);
-            const T inverse = T(1) / (beta * magnified);
-            const T rho = beta / alpha;
-#pragma unroll
-            for (int r = 0; r < E; ++r) {
-                x[r] = x[r] * magnified * inverse;
-                row[lane * E + r] = x[r];
-                group[Place::b(j % GROUP, lane, r)] = x[r];
-            }
-            if (!Place::TAU || lane == 0) Place::rho(group, j % GROUP, lane, rho);
-            __syncwarp(quad);
-            if (lane == 0) {
-                row[LANES * E] = alpha > T(0) ? rho : T(0);
-                d[j][j] = alpha;
-            }
-        }
-        __syncthreads(); // b_j is there, and the one before the last has been read
-        const T rho = row[LANES * E];
-        if (!(rho > T(0))) return j;
-        T dot = 0;
-        T b[E];
+        const T l = next_l, pivot = next_pivot;
+        __syncthreads(); // v_j is there, and v_j-1 has been read
+        const T* const row = staged[j % 2] + lane * E;
+        T b[E], norm = 0, dot = 0;
 #pragma unroll
         for (int r = 0; r < E; ++r) {
-            b[r] = row[lane * E + r];
-            dot = fma(x[r], signs >> r & 1 ? b[r] : -b[r], dot);
+            b[r] = row[r];
+            const T s = signs >> r & 1 ? b[r] : -b[r];
+            norm = fma(s, b[r], norm);
+            dot = fma(s, x[r], dot);
         }
-        dot = row_sum(ALL, dot);
-        const T l = d[j][i];
-        const T u = rho * (l + dot);
-        __syncwarp();
+        if (j + 1 < cols) {
+            next_l = d[j + 1][i];
+            next_pivot = d[j + 1][j + 1];
+        }
+        norm = row_sum(norm);
+        dot = row_sum(dot);
+        const T square = fma(pivot, pivot, norm);
+        T alpha, rho, u, tau;
+        // A norm of 0 is for the other branch, which then leaves the pivot to the bit.
+        if (norm != T(0) && square > Range<T>::SMALL && square <= Range<T>::MAX &&
+            square > T(0.25) * pivot * pivot) {
+            // A root and its reciprocal to the last bit: what is left of either error has the same sign in
+            // every call, and adds up.
+            const T estimate = rsqrt(square);
+            alpha = square * estimate;
+            alpha = fma(fma(-alpha, alpha, square), T(0.5) * estimate, alpha);
+            const T inverse_alpha = fma(fma(-alpha, estimate, T(1)), estimate, estimate);
+            const T beta = pivot + alpha;
+            const T inverse = T(1) / beta;
+            rho = beta * inverse_alpha;
+            tau = inverse_alpha * dot;
+            u = fma(rho, l, tau);
+#pragma unroll
+            for (int r = 0; r < E; ++r) b[r] *= inverse;
+        } else {
+            const Pivot<T> found = careful<T, E>(pivot, b, signs, minus);
+            alpha = found.alpha;
+            rho = found.rho;
+            if (!(rho > T(0))) return j;
+            dot = 0;
+#pragma unroll
+            for (int r = 0; r < E; ++r) dot = fma(signs >> r & 1 ? b[r] : -b[r], x[r], dot);
+            tau = rho * row_sum(dot);
+            u = fma(rho, l, tau);
+        }
+        T* const group = reflectors + (long long)(j / GROUP) * Place::SCALARS;
         if (i > j) {
-            if (lane == 0) d[j][i] = u - l;
 #pragma unroll
             for (int r = 0; r < E; ++r) x[r] = fma(-u, b[r], x[r]);
+            if (i == j + 1) {
+#pragma unroll
+                for (int r = 0; r < E; ++r) staged[(j + 1) % 2][lane * E + r] = x[r];
+            }
+            if (lane == 0) d[j][i] = u - l;
+        } else if (i == j) {
+#pragma unroll
+            for (int r = 0; r < E; ++r) {
+                x[r] = b[r];
+                group[Place::b(j % GROUP, lane, r)] = b[r];
+            }
+            if (!Place::TAU || lane == 0) Place::rho(group, j % GROUP, lane, rho);
+            if (lane == 0) d[j][j] = alpha;
         }
         if (Place::TAU && lane == 0 && i / GROUP == j / GROUP)
-            group[Place::tau(i % GROUP, j % GROUP)] = i < j ? rho * dot : T(0);
+            group[Place::tau(i % GROUP, j % GROUP)] = i < j ? tau : T(0);
     }
     return cols;
 }
 
+// Has these entries brought into the second-level cache.
+template <class T>
+__device__ __forceinline__ void fetch_ahead(const T* from, long long stride, int rows, int cols) {
+    constexpr int LINE = 128 / (int)sizeof(T);
+    const int lines = (rows + LINE - 1) / LINE;
+    for (int at = threadIdx.x; at < lines * cols; at += blockDim.x)
+        prefetch(from + at / lines * stride + at % lines * LINE);
+}
+
+// The thread's entries of its row of V in a pass, zeros if it has none; the bits of those with a plus sign.
+template <class T, int E>
+__device__ __forceinline__ unsigned load(T (&x)[E], const T* v, long long v_stride, bool mine, int plus) {
+    unsigned signs = 0;
+#pragma unroll
+    for (int r = 0; r < E; ++r) {
+        const int column = Order<T, E>::column(threadIdx.x % LANES, r);
+        x[r] = mine ? v[column * v_stride + threadIdx.x / LANES] : T(0);
+        if (column < plus) signs |= 1u << r;
+    }
+    return signs;
+}
+
 template <class T, int E>
 __device__ __forceinline__ void diagonal(T* l, long long l_stride, const T* v, long long v_stride, T* reflectors,
-                                         T* pivots, int cols, int panel_cols, int passes, int plus,
-                                         long long first, int* status) {
-    if (*status) return;
+                                         T* pivots, int cols, int below, int panel_cols, int passes,
+                                         int plus, long long first, int* status) {
     __shared__ T d[ROWS][ROWS + 1]; // by columns
-    __shared__ T staged[2][LANES * E + 1];
+    __shared__ T staged[2][LANES * E];
     const int i = threadIdx.x / LANES;
-    for (int j = threadIdx.x % LANES; j < ROWS; j += LANES)
-        d[j][i] = i < cols && j <= i ? l[j * l_stride + i] : T(0);
+    T x[E];
+    unsigned signs = load<T, E>(x, v, v_stride, i < cols, plus);
+    {
+        T entries[ROWS / LANES]; // all on their way at once
+#pragma unroll
+        for (int q = 0; q < ROWS / LANES; ++q) {
+            const int j = q * LANES + threadIdx.x % LANES;
+            entries[q] = i < cols && j <= i ? l[j * l_stride + i] : T(0);
+        }
+#pragma unroll
+        for (int q = 0; q < ROWS / LANES; ++q)
+            d[q * LANES + threadIdx.x % LANES][i] = entries[q];
+    }
+    if (*status) return;
+    // What the stream's next launches begin with.
+    fetch_ahead(l + cols, l_stride, min(below, 2 * ROWS), cols);
+    fetch_ahead(l + cols * (l_stride + 1), l_stride, min(below, ROWS), min(below, ROWS));
     __syncthreads();
     int rest = cols;
     for (int p = 0; p < passes; ++p) {
         const int column = p * LANES * E;
         T* const own = reflectors + (long long)p * (panel_cols / GROUP) * Order<T, E>::SCALARS;
-        rest = pass<T, E>(d, staged, v + column * v_stride, v_stride, own, rest, cols, plus - column);
+        if (p > 0) signs = load<T, E>(x, v + column * v_stride, v_stride, i < cols, plus - column);
+        rest = pass<T, E>(d, staged, x, signs, plus <= column, own, rest);
         __syncthreads(); // what was staged has been read, also the last
     }
     if (rest < cols) {
@@ -206,9 +264,9 @@ __device__ __forceinline__ void diagonal(T* l, long long l_stride, const T* v, l
 #define DIAGONAL(NAME, T, E)                                                                                 \
     extern "C" __global__ void __launch_bounds__(256)                                                        \
         NAME(T* l, long long l_stride, const T* v, long long v_stride, T* reflectors, T* pivots, int cols,   \
-             int panel_cols, int passes, int plus, long long first, int* status) {                           \
-        diagonal<T, E>(l, l_stride, v, v_stride, reflectors, pivots, cols, panel_cols, passes, plus, first,  \
-                       status);                                                                              \
+             int below, int panel_cols, int passes, int plus, long long first, int* status) {                \
+        diagonal<T, E>(l, l_stride, v, v_stride, reflectors, pivots, cols, below, panel_cols, passes, plus,  \
+                       first, status);                                                                       \
     }
 
 DIAGONAL(diagonal_f64_e4, double, 4)

@@ -8,6 +8,7 @@ using fake::mma_m8n8k4_f64;
 inline void copy_async_16(void* shared, const void* global) { memcpy(shared, global, 16); }
 inline void copy_async_commit() {}
 inline void copy_async_wait_all() {}
+inline void prefetch(const void*) {}
 #else
 // C (8 x 8) += A (8 x 4) B (4 x 8) by a full warp: lane l has a of row l / 4, column l % 4, b of row l % 4,
 // column l / 4, and c0, c1 of row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1.
@@ -25,4 +26,7 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global) 
 }
 __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+// Has the line of 128 bytes brought into the second-level cache.
+__device__ __forceinline__ void prefetch(const void* global) { asm volatile("prefetch.global.L2 [%0];" ::"l"(global)); }
 #endif

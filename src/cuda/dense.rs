@@ -44,14 +44,12 @@ impl<T: Scalar> Dense<T> {
     }
 
     /// Exchanges the entries for others of the same shape.
-    #[cfg(feature = "fake-cuda")]
     pub fn exchange(&mut self, other: &mut DeviceBuffer<T>) {
         debug_assert!(self.buffer.len() == other.len());
         core::mem::swap(&mut self.buffer, other);
     }
 
     /// The entries from (i, j) on, in memory order.
-    #[cfg(feature = "fake-cuda")]
     pub fn from(&self, i: usize, j: usize) -> DeviceSlice<'_, T> {
         self.buffer.slice(j * self.order + i..self.buffer.len())
     }

@@ -32,9 +32,7 @@ pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 /// The steps of the resident engine, both scalar types in one module each.
-#[cfg(feature = "fake-cuda")]
 pub(super) static DIAGONAL: &str = ptx!("diagonal.compute_80.ptx");
-#[cfg(feature = "fake-cuda")]
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.

@@ -97,7 +97,6 @@ impl<T> DeviceSlice<'_, T> {
     }
 
     /// The scalars in `range` of these.
-    #[cfg(feature = "fake-cuda")]
     pub fn part(&self, range: Range<usize>) -> Self {
         debug_assert!(range.start <= range.end && range.end <= self.len);
         let address = self.address + (range.start * size_of::<T>()) as CUdeviceptr;

@@ -35,8 +35,6 @@ mod kernels;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
 mod passes;
-// Not for users before it has run on a device.
-#[cfg(feature = "fake-cuda")]
 #[allow(unsafe_code, reason = "launches and copies on device memory")]
 mod resident;
 #[allow(unsafe_code, reason = "calls into the library")]
@@ -53,6 +51,5 @@ pub use self::device::Device;
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{by_column, by_cusolver, has_cusolver};
 pub use self::hybrid::{Hybrid, HybridFactor};
-#[cfg(feature = "fake-cuda")]
 pub use self::resident::{Resident, ResidentFactor};
 pub use self::tuning::Tuning;

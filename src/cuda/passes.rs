@@ -46,7 +46,6 @@ impl Passes {
     }
 
     /// The same with four threads to a row, whatever the rank: for the device's own diagonal step.
-    #[cfg(feature = "fake-cuda")]
     pub fn by_four<T: Scalar>(plus: usize, minus: usize) -> Self {
         const LIMIT: usize = 16;
         let form = if T::TYPE_NAME == "f64" { Form::Tensor } else { Form::Columns { lanes: 4 } };

@@ -169,7 +169,6 @@ impl Stream {
     ///
     /// # Safety
     /// As [`upload`](Self::upload), for both memories.
-    #[cfg(feature = "fake-cuda")]
     pub unsafe fn copy<T: Plain>(
         &self,
         from: DeviceSlice<'_, T>,

@@ -5,7 +5,7 @@
 //! panel p. The host asks for all of it at once and waits for the end.
 //!
 //! ```text
-//! chain   diagonal(p)  rows of block p + 1  [bulk(p − 1)]  rows of block p + 2
+//! chain   diagonal(p)  [bulk(p − 1)]  rows of blocks p + 1 and p + 2
 //! bulk    [diagonal(p)]  the rows below
 //! ```
 
@@ -141,6 +141,7 @@ impl<T: Scalar> Queue<T> {
         let step = Diagonal {
             l: l.part(panel.first * (order + 1)..l.len()),
             l_stride: *order,
+            below: plan.rows - panel.end(),
             v: self.v.slice(panel.first..self.v.len()),
             v_stride: *v_stride,
             reflectors: set.slice(0..set.len()),
@@ -151,16 +152,14 @@ impl<T: Scalar> Queue<T> {
         // waited for, with the rows of the panel before; of the block's rows all earlier panels are asked for on
         // this stream.
         unsafe { self.diagonal.launch(chain, &step, panel, PANEL_COLS, passes)? };
-        let head = panel.end()..plan.rows.min(panel.end() + PANEL_COLS);
-        let next = head.end..plan.rows.min(head.end + PANEL_COLS);
-        let rest = next.end..plan.rows;
+        let head = panel.end()..plan.rows.min(panel.end() + 2 * PANEL_COLS);
+        let rest = head.end..plan.rows;
         if head.is_empty() {
             return Ok(());
         }
         self.made.record(chain)?;
-        self.apply(chain, panel, passes, l, head)?;
         chain.wait(&self.done)?;
-        self.apply(chain, panel, passes, l, next)?;
+        self.apply(chain, panel, passes, l, head)?;
         bulk.wait(&self.made)?;
         self.apply(bulk, panel, passes, l, rest)?;
         self.done.record(bulk)

@@ -38,6 +38,8 @@ unsafe impl<T: Scalar> Sync for DiagonalStep<T> {}
 pub(super) struct Diagonal<'a, T> {
     pub l: DeviceSlice<'a, T>,
     pub l_stride: usize,
+    /// Rows of L under the block.
+    pub below: usize,
     pub v: DeviceSlice<'a, T>,
     pub v_stride: usize,
     pub reflectors: DeviceSlice<'a, T>,
@@ -67,7 +69,6 @@ impl<T: Scalar> DiagonalStep<T> {
         panel_cols: usize,
         passes: &Passes,
     ) -> Result<(), Error> {
-        let threads = (4 * panel.cols).next_multiple_of(32);
         let place = ELEMENTS.iter().position(|&e| e == passes.elements).unwrap_or(ELEMENTS.len() - 1);
         debug_assert!(ELEMENTS[place] == passes.elements && panel.cols <= panel_cols && panel_cols <= 64);
         let mut addresses =
@@ -75,6 +76,7 @@ impl<T: Scalar> DiagonalStep<T> {
         let [l, v, reflectors, pivots] = addresses.each_mut().map(argument);
         let (mut l_stride, mut v_stride) = (step.l_stride as c_longlong, step.v_stride as c_longlong);
         let (mut cols, mut panel_cols) = (panel.cols as c_int, panel_cols as c_int);
+        let mut below = step.below.min(c_int::MAX as usize) as c_int;
         let (mut count, mut plus) = (passes.count() as c_int, passes.all_plus() as c_int);
         let (mut first, mut status) = (panel.first as c_longlong, step.status.address());
         let mut arguments = [
@@ -85,18 +87,19 @@ impl<T: Scalar> DiagonalStep<T> {
             reflectors,
             pivots,
             argument(&mut cols),
+            argument(&mut below),
             argument(&mut panel_cols),
             argument(&mut count),
             argument(&mut plus),
             argument(&mut first),
             argument(&mut status),
         ];
-        // SAFETY: twelve arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: thirteen arguments of the types of the kernel's; the caller vouches for what they point to.
         unsafe {
             launch(
                 self.functions[place],
                 stream,
-                Launch { blocks: (1, 1), threads, shared_bytes: 0 },
+                Launch { blocks: (1, 1), threads: 256, shared_bytes: 0 },
                 &mut arguments,
             )
         }

@@ -1,8 +1,6 @@
 //! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
 
-#[cfg(feature = "fake-cuda")]
-use cholupdate::cuda::Resident;
-use cholupdate::cuda::{Device, Hybrid, Tuning};
+use cholupdate::cuda::{Device, Hybrid, Resident, Tuning};
 use cholupdate::{Error, Safeguard};
 
 #[cfg(feature = "fake-cuda")]
@@ -49,7 +47,6 @@ pub fn hybrid() -> Option<(Turn, Hybrid)> {
     Some((turn, Hybrid::new(&device()?, small()).unwrap()))
 }
 
-#[cfg(feature = "fake-cuda")]
 pub fn resident() -> Option<(Turn, Resident)> {
     let turn = turn();
     Some((turn, Resident::new(&device()?)))

@@ -12,7 +12,7 @@ macro_rules! on_every_engine {
         on_engine!(rehearsal, crate::support::engines::rehearsal(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
-        #[cfg(feature = "fake-cuda")]
+        #[cfg(feature = "cuda")]
         on_engine!(resident, crate::support::cuda::resident(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(hybrid_rehearsal, crate::support::cuda::hybrid_rehearsal(); $($test),+);
