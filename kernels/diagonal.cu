@@ -111,11 +111,11 @@ __device__ __forceinline__ Pivot<T> careful(T l, T (&v)[E], unsigned signs, bool
     return {alpha, beta / alpha};
 }
 
-// A pass over the first `cols` columns; how many of them did not break down. `v`: the row of V of this thread's
-// row, of which it has E entries; from its own column on the row of B.
+// A pass over the first `cols` columns; how many of them did not break down. `x`: the thread's entries of its row
+// of V, and from the row's own column on of the row of B.
 //
-// What is between two columns of L is a chain of some 300 cycles: the row v_j goes round, two sums, a root, a
-// reciprocal, the new v_j+1. The old pivot and entry of L are read a column before.
+// What is between two columns of L is one chain: the row v_j goes round, two sums, a root, a reciprocal, the new
+// v_j+1. What is not on it has been read a column before, or is written when all columns are done.
 template <class T, int E>
 __device__ __forceinline__ int pass(T (*d)[ROWS + 1], T (*staged)[LANES * E], T (&x)[E], unsigned signs, bool minus,
                                     T* reflectors, int cols) {
@@ -125,76 +125,73 @@ __device__ __forceinline__ int pass(T (*d)[ROWS + 1], T (*staged)[LANES * E], T 
 #pragma unroll
         for (int r = 0; r < E; ++r) staged[0][lane * E + r] = x[r];
     }
-    T next_l = d[0][i], next_pivot = d[0][0];
-    for (int j = 0; j < cols; ++j) {
+    T* const group = reflectors + (long long)(i / GROUP) * Place::SCALARS;
+    T sign[E];
+#pragma unroll
+    for (int r = 0; r < E; ++r) sign[r] = signs >> r & 1 ? T(1) : T(-1);
+    T next_l = d[0][i], next_pivot = d[0][0], own_rho = 0;
+    int j = 0;
+    for (; j < cols; ++j) {
         const T l = next_l, pivot = next_pivot;
+        const int next = min(j + 1, ROWS - 1);
         __syncthreads(); // v_j is there, and v_j-1 has been read
-        const T* const row = staged[j % 2] + lane * E;
         T b[E], norm = 0, dot = 0;
 #pragma unroll
         for (int r = 0; r < E; ++r) {
-            b[r] = row[r];
-            const T s = signs >> r & 1 ? b[r] : -b[r];
-            norm = fma(s, b[r], norm);
-            dot = fma(s, x[r], dot);
+            b[r] = staged[j % 2][lane * E + r];
+            norm = fma(sign[r] * b[r], b[r], norm);
+            dot = fma(sign[r] * x[r], b[r], dot);
         }
-        if (j + 1 < cols) {
-            next_l = d[j + 1][i];
-            next_pivot = d[j + 1][j + 1];
-        }
+        next_l = d[next][i];
+        next_pivot = d[next][next];
         norm = row_sum(norm);
         dot = row_sum(dot);
-        const T square = fma(pivot, pivot, norm);
-        T alpha, rho, u, tau;
+        const T old_square = pivot * pivot, square = old_square + norm;
+        T alpha, rho, tau;
         // A norm of 0 is for the other branch, which then leaves the pivot to the bit.
-        if (norm != T(0) && square > Range<T>::SMALL && square <= Range<T>::MAX &&
-            square > T(0.25) * pivot * pivot) {
+        if (norm != T(0) && square > Range<T>::SMALL && square <= Range<T>::MAX && square > T(0.25) * old_square) {
             // A root and its reciprocal to the last bit: what is left of either error has the same sign in
             // every call, and adds up.
-            const T estimate = rsqrt(square);
+            const T estimate = reciprocal_root(square);
             alpha = square * estimate;
             alpha = fma(fma(-alpha, alpha, square), T(0.5) * estimate, alpha);
             const T inverse_alpha = fma(fma(-alpha, estimate, T(1)), estimate, estimate);
             const T beta = pivot + alpha;
-            const T inverse = T(1) / beta;
+            const T inverse = reciprocal(beta);
             rho = beta * inverse_alpha;
             tau = inverse_alpha * dot;
-            u = fma(rho, l, tau);
 #pragma unroll
             for (int r = 0; r < E; ++r) b[r] *= inverse;
         } else {
             const Pivot<T> found = careful<T, E>(pivot, b, signs, minus);
             alpha = found.alpha;
             rho = found.rho;
-            if (!(rho > T(0))) return j;
+            if (!(rho > T(0))) break;
             dot = 0;
 #pragma unroll
-            for (int r = 0; r < E; ++r) dot = fma(signs >> r & 1 ? b[r] : -b[r], x[r], dot);
+            for (int r = 0; r < E; ++r) dot = fma(sign[r] * b[r], x[r], dot);
             tau = rho * row_sum(dot);
-            u = fma(rho, l, tau);
         }
-        T* const group = reflectors + (long long)(j / GROUP) * Place::SCALARS;
-        if (i > j) {
+        const T u = fma(rho, l, tau);
+        const T taken = i > j ? u : T(0);
 #pragma unroll
-            for (int r = 0; r < E; ++r) x[r] = fma(-u, b[r], x[r]);
-            if (i == j + 1) {
-#pragma unroll
-                for (int r = 0; r < E; ++r) staged[(j + 1) % 2][lane * E + r] = x[r];
-            }
-            if (lane == 0) d[j][i] = u - l;
-        } else if (i == j) {
-#pragma unroll
-            for (int r = 0; r < E; ++r) {
-                x[r] = b[r];
-                group[Place::b(j % GROUP, lane, r)] = b[r];
-            }
-            if (!Place::TAU || lane == 0) Place::rho(group, j % GROUP, lane, rho);
-            if (lane == 0) d[j][j] = alpha;
+        for (int r = 0; r < E; ++r) {
+            x[r] = fma(-taken, b[r], x[r]);
+            if (i == j + 1) staged[(j + 1) % 2][lane * E + r] = x[r];
         }
+#pragma unroll
+        for (int r = 0; r < E; ++r) x[r] = i == j ? b[r] : x[r];
+        own_rho = i == j ? rho : own_rho;
+        if (i >= j && lane == 0) d[j][i] = i == j ? alpha : u - l;
         if (Place::TAU && lane == 0 && i / GROUP == j / GROUP)
             group[Place::tau(i % GROUP, j % GROUP)] = i < j ? tau : T(0);
     }
-    return cols;
+    if (i < j) {
+#pragma unroll
+        for (int r = 0; r < E; ++r) group[Place::b(i % GROUP, lane, r)] = x[r];
+        if (!Place::TAU || lane == 0) Place::rho(group, i % GROUP, lane, own_rho);
+    }
+    return j;
 }
 
 // Has these entries brought into the second-level cache.

@@ -9,6 +9,10 @@ inline void copy_async_16(void* shared, const void* global) { memcpy(shared, glo
 inline void copy_async_commit() {}
 inline void copy_async_wait_all() {}
 inline void prefetch(const void*) {}
+template <class T>
+T reciprocal_root(T x) { return 1 / std::sqrt(x); }
+template <class T>
+T reciprocal(T x) { return 1 / x; }
 #else
 // C (8 x 8) += A (8 x 4) B (4 x 8) by a full warp: lane l has a of row l / 4, column l % 4, b of row l % 4,
 // column l / 4, and c0, c1 of row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1.
@@ -29,4 +33,29 @@ __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.w
 
 // Has the line of 128 bytes brought into the second-level cache.
 __device__ __forceinline__ void prefetch(const void* global) { asm volatile("prefetch.global.L2 [%0];" ::"l"(global)); }
+
+// 1 / sqrt(x) and 1 / x to an ulp or two, for x that are normal and whose results are: without the branches that
+// others need.
+__device__ __forceinline__ double reciprocal_root(double x) {
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double e = fma(-x * y, y, 1.0);
+    return fma(fma(e, 0.375, 0.5), e * y, y);
+}
+__device__ __forceinline__ float reciprocal_root(float x) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ __forceinline__ double reciprocal(double x) {
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double e = fma(-x, y, 1.0);
+    return fma(fma(e, e, e), y, y);
+}
+__device__ __forceinline__ float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fma(fma(-x, y, 1.0f), y, y);
+}
 #endif

@@ -31,6 +31,9 @@ constexpr int SHARING = 4; // threads of a row
 // Independent chains of matrix products: one alone would wait for its own latency.
 constexpr int CHAINS = 4;
 
+// Groups of L that are on their way from memory while one is worked on: a group takes less time than memory does.
+constexpr int DEPTH = 3;
+
 template <int E>
 __device__ constexpr int group_scalars() {
     return SHARING * E * COLS + COLS * COLS + COLS;
@@ -105,13 +108,15 @@ __device__ __forceinline__ void pass(double* l, long long panel_stride, double* 
                                      const double* reflectors, int cols, int plus, double sign, bool mine,
                                      double* shared) {
     const Lane lane;
-    double registers[E], next[2];
+    double registers[E], coming[DEPTH][2];
 #pragma unroll
     for (int r = 0; r < E; ++r)
         registers[r] = mine ? v[(8 * (r / 2) + r % 2 * 4 + lane.q) * v_stride] : 0.0;
     l += lane.q * panel_stride;
 #pragma unroll
-    for (int s = 0; s < 2; ++s) next[s] = mine ? l[4 * s * panel_stride] : 0.0;
+    for (int g = 0; g < DEPTH; ++g)
+#pragma unroll
+        for (int s = 0; s < 2; ++s) coming[g][s] = mine && g * COLS < cols ? l[(g * COLS + 4 * s) * panel_stride] : 0.0;
 
     __syncthreads(); // what an earlier pass has staged has been read
     stage<E>(shared, reflectors);
@@ -127,8 +132,10 @@ __device__ __forceinline__ void pass(double* l, long long panel_stride, double* 
         double old[2], u[2];
 #pragma unroll
         for (int s = 0; s < 2; ++s) {
-            old[s] = u[s] = next[s];
-            if (mine && at + COLS < cols) next[s] = l[(COLS + 4 * s) * panel_stride];
+            old[s] = u[s] = coming[0][s];
+#pragma unroll
+            for (int g = 0; g < DEPTH - 1; ++g) coming[g][s] = coming[g + 1][s];
+            if (mine && at + DEPTH * COLS < cols) coming[DEPTH - 1][s] = l[(DEPTH * COLS + 4 * s) * panel_stride];
         }
         meet<E, MIXED>(b, lane, plus, registers, sign, u);
         substitute(b + SHARING * E * COLS, lane, u);
