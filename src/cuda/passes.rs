@@ -45,15 +45,6 @@ impl Passes {
         Self { elements, form: Form::Columns { lanes }, plus, minus }
     }
 
-    /// The same with four threads to a row, whatever the rank: for the device's own diagonal step.
-    pub fn by_four<T: Scalar>(plus: usize, minus: usize) -> Self {
-        const LIMIT: usize = 16;
-        let form = if T::TYPE_NAME == "f64" { Form::Tensor } else { Form::Columns { lanes: 4 } };
-        let wanted = (plus + minus).div_ceil(form.lanes()).min(LIMIT);
-        let elements = ELEMENTS.into_iter().find(|&e| e >= wanted).unwrap_or(LIMIT);
-        Self { elements, form, plus, minus }
-    }
-
     /// Columns of V in a pass; those that the last one lacks are zero, and change nothing.
     pub fn width(&self) -> usize {
         self.form.lanes() * self.elements
@@ -81,26 +72,37 @@ impl Passes {
     /// Writes `rows` of V diag(√|w|) as the passes take it, columns `stride` apart: plus signs first, filled up
     /// with zero columns.
     pub fn fill<T: Scalar>(&self, v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
-        /// Scalars from which on threads are worth waking.
-        const WORTH_SHARING: usize = 1 << 19;
-        let copy = |to: &mut [T], from: Option<(MatRef<'_, T>, T)>| {
-            let to = &mut to[rows.clone()];
-            let Some((column, scale)) = from else { return to.fill(T::ZERO) };
-            copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
-        };
-        let v = &mut v[..self.columns() * stride];
-        if rows.len() * self.columns() < WORTH_SHARING {
-            let columns = change.columns().map(Some).chain(core::iter::repeat(None));
-            v.chunks_exact_mut(stride).zip(columns).for_each(|(to, from)| copy(to, from));
-        } else {
-            let columns = v.par_chunks_exact_mut(stride).enumerate();
-            columns.for_each(|(r, to)| copy(to, change.columns().nth(r)));
-        }
+        let rank = change.rank();
+        pack(&mut v[..self.columns() * stride], stride, change, rows, |r| (r < rank).then_some(r));
     }
 
     /// Columns with a plus sign in one pass; they come first.
     pub fn plus(&self, pass: usize) -> usize {
         self.all_plus().saturating_sub(pass * self.width()).min(self.width())
+    }
+}
+
+/// Writes `rows` of V diag(√|w|) in columns `stride` apart: in each the one that `source` names for it, of those
+/// with a plus sign and then those with a minus, or zeros.
+pub(super) fn pack<T: Scalar>(
+    v: &mut [T],
+    stride: usize,
+    change: &Change<'_, T>,
+    rows: Range<usize>,
+    source: impl Fn(usize) -> Option<usize> + Sync,
+) {
+    /// Scalars from which on threads are worth waking.
+    const WORTH_SHARING: usize = 1 << 19;
+    let copy = |(r, to): (usize, &mut [T])| {
+        let to = &mut to[rows.clone()];
+        let from: Option<(MatRef<'_, T>, T)> = source(r).and_then(|r| change.columns().nth(r));
+        let Some((column, scale)) = from else { return to.fill(T::ZERO) };
+        copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
+    };
+    if v.len() / stride * rows.len() < WORTH_SHARING {
+        v.chunks_exact_mut(stride).enumerate().for_each(copy);
+    } else {
+        v.par_chunks_exact_mut(stride).enumerate().for_each(copy);
     }
 }
 

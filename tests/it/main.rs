@@ -18,6 +18,8 @@ mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
 mod report;
+#[cfg(feature = "cuda")]
+mod resident;
 mod shapes;
 mod threads;
 mod words;

@@ -15,12 +15,13 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 10] = [
+const MADE: [(&str, &str, &[&str]); 11] = [
+    ("ptx/chain.compute_80.ptx", "chain.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
-    ("ptx/diagonal.compute_80.ptx", "diagonal.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
+    ("ptx/reflect.compute_80.ptx", "reflect.cu", &[]),
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
@@ -29,7 +30,7 @@ const MADE: [(&str, &str, &[&str]); 10] = [
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_80", "--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 2] = ["common.cuh", "instructions.cuh"];
+const HEADERS: [&str; 3] = ["common.cuh", "householder.cuh", "instructions.cuh"];
 
 type Program = *mut u8;
 type Create = unsafe extern "C" fn(

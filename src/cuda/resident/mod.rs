@@ -11,13 +11,13 @@ mod queue;
 mod steps;
 mod systems;
 
-use self::queue::{PANEL_COLS, Queue};
+use self::queue::{Queue, Sweeps};
+use self::steps::PANEL_COLS;
 use self::systems::Systems;
 use super::dense::Dense;
 use super::device::Device;
 use super::factorize;
 use super::memory::DeviceBuffer;
-use super::passes::Passes;
 use super::stream::Stream;
 use crate::change::Change;
 use crate::cpu::Threads;
@@ -192,18 +192,18 @@ impl Resident {
         let order = factor.healthy()?.l.order();
         let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
         let plan = Plan { rows: order, cols: order, start: first / 8 * 8, panel_cols: PANEL_COLS };
-        let passes = Passes::by_four::<T>(change.plus, change.minus);
-        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, &passes)) {
+        let sweeps = Sweeps::new(change);
+        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, sweeps)) {
             // The old one first: both might not fit.
             factor.queue = None;
-            factor.queue = Some(Queue::new(&self.device, order, &passes)?);
+            factor.queue = Some(Queue::new(&self.device, order, sweeps)?);
         }
         if to != To::Itself && factor.spare.is_none() {
             factor.spare = Some(DeviceBuffer::new(&self.device, order * order)?);
         }
         let ResidentFactor { l, spare, queue: Some(queue), .. } = factor else { return Err(Error::Poisoned) };
-        let copy = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
-        let outcome = queue.run(&plan, &passes, change, l, copy);
+        let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
+        let outcome = queue.run(&plan, sweeps, change, l, other);
         match outcome {
             Ok(None) => {}
             Ok(Some(column)) => return Err(Error::NotPositiveDefinite { column }),

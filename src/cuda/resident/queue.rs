@@ -1,84 +1,152 @@
 //! What a modification has on the device beside L, and its panels in order.
 //!
-//! Two streams. The chain makes the diagonal block of a panel and takes its reflectors to the rows that meet the
-//! next two blocks; the bulk takes them to the rows below. So the chain is at panel p + 1 while the bulk is at
-//! panel p. The host asks for all of it at once and waits for the end.
+//! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is positive
+//! definite in the end is so all the way. Three streams, which the host asks for all of a sweep at once: the chain goes from panel to panel with a copy of V, as fast as the rows of V that the next one needs
+//! allow; reflectors are made of several panels at once; and the bulk takes the rows of L and V through those.
 //!
 //! ```text
-//! chain   diagonal(p)  [bulk(p − 1)]  rows of blocks p + 1 and p + 2
-//! bulk    [diagonal(p)]  the rows below
+//! chain     chain(0) … chain(7)  chain(8) … chain(15)   …
+//! mirror             [chain(7)]  reflect(0 … 7)         [chain(15)]  reflect(8 … 15)
+//! bulk                                                  [reflect]    all rows from panel 0 on, panels 0 … 7
 //! ```
 
-use super::steps::{Diagonal, DiagonalStep};
+use super::steps::{Block, Kept, PANEL_COLS, Rows, Steps, V_COLS};
 use crate::change::Change;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Kernels, Trailing};
+use crate::cuda::kernels::{Form, GROUP, Kernels, Trailing};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
-use crate::cuda::passes::Passes;
+use crate::cuda::passes::pack;
 use crate::cuda::stream::{Event, Stream};
 use crate::cuda::tuning::Tuning;
 use crate::error::Error;
-use crate::plan::{Panel, Plan};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use core::ops::Range;
 
-/// Columns in a panel: the rows that one block of threads of `diagonal.cu` holds.
-pub(super) const PANEL_COLS: usize = 64;
+/// Panels whose reflectors are made at once.
+const TOGETHER: usize = 8;
+
+/// Columns of V that a thread of the bulk keeps.
+const ELEMENTS: usize = 4;
+
+/// How the bulk goes about a row: four threads to each.
+fn form<T: Scalar>() -> Form {
+    if T::TYPE_NAME == "f64" { Form::Tensor } else { Form::Columns { lanes: 4 } }
+}
+
+/// What a status of no breakdown is: no column's number is as large.
+const WHOLE: i32 = i32::MAX;
 
 /// Streams and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
     kernels: Kernels<T>,
-    diagonal: DiagonalStep<T>,
+    steps: Steps<T>,
     tuning: Tuning,
     chain: Stream,
+    mirror: Stream,
     bulk: Stream,
-    /// The diagonal step of a panel is done.
+    /// The chain of some panels is done.
+    chained: Event,
+    /// Reflectors are made.
     made: Event,
-    /// The bulk of a panel is done.
+    /// The bulk of a sweep is done.
     done: Event,
-    /// V, columns `v_stride` apart, on both sides of the link.
-    v: DeviceBuffer<T>,
+    /// V, columns `v_stride` apart: in host memory, the bulk's, and the chain's.
     v_host: Pinned<T>,
+    v: DeviceBuffer<T>,
+    v_ahead: DeviceBuffer<T>,
     v_stride: usize,
-    /// Of a panel and of the one after it.
-    reflectors: [DeviceBuffer<T>; 2],
+    /// For each panel.
+    inverse: DeviceBuffer<f64>,
+    p: DeviceBuffer<f64>,
+    turn: DeviceBuffer<f64>,
+    small: DeviceBuffer<i32>,
+    reflectors: DeviceBuffer<T>,
+    reflector_scalars: usize,
+    /// Q behind the panels of an even group and of an odd one.
+    carry: DeviceBuffer<f64>,
     pivots: (DeviceBuffer<T>, Pinned<T>),
     status: (DeviceBuffer<i32>, Pinned<i32>),
     order: usize,
 }
 
+/// How the columns of V are cut up: so many sweeps of either sign.
+#[derive(Clone, Copy)]
+pub(super) struct Sweeps {
+    plus: usize,
+    minus: usize,
+}
+
+impl Sweeps {
+    pub fn new<T: Scalar>(change: &Change<'_, T>) -> Self {
+        Self { plus: change.plus.div_ceil(V_COLS), minus: change.minus.div_ceil(V_COLS) }
+    }
+
+    fn count(self) -> usize {
+        self.plus + self.minus
+    }
+
+    fn sign(self, sweep: usize) -> f64 {
+        if sweep < self.plus { 1.0 } else { -1.0 }
+    }
+
+    /// The signed column of V that becomes column `r`, if that is not one of zeros.
+    fn source<T: Scalar>(self, change: &Change<'_, T>, r: usize) -> Option<usize> {
+        match r.checked_sub(self.plus * V_COLS) {
+            None => (r < change.plus).then_some(r),
+            Some(r) => (r < change.minus).then_some(change.plus + r),
+        }
+    }
+}
+
+/// A sweep under way: where it reads L and where it writes it, entry (0, 0) of both.
+struct Sweep<'a, T> {
+    plan: &'a Plan,
+    from: DeviceSlice<'a, T>,
+    to: DeviceSlice<'a, T>,
+    /// Its first column of V.
+    column: usize,
+    sign: f64,
+}
+
 impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, order: usize, passes: &Passes) -> Result<Self, Error> {
+    pub fn new(device: &Device, order: usize, sweeps: Sweeps) -> Result<Self, Error> {
         let v_stride = order.next_multiple_of(128 / size_of::<T>());
-        let len = v_stride * passes.columns();
-        let reflectors = || DeviceBuffer::new(device, passes.reflector_scalars::<T>(PANEL_COLS));
+        let len = v_stride * sweeps.count() * V_COLS;
+        let panels = order.div_ceil(PANEL_COLS);
+        let reflector_scalars = PANEL_COLS / GROUP * form::<T>().group_scalars::<T>(ELEMENTS);
         Ok(Self {
             kernels: Kernels::load(device)?,
-            diagonal: DiagonalStep::load(device)?,
-            tuning: Tuning { panel_cols: PANEL_COLS, ..Tuning::for_device(device) },
+            steps: Steps::load(device)?,
+            tuning: Tuning::for_device(device),
             chain: Stream::first(device)?,
+            mirror: Stream::new(device)?,
             bulk: Stream::new(device)?,
+            chained: Event::new(device)?,
             made: Event::new(device)?,
             done: Event::new(device)?,
-            v: DeviceBuffer::new(device, len)?,
             v_host: Pinned::new(device, len)?,
+            v: DeviceBuffer::new(device, len)?,
+            v_ahead: DeviceBuffer::new(device, len)?,
             v_stride,
-            reflectors: [reflectors()?, reflectors()?],
+            inverse: DeviceBuffer::new(device, panels * PANEL_COLS * PANEL_COLS)?,
+            p: DeviceBuffer::new(device, panels * PANEL_COLS * V_COLS)?,
+            turn: DeviceBuffer::new(device, panels * V_COLS * V_COLS)?,
+            small: DeviceBuffer::new(device, panels)?,
+            reflectors: DeviceBuffer::new(device, panels * reflector_scalars)?,
+            reflector_scalars,
+            carry: DeviceBuffer::new(device, 2 * V_COLS * V_COLS)?,
             pivots: (DeviceBuffer::new(device, order)?, Pinned::new(device, order)?),
             status: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
             order,
         })
     }
 
-    /// Whether there is room for a modification of these passes.
-    pub fn fits(&self, order: usize, passes: &Passes) -> bool {
-        let reflectors = passes.reflector_scalars::<T>(PANEL_COLS);
-        self.order == order
-            && self.v_stride * passes.columns() <= self.v.len()
-            && reflectors <= self.reflectors[0].len()
+    /// Whether there is room for these sweeps.
+    pub fn fits(&self, order: usize, sweeps: Sweeps) -> bool {
+        self.order == order && self.v_stride * sweeps.count() * V_COLS <= self.v.len()
     }
 
     /// The diagonal of the factor that [`run`](Self::run) has made.
@@ -86,113 +154,161 @@ impl<T: Scalar> Queue<T> {
         self.pivots.1.as_slice()
     }
 
-    /// One sweep over L in place, or over a copy of it; the first column that breaks down, if one does.
+    /// A ± V Vᵀ in L in place, or in `other`, of the same shape; the first column that breaks down, if one does.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
     pub fn run(
         &mut self,
         plan: &Plan,
-        passes: &Passes,
+        sweeps: Sweeps,
         change: &Change<'_, T>,
         l: &Dense<T>,
-        copy: Option<DeviceSlice<'_, T>>,
+        other: Option<DeviceSlice<'_, T>>,
     ) -> Result<Option<usize>, Error> {
-        passes.fill(self.v_host.as_mut_slice(), self.v_stride, change, plan.start..plan.rows);
-        let asked = self.ask(plan, passes, l, copy);
-        let outcomes = [&self.bulk, &self.chain].map(Stream::synchronize);
+        let v = &mut self.v_host.as_mut_slice()[..self.v_stride * sweeps.count() * V_COLS];
+        pack(v, self.v_stride, change, plan.start..plan.rows, |r| sweeps.source(change, r));
+        self.status.1.as_mut_slice()[0] = WHOLE;
+        let asked = self.ask(plan, sweeps, l, other);
+        let outcomes = [&self.bulk, &self.mirror, &self.chain].map(Stream::synchronize);
         outcomes.into_iter().collect::<Result<(), _>>().and(asked)?;
-        Ok((self.status.1.as_slice()[0] as usize).checked_sub(1))
+        let status = self.status.1.as_slice()[0];
+        Ok((status != WHOLE).then(|| status as usize - 1))
     }
 
     fn ask(
         &self,
         plan: &Plan,
-        passes: &Passes,
+        sweeps: Sweeps,
         l: &Dense<T>,
-        copy: Option<DeviceSlice<'_, T>>,
+        other: Option<DeviceSlice<'_, T>>,
     ) -> Result<(), Error> {
-        let (status, pivots) = (self.status.0.slice(0..1), self.pivots.0.slice(0..self.order));
-        let v = plan.start..self.v_stride * passes.columns();
+        let Self { chain, order, .. } = self;
+        let (status, pivots) = (self.status.0.slice(0..1), self.pivots.0.slice(plan.start..*order));
+        let v = plan.start..self.v_stride * sweeps.count() * V_COLS;
+        let to = other.unwrap_or(l.slice());
         // SAFETY: the streams alone use this memory, in the order that the events give, until `run` has waited
-        // for both; what is read of L is borrowed, and the copy is the caller's to write.
+        // for all; what is read of L is borrowed, and what is written is the caller's to write.
         unsafe {
-            if let Some(copy) = copy {
-                self.chain.copy(l.slice(), copy)?;
+            if other.is_some() {
+                let untouched = 0..plan.start * order;
+                chain.copy(l.slice().part(untouched.clone()), to.part(untouched))?;
             }
-            self.chain.clear(status)?;
-            self.chain.upload(&self.v_host, v.clone(), self.v.slice(v))?;
+            chain.upload(&self.status.1, 0..1, status)?;
+            chain.upload(&self.v_host, v.clone(), self.v.slice(v.clone()))?;
+            chain.copy(self.v.slice(v.clone()), self.v_ahead.slice(v))?;
         }
-        let target = copy.unwrap_or(l.slice());
-        for panel in (0..plan.panels()).map_while(|index| plan.panel(index)) {
-            self.panel(panel, plan, passes, target)?;
+        for index in 0..sweeps.count() {
+            let from = if index == 0 { l.slice() } else { to };
+            self.sweep(&Sweep { plan, from, to, column: index * V_COLS, sign: sweeps.sign(index) })?;
         }
-        self.chain.wait(&self.done)?;
         // SAFETY: as above.
         unsafe {
-            self.chain.download(status, &self.status.1, 0..1)?;
-            self.chain.download(pivots, &self.pivots.1, 0..self.order)
+            self.steps.gather(chain, &self.block(to, plan.start, plan.rows), pivots)?;
+            chain.download(status, &self.status.1, 0..1)?;
+            chain.download(pivots, &self.pivots.1, plan.start..*order)
         }
     }
 
-    fn panel(&self, panel: Panel, plan: &Plan, passes: &Passes, l: DeviceSlice<'_, T>) -> Result<(), Error> {
-        let Self { chain, bulk, order, v_stride, .. } = self;
-        let set = &self.reflectors[panel.index % 2];
-        let step = Diagonal {
-            l: l.part(panel.first * (order + 1)..l.len()),
-            l_stride: *order,
-            below: plan.rows - panel.end(),
-            v: self.v.slice(panel.first..self.v.len()),
-            v_stride: *v_stride,
-            reflectors: set.slice(0..set.len()),
-            pivots: self.pivots.0.slice(panel.block()),
-            status: self.status.0.slice(0..1),
-        };
-        // SAFETY: the slices are of these shapes. Of the reflectors' set the bulk of two panels ago has been
-        // waited for, with the rows of the panel before; of the block's rows all earlier panels are asked for on
-        // this stream.
-        unsafe { self.diagonal.launch(chain, &step, panel, PANEL_COLS, passes)? };
-        let head = panel.end()..plan.rows.min(panel.end() + 2 * PANEL_COLS);
-        let rest = head.end..plan.rows;
-        if head.is_empty() {
-            return Ok(());
+    /// L from the diagonal entry of `first` on.
+    fn block<'a>(&self, l: DeviceSlice<'a, T>, first: usize, rows: usize) -> Block<'a, T> {
+        Block { l: l.part(first * (self.order + 1)..l.len()), stride: self.order, rows: rows - first }
+    }
+
+    /// What is kept of the panels from this one on.
+    fn kept(&self, panel: usize) -> Kept<'_, T> {
+        let Self { inverse, p, turn, small, reflectors, .. } = self;
+        Kept {
+            inverse: inverse.slice(panel * PANEL_COLS * PANEL_COLS..inverse.len()),
+            p: p.slice(panel * PANEL_COLS * V_COLS..p.len()),
+            turn: turn.slice(panel * V_COLS * V_COLS..turn.len()),
+            small: small.slice(panel..small.len()),
+            reflectors: reflectors.slice(panel * self.reflector_scalars..reflectors.len()),
         }
-        self.made.record(chain)?;
-        chain.wait(&self.done)?;
-        self.apply(chain, panel, passes, l, head)?;
+    }
+
+    /// One sweep; the chain's stream waits for its end.
+    fn sweep(&self, sweep: &Sweep<'_, T>) -> Result<(), Error> {
+        let Self { chain, steps, .. } = self;
+        let &Sweep { plan, from, .. } = sweep;
+        let panels = plan.panels();
+        let start = plan.start;
+        // SAFETY: the inverses are used by this stream alone; L is not written before this sweep's bulk, which
+        // waits for the chain.
+        unsafe {
+            if panels > 1 {
+                steps.invert(chain, &self.block(from, start, plan.rows), &self.kept(0), panels - 1)?;
+            }
+        }
+        for first in (0..panels).step_by(TOGETHER) {
+            let end = panels.min(first + TOGETHER);
+            for panel in first..end.min(panels - 1) {
+                let row = start + panel * PANEL_COLS;
+                let rows = self.rows(&self.v_ahead, sweep, row);
+                // SAFETY: the chain alone uses this V and what is kept of later panels; the bulk writes columns
+                // of L of earlier ones.
+                unsafe { steps.chain(chain, &self.block(from, row, plan.rows), &rows, &self.kept(panel))? };
+            }
+            self.chained.record(chain)?;
+            self.panels(sweep, first, end)?;
+        }
+        self.done.record(&self.bulk)?;
+        chain.wait(&self.done)
+    }
+
+    /// The sweep's columns of V from this row on.
+    fn rows<'a>(&self, v: &'a DeviceBuffer<T>, sweep: &Sweep<'_, T>, row: usize) -> Rows<'a, T> {
+        let v = v.slice(sweep.column * self.v_stride + row..v.len());
+        Rows { v, stride: self.v_stride, sign: sweep.sign }
+    }
+
+    /// The reflectors of these panels, and the rows of L and V through them.
+    fn panels(&self, sweep: &Sweep<'_, T>, first: usize, end: usize) -> Result<(), Error> {
+        let Self { mirror, bulk, order, .. } = self;
+        let &Sweep { plan, from, to, sign, .. } = sweep;
+        let row = plan.start + first * PANEL_COLS;
+        let status = self.status.0.slice(0..1);
+        let from_here = self.block(from, row, plan.rows);
+        let to_here = self.block(to, row, plan.rows);
+        let kept = self.kept(first);
+        mirror.wait(&self.chained)?;
+        // SAFETY: what the chain has left of these panels is behind `chained`, and nobody writes it again in this
+        // sweep; the next begins behind `done`.
+        unsafe {
+            let rows = self.rows(&self.v_ahead, sweep, row);
+            self.steps.reflect(mirror, (&from_here, to_here.l), &rows, &kept, (row, end - first), status)?;
+            let carry = |group: usize| {
+                let first = group % 2 * V_COLS * V_COLS;
+                self.carry.slice(first..first + V_COLS * V_COLS)
+            };
+            let group = first / TOGETHER;
+            let carried = group.checked_sub(1).map(carry);
+            self.steps.turn(mirror, &kept, (carried, carry(group)), end - first)?;
+        }
+        self.made.record(mirror)?;
         bulk.wait(&self.made)?;
-        self.apply(bulk, panel, passes, l, rest)?;
-        self.done.record(bulk)
-    }
-
-    /// The reflectors of `panel` over `rows`.
-    fn apply(
-        &self,
-        stream: &Stream,
-        panel: Panel,
-        passes: &Passes,
-        l: DeviceSlice<'_, T>,
-        rows: Range<usize>,
-    ) -> Result<(), Error> {
-        if rows.is_empty() {
+        // The last panel of all has no rows below it, and has been stored.
+        let cols = (end.min(plan.panels() - 1) - first) * PANEL_COLS;
+        if cols == 0 {
             return Ok(());
         }
-        let set = &self.reflectors[panel.index % 2];
+        let Rows { v, stride, .. } = self.rows(&self.v, sweep, row);
         let step = Trailing {
-            panel: l.part(panel.first * self.order + rows.start..l.len()),
-            panel_stride: self.order,
-            v: self.v.slice(rows.start..self.v.len()),
-            v_stride: self.v_stride,
-            reflectors: set.slice(0..set.len()),
-            cols: panel.cols,
-            passes: passes.count(),
-            form: passes.form,
-            elements: passes.elements,
-            plus: passes.all_plus(),
-            rows: 0..rows.len(),
+            from: from_here.l,
+            panel: to_here.l,
+            panel_stride: *order,
+            v,
+            v_stride: stride,
+            reflectors: kept.reflectors,
+            cols,
+            passes: 1,
+            form: form::<T>(),
+            elements: ELEMENTS,
+            plus: if sign > 0.0 { V_COLS } else { 0 },
+            rows: 0..plan.rows - row,
         };
-        // SAFETY: the slices are of these shapes. The chain touches the rows of the next two blocks, the bulk
-        // those below: what the bulk has done to the rows of block p + 2 is behind `done`.
-        unsafe { self.kernels.trailing(stream, &step, &self.tuning) }
+        // SAFETY: the slices are of these shapes. The chain has read these columns of L behind `chained`, the
+        // reflectors are behind `made`, and V is the bulk's alone. What is written above the diagonal is nobody's.
+        unsafe { self.kernels.trailing(bulk, &step, &self.tuning) }
     }
 }

@@ -1,126 +1,262 @@
 //! The kernels of the resident engine, and for each the one function that launches it.
 
 use crate::cuda::device::{Device, Module};
-use crate::cuda::kernels::{DIAGONAL, Launch, SOLVE, launch};
+use crate::cuda::kernels::{CHAIN, Launch, REFLECT, SOLVE, launch};
 use crate::cuda::memory::DeviceSlice;
-use crate::cuda::passes::Passes;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::plan::Panel;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong, c_void};
 use core::marker::PhantomData;
 use cudarc::driver::sys;
 use std::sync::Arc;
 
-/// The values of E that `diagonal.cu` is instantiated for.
-const ELEMENTS: [usize; 3] = [4, 8, 16];
+/// Columns in a panel, and rows that a block of threads of `chain.cu` takes.
+pub(super) const PANEL_COLS: usize = 64;
+/// Columns of V that go together.
+pub(super) const V_COLS: usize = 16;
 
 /// A pointer to an argument of a kernel, which lives until the launch.
 fn argument<A>(value: &mut A) -> *mut c_void {
     core::ptr::from_mut(value).cast()
 }
 
-/// `diagonal.cu` for one scalar type.
-pub(super) struct DiagonalStep<T> {
-    functions: [sys::CUfunction; ELEMENTS.len()],
-    /// Keeps the functions loaded.
+/// A kernel, which keeps its module loaded.
+struct Function {
+    handle: sys::CUfunction,
     _module: Arc<Module>,
-    scalar: PhantomData<T>,
 }
 
 // SAFETY: the driver takes function handles from any thread, and the module is kept.
-unsafe impl<T: Scalar> Send for DiagonalStep<T> {}
+unsafe impl Send for Function {}
 // SAFETY: as above.
-unsafe impl<T: Scalar> Sync for DiagonalStep<T> {}
+unsafe impl Sync for Function {}
 
-/// What a diagonal step works on; all slices begin where the panel does.
-pub(super) struct Diagonal<'a, T> {
-    pub l: DeviceSlice<'a, T>,
-    pub l_stride: usize,
-    /// Rows of L under the block.
-    pub below: usize,
-    pub v: DeviceSlice<'a, T>,
-    pub v_stride: usize,
-    pub reflectors: DeviceSlice<'a, T>,
-    pub pivots: DeviceSlice<'a, T>,
-    pub status: DeviceSlice<'a, i32>,
-}
-
-impl<T: Scalar> DiagonalStep<T> {
-    pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(DIAGONAL)?;
-        let mut functions = [core::ptr::null_mut(); ELEMENTS.len()];
-        for (function, elements) in functions.iter_mut().zip(ELEMENTS) {
-            *function = module.function(&format!("diagonal_{}_e{elements}", T::TYPE_NAME))?;
-        }
-        Ok(Self { functions, _module: module, scalar: PhantomData })
+impl Function {
+    fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
+        Ok(Self { handle: module.function(&format!("{name}_{scalar}"))?, _module: module.clone() })
     }
 
-    /// Asks for the diagonal step of `panel` in all passes.
-    ///
     /// # Safety
-    /// The slices have the shapes that `diagonal.cu` tells of, live until it is done, and are this stream's.
-    pub unsafe fn launch(
+    /// As [`launch`].
+    unsafe fn launch(
         &self,
         stream: &Stream,
-        step: &Diagonal<'_, T>,
-        panel: Panel,
-        panel_cols: usize,
-        passes: &Passes,
+        (blocks, threads): ((usize, usize), usize),
+        arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
-        let place = ELEMENTS.iter().position(|&e| e == passes.elements).unwrap_or(ELEMENTS.len() - 1);
-        debug_assert!(ELEMENTS[place] == passes.elements && panel.cols <= panel_cols && panel_cols <= 64);
-        let mut addresses =
-            [step.l.address(), step.v.address(), step.reflectors.address(), step.pivots.address()];
-        let [l, v, reflectors, pivots] = addresses.each_mut().map(argument);
-        let (mut l_stride, mut v_stride) = (step.l_stride as c_longlong, step.v_stride as c_longlong);
-        let (mut cols, mut panel_cols) = (panel.cols as c_int, panel_cols as c_int);
-        let mut below = step.below.min(c_int::MAX as usize) as c_int;
-        let (mut count, mut plus) = (passes.count() as c_int, passes.all_plus() as c_int);
-        let (mut first, mut status) = (panel.first as c_longlong, step.status.address());
+        // SAFETY: forwarded to the caller.
+        unsafe { launch(self.handle, stream, Launch { blocks, threads, shared_bytes: 0 }, arguments) }
+    }
+}
+
+/// `chain.cu` and `reflect.cu` for one scalar type.
+pub(super) struct Steps<T> {
+    invert: Function,
+    chain: Function,
+    reflect: Function,
+    turn: Function,
+    gather: Function,
+    scalar: PhantomData<T>,
+}
+
+/// L from a panel's first diagonal entry on.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a, T> {
+    pub l: DeviceSlice<'a, T>,
+    pub stride: usize,
+    /// Rows of L from this diagonal entry on.
+    pub rows: usize,
+}
+
+/// V from the same row on, [`V_COLS`] columns of it.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    pub v: DeviceSlice<'a, T>,
+    pub stride: usize,
+    /// 1 or −1.
+    pub sign: f64,
+}
+
+/// What is kept of each panel, from the same one on.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a, T> {
+    /// D⁻¹ (64 × 64).
+    pub inverse: DeviceSlice<'a, f64>,
+    /// P (64 × 16).
+    pub p: DeviceSlice<'a, f64>,
+    /// R and then q (16 × 16).
+    pub turn: DeviceSlice<'a, f64>,
+    /// Whether P is small.
+    pub small: DeviceSlice<'a, i32>,
+    pub reflectors: DeviceSlice<'a, T>,
+}
+
+impl<T: Scalar> Steps<T> {
+    pub fn load(device: &Device) -> Result<Self, Error> {
+        let (chain, reflect) = (device.module(CHAIN)?, device.module(REFLECT)?);
+        Ok(Self {
+            invert: Function::load(&chain, "invert", T::TYPE_NAME)?,
+            chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
+            reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
+            turn: Function::load(&reflect, "turn", T::TYPE_NAME)?,
+            gather: Function::load(&reflect, "gather", T::TYPE_NAME)?,
+            scalar: PhantomData,
+        })
+    }
+
+    /// Asks for D⁻¹ of `panels` panels with rows below.
+    ///
+    /// # Safety
+    /// As `chain.cu` says; the slices live until it is done, and the inverses are this stream's.
+    pub unsafe fn invert(
+        &self,
+        stream: &Stream,
+        block: &Block<'_, T>,
+        kept: &Kept<'_, T>,
+        panels: usize,
+    ) -> Result<(), Error> {
+        debug_assert!(panels * PANEL_COLS < block.rows && panels * PANEL_COLS.pow(2) <= kept.inverse.len());
+        let (mut l, mut stride) = (block.l.address(), block.stride as c_longlong);
+        let mut inverse = kept.inverse.address();
+        let mut arguments = [argument(&mut l), argument(&mut stride), argument(&mut inverse)];
+        // SAFETY: three arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.invert.launch(stream, ((panels, 1), PANEL_COLS), &mut arguments) }
+    }
+
+    /// Asks for what a panel does to the rows of V below it.
+    ///
+    /// # Safety
+    /// As `chain.cu` says; the slices live until it is done, and but for L are this stream's.
+    pub unsafe fn chain(
+        &self,
+        stream: &Stream,
+        block: &Block<'_, T>,
+        rows: &Rows<'_, T>,
+        kept: &Kept<'_, T>,
+    ) -> Result<(), Error> {
+        debug_assert!(block.rows > PANEL_COLS);
+        let (mut l, mut l_stride) = (block.l.address(), block.stride as c_longlong);
+        let (mut v, mut v_stride) = (rows.v.address(), rows.stride as c_longlong);
+        let (mut inverse, mut p) = (kept.inverse.address(), kept.p.address());
+        let (mut turn, mut small) = (kept.turn.address(), kept.small.address());
+        let (mut below, mut sign) = ((block.rows - PANEL_COLS) as c_longlong, rows.sign);
+        let blocks = (block.rows - PANEL_COLS).div_ceil(PANEL_COLS);
         let mut arguments = [
-            l,
+            argument(&mut l),
             argument(&mut l_stride),
-            v,
+            argument(&mut inverse),
+            argument(&mut v),
             argument(&mut v_stride),
-            reflectors,
-            pivots,
-            argument(&mut cols),
+            argument(&mut p),
+            argument(&mut turn),
+            argument(&mut small),
             argument(&mut below),
-            argument(&mut panel_cols),
-            argument(&mut count),
-            argument(&mut plus),
+            argument(&mut sign),
+        ];
+        // SAFETY: ten arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.chain.launch(stream, ((blocks, 1), 256), &mut arguments) }
+    }
+
+    /// Asks for the reflectors of `panels` panels, and where the last of them is the last of all for its new
+    /// diagonal block at `target`. `first`: the number of the first column.
+    ///
+    /// # Safety
+    /// As `reflect.cu` says; the slices live until it is done, and but for L are this stream's.
+    pub unsafe fn reflect(
+        &self,
+        stream: &Stream,
+        (block, target): (&Block<'_, T>, DeviceSlice<'_, T>),
+        rows: &Rows<'_, T>,
+        kept: &Kept<'_, T>,
+        (first, panels): (usize, usize),
+        status: DeviceSlice<'_, i32>,
+    ) -> Result<(), Error> {
+        let taken = block.rows.min(panels * PANEL_COLS);
+        debug_assert!(taken > (panels - 1) * PANEL_COLS);
+        let (mut l, mut l_stride) = (block.l.address(), block.stride as c_longlong);
+        let (mut v, mut v_stride) = (rows.v.address(), rows.stride as c_longlong);
+        let (mut p, mut turn, mut small) = (kept.p.address(), kept.turn.address(), kept.small.address());
+        let (mut reflectors, mut target) = (kept.reflectors.address(), target.address());
+        let (mut taken, mut last) = (taken as c_int, c_int::from(taken == block.rows));
+        let (mut sign, mut first) = (rows.sign, first as c_longlong);
+        let mut status = status.address();
+        let mut arguments = [
+            argument(&mut l),
+            argument(&mut l_stride),
+            argument(&mut v),
+            argument(&mut v_stride),
+            argument(&mut p),
+            argument(&mut turn),
+            argument(&mut small),
+            argument(&mut reflectors),
+            argument(&mut target),
+            argument(&mut taken),
+            argument(&mut last),
+            argument(&mut sign),
             argument(&mut first),
             argument(&mut status),
         ];
-        // SAFETY: thirteen arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe {
-            launch(
-                self.functions[place],
-                stream,
-                Launch { blocks: (1, 1), threads: 256, shared_bytes: 0 },
-                &mut arguments,
-            )
-        }
+        // SAFETY: fourteen arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.reflect.launch(stream, ((panels, 1), 320), &mut arguments) }
+    }
+
+    /// Asks for the reflectors of `panels` panels in the terms of the V that they go over. `carried`: Q behind the
+    /// panel before, nothing before the first; `carry`: where Q behind the last goes.
+    ///
+    /// # Safety
+    /// As `reflect.cu` says; the slices live until it is done, and are this stream's.
+    pub unsafe fn turn(
+        &self,
+        stream: &Stream,
+        kept: &Kept<'_, T>,
+        (carried, carry): (Option<DeviceSlice<'_, f64>>, DeviceSlice<'_, f64>),
+        panels: usize,
+    ) -> Result<(), Error> {
+        debug_assert!(panels * V_COLS.pow(2) <= kept.turn.len());
+        let (mut turn, mut reflectors) = (kept.turn.address(), kept.reflectors.address());
+        let mut fresh = c_int::from(carried.is_none());
+        let (mut carried, mut carry) = (carried.unwrap_or(carry).address(), carry.address());
+        let mut arguments = [
+            argument(&mut turn),
+            argument(&mut carried),
+            argument(&mut carry),
+            argument(&mut fresh),
+            argument(&mut reflectors),
+        ];
+        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.turn.launch(stream, ((panels, 1), 256), &mut arguments) }
+    }
+
+    /// Asks for the diagonal from `block` on.
+    ///
+    /// # Safety
+    /// Both live until it is done, and `pivots` are this stream's.
+    pub unsafe fn gather(
+        &self,
+        stream: &Stream,
+        block: &Block<'_, T>,
+        pivots: DeviceSlice<'_, T>,
+    ) -> Result<(), Error> {
+        const THREADS: usize = 128;
+        debug_assert!(pivots.len() == block.rows);
+        let (mut l, mut stride) = (block.l.address(), (block.stride + 1) as c_longlong);
+        let (mut pivots, mut count) = (pivots.address(), block.rows as c_longlong);
+        let mut arguments =
+            [argument(&mut l), argument(&mut stride), argument(&mut pivots), argument(&mut count)];
+        // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.gather.launch(stream, ((block.rows.div_ceil(THREADS), 1), THREADS), &mut arguments) }
     }
 }
 
 /// `solve.cu` for one scalar type.
 pub(super) struct SolveSteps<T> {
-    forward: sys::CUfunction,
-    backward: sys::CUfunction,
-    below: sys::CUfunction,
-    above: sys::CUfunction,
-    /// Keeps the functions loaded.
-    _module: Arc<Module>,
+    forward: Function,
+    backward: Function,
+    below: Function,
+    above: Function,
     scalar: PhantomData<T>,
 }
-
-// SAFETY: as for `DiagonalStep`.
-unsafe impl<T: Scalar> Send for SolveSteps<T> {}
-// SAFETY: as above.
-unsafe impl<T: Scalar> Sync for SolveSteps<T> {}
 
 /// A panel of L and the rows of the right-hand sides from its first on.
 pub(super) struct System<'a, T> {
@@ -138,13 +274,12 @@ pub(super) struct System<'a, T> {
 impl<T: Scalar> SolveSteps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE)?;
-        let function = |name: &str| module.function(&format!("solve_{name}_{}", T::TYPE_NAME));
+        let function = |name: &str| Function::load(&module, &format!("solve_{name}"), T::TYPE_NAME);
         Ok(Self {
             forward: function("forward")?,
             backward: function("backward")?,
             below: function("below")?,
             above: function("above")?,
-            _module: module.clone(),
             scalar: PhantomData,
         })
     }
@@ -157,9 +292,9 @@ impl<T: Scalar> SolveSteps<T> {
         const THREADS: usize = 128;
         // SAFETY: forwarded to the caller.
         unsafe {
-            self.block(stream, system, self.forward)?;
+            self.block(stream, system, &self.forward)?;
             let blocks = system.below.div_ceil(THREADS);
-            self.rest(stream, system, self.below, (blocks, THREADS))
+            self.rest(stream, system, &self.below, (blocks, THREADS))
         }
     }
 
@@ -171,8 +306,8 @@ impl<T: Scalar> SolveSteps<T> {
         const THREADS: usize = 256;
         // SAFETY: forwarded to the caller.
         unsafe {
-            self.rest(stream, system, self.above, (system.cols, THREADS))?;
-            self.block(stream, system, self.backward)
+            self.rest(stream, system, &self.above, (system.cols, THREADS))?;
+            self.block(stream, system, &self.backward)
         }
     }
 
@@ -180,7 +315,7 @@ impl<T: Scalar> SolveSteps<T> {
         &self,
         stream: &Stream,
         system: &System<'_, T>,
-        function: sys::CUfunction,
+        function: &Function,
     ) -> Result<(), Error> {
         const THREADS: usize = 64;
         let (mut l, mut x) = (system.l.address(), system.x.address());
@@ -194,21 +329,14 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut cols),
         ];
         // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe {
-            launch(
-                function,
-                stream,
-                Launch { blocks: (system.count, 1), threads: THREADS, shared_bytes: 0 },
-                &mut arguments,
-            )
-        }
+        unsafe { function.launch(stream, ((system.count, 1), THREADS), &mut arguments) }
     }
 
     unsafe fn rest(
         &self,
         stream: &Stream,
         system: &System<'_, T>,
-        function: sys::CUfunction,
+        function: &Function,
         (blocks, threads): (usize, usize),
     ) -> Result<(), Error> {
         if system.below == 0 {
@@ -226,13 +354,6 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut below),
         ];
         // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe {
-            launch(
-                function,
-                stream,
-                Launch { blocks: (blocks, system.count), threads, shared_bytes: 0 },
-                &mut arguments,
-            )
-        }
+        unsafe { function.launch(stream, ((blocks, system.count), threads), &mut arguments) }
     }
 }

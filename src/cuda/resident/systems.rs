@@ -1,7 +1,6 @@
 //! Triangular systems on the device.
 
-use super::queue::PANEL_COLS;
-use super::steps::{SolveSteps, System};
+use super::steps::{PANEL_COLS, SolveSteps, System};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned};

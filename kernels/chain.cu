@@ -1,0 +1,324 @@
+// The short chain: what a panel does to the rows of V below it, without waiting for its reflectors.
+//
+// With D the diagonal block of a panel, V_D its rows of V, S = 1 or -1 the sign of all 16 columns of V:
+//
+//     P = D^-1 V_D      1 + S P^T P = R^T R, R upper triangular      V <- (V - L P) R^-1     (rows below)
+//
+// Reflectors would leave V times an orthogonal matrix instead, which reflect.cu and turn take account of.
+//
+// D^-1 is known beforehand: of the panel's 64 columns, what one after the other would wait for are three small
+// products and a 16 x 16 factor. That the same P makes the panel's reflectors (reflect.cu) keeps L and V
+// consistent, however ill-conditioned D is. It is as accurate as reflectors made from [D V] while P is small; where
+// it is not, or R would be ill-conditioned, the block is eliminated column by column here too.
+//
+// Shapes, column-major, strides in scalars: entry (i, j) of the panel at l + j * l_stride + i, its 64 columns from
+// the first diagonal entry on, with `below` rows under the block; read. inverse (64 x 64): D^-1, zero above the
+// diagonal; read. v: row i of V, counted as l's, at v + column * v_stride + i; the rows below the block written.
+// p (64 x 16, row-major), turn (16 x 16, row-major) and small (1): P, R, and whether P is small; written by the
+// first block.
+//
+// Launch: blocks of 256 threads, one for each 64 rows below.
+// Products on tensor cores as in trailing_tensor.cu; all of it but the column by column in double precision.
+#include "householder.cuh"
+
+constexpr int E = 4;
+constexpr int COLUMNS = LANES * E; // of V
+constexpr int LD = COLUMNS + 4;    // of a 64 x 16 matrix in shared memory, row-major: no bank conflicts
+constexpr int STEPS = ROWS / 4;    // products in a sum over 64
+
+// |P|^2 at most, and the pivots^2 of R at least, for the short chain.
+constexpr double SMALL_P = 8.0;
+constexpr double LARGE_PIVOT = 0.25;
+
+// Where a thread stands in its warp's products: row `row` of a tile of 8, columns q of an operand's four.
+struct Lane {
+    int warp, row, q;
+    __device__ Lane() : warp(threadIdx.x / 32), row(threadIdx.x % 32 / 4), q(threadIdx.x % 4) {}
+};
+
+// A warp's 8 rows (8 x 64) times b (64 x 16), added to or taken from c. `steps`: the sum's, four columns each.
+template <bool TAKE>
+__device__ __forceinline__ void multiply(const Lane& at, const double (&a)[STEPS], const double* b, int steps,
+                                         double (&c)[2][2]) {
+    double odd[2][2] = {}; // a second chain
+#pragma unroll
+    for (int s = 0; s < STEPS; ++s) {
+        if (s >= steps) break;
+        const double x = TAKE ? -a[s] : a[s];
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile) {
+            double(&sum)[2] = s % 2 ? odd[tile] : c[tile];
+            mma_m8n8k4_f64(sum[0], sum[1], x, b[(4 * s + at.q) * LD + 8 * tile + at.row]);
+        }
+    }
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) c[tile][e] += odd[tile][e];
+}
+
+// A warp's 8 x 16 to and from shared memory.
+__device__ __forceinline__ void put(const Lane& at, double* to, const double (&c)[2][2]) {
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) to[(8 * at.warp + at.row) * LD + 8 * tile + 2 * at.q + e] = c[tile][e];
+}
+
+__device__ __forceinline__ void get(const Lane& at, const double* from, double (&c)[2][2]) {
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) c[tile][e] = from[(8 * at.warp + at.row) * LD + 8 * tile + 2 * at.q + e];
+}
+
+// One of the four 8 x 8 tiles of P^T P, by a warp.
+__device__ __forceinline__ void gram(const Lane& at, const double* p, double* g) {
+    double sum[2][2] = {};
+    const int i = at.warp / 2 * 8, j = at.warp % 2 * 8;
+#pragma unroll
+    for (int s = 0; s < STEPS; ++s) {
+        const double* const row = p + (4 * s + at.q) * LD;
+        mma_m8n8k4_f64(sum[s % 2][0], sum[s % 2][1], row[i + at.row], row[j + at.row]);
+    }
+#pragma unroll
+    for (int e = 0; e < 2; ++e) g[(i + at.row) * LD + j + 2 * at.q + e] = sum[0][e] + sum[1][e];
+}
+
+// R^-1 (16 x 16, row-major) in place of P^T P, by a warp, and R at `turn` if that is not null; whether P and R
+// allow the short chain. Lane r and lane r + 16 hold row r.
+__device__ __forceinline__ bool root(double* g, double sign, double* turn) {
+    const int lane = threadIdx.x % 32, r = lane % COLUMNS;
+    double a[COLUMNS], z[COLUMNS], trace = 0, inverse = 0;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+        a[c] = fma(sign, g[r * LD + c], c == r ? 1.0 : 0.0);
+        trace += g[c * LD + c];
+    }
+    bool allowed = trace <= SMALL_P;
+#pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) {
+        const double square = __shfl_sync(ALL, a[j], j);
+        allowed = allowed && square >= LARGE_PIVOT;
+        const double y = reciprocal_root(allowed ? square : 1.0);
+        if (r == j) inverse = y;
+        const double scaled = -y * y * a[j];
+#pragma unroll
+        for (int c = j + 1; c < COLUMNS; ++c) {
+            const double pivot_row = __shfl_sync(ALL, a[c], j);
+            a[c] = r > j ? fma(scaled, pivot_row, a[c]) : a[c];
+        }
+    }
+    // Row j of R: y_j times what is left of row j, from the diagonal on.
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) {
+        const double entry = inverse * a[c];
+        if (lane < COLUMNS) g[r * LD + c] = entry;
+        if (lane < COLUMNS && turn) turn[r * COLUMNS + c] = c >= r ? entry : 0.0;
+    }
+    __syncwarp();
+    // Column r of R^-1, from its diagonal entry upwards.
+#pragma unroll
+    for (int i = COLUMNS - 1; i >= 0; --i) {
+        double sum = i == r ? 1.0 : 0.0;
+#pragma unroll
+        for (int j = COLUMNS - 1; j > i; --j) sum = fma(-g[i * LD + j], z[j], sum);
+        z[i] = sum * __shfl_sync(ALL, inverse, i);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < COLUMNS; ++i)
+        if (lane < COLUMNS) g[i * LD + r] = i <= r ? z[i] : 0.0;
+    return allowed;
+}
+
+// c R^-1, in the order of columns that makes the product the next operand (see trailing_tensor.cu).
+__device__ __forceinline__ void scale(const Lane& at, const double* inverse, double (&c)[2][2]) {
+    double product[2][2] = {};
+#pragma unroll
+    for (int s = 0; s < 4; ++s)
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile)
+            mma_m8n8k4_f64(product[tile][0], product[tile][1], c[s / 2][s % 2],
+                           inverse[(s / 2 * 8 + 2 * at.q + s % 2) * LD + 8 * tile + at.row]);
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) c[tile][e] = product[tile][e];
+}
+
+// Shared memory of the two ways, of which a block goes one.
+template <class T>
+union Shared {
+    struct {
+        double v[ROWS * LD], p[ROWS * LD], g[COLUMNS * LD];
+    } fast;
+    struct {
+        T d[ROWS][ROWS + 1], staged[2][COLUMNS], b[ROWS][COLUMNS], rho[ROWS];
+    } careful;
+};
+
+// Column by column: the block's reflectors, and then the rows below one thread's row after the other.
+template <class T>
+__device__ __forceinline__ void column_by_column(Shared<T>& shared, const T* l, long long l_stride, T* v,
+                                                 long long v_stride, long long own_row, bool mine, T sign) {
+    auto& careful = shared.careful;
+    const int i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    T x[E], rho = 0;
+    load_row<T, E>(x, v, v_stride, true);
+    load_block(careful.d, l, l_stride, ROWS);
+    __syncthreads();
+    eliminate<T, E>(careful.d, careful.staged, x, sign, ROWS, rho, (T*)0);
+#pragma unroll
+    for (int r = 0; r < E; ++r) careful.b[i][lane * E + r] = x[r];
+    careful.rho[i] = rho; // the same from all four
+    __syncthreads();
+    const T* const row = l + own_row;
+    load_row<T, E>(x, v + own_row - i, v_stride, mine);
+#pragma unroll 8
+    for (int j = 0; j < ROWS; ++j) {
+        const T entry = mine ? row[j * l_stride] : T(0);
+        T dot = 0, b[E];
+#pragma unroll
+        for (int r = 0; r < E; ++r) {
+            b[r] = careful.b[j][lane * E + r];
+            dot = fma(b[r], x[r], dot);
+        }
+        const T u = careful.rho[j] * fma(sign, row_sum(dot), entry);
+#pragma unroll
+        for (int r = 0; r < E; ++r) x[r] = fma(-u, b[r], x[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < E; ++r)
+        if (mine) v[Order<T, E>::column(lane, r) * v_stride + own_row] = x[r];
+}
+
+template <class T>
+__device__ __forceinline__ void chain(const T* l, long long l_stride, const double* inverse, T* v,
+                                      long long v_stride, double* p, double* turn, int* small, long long below,
+                                      double sign) {
+    __shared__ Shared<T> shared;
+    __shared__ int allowed;
+    auto& fast = shared.fast;
+    const Lane at;
+    const int row = 8 * at.warp + at.row;
+    const long long own = (long long)(blockIdx.x + 1) * ROWS + row;
+    const bool mine = own < ROWS + below;
+
+    // All that comes from device memory is asked for at once.
+    double solve[STEPS], block[STEPS], lower[STEPS], own_v[2][2];
+#pragma unroll
+    for (int s = 0; s < STEPS; ++s) {
+        const int j = 4 * s + at.q;
+        solve[s] = inverse[j * ROWS + row];
+        block[s] = sizeof(T) == 8 && j <= row ? (double)l[j * l_stride + row] : 0.0;
+        lower[s] = mine ? (double)l[j * l_stride + own] : 0.0;
+    }
+#pragma unroll
+    for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+            own_v[tile][e] = mine ? (double)v[(8 * tile + 2 * at.q + e) * v_stride + own] : 0.0;
+#pragma unroll
+    for (int part = 0; part < ROWS * COLUMNS / 256; ++part) {
+        const int column = threadIdx.x / ROWS + part * (256 / ROWS), i = threadIdx.x % ROWS;
+        fast.v[i * LD + column] = (double)v[column * v_stride + i];
+    }
+    __syncthreads();
+
+    double own_p[2][2] = {};
+    const int steps = 2 * (at.warp + 1); // as far as the triangle goes
+    multiply<false>(at, solve, fast.v, steps, own_p);
+    put(at, fast.p, own_p);
+    __syncthreads();
+    if (sizeof(T) == 8) {
+        // What an inverse loses more than a substitution does, when D is ill-conditioned.
+        double rest[2][2];
+        get(at, fast.v, rest);
+        multiply<true>(at, block, fast.p, steps, rest);
+        put(at, fast.v, rest);
+        __syncthreads();
+        multiply<false>(at, solve, fast.v, steps, own_p);
+        put(at, fast.p, own_p);
+        __syncthreads();
+    }
+
+    if (at.warp < 4) gram(at, fast.p, fast.g);
+    multiply<true>(at, lower, fast.p, STEPS, own_v);
+    if (blockIdx.x == 0)
+        for (int e = threadIdx.x; e < ROWS * COLUMNS; e += 256) p[e] = fast.p[e / COLUMNS * LD + e % COLUMNS];
+    __syncthreads();
+    if (at.warp == 0) {
+        const bool short_chain = root(fast.g, sign, blockIdx.x == 0 ? turn : (double*)0);
+        if (threadIdx.x == 0) allowed = short_chain;
+    }
+    __syncthreads();
+    const bool short_chain = allowed;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *small = short_chain;
+    if (short_chain) {
+        scale(at, fast.g, own_v);
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+                if (mine) v[(8 * tile + 2 * at.q + e) * v_stride + own] = (T)own_v[tile][e];
+        return;
+    }
+    __syncthreads();
+    const long long own_row = (long long)(blockIdx.x + 1) * ROWS + threadIdx.x / LANES;
+    column_by_column(shared, l, l_stride, v, v_stride, own_row, own_row < ROWS + below, (T)sign);
+}
+
+// D^-1 of a panel with rows below, by 64 threads, a column each; zero above the diagonal. `l`: the first of the
+// panels' blocks, which lie along the diagonal; a block of threads for each.
+template <class T>
+__device__ __forceinline__ void invert(const T* l, long long l_stride, double* inverse) {
+    constexpr int STEP = 8;
+    // D by columns, its diagonal inverted; entry (j, c) of the inverse, j > c, in its upper triangle at [j][c].
+    __shared__ double d[ROWS][ROWS + 1];
+    l += (long long)blockIdx.x * ROWS * (l_stride + 1);
+    inverse += (long long)blockIdx.x * ROWS * ROWS;
+    const int c = threadIdx.x;
+#pragma unroll 16
+    for (int j = 0; j < ROWS; ++j)
+        if (j <= c) d[j][c] = (double)l[j * l_stride + c];
+    __syncthreads();
+    d[c][c] = 1.0 / d[c][c];
+    __syncthreads();
+    for (int at = 0; at < ROWS; at += STEP) {
+        double x[STEP];
+#pragma unroll
+        for (int i = 0; i < STEP; ++i) x[i] = at + i == c ? 1.0 : 0.0;
+        for (int j = 0; j < at; ++j) {
+            const double known = j >= c ? d[j][c] : 0.0;
+#pragma unroll
+            for (int i = 0; i < STEP; ++i) x[i] = fma(-d[j][at + i], known, x[i]);
+        }
+#pragma unroll
+        for (int j = 0; j < STEP; ++j) {
+            x[j] *= d[at + j][at + j];
+#pragma unroll
+            for (int i = j + 1; i < STEP; ++i) x[i] = fma(-d[at + j][at + i], x[j], x[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < STEP; ++i)
+            if (at + i > c) d[at + i][c] = x[i];
+    }
+    __syncthreads();
+    for (int j = 0; j < ROWS; ++j) inverse[j * ROWS + c] = c >= j ? d[c][j] : 0.0;
+}
+
+#define CHAIN(T, NAME)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(256, 2)                                                     \
+        chain_##NAME(const T* l, long long l_stride, const double* inverse, T* v, long long v_stride,        \
+                     double* p, double* turn, int* small, long long below, double sign) {                    \
+        chain<T>(l, l_stride, inverse, v, v_stride, p, turn, small, below, sign);                            \
+    }                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(64)                                                         \
+        invert_##NAME(const T* l, long long l_stride, double* inverse) {                                     \
+        invert<T>(l, l_stride, inverse);                                                                     \
+    }
+
+CHAIN(float, f32)
+CHAIN(double, f64)

@@ -1,0 +1,88 @@
+//! The resident engine: what it promises beyond the suite that every engine passes.
+
+use crate::support::contract::assert_contract;
+use crate::support::cuda::resident;
+use crate::support::problem::{Kind, Problem, rng, uniform};
+use crate::support::real::{Real, bits};
+use cholupdate::Cholesky;
+use cholupdate::cuda::Resident;
+use cholupdate::faer::Mat;
+use std::fmt::Debug;
+
+/// More panels of 64 than are taken together.
+const ORDER: usize = 64 * 9 + 37;
+
+fn meets_the_contract<T: Real>(engine: &Resident, problem: &Problem<T>, what: impl Debug) {
+    let (new, _) = problem.modified(engine).unwrap();
+    let Problem { l, v, weights } = problem;
+    assert_contract(new.as_ref(), l.as_ref(), v.as_ref(), weights, what);
+}
+
+/// With rows of V scaled by `scale` of the number of their panel.
+fn scaled<T: Real>(mut problem: Problem<T>, scale: impl Fn(usize) -> f64) -> Problem<T> {
+    for i in 0..problem.v.nrows() {
+        let scale = T::of(scale(i / 64));
+        problem.v.row_mut(i).iter_mut().for_each(|x| *x *= scale);
+    }
+    problem
+}
+
+/// Panels where V is small and panels where it dominates, in any order.
+fn easy_and_hard_panels<T: Real>(engine: &Resident) {
+    for k in [1, 3, 20] {
+        let up = |seed| Problem::<T>::feasible(ORDER, k, Kind::Up, 0.5, seed);
+        meets_the_contract(engine, &scaled(up(1), |_| 0.03), ("easy", k));
+        meets_the_contract(engine, &scaled(up(2), |p| if p % 3 == 1 { 1e3 } else { 0.03 }), ("some hard", k));
+        meets_the_contract(engine, &scaled(up(3), |p| if p < 2 { 1e-9 } else { 1.0 }), ("hard later", k));
+        for kind in [Kind::Down, Kind::Mixed] {
+            for gap in [0.3, 1e-4] {
+                meets_the_contract(engine, &Problem::<T>::feasible(ORDER, k, kind, gap, 4), (kind, gap, k));
+            }
+        }
+    }
+}
+
+#[test]
+fn easy_and_hard_panels_meet_the_contract() {
+    let Some((_turn, engine)) = resident() else { return };
+    easy_and_hard_panels::<f64>(&engine);
+    easy_and_hard_panels::<f32>(&engine);
+}
+
+/// A Gaussian process on a line, neighbours all but the same.
+fn smooth(n: usize, nugget: f64) -> Mat<f64> {
+    Mat::from_fn(n, n, |i, j| {
+        let distance = (i as f64 - j as f64) / 20.0;
+        (-distance * distance / 2.0).exp() + if i == j { nugget } else { 0.0 }
+    })
+}
+
+#[test]
+fn ill_conditioned_blocks_meet_the_contract() {
+    let Some((_turn, engine)) = resident() else { return };
+    let n = 300;
+    for nugget in [1e-2, 1e-6, 1e-9] {
+        let l = Cholesky::new(&smooth(n, nugget)).unwrap().to_factor().unwrap();
+        for k in [1, 4] {
+            for size in [1e-3, 0.1, 1.0] {
+                let small = &l * uniform(n, k, &mut rng(7)) * cholupdate::faer::Scale(size);
+                let far = uniform(n, k, &mut rng(8)) * cholupdate::faer::Scale(size);
+                for v in [small, far] {
+                    let problem = Problem::<f64>::new(&l, &v, &vec![1.0; k]);
+                    meets_the_contract(&engine, &problem, ("smooth", nugget, k, size));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_result_is_the_same_every_time() {
+    let Some((_turn, engine)) = resident() else { return };
+    let problem = Problem::<f64>::feasible(ORDER, 5, Kind::Mixed, 0.3, 9);
+    let (first, _) = problem.modified(&engine).unwrap();
+    for _ in 0..3 {
+        let (again, _) = problem.modified(&engine).unwrap();
+        assert_eq!(bits(again.as_ref()), bits(first.as_ref()));
+    }
+}
