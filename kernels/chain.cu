@@ -17,7 +17,7 @@
 // p (64 x 16, row-major), turn (16 x 16, row-major) and small (1): P, R, and whether P is small; written by the
 // first block.
 //
-// Launch: blocks of 256 threads, one for each 64 rows below.
+// Launch: blocks of 256 threads, each for 64 rows below and for those a grid of such further on.
 // Products on tensor cores as in trailing_tensor.cu; all of it but the column by column in double precision.
 #include "householder.cuh"
 
@@ -85,51 +85,34 @@ __device__ __forceinline__ void gram(const Lane& at, const double* p, double* g)
     for (int e = 0; e < 2; ++e) g[(i + at.row) * LD + j + 2 * at.q + e] = sum[0][e] + sum[1][e];
 }
 
-// R^-1 (16 x 16, row-major) in place of P^T P, by a warp, and R at `turn` if that is not null; whether P and R
-// allow the short chain. Lane r and lane r + 16 hold row r.
-__device__ __forceinline__ bool root(double* g, double sign, double* turn) {
-    const int lane = threadIdx.x % 32, r = lane % COLUMNS;
-    double a[COLUMNS], z[COLUMNS], trace = 0, inverse = 0;
+// R^-1 (16 x 16, row-major) in place of P^T P, and R at `turn` if that is not null, by all threads, one for each
+// entry; whether P and R allow the short chain. With 1 + S P^T P = U^T D U, U with a unit diagonal, row j of U and
+// the square d_j are what goes round at step j; U^-T grows beside.
+__device__ __forceinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign, double* turn) {
+    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
+    double trace = 0;
 #pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        a[c] = fma(sign, g[r * LD + c], c == r ? 1.0 : 0.0);
-        trace += g[c * LD + c];
-    }
+    for (int i = 0; i < COLUMNS; ++i) trace += g[i * LD + i];
+    double a = fma(sign, g[r * LD + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
     bool allowed = trace <= SMALL_P;
-#pragma unroll
+#pragma unroll 1
     for (int j = 0; j < COLUMNS; ++j) {
-        const double square = __shfl_sync(ALL, a[j], j);
-        allowed = allowed && square >= LARGE_PIVOT;
-        const double y = reciprocal_root(allowed ? square : 1.0);
-        if (r == j) inverse = y;
-        const double scaled = -y * y * a[j];
-#pragma unroll
-        for (int c = j + 1; c < COLUMNS; ++c) {
-            const double pivot_row = __shfl_sync(ALL, a[c], j);
-            a[c] = r > j ? fma(scaled, pivot_row, a[c]) : a[c];
+        if (r == j) {
+            rows[j][0][c] = a;
+            rows[j][1][c] = e;
         }
+        __syncthreads();
+        const double square = rows[j][0][j];
+        allowed = allowed && square >= LARGE_PIVOT;
+        const double inverse = reciprocal(allowed ? square : 1.0);
+        const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
+        a = fma(-taken, rows[j][0][c], a);
+        e = fma(-taken, rows[j][1][c], e);
     }
-    // Row j of R: y_j times what is left of row j, from the diagonal on.
-    __syncwarp();
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) {
-        const double entry = inverse * a[c];
-        if (lane < COLUMNS) g[r * LD + c] = entry;
-        if (lane < COLUMNS && turn) turn[r * COLUMNS + c] = c >= r ? entry : 0.0;
-    }
-    __syncwarp();
-    // Column r of R^-1, from its diagonal entry upwards.
-#pragma unroll
-    for (int i = COLUMNS - 1; i >= 0; --i) {
-        double sum = i == r ? 1.0 : 0.0;
-#pragma unroll
-        for (int j = COLUMNS - 1; j > i; --j) sum = fma(-g[i * LD + j], z[j], sum);
-        z[i] = sum * __shfl_sync(ALL, inverse, i);
-    }
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < COLUMNS; ++i)
-        if (lane < COLUMNS) g[i * LD + r] = i <= r ? z[i] : 0.0;
+    // (r, c) of R is entry c of row r over the root of its square; of R^-1, entry r of the other row c.
+    const double y = reciprocal_root(allowed ? rows[r][0][r] : 1.0), z = reciprocal_root(allowed ? rows[c][0][c] : 1.0);
+    if (turn) turn[r * COLUMNS + c] = c >= r ? rows[r][0][c] * y : 0.0;
+    g[r * LD + c] = c >= r ? rows[c][1][r] * z : 0.0;
     return allowed;
 }
 
@@ -148,21 +131,53 @@ __device__ __forceinline__ void scale(const Lane& at, const double* inverse, dou
         for (int e = 0; e < 2; ++e) c[tile][e] = product[tile][e];
 }
 
+// A warp's 8 rows below: of L (8 x 64) as products take it, of V (8 x 16) as they leave it.
+struct Tile {
+    double l[STEPS], v[2][2];
+
+    template <class T>
+    __device__ __forceinline__ void load(const Lane& at, const T* from, long long l_stride, const T* of_v,
+                                         long long v_stride, long long own, long long end) {
+        const bool mine = own < end;
+        from += at.q * l_stride + own;
+#pragma unroll
+        for (int s = 0; s < STEPS; ++s) {
+            l[s] = mine ? (double)*from : 0.0;
+            from += 4 * l_stride;
+        }
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+                v[tile][e] = mine ? (double)of_v[(8 * tile + 2 * at.q + e) * v_stride + own] : 0.0;
+    }
+
+    template <class T>
+    __device__ __forceinline__ void store(const Lane& at, T* of_v, long long v_stride, long long own,
+                                          long long end) const {
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+                if (own < end) of_v[(8 * tile + 2 * at.q + e) * v_stride + own] = (T)v[tile][e];
+    }
+};
+
 // Shared memory of the two ways, of which a block goes one.
 template <class T>
 union Shared {
     struct {
-        double v[ROWS * LD], p[ROWS * LD], g[COLUMNS * LD];
+        double v[ROWS * LD], p[ROWS * LD], g[COLUMNS * LD], rows[COLUMNS][2][COLUMNS];
     } fast;
     struct {
         T d[ROWS][ROWS + 1], staged[2][COLUMNS], b[ROWS][COLUMNS], rho[ROWS];
     } careful;
 };
 
-// Column by column: the block's reflectors, and then the rows below one thread's row after the other.
+// Column by column: the block's reflectors, and then the rows below from `own` on, four threads to each.
 template <class T>
 __device__ __forceinline__ void column_by_column(Shared<T>& shared, const T* l, long long l_stride, T* v,
-                                                 long long v_stride, long long own_row, bool mine, T sign) {
+                                                 long long v_stride, long long own, long long end, T sign) {
     auto& careful = shared.careful;
     const int i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     T x[E], rho = 0;
@@ -174,24 +189,27 @@ __device__ __forceinline__ void column_by_column(Shared<T>& shared, const T* l, 
     for (int r = 0; r < E; ++r) careful.b[i][lane * E + r] = x[r];
     careful.rho[i] = rho; // the same from all four
     __syncthreads();
-    const T* const row = l + own_row;
-    load_row<T, E>(x, v + own_row - i, v_stride, mine);
+    for (; own - i < end; own += (long long)gridDim.x * ROWS) {
+        const bool mine = own < end;
+        const T* entry = l + own;
+        load_row<T, E>(x, v + own - i, v_stride, mine);
 #pragma unroll 8
-    for (int j = 0; j < ROWS; ++j) {
-        const T entry = mine ? row[j * l_stride] : T(0);
-        T dot = 0, b[E];
+        for (int j = 0; j < ROWS; ++j) {
+            T dot = 0, b[E];
 #pragma unroll
-        for (int r = 0; r < E; ++r) {
-            b[r] = careful.b[j][lane * E + r];
-            dot = fma(b[r], x[r], dot);
+            for (int r = 0; r < E; ++r) {
+                b[r] = careful.b[j][lane * E + r];
+                dot = fma(b[r], x[r], dot);
+            }
+            const T u = careful.rho[j] * fma(sign, row_sum(dot), mine ? *entry : T(0));
+            entry += l_stride;
+#pragma unroll
+            for (int r = 0; r < E; ++r) x[r] = fma(-u, b[r], x[r]);
         }
-        const T u = careful.rho[j] * fma(sign, row_sum(dot), entry);
 #pragma unroll
-        for (int r = 0; r < E; ++r) x[r] = fma(-u, b[r], x[r]);
+        for (int r = 0; r < E; ++r)
+            if (mine) v[Order<T, E>::column(lane, r) * v_stride + own] = x[r];
     }
-#pragma unroll
-    for (int r = 0; r < E; ++r)
-        if (mine) v[Order<T, E>::column(lane, r) * v_stride + own_row] = x[r];
 }
 
 template <class T>
@@ -199,27 +217,26 @@ __device__ __forceinline__ void chain(const T* l, long long l_stride, const doub
                                       long long v_stride, double* p, double* turn, int* small, long long below,
                                       double sign) {
     __shared__ Shared<T> shared;
-    __shared__ int allowed;
     auto& fast = shared.fast;
     const Lane at;
     const int row = 8 * at.warp + at.row;
-    const long long own = (long long)(blockIdx.x + 1) * ROWS + row;
-    const bool mine = own < ROWS + below;
+    const long long end = ROWS + below, stride = (long long)gridDim.x * ROWS;
+    long long own = (long long)(blockIdx.x + 1) * ROWS + row;
 
     // All that comes from device memory is asked for at once.
-    double solve[STEPS], block[STEPS], lower[STEPS], own_v[2][2];
+    double solve[STEPS], block[STEPS];
+    Tile tile;
+    const double* of_inverse = inverse + at.q * ROWS + row;
+    const T* of_block = l + at.q * l_stride + row;
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
-        const int j = 4 * s + at.q;
-        solve[s] = inverse[j * ROWS + row];
-        block[s] = sizeof(T) == 8 && j <= row ? (double)l[j * l_stride + row] : 0.0;
-        lower[s] = mine ? (double)l[j * l_stride + own] : 0.0;
+        solve[s] = of_inverse[4 * s * ROWS];
+        if (sizeof(T) == 8) {
+            block[s] = 4 * s + at.q <= row ? (double)*of_block : 0.0;
+            of_block += 4 * l_stride;
+        }
     }
-#pragma unroll
-    for (int tile = 0; tile < 2; ++tile)
-#pragma unroll
-        for (int e = 0; e < 2; ++e)
-            own_v[tile][e] = mine ? (double)v[(8 * tile + 2 * at.q + e) * v_stride + own] : 0.0;
+    tile.load(at, l, l_stride, v, v_stride, own, end);
 #pragma unroll
     for (int part = 0; part < ROWS * COLUMNS / 256; ++part) {
         const int column = threadIdx.x / ROWS + part * (256 / ROWS), i = threadIdx.x % ROWS;
@@ -245,29 +262,26 @@ __device__ __forceinline__ void chain(const T* l, long long l_stride, const doub
     }
 
     if (at.warp < 4) gram(at, fast.p, fast.g);
-    multiply<true>(at, lower, fast.p, STEPS, own_v);
+    multiply<true>(at, tile.l, fast.p, STEPS, tile.v);
     if (blockIdx.x == 0)
         for (int e = threadIdx.x; e < ROWS * COLUMNS; e += 256) p[e] = fast.p[e / COLUMNS * LD + e % COLUMNS];
     __syncthreads();
-    if (at.warp == 0) {
-        const bool short_chain = root(fast.g, sign, blockIdx.x == 0 ? turn : (double*)0);
-        if (threadIdx.x == 0) allowed = short_chain;
-    }
+    const bool short_chain = root(fast.g, fast.rows, sign, blockIdx.x == 0 ? turn : (double*)0);
     __syncthreads();
-    const bool short_chain = allowed;
     if (blockIdx.x == 0 && threadIdx.x == 0) *small = short_chain;
-    if (short_chain) {
-        scale(at, fast.g, own_v);
-#pragma unroll
-        for (int tile = 0; tile < 2; ++tile)
-#pragma unroll
-            for (int e = 0; e < 2; ++e)
-                if (mine) v[(8 * tile + 2 * at.q + e) * v_stride + own] = (T)own_v[tile][e];
+    if (!short_chain) {
+        own = (long long)(blockIdx.x + 1) * ROWS + threadIdx.x / LANES;
+        column_by_column(shared, l, l_stride, v, v_stride, own, end, (T)sign);
         return;
     }
-    __syncthreads();
-    const long long own_row = (long long)(blockIdx.x + 1) * ROWS + threadIdx.x / LANES;
-    column_by_column(shared, l, l_stride, v, v_stride, own_row, own_row < ROWS + below, (T)sign);
+    while (true) {
+        scale(at, fast.g, tile.v);
+        tile.store(at, v, v_stride, own, end);
+        own += stride;
+        if (own - row >= end) return; // all of the block's threads alike
+        tile.load(at, l, l_stride, v, v_stride, own, end);
+        multiply<true>(at, tile.l, fast.p, STEPS, tile.v);
+    }
 }
 
 // D^-1 of a panel with rows below, by 64 threads, a column each; zero above the diagonal. `l`: the first of the

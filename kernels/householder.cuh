@@ -115,7 +115,6 @@ __device__ __forceinline__ int eliminate(T (*d)[ROWS + 1], T (*staged)[LANES * E
     int j = 0;
     for (; j < cols; ++j) {
         const T l = next_l, pivot = next_pivot;
-        const int next = min(j + 1, ROWS - 1);
         __syncthreads(); // v_j is there, and v_j-1 has been read
         T b[E], norm = 0, dot = 0;
 #pragma unroll
@@ -124,8 +123,10 @@ __device__ __forceinline__ int eliminate(T (*d)[ROWS + 1], T (*staged)[LANES * E
             norm = fma(b[r], b[r], norm);
             dot = fma(x[r], b[r], dot);
         }
-        next_l = of_block ? d[next][i] : T(0);
-        next_pivot = d[next][next];
+        if (j + 1 < cols) {
+            next_l = of_block ? d[j + 1][i] : T(0);
+            next_pivot = d[j + 1][j + 1];
+        }
         norm = row_sum(norm);
         dot = sign * row_sum(dot);
         const T old_square = pivot * pivot, square = fma(sign, norm, old_square);

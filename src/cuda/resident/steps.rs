@@ -52,6 +52,8 @@ impl Function {
 
 /// `chain.cu` and `reflect.cu` for one scalar type.
 pub(super) struct Steps<T> {
+    /// Blocks of threads that the device works on at once.
+    at_once: usize,
     invert: Function,
     chain: Function,
     reflect: Function,
@@ -96,6 +98,7 @@ impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let (chain, reflect) = (device.module(CHAIN)?, device.module(REFLECT)?);
         Ok(Self {
+            at_once: 2 * device.multiprocessors(),
             invert: Function::load(&chain, "invert", T::TYPE_NAME)?,
             chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
             reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
@@ -141,7 +144,7 @@ impl<T: Scalar> Steps<T> {
         let (mut inverse, mut p) = (kept.inverse.address(), kept.p.address());
         let (mut turn, mut small) = (kept.turn.address(), kept.small.address());
         let (mut below, mut sign) = ((block.rows - PANEL_COLS) as c_longlong, rows.sign);
-        let blocks = (block.rows - PANEL_COLS).div_ceil(PANEL_COLS);
+        let blocks = (block.rows - PANEL_COLS).div_ceil(PANEL_COLS).min(self.at_once);
         let mut arguments = [
             argument(&mut l),
             argument(&mut l_stride),
