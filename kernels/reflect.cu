@@ -15,7 +15,7 @@
 // with 4 lanes does (f32), written.
 //
 // `last`: the last of the panels has no rows below. Its reflectors are made from [D V_D] and nobody's, and its new
-// block goes to `target`, shaped as l. status: the least number, counted from 1 and `first` on, of a column whose
+// block goes to `target`, shaped as l. pivots (rows): the new diagonal; written. status: the least number, counted from 1 and `first` on, of a column whose
 // pivot^2 is not positive; atomic.
 //
 // Launch: a block for each panel, of 320 threads, for `turn` of 256. S = 1 or -1 is the sign of all 16 columns of V.
@@ -27,7 +27,8 @@ constexpr int COLUMNS = LANES * E; // of V
 template <class T>
 __device__ __forceinline__ void reflect(const T* l, long long l_stride, const T* v, long long v_stride,
                                         const double* p, double* turn, const int* small, T* reflectors, T* target,
-                                        int rows, int last, T sign, long long first, int* status) {
+                                        T* pivots, int rows, int last, T sign, long long first,
+                                        int* status) {
     typedef Order<T, E> Place;
     __shared__ T d[ROWS][ROWS + 1]; // by columns
     __shared__ T staged[2][COLUMNS], z[COLUMNS][COLUMNS + 1];
@@ -40,6 +41,7 @@ __device__ __forceinline__ void reflect(const T* l, long long l_stride, const T*
 
     // Behind the block the rows of Z: those of the identity.
     T x[E];
+    const T old = from_p && i < cols ? l[(at + i) * (l_stride + 1)] : T(1);
     load_row<T, E>(x, v + at, v_stride, i < cols);
     if (i < ROWS) load_block(d, l + at * (l_stride + 1), l_stride, cols);
     if (i < ROWS && from_p) {
@@ -75,6 +77,7 @@ __device__ __forceinline__ void reflect(const T* l, long long l_stride, const T*
     for (int r = 0; r < E; ++r)
         if (i >= ROWS) z[i - ROWS][Place::column(lane, r)] = x[r];
     __syncthreads();
+    if (i < cols && lane == 0) pivots[at + i] = old * d[i][i];
     if (stores) {
         for (int j = lane; j < cols; j += LANES)
             if (i < cols && j <= i) target[(at + j) * l_stride + at + i] = d[j][i];
@@ -135,27 +138,28 @@ __device__ __forceinline__ void turned(const double* turn, const double* carried
     }
 }
 
-// The diagonal, `stride` apart, into `pivots`; a thread for each.
+// The new diagonal into L, entries `stride` apart; a thread for each. As the reflectors go over the block's own
+// rows they give it too, but where L is small beside V perhaps with another sign.
 template <class T>
-__device__ __forceinline__ void gather(const T* l, long long stride, T* pivots, long long count) {
+__device__ __forceinline__ void settle(T* l, long long stride, const T* pivots, long long count) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) pivots[i] = l[i * stride];
+    if (i < count) l[i * stride] = pivots[i];
 }
 
 #define REFLECT(T, NAME)                                                                                     \
     extern "C" __global__ void __launch_bounds__(320)                                                        \
         reflect_##NAME(const T* l, long long l_stride, const T* v, long long v_stride, const double* p,      \
-                       double* turn, const int* small, T* reflectors, T* target, int rows, int last,         \
-                       double sign, long long first, int* status) {                                          \
-        reflect<T>(l, l_stride, v, v_stride, p, turn, small, reflectors, target, rows, last, (T)sign, first, \
-                   status);                                                                                  \
+                       double* turn, const int* small, T* reflectors, T* target, T* pivots, int rows,        \
+                       int last, double sign, long long first, int* status) {                                \
+        reflect<T>(l, l_stride, v, v_stride, p, turn, small, reflectors, target, pivots, rows, last,         \
+                   (T)sign, first, status);                                                                  \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(256)                                                        \
         turn_##NAME(const double* turn, const double* carried, double* carry, int fresh, T* reflectors) {    \
         turned<T>(turn, carried, carry, fresh, reflectors);                                                  \
     }                                                                                                        \
-    extern "C" __global__ void gather_##NAME(const T* l, long long stride, T* pivots, long long count) {     \
-        gather<T>(l, stride, pivots, count);                                                                 \
+    extern "C" __global__ void settle_##NAME(T* l, long long stride, const T* pivots, long long count) {     \
+        settle<T>(l, stride, pivots, count);                                                                 \
     }
 
 REFLECT(float, f32)

@@ -204,7 +204,6 @@ impl<T: Scalar> Queue<T> {
         }
         // SAFETY: as above.
         unsafe {
-            self.steps.gather(chain, &self.block(to, plan.start, plan.rows), pivots)?;
             chain.download(status, &self.status.1, 0..1)?;
             chain.download(pivots, &self.pivots.1, plan.start..*order)
         }
@@ -252,6 +251,11 @@ impl<T: Scalar> Queue<T> {
             self.chained.record(chain)?;
             self.panels(sweep, first, end)?;
         }
+        // SAFETY: the reflectors of all panels are behind `made`, which the bulk has waited for.
+        unsafe {
+            let pivots = self.pivots.0.slice(start..plan.rows);
+            steps.settle(&self.bulk, &self.block(sweep.to, start, plan.rows), pivots)?;
+        }
         self.done.record(&self.bulk)?;
         chain.wait(&self.done)
     }
@@ -276,7 +280,8 @@ impl<T: Scalar> Queue<T> {
         // sweep; the next begins behind `done`.
         unsafe {
             let rows = self.rows(&self.v_ahead, sweep, row);
-            self.steps.reflect(mirror, (&from_here, to_here.l), &rows, &kept, (row, end - first), status)?;
+            let pivots = self.pivots.0.slice(row..*order);
+            self.steps.reflect(mirror, (&from_here, to_here.l), &rows, &kept, (pivots, status), (row, end - first))?;
             let carry = |group: usize| {
                 let first = group % 2 * V_COLS * V_COLS;
                 self.carry.slice(first..first + V_COLS * V_COLS)

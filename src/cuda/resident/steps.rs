@@ -58,7 +58,7 @@ pub(super) struct Steps<T> {
     chain: Function,
     reflect: Function,
     turn: Function,
-    gather: Function,
+    settle: Function,
     scalar: PhantomData<T>,
 }
 
@@ -103,7 +103,7 @@ impl<T: Scalar> Steps<T> {
             chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
             reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
             turn: Function::load(&reflect, "turn", T::TYPE_NAME)?,
-            gather: Function::load(&reflect, "gather", T::TYPE_NAME)?,
+            settle: Function::load(&reflect, "settle", T::TYPE_NAME)?,
             scalar: PhantomData,
         })
     }
@@ -172,8 +172,8 @@ impl<T: Scalar> Steps<T> {
         (block, target): (&Block<'_, T>, DeviceSlice<'_, T>),
         rows: &Rows<'_, T>,
         kept: &Kept<'_, T>,
+        (pivots, status): (DeviceSlice<'_, T>, DeviceSlice<'_, i32>),
         (first, panels): (usize, usize),
-        status: DeviceSlice<'_, i32>,
     ) -> Result<(), Error> {
         let taken = block.rows.min(panels * PANEL_COLS);
         debug_assert!(taken > (panels - 1) * PANEL_COLS);
@@ -183,7 +183,7 @@ impl<T: Scalar> Steps<T> {
         let (mut reflectors, mut target) = (kept.reflectors.address(), target.address());
         let (mut taken, mut last) = (taken as c_int, c_int::from(taken == block.rows));
         let (mut sign, mut first) = (rows.sign, first as c_longlong);
-        let mut status = status.address();
+        let (mut pivots, mut status) = (pivots.address(), status.address());
         let mut arguments = [
             argument(&mut l),
             argument(&mut l_stride),
@@ -194,13 +194,14 @@ impl<T: Scalar> Steps<T> {
             argument(&mut small),
             argument(&mut reflectors),
             argument(&mut target),
+            argument(&mut pivots),
             argument(&mut taken),
             argument(&mut last),
             argument(&mut sign),
             argument(&mut first),
             argument(&mut status),
         ];
-        // SAFETY: fourteen arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: fifteen arguments of the types of the kernel's; the caller vouches for what they point to.
         unsafe { self.reflect.launch(stream, ((panels, 1), 320), &mut arguments) }
     }
 
@@ -231,11 +232,11 @@ impl<T: Scalar> Steps<T> {
         unsafe { self.turn.launch(stream, ((panels, 1), 256), &mut arguments) }
     }
 
-    /// Asks for the diagonal from `block` on.
+    /// Asks for the new diagonal to go into L from `block` on.
     ///
     /// # Safety
-    /// Both live until it is done, and `pivots` are this stream's.
-    pub unsafe fn gather(
+    /// Both live until it is done, and this L is this stream's.
+    pub unsafe fn settle(
         &self,
         stream: &Stream,
         block: &Block<'_, T>,
@@ -248,7 +249,7 @@ impl<T: Scalar> Steps<T> {
         let mut arguments =
             [argument(&mut l), argument(&mut stride), argument(&mut pivots), argument(&mut count)];
         // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.gather.launch(stream, ((block.rows.div_ceil(THREADS), 1), THREADS), &mut arguments) }
+        unsafe { self.settle.launch(stream, ((block.rows.div_ceil(THREADS), 1), THREADS), &mut arguments) }
     }
 }
 
