@@ -10,29 +10,25 @@
 //! | `CHOLUPDATE_BENCH_TUNING` | `blocks,threads,elements,panel_cols,slots` instead of `Tuning::for_device`; several by `;` |
 //! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
 
+#[path = "support/cells.rs"]
+mod cells;
 #[path = "support/link.rs"]
 mod link;
 
+use self::cells::{change, factor, list, measure, residual, testing, var};
 use cholupdate::cuda::{Device, Hybrid, Tuning};
-use cholupdate::faer::{Mat, MatRef};
-use cholupdate::{Cholesky, Cpu, Engine, Scalar};
-use rayon::prelude::*;
-use std::env;
-use std::time::{Duration, Instant};
+use cholupdate::{Cholesky, Cpu, Scalar};
+use std::time::Duration;
 
-/// Samples of each verb, unless they take longer than this together.
-const SAMPLES: usize = 9;
+/// For the samples of a cell.
 const BUDGET: Duration = Duration::from_secs(4);
-const SAMPLED_ROWS: usize = 8;
 
 fn main() {
-    let says = |flag| env::args().any(|argument| argument == flag);
-    let testing = says("--test") || !says("--bench");
     let device = match Device::new(0) {
         Ok(device) => device,
         Err(error) => return println!("no device, nothing measured: {error}"),
     };
-    let (orders, ranks) = if testing {
+    let (orders, ranks) = if testing() {
         (vec![300], vec![1, 40])
     } else {
         (vec![4096, 8192, 16384, 32768], vec![1, 16, 64, 256])
@@ -74,14 +70,14 @@ fn cells<T: Scalar>(
         .then(|| Cholesky::from_factor_in(&l, Cpu::default()).expect("a factor"));
     let mut cpu_times = Vec::new();
     if let Some(mut cpu) = cpu {
-        cpu_times = ranks.iter().map(|&rank| measure(&mut cpu, &change(order, rank))).collect();
+        cpu_times = ranks.iter().map(|&rank| measure(&mut cpu, &change(order, rank), BUDGET)).collect();
     }
     for tuning in tunings {
         let engine = Hybrid::new(device, *tuning).expect("a valid tuning");
         let mut factor = Cholesky::from_factor_in(&l, engine).expect("a factor");
         for (at, &rank) in ranks.iter().enumerate() {
             let v = change::<T>(order, rank);
-            let [up, down] = measure(&mut factor, &v);
+            let [up, down] = measure(&mut factor, &v, BUDGET);
             factor.update(&v).expect("an update");
             let residual = residual(l.as_ref(), v.as_ref(), factor.to_factor().expect("L").as_ref());
             factor.downdate(&v).expect("a downdate");
@@ -110,27 +106,6 @@ fn cells<T: Scalar>(
     }
 }
 
-/// Median seconds of an update and of the downdate that takes it back.
-fn measure<T: Scalar, E: Engine<T>>(factor: &mut Cholesky<T, E>, v: &Mat<T>) -> [f64; 2] {
-    let mut seconds = [Vec::new(), Vec::new()];
-    // The first call allocates.
-    factor.update(v).expect("an update");
-    factor.downdate(v).expect("a downdate");
-    let begin = Instant::now();
-    while seconds[0].len() < SAMPLES && (seconds[0].is_empty() || begin.elapsed() < BUDGET) {
-        let start = Instant::now();
-        factor.update(v).expect("an update");
-        seconds[0].push(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        factor.downdate(v).expect("a downdate");
-        seconds[1].push(start.elapsed().as_secs_f64());
-    }
-    seconds.map(|mut seconds| {
-        seconds.sort_by(f64::total_cmp);
-        seconds[seconds.len() / 2]
-    })
-}
-
 /// Bytes of L that cross the link, each way: all below the diagonal blocks and their heads.
 fn bytes_each_way<T>(order: usize, panel_cols: usize) -> f64 {
     let panels = (0..order).step_by(panel_cols);
@@ -140,67 +115,6 @@ fn bytes_each_way<T>(order: usize, panel_cols: usize) -> f64 {
     (entries * size_of::<T>()) as f64
 }
 
-/// A number in ±1 that depends on its place alone.
-fn noise(seed: u64, i: usize, j: usize) -> f64 {
-    let mut x = seed ^ ((i as u64) << 32 | j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-}
-
-/// A well-conditioned factor. (n × n)
-fn factor<T: Scalar>(order: usize) -> Mat<T> {
-    let mut l = Mat::<T>::zeros(order, order);
-    let scale = 0.5 / (order as f64).sqrt();
-    l.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
-        for (i, x) in column.iter_mut().enumerate().skip(j) {
-            *x = T::from_f64(if i == j { 1.0 } else { scale * noise(1, i, j) });
-        }
-    });
-    l
-}
-
-/// V. (n × k)
-fn change<T: Scalar>(order: usize, rank: usize) -> Mat<T> {
-    Mat::from_fn(order, rank, |i, r| T::from_f64(noise(2, i, r) / (rank as f64).sqrt()))
-}
-
-/// The largest entry of L'L'ᵀ − (L Lᵀ + V Vᵀ) in sampled rows, over that of A'.
-fn residual<T: Scalar>(l: MatRef<'_, T>, v: MatRef<'_, T>, new: MatRef<'_, T>) -> f64 {
-    let order = l.nrows();
-    let rows: Vec<_> = (1..=SAMPLED_ROWS).map(|s| s * order / SAMPLED_ROWS - 1).collect();
-    let products = |m: MatRef<'_, T>, triangular: bool| -> Vec<Vec<f64>> {
-        let (n, k) = (m.nrows(), m.ncols());
-        let partial = |j: usize, sums: &mut Vec<Vec<f64>>| {
-            let first = if triangular { j } else { 0 };
-            for (row, sums) in rows.iter().zip(sums) {
-                let x = m[(*row, j)].to_f64();
-                if x != 0.0 {
-                    (first..n).for_each(|i| sums[i] += x * m[(i, j)].to_f64());
-                }
-            }
-        };
-        let zero = || vec![vec![0.0; n]; rows.len()];
-        let fold = (0..k).into_par_iter().with_min_len(64).fold(zero, |mut sums, j| {
-            partial(j, &mut sums);
-            sums
-        });
-        fold.reduce(zero, |a, b| {
-            a.iter().zip(&b).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + b).collect()).collect()
-        })
-    };
-    let (old, change, new) = (products(l, true), products(v, false), products(new, true));
-    let (mut largest, mut difference) = (0.0f64, 0.0f64);
-    for ((old, change), new) in old.iter().flatten().zip(change.iter().flatten()).zip(new.iter().flatten()) {
-        let expected = old + change;
-        largest = largest.max(expected.abs());
-        // NaN stays.
-        let d = (new - expected).abs();
-        difference = if d <= difference { difference } else { d };
-    }
-    difference / largest
-}
-
 fn tuning(text: &str) -> Tuning {
     let numbers: Vec<usize> =
         text.split(',').map(|number| number.trim().parse().expect("five numbers")).collect();
@@ -208,12 +122,4 @@ fn tuning(text: &str) -> Tuning {
         panic!("CHOLUPDATE_BENCH_TUNING takes five numbers");
     };
     Tuning { blocks_per_kernel, threads_per_block, elements_per_thread, panel_cols, slots }
-}
-
-fn var(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn list(name: &str) -> Option<Vec<usize>> {
-    var(name).map(|value| value.split(',').map(|item| item.trim().parse().expect("numbers")).collect())
 }

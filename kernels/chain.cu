@@ -26,9 +26,12 @@ constexpr int COLUMNS = LANES * E; // of V
 constexpr int LD = COLUMNS + 4;    // of a 64 x 16 matrix in shared memory, row-major: no bank conflicts
 constexpr int STEPS = ROWS / 4;    // products in a sum over 64
 
-// |P|^2 at most, and the pivots^2 of R at least, for the short chain.
-constexpr double SMALL_P = 8.0;
+// For the short chain: |P|^2 at most, since P is as good as |D| |P| is not much more than a row of D; the pivots^2
+// of R at least; and at least this share of the entry that each was left of, so that the columns of P point into
+// different directions, however unlike their lengths.
+constexpr double SMALL_P = 256.0;
 constexpr double LARGE_PIVOT = 0.25;
+constexpr double LARGE_SHARE = 1.0 / 64.0;
 
 // Where a thread stands in its warp's products: row `row` of a tile of 8, columns q of an operand's four.
 struct Lane {
@@ -101,9 +104,10 @@ __device__ __forceinline__ bool root(double* g, double (*rows)[2][COLUMNS], doub
             rows[j][0][c] = a;
             rows[j][1][c] = e;
         }
+        const double entry = fma(sign, g[j * LD + j], 1.0);
         __syncthreads();
         const double square = rows[j][0][j];
-        allowed = allowed && square >= LARGE_PIVOT;
+        allowed = allowed && square >= LARGE_PIVOT && square >= LARGE_SHARE * entry;
         const double inverse = reciprocal(allowed ? square : 1.0);
         const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
         a = fma(-taken, rows[j][0][c], a);

@@ -5,7 +5,6 @@ use crate::change::Change;
 use crate::cpu::copy_scaled;
 use crate::scalar::Scalar;
 use core::ops::Range;
-use faer::MatRef;
 use rayon::prelude::*;
 
 /// How many threads of the device may share a row. More would leave the CPU too few passes to share.
@@ -72,8 +71,7 @@ impl Passes {
     /// Writes `rows` of V diag(√|w|) as the passes take it, columns `stride` apart: plus signs first, filled up
     /// with zero columns.
     pub fn fill<T: Scalar>(&self, v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
-        let rank = change.rank();
-        pack(&mut v[..self.columns() * stride], stride, change, rows, |r| (r < rank).then_some(r));
+        pack(&mut v[..self.columns() * stride], stride, change, rows);
     }
 
     /// Columns with a plus sign in one pass; they come first.
@@ -82,21 +80,14 @@ impl Passes {
     }
 }
 
-/// Writes `rows` of V diag(√|w|) in columns `stride` apart: in each the one that `source` names for it, of those
-/// with a plus sign and then those with a minus, or zeros.
-pub(super) fn pack<T: Scalar>(
-    v: &mut [T],
-    stride: usize,
-    change: &Change<'_, T>,
-    rows: Range<usize>,
-    source: impl Fn(usize) -> Option<usize> + Sync,
-) {
+/// Writes `rows` of V diag(√|w|) in columns `stride` apart, as many as there is room for: those with a plus sign,
+/// those with a minus, and zeros.
+pub(super) fn pack<T: Scalar>(v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
     /// Scalars from which on threads are worth waking.
-    const WORTH_SHARING: usize = 1 << 19;
+    const WORTH_SHARING: usize = 1 << 17;
     let copy = |(r, to): (usize, &mut [T])| {
         let to = &mut to[rows.clone()];
-        let from: Option<(MatRef<'_, T>, T)> = source(r).and_then(|r| change.columns().nth(r));
-        let Some((column, scale)) = from else { return to.fill(T::ZERO) };
+        let Some((column, scale)) = change.columns().nth(r) else { return to.fill(T::ZERO) };
         copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
     };
     if v.len() / stride * rows.len() < WORTH_SHARING {

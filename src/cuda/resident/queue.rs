@@ -22,6 +22,7 @@ use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
+use core::ops::Range;
 
 /// Panels whose reflectors are made at once.
 const TOGETHER: usize = 8;
@@ -70,7 +71,7 @@ pub(super) struct Queue<T> {
     order: usize,
 }
 
-/// How the columns of V are cut up: so many sweeps of either sign.
+/// How the columns of V are cut up: into sweeps for either sign.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps {
     plus: usize,
@@ -79,23 +80,35 @@ pub(super) struct Sweeps {
 
 impl Sweeps {
     pub fn new<T: Scalar>(change: &Change<'_, T>) -> Self {
-        Self { plus: change.plus.div_ceil(V_COLS), minus: change.minus.div_ceil(V_COLS) }
+        Self { plus: change.plus, minus: change.minus }
+    }
+
+    fn of_plus(self) -> usize {
+        self.plus.div_ceil(V_COLS)
     }
 
     fn count(self) -> usize {
-        self.plus + self.minus
+        self.of_plus() + self.minus.div_ceil(V_COLS)
+    }
+
+    /// Columns of V on the device: sixteen a sweep.
+    fn columns(self) -> usize {
+        self.count() * V_COLS
     }
 
     fn sign(self, sweep: usize) -> f64 {
-        if sweep < self.plus { 1.0 } else { -1.0 }
+        if sweep < self.of_plus() { 1.0 } else { -1.0 }
     }
 
-    /// The signed column of V that becomes column `r`, if that is not one of zeros.
-    fn source<T: Scalar>(self, change: &Change<'_, T>, r: usize) -> Option<usize> {
-        match r.checked_sub(self.plus * V_COLS) {
-            None => (r < change.plus).then_some(r),
-            Some(r) => (r < change.minus).then_some(change.plus + r),
-        }
+    /// The columns with a plus sign and those with a minus: the first on the host, the first on the device, how many.
+    fn columns_of_v(self) -> [(usize, usize, usize); 2] {
+        [(0, 0, self.plus), (self.plus, self.of_plus() * V_COLS, self.minus)]
+    }
+
+    /// The columns of zeros behind either on the device.
+    fn columns_of_zeros(self) -> [Range<usize>; 2] {
+        let second = self.of_plus() * V_COLS;
+        [self.plus..second, second + self.minus..self.columns()]
     }
 }
 
@@ -114,7 +127,7 @@ impl<T: Scalar> Queue<T> {
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize, sweeps: Sweeps) -> Result<Self, Error> {
         let v_stride = order.next_multiple_of(128 / size_of::<T>());
-        let len = v_stride * sweeps.count() * V_COLS;
+        let len = v_stride * sweeps.columns();
         let panels = order.div_ceil(PANEL_COLS);
         let reflector_scalars = PANEL_COLS / GROUP * form::<T>().group_scalars::<T>(ELEMENTS);
         Ok(Self {
@@ -146,7 +159,7 @@ impl<T: Scalar> Queue<T> {
 
     /// Whether there is room for these sweeps.
     pub fn fits(&self, order: usize, sweeps: Sweeps) -> bool {
-        self.order == order && self.v_stride * sweeps.count() * V_COLS <= self.v.len()
+        self.order == order && self.v_stride * sweeps.columns() <= self.v.len()
     }
 
     /// The diagonal of the factor that [`run`](Self::run) has made.
@@ -166,8 +179,8 @@ impl<T: Scalar> Queue<T> {
         l: &Dense<T>,
         other: Option<DeviceSlice<'_, T>>,
     ) -> Result<Option<usize>, Error> {
-        let v = &mut self.v_host.as_mut_slice()[..self.v_stride * sweeps.count() * V_COLS];
-        pack(v, self.v_stride, change, plan.start..plan.rows, |r| sweeps.source(change, r));
+        let v = &mut self.v_host.as_mut_slice()[..self.v_stride * change.rank()];
+        pack(v, self.v_stride, change, plan.start..plan.rows);
         self.status.1.as_mut_slice()[0] = WHOLE;
         let asked = self.ask(plan, sweeps, l, other);
         let outcomes = [&self.bulk, &self.mirror, &self.chain].map(Stream::synchronize);
@@ -185,7 +198,8 @@ impl<T: Scalar> Queue<T> {
     ) -> Result<(), Error> {
         let Self { chain, order, .. } = self;
         let (status, pivots) = (self.status.0.slice(0..1), self.pivots.0.slice(plan.start..*order));
-        let v = plan.start..self.v_stride * sweeps.count() * V_COLS;
+        let stride = self.v_stride;
+        let v = self.v.slice(0..stride * sweeps.columns());
         let to = other.unwrap_or(l.slice());
         // SAFETY: the streams alone use this memory, in the order that the events give, until `run` has waited
         // for all; what is read of L is borrowed, and what is written is the caller's to write.
@@ -195,8 +209,14 @@ impl<T: Scalar> Queue<T> {
                 chain.copy(l.slice().part(untouched.clone()), to.part(untouched))?;
             }
             chain.upload(&self.status.1, 0..1, status)?;
-            chain.upload(&self.v_host, v.clone(), self.v.slice(v.clone()))?;
-            chain.copy(self.v.slice(v.clone()), self.v_ahead.slice(v))?;
+            for (from, to, count) in sweeps.columns_of_v() {
+                let host = from * stride..(from + count) * stride;
+                chain.upload(&self.v_host, host, v.part(to * stride..(to + count) * stride))?;
+            }
+            for zeros in sweeps.columns_of_zeros() {
+                chain.clear(v.part(zeros.start * stride..zeros.end * stride))?;
+            }
+            chain.copy(v, self.v_ahead.slice(0..v.len()))?;
         }
         for index in 0..sweeps.count() {
             let from = if index == 0 { l.slice() } else { to };
@@ -281,7 +301,14 @@ impl<T: Scalar> Queue<T> {
         unsafe {
             let rows = self.rows(&self.v_ahead, sweep, row);
             let pivots = self.pivots.0.slice(row..*order);
-            self.steps.reflect(mirror, (&from_here, to_here.l), &rows, &kept, (pivots, status), (row, end - first))?;
+            self.steps.reflect(
+                mirror,
+                (&from_here, to_here.l),
+                &rows,
+                &kept,
+                (pivots, status),
+                (row, end - first),
+            )?;
             let carry = |group: usize| {
                 let first = group % 2 * V_COLS * V_COLS;
                 self.carry.slice(first..first + V_COLS * V_COLS)

@@ -1,0 +1,85 @@
+//! The resident engine against the memory of the device, and against the CPU engine on all cores.
+//!
+//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report; the time
+//! that reading and writing L once would take at the rate of a copy on the device; the CPU engine's times on all
+//! threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each order. Without a
+//! device it says so and does nothing. `support/refactor_on_device.py` measures the alternatives on the same device.
+//!
+//! | variable | |
+//! |---|---|
+//! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
+//! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
+
+#[path = "support/cells.rs"]
+mod cells;
+
+use self::cells::{change, factor, list, measure, residual, testing, var};
+use cholupdate::cuda::{Device, Resident};
+use cholupdate::{Cholesky, Cpu, Scalar};
+use std::time::{Duration, Instant};
+
+/// For the samples of a cell.
+const BUDGET: Duration = Duration::from_secs(1);
+
+fn main() {
+    let device = match Device::new(0) {
+        Ok(device) => device,
+        Err(error) => return println!("no device, nothing measured: {error}"),
+    };
+    let (orders, ranks) = if testing() {
+        (vec![300], vec![1, 40])
+    } else {
+        (vec![512, 1024, 2048, 4096, 8192, 16384, 32768], vec![1, 4, 16, 64, 256])
+    };
+    let orders = list("CHOLUPDATE_BENCH_N").unwrap_or(orders);
+    let ranks = list("CHOLUPDATE_BENCH_K").unwrap_or(ranks);
+    let types = var("CHOLUPDATE_BENCH_TYPES").unwrap_or("f64,f32".into());
+    println!("{}, {} threads", device.name(), rayon::current_num_threads());
+    for order in orders {
+        if types.contains("f64") {
+            cells::<f64>("f64", &device, order, &ranks);
+        }
+        if types.contains("f32") {
+            cells::<f32>("f32", &device, order, &ranks);
+        }
+    }
+}
+
+fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) {
+    let l = factor::<T>(order);
+    let mut cpu_times = Vec::new();
+    if var("CHOLUPDATE_BENCH_CPU").as_deref() != Some("0") {
+        let mut cpu = Cholesky::from_factor_in(&l, Cpu::default()).expect("a factor");
+        cpu_times = ranks.iter().map(|&rank| measure(&mut cpu, &change(order, rank), BUDGET)).collect();
+    }
+    let mut factor = Cholesky::from_factor_in(&l, Resident::new(device)).expect("a factor");
+    for (at, &rank) in ranks.iter().enumerate() {
+        let v = change::<T>(order, rank);
+        let [up, down] = measure(&mut factor, &v, BUDGET);
+        factor.update(&v).expect("an update");
+        let residual = residual(l.as_ref(), v.as_ref(), factor.to_factor().expect("L").as_ref());
+        factor.downdate(&v).expect("a downdate");
+        print!(
+            "{name} n {order:>5} k {rank:>3} update {:>8.3} ms downdate {:>8.3} ms, residual {residual:.1e}",
+            1e3 * up,
+            1e3 * down,
+        );
+        if let Some([cpu_up, cpu_down]) = cpu_times.get(at) {
+            let (ms_up, ms_down) = (1e3 * cpu_up, 1e3 * cpu_down);
+            print!(", CPU {ms_up:.3} / {ms_down:.3} ms = {:.2} / {:.2} x", cpu_up / up, cpu_down / down);
+        }
+        println!();
+    }
+    for columns in [1, 64] {
+        let rhs = change::<T>(order, columns);
+        let mut seconds: Vec<_> = (0..5)
+            .map(|_| {
+                let start = Instant::now();
+                factor.solve(&rhs).expect("a solution");
+                start.elapsed().as_secs_f64()
+            })
+            .collect();
+        seconds.sort_by(f64::total_cmp);
+        println!("{name} n {order:>5} solve of {columns:>2} right-hand sides {:>8.3} ms", 1e3 * seconds[2]);
+    }
+}
