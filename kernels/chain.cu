@@ -216,6 +216,14 @@ __device__ __forceinline__ void column_by_column(Shared<T>& shared, const T* l, 
     }
 }
 
+// Has the next panel's entries of L brought near, in the rows that a block works on; `first`: of those.
+template <class T>
+__device__ __forceinline__ void fetch_next(const T* l, long long l_stride, long long first, long long end) {
+    constexpr int LINE = 128 / (int)sizeof(T), LINES = ROWS / LINE;
+    const long long row = first + threadIdx.x % LINES * LINE, column = ROWS + threadIdx.x / LINES;
+    if (column < 2 * ROWS && column < end && row < end) prefetch(l + column * l_stride + row);
+}
+
 template <class T>
 __device__ __forceinline__ void chain(const T* l, long long l_stride, const double* inverse, T* v,
                                       long long v_stride, double* p, double* turn, int* small, long long below,
@@ -246,6 +254,7 @@ __device__ __forceinline__ void chain(const T* l, long long l_stride, const doub
         const int column = threadIdx.x / ROWS + part * (256 / ROWS), i = threadIdx.x % ROWS;
         fast.v[i * LD + column] = (double)v[column * v_stride + i];
     }
+    fetch_next(l, l_stride, own - row, end);
     __syncthreads();
 
     double own_p[2][2] = {};
@@ -284,6 +293,7 @@ __device__ __forceinline__ void chain(const T* l, long long l_stride, const doub
         own += stride;
         if (own - row >= end) return; // all of the block's threads alike
         tile.load(at, l, l_stride, v, v_stride, own, end);
+        fetch_next(l, l_stride, own - row, end);
         multiply<true>(at, tile.l, fast.p, STEPS, tile.v);
     }
 }

@@ -52,7 +52,7 @@ impl Function {
 
 /// `chain.cu` and `reflect.cu` for one scalar type.
 pub(super) struct Steps<T> {
-    /// Blocks of threads that the device works on at once.
+    /// Blocks of threads of the chain: one to a multiprocessor, which has room for it beside the bulk.
     at_once: usize,
     invert: Function,
     chain: Function,
@@ -98,7 +98,7 @@ impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let (chain, reflect) = (device.module(CHAIN)?, device.module(REFLECT)?);
         Ok(Self {
-            at_once: 2 * device.multiprocessors(),
+            at_once: device.multiprocessors(),
             invert: Function::load(&chain, "invert", T::TYPE_NAME)?,
             chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
             reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
