@@ -4,7 +4,7 @@
 //! | room | holds |
 //! |---|---|
 //! | `steps` | the kernels of this engine, and for each the one function that launches it |
-//! | `queue` | what a modification has on the device beside L, and its panels in order |
+//! | `queue` | what a modification has on the device beside L, and its panels in order on three streams |
 //! | `systems` | triangular systems on the device |
 
 mod queue;
@@ -34,7 +34,13 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
-/// memory, and as many again from the first modification with a minus sign on, which works on a copy.
+/// memory, and as many again from the first modification with a minus sign on, which writes the new factor there.
+/// Working memory: 84 n doubles, 33 n entries, and 32 n more for each sixteen columns of V.
+///
+/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L. A panel
+/// of 64 columns whose P = D⁻¹ V_D is small hands V on by P alone, and its reflectors are made from \[I P\] beside;
+/// where it is large, from \[D V_D\], column by column. The device decides, panel by panel; the accuracy contract
+/// holds for either.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Resident};
@@ -51,7 +57,7 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 ///
 /// A driver error in the middle of a modification that works in place leaves half a factor: from then on every
-/// call on it is [`Error::Poisoned`]. One that works on the copy leaves the factor as it was.
+/// call on it is [`Error::Poisoned`]. One that writes elsewhere leaves the factor as it was.
 #[derive(Clone, Debug)]
 pub struct Resident {
     device: Device,
