@@ -114,7 +114,8 @@ __device__ __forceinline__ bool root(double* g, double (*rows)[2][COLUMNS], doub
         e = fma(-taken, rows[j][1][c], e);
     }
     // (r, c) of R is entry c of row r over the root of its square; of R^-1, entry r of the other row c.
-    const double y = reciprocal_root(allowed ? rows[r][0][r] : 1.0), z = reciprocal_root(allowed ? rows[c][0][c] : 1.0);
+    const double y = reciprocal_root(allowed ? rows[r][0][r] : 1.0);
+    const double z = reciprocal_root(allowed ? rows[c][0][c] : 1.0);
     if (turn) turn[r * COLUMNS + c] = c >= r ? rows[r][0][c] * y : 0.0;
     g[r * LD + c] = c >= r ? rows[c][1][r] * z : 0.0;
     return allowed;
@@ -298,54 +299,11 @@ __device__ __forceinline__ void chain(const T* l, long long l_stride, const doub
     }
 }
 
-// D^-1 of a panel with rows below, by 64 threads, a column each; zero above the diagonal. `l`: the first of the
-// panels' blocks, which lie along the diagonal; a block of threads for each.
-template <class T>
-__device__ __forceinline__ void invert(const T* l, long long l_stride, double* inverse) {
-    constexpr int STEP = 8;
-    // D by columns, its diagonal inverted; entry (j, c) of the inverse, j > c, in its upper triangle at [j][c].
-    __shared__ double d[ROWS][ROWS + 1];
-    l += (long long)blockIdx.x * ROWS * (l_stride + 1);
-    inverse += (long long)blockIdx.x * ROWS * ROWS;
-    const int c = threadIdx.x;
-#pragma unroll 16
-    for (int j = 0; j < ROWS; ++j)
-        if (j <= c) d[j][c] = (double)l[j * l_stride + c];
-    __syncthreads();
-    d[c][c] = 1.0 / d[c][c];
-    __syncthreads();
-    for (int at = 0; at < ROWS; at += STEP) {
-        double x[STEP];
-#pragma unroll
-        for (int i = 0; i < STEP; ++i) x[i] = at + i == c ? 1.0 : 0.0;
-        for (int j = 0; j < at; ++j) {
-            const double known = j >= c ? d[j][c] : 0.0;
-#pragma unroll
-            for (int i = 0; i < STEP; ++i) x[i] = fma(-d[j][at + i], known, x[i]);
-        }
-#pragma unroll
-        for (int j = 0; j < STEP; ++j) {
-            x[j] *= d[at + j][at + j];
-#pragma unroll
-            for (int i = j + 1; i < STEP; ++i) x[i] = fma(-d[at + j][at + i], x[j], x[i]);
-        }
-#pragma unroll
-        for (int i = 0; i < STEP; ++i)
-            if (at + i > c) d[at + i][c] = x[i];
-    }
-    __syncthreads();
-    for (int j = 0; j < ROWS; ++j) inverse[j * ROWS + c] = c >= j ? d[c][j] : 0.0;
-}
-
 #define CHAIN(T, NAME)                                                                                       \
     extern "C" __global__ void __launch_bounds__(256, 2)                                                     \
         chain_##NAME(const T* l, long long l_stride, const double* inverse, T* v, long long v_stride,        \
                      double* p, double* turn, int* small, long long below, double sign) {                    \
         chain<T>(l, l_stride, inverse, v, v_stride, p, turn, small, below, sign);                            \
-    }                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(64)                                                         \
-        invert_##NAME(const T* l, long long l_stride, double* inverse) {                                     \
-        invert<T>(l, l_stride, inverse);                                                                     \
     }
 
 CHAIN(float, f32)

@@ -19,7 +19,8 @@ constexpr unsigned ALL = 0xffffffffu;
 // of less than TINY may overflow, but not that of its product with MAGNIFIER, a power of two.
 template <class T> struct Range;
 template <> struct Range<double> {
-    static constexpr double SMALL = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30, MAX = 1.7976931348623157e308;
+    static constexpr double SMALL = 1e-276, TINY = 8.9e-308;
+    static constexpr double MAGNIFIER = 1.2676506002282294e30, MAX = 1.7976931348623157e308;
 };
 template <> struct Range<float> {
     static constexpr float SMALL = 1e-24f, TINY = 4.8e-38f, MAGNIFIER = 1073741824.0f, MAX = 3.4028235e38f;
@@ -36,7 +37,9 @@ template <int E> struct Order<double, E> {
         return GROUP * c + (j ^ (c & 6));
     }
     __device__ static int tau(int i, int j) { return LANES * E * GROUP + GROUP * i + j; }
-    __device__ static void rho(double* group, int j, int, double rho) { group[LANES * E * GROUP + GROUP * GROUP + j] = rho; }
+    __device__ static void rho(double* group, int j, int, double rho) {
+        group[LANES * E * GROUP + GROUP * GROUP + j] = rho;
+    }
 };
 template <int E> struct Order<float, E> {
     static constexpr int ROW = E + Word<float>::LANES;

@@ -32,7 +32,9 @@ __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.com
 __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
 // Has the line of 128 bytes brought into the second-level cache.
-__device__ __forceinline__ void prefetch(const void* global) { asm volatile("prefetch.global.L2 [%0];" ::"l"(global)); }
+__device__ __forceinline__ void prefetch(const void* global) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+}
 
 // 1 / sqrt(x) and 1 / x to an ulp or two, for x that are normal and whose results are: without the branches that
 // others need.

@@ -15,10 +15,11 @@
 // with 4 lanes does (f32), written.
 //
 // `last`: the last of the panels has no rows below. Its reflectors are made from [D V_D] and nobody's, and its new
-// block goes to `target`, shaped as l. pivots (rows): the new diagonal; written. status: the least number, counted from 1 and `first` on, of a column whose
-// pivot^2 is not positive; atomic.
+// block goes to `target`, shaped as l. pivots (rows): the new diagonal; written. status: the least number,
+// counted from 1 and `first` on, of a column whose pivot^2 is not positive; atomic.
 //
-// Launch: a block for each panel, of 320 threads, for `turn` of 256. S = 1 or -1 is the sign of all 16 columns of V.
+// Launch: a block for each panel, of 320 threads, for `turn` of 256. S = 1 or -1 is the sign of all 16 columns
+// of V.
 #include "householder.cuh"
 
 constexpr int E = 4;

@@ -168,7 +168,7 @@ __device__ __forceinline__ void trailing(const T* from, T* panel, long long pane
 #define INSTANCE(NAME, T, E, MIXED)                                                                          \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(const T* from, T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, \
-             int cols, int passes, int lanes, int plus, long long first, long long end) {                              \
+             int cols, int passes, int lanes, int plus, long long first, long long end) {                    \
         trailing<T, E, MIXED>(from, panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, plus, \
                               first, end);                                                                   \
     }

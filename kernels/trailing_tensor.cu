@@ -101,12 +101,12 @@ __device__ __forceinline__ void leave(const double* b, const Lane& lane, const d
         }
 }
 
-// One pass over all columns of the panel, for the thread's row at `from`, `l` and `v`. A thread without a row (`mine`
-// false) takes part with zeros.
+// One pass over all columns of the panel, for the thread's row at `from`, `l` and `v`. A thread without a row
+// (`mine` false) takes part with zeros.
 template <int E, bool MIXED>
-__device__ __forceinline__ void pass(const double* from, double* l, long long panel_stride, double* v, long long v_stride,
-                                     const double* reflectors, int cols, int plus, double sign, bool mine,
-                                     double* shared) {
+__device__ __forceinline__ void pass(const double* from, double* l, long long panel_stride, double* v,
+                                     long long v_stride, const double* reflectors, int cols, int plus,
+                                     double sign, bool mine, double* shared) {
     const Lane lane;
     double registers[E], coming[DEPTH][2];
 #pragma unroll
@@ -117,7 +117,8 @@ __device__ __forceinline__ void pass(const double* from, double* l, long long pa
 #pragma unroll
     for (int g = 0; g < DEPTH; ++g)
 #pragma unroll
-        for (int s = 0; s < 2; ++s) coming[g][s] = mine && g * COLS < cols ? from[(g * COLS + 4 * s) * panel_stride] : 0.0;
+        for (int s = 0; s < 2; ++s)
+            coming[g][s] = mine && g * COLS < cols ? from[(g * COLS + 4 * s) * panel_stride] : 0.0;
 
     __syncthreads(); // what an earlier pass has staged has been read
     stage<E>(shared, reflectors);
@@ -155,25 +156,27 @@ __device__ __forceinline__ void pass(const double* from, double* l, long long pa
 }
 
 template <int E, bool MIXED>
-__device__ __forceinline__ void trailing(const double* from, double* panel, long long panel_stride, double* v, long long v_stride,
-                                         const double* reflectors, int cols, int passes, int plus,
-                                         long long first, long long end) {
+__device__ __forceinline__ void trailing(const double* from, double* panel, long long panel_stride, double* v,
+                                         long long v_stride, const double* reflectors, int cols, int passes,
+                                         int plus, long long first, long long end) {
     DYNAMIC_SHARED(double, shared); // (GROUP, 2)
     const long long i = first + ((long long)blockIdx.x * blockDim.x + threadIdx.x) / SHARING;
     const double sign = MIXED || plus > 0 ? 1.0 : -1.0;
     for (int p = 0; p < passes; ++p) {
         const int column = p * SHARING * E; // of V, the pass's first
         const double* const own = reflectors + (long long)p * (cols / COLS) * group_scalars<E>();
-        pass<E, MIXED>((p > 0 ? panel : from) + i, panel + i, panel_stride, v + column * v_stride + i, v_stride, own, cols, plus - column,
-                       sign, i < end, shared);
+        pass<E, MIXED>((p > 0 ? panel : from) + i, panel + i, panel_stride, v + column * v_stride + i, v_stride,
+                       own, cols, plus - column, sign, i < end, shared);
     }
 }
 
 #define INSTANCE(NAME, E, MIXED)                                                                             \
     extern "C" __global__ void __launch_bounds__(4096 / E)                                                   \
-        NAME(const double* from, double* panel, long long panel_stride, double* v, long long v_stride, \
-             const double* reflectors, int cols, int passes, int lanes, int plus, long long first, long long end) {                    \
-        trailing<E, MIXED>(from, panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, first, end);    \
+        NAME(const double* from, double* panel, long long panel_stride, double* v, long long v_stride,       \
+             const double* reflectors, int cols, int passes, int lanes, int plus, long long first,           \
+             long long end) {                                                                                \
+        trailing<E, MIXED>(from, panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, first,    \
+                           end);                                                                             \
     }
 #define TRAILING(NAME, E)                                                                                    \
     INSTANCE(NAME, E, false)                                                                                 \

@@ -33,6 +33,7 @@ pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 /// The steps of the resident engine, both scalar types in one module each.
 pub(super) static CHAIN: &str = ptx!("chain.compute_80.ptx");
+pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static REFLECT: &str = ptx!("reflect.compute_80.ptx");
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
 

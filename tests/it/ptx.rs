@@ -15,11 +15,12 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 11] = [
+const MADE: [(&str, &str, &[&str]); 12] = [
     ("ptx/chain.compute_80.ptx", "chain.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
+    ("ptx/invert.compute_80.ptx", "invert.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
     ("ptx/reflect.compute_80.ptx", "reflect.cu", &[]),
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),

@@ -3,15 +3,20 @@
 //!
 //! | room | holds |
 //! |---|---|
-//! | `steps` | the kernels of this engine, and for each the one function that launches it |
+//! | `steps` | the kernels of a modification, and for each the one function that launches it |
+//! | `cut` | how the columns of V are cut up |
 //! | `queue` | what a modification has on the device beside L, and its panels in order on three streams |
+//! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
+mod cut;
 mod queue;
+mod solves;
 mod steps;
 mod systems;
 
-use self::queue::{Queue, Sweeps};
+use self::cut::Sweeps;
+use self::queue::Queue;
 use self::steps::PANEL_COLS;
 use self::systems::Systems;
 use super::dense::Dense;
@@ -38,8 +43,8 @@ use std::sync::{Mutex, PoisonError};
 /// Working memory: 84 n doubles, 33 n entries, and 32 n more for each sixteen columns of V.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L. A panel
-/// of 64 columns whose P = D⁻¹ V_D is small hands V on by P alone, and its reflectors are made from \[I P\] beside;
-/// where it is large, from \[D V_D\], column by column. The device decides, panel by panel; the accuracy contract
+/// of 64 columns whose P = D⁻¹ V_D is small hands V on by P alone, and its reflectors are made from (I, P) beside;
+/// where it is large, from (D, V_D), column by column. The device decides, panel by panel; the accuracy contract
 /// holds for either.
 ///
 /// ```

@@ -1,7 +1,8 @@
 //! What a modification has on the device beside L, and its panels in order.
 //!
-//! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is positive
-//! definite in the end is so all the way. Three streams, which the host asks for all of a sweep at once: the chain goes from panel to panel with a copy of V, as fast as the rows of V that the next one needs
+//! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is
+//! positive definite in the end is so all the way. Three streams, which the host asks for all of a sweep at
+//! once: the chain goes from panel to panel with a copy of V, as fast as the rows of V that the next one needs
 //! allow; reflectors are made of several panels at once; and the bulk takes the rows of L and V through those.
 //!
 //! ```text
@@ -10,6 +11,7 @@
 //! bulk                                                  [reflect]    all rows from panel 0 on, panels 0 … 7
 //! ```
 
+use super::cut::Sweeps;
 use super::steps::{Block, Kept, PANEL_COLS, Rows, Steps, V_COLS};
 use crate::change::Change;
 use crate::cuda::dense::Dense;
@@ -22,7 +24,6 @@ use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
-use core::ops::Range;
 
 /// Panels whose reflectors are made at once.
 const TOGETHER: usize = 8;
@@ -69,47 +70,6 @@ pub(super) struct Queue<T> {
     pivots: (DeviceBuffer<T>, Pinned<T>),
     status: (DeviceBuffer<i32>, Pinned<i32>),
     order: usize,
-}
-
-/// How the columns of V are cut up: into sweeps for either sign.
-#[derive(Clone, Copy)]
-pub(super) struct Sweeps {
-    plus: usize,
-    minus: usize,
-}
-
-impl Sweeps {
-    pub fn new<T: Scalar>(change: &Change<'_, T>) -> Self {
-        Self { plus: change.plus, minus: change.minus }
-    }
-
-    fn of_plus(self) -> usize {
-        self.plus.div_ceil(V_COLS)
-    }
-
-    fn count(self) -> usize {
-        self.of_plus() + self.minus.div_ceil(V_COLS)
-    }
-
-    /// Columns of V on the device: sixteen a sweep.
-    fn columns(self) -> usize {
-        self.count() * V_COLS
-    }
-
-    fn sign(self, sweep: usize) -> f64 {
-        if sweep < self.of_plus() { 1.0 } else { -1.0 }
-    }
-
-    /// The columns with a plus sign and those with a minus: the first on the host, the first on the device, how many.
-    fn columns_of_v(self) -> [(usize, usize, usize); 2] {
-        [(0, 0, self.plus), (self.plus, self.of_plus() * V_COLS, self.minus)]
-    }
-
-    /// The columns of zeros behind either on the device.
-    fn columns_of_zeros(self) -> [Range<usize>; 2] {
-        let second = self.of_plus() * V_COLS;
-        [self.plus..second, second + self.minus..self.columns()]
-    }
 }
 
 /// A sweep under way: where it reads L and where it writes it, entry (0, 0) of both.

@@ -1,7 +1,7 @@
-//! The kernels of the resident engine, and for each the one function that launches it.
+//! The kernels of a modification, and for each the one function that launches it.
 
 use crate::cuda::device::{Device, Module};
-use crate::cuda::kernels::{CHAIN, Launch, REFLECT, SOLVE, launch};
+use crate::cuda::kernels::{CHAIN, INVERT, Launch, REFLECT, launch};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
@@ -17,12 +17,12 @@ pub(super) const PANEL_COLS: usize = 64;
 pub(super) const V_COLS: usize = 16;
 
 /// A pointer to an argument of a kernel, which lives until the launch.
-fn argument<A>(value: &mut A) -> *mut c_void {
+pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
     core::ptr::from_mut(value).cast()
 }
 
 /// A kernel, which keeps its module loaded.
-struct Function {
+pub(super) struct Function {
     handle: sys::CUfunction,
     _module: Arc<Module>,
 }
@@ -33,13 +33,13 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
+    pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
         Ok(Self { handle: module.function(&format!("{name}_{scalar}"))?, _module: module.clone() })
     }
 
     /// # Safety
     /// As [`launch`].
-    unsafe fn launch(
+    pub unsafe fn launch(
         &self,
         stream: &Stream,
         (blocks, threads): ((usize, usize), usize),
@@ -50,7 +50,7 @@ impl Function {
     }
 }
 
-/// `chain.cu` and `reflect.cu` for one scalar type.
+/// `invert.cu`, `chain.cu` and `reflect.cu` for one scalar type.
 pub(super) struct Steps<T> {
     /// Blocks of threads of the chain: one to a multiprocessor, which has room for it beside the bulk.
     at_once: usize,
@@ -99,7 +99,7 @@ impl<T: Scalar> Steps<T> {
         let (chain, reflect) = (device.module(CHAIN)?, device.module(REFLECT)?);
         Ok(Self {
             at_once: device.multiprocessors(),
-            invert: Function::load(&chain, "invert", T::TYPE_NAME)?,
+            invert: Function::load(&device.module(INVERT)?, "invert", T::TYPE_NAME)?,
             chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
             reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
             turn: Function::load(&reflect, "turn", T::TYPE_NAME)?,
@@ -111,7 +111,7 @@ impl<T: Scalar> Steps<T> {
     /// Asks for D⁻¹ of `panels` panels with rows below.
     ///
     /// # Safety
-    /// As `chain.cu` says; the slices live until it is done, and the inverses are this stream's.
+    /// As `invert.cu` says; the slices live until it is done, and the inverses are this stream's.
     pub unsafe fn invert(
         &self,
         stream: &Stream,
@@ -250,114 +250,5 @@ impl<T: Scalar> Steps<T> {
             [argument(&mut l), argument(&mut stride), argument(&mut pivots), argument(&mut count)];
         // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
         unsafe { self.settle.launch(stream, ((block.rows.div_ceil(THREADS), 1), THREADS), &mut arguments) }
-    }
-}
-
-/// `solve.cu` for one scalar type.
-pub(super) struct SolveSteps<T> {
-    forward: Function,
-    backward: Function,
-    below: Function,
-    above: Function,
-    scalar: PhantomData<T>,
-}
-
-/// A panel of L and the rows of the right-hand sides from its first on.
-pub(super) struct System<'a, T> {
-    pub l: DeviceSlice<'a, T>,
-    pub l_stride: usize,
-    pub x: DeviceSlice<'a, T>,
-    pub x_stride: usize,
-    pub cols: usize,
-    /// Rows under the diagonal block.
-    pub below: usize,
-    /// Right-hand sides.
-    pub count: usize,
-}
-
-impl<T: Scalar> SolveSteps<T> {
-    pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(SOLVE)?;
-        let function = |name: &str| Function::load(&module, &format!("solve_{name}"), T::TYPE_NAME);
-        Ok(Self {
-            forward: function("forward")?,
-            backward: function("backward")?,
-            below: function("below")?,
-            above: function("above")?,
-            scalar: PhantomData,
-        })
-    }
-
-    /// Asks for the diagonal block's system, then for what it takes from the rows below.
-    ///
-    /// # Safety
-    /// The slices have the shapes that `solve.cu` tells of, live until it is done, and are this stream's.
-    pub unsafe fn forward(&self, stream: &Stream, system: &System<'_, T>) -> Result<(), Error> {
-        const THREADS: usize = 128;
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            self.block(stream, system, &self.forward)?;
-            let blocks = system.below.div_ceil(THREADS);
-            self.rest(stream, system, &self.below, (blocks, THREADS))
-        }
-    }
-
-    /// Asks for what the rows below take, then for the transposed diagonal block's system.
-    ///
-    /// # Safety
-    /// As `forward`.
-    pub unsafe fn backward(&self, stream: &Stream, system: &System<'_, T>) -> Result<(), Error> {
-        const THREADS: usize = 256;
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            self.rest(stream, system, &self.above, (system.cols, THREADS))?;
-            self.block(stream, system, &self.backward)
-        }
-    }
-
-    unsafe fn block(
-        &self,
-        stream: &Stream,
-        system: &System<'_, T>,
-        function: &Function,
-    ) -> Result<(), Error> {
-        const THREADS: usize = 64;
-        let (mut l, mut x) = (system.l.address(), system.x.address());
-        let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, system.x_stride as c_longlong);
-        let mut cols = system.cols as c_int;
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut l_stride),
-            argument(&mut x),
-            argument(&mut x_stride),
-            argument(&mut cols),
-        ];
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, ((system.count, 1), THREADS), &mut arguments) }
-    }
-
-    unsafe fn rest(
-        &self,
-        stream: &Stream,
-        system: &System<'_, T>,
-        function: &Function,
-        (blocks, threads): (usize, usize),
-    ) -> Result<(), Error> {
-        if system.below == 0 {
-            return Ok(());
-        }
-        let (mut l, mut x) = (system.l.address(), system.x.address());
-        let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, system.x_stride as c_longlong);
-        let (mut cols, mut below) = (system.cols as c_int, system.below as c_longlong);
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut l_stride),
-            argument(&mut x),
-            argument(&mut x_stride),
-            argument(&mut cols),
-            argument(&mut below),
-        ];
-        // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, ((blocks, system.count), threads), &mut arguments) }
     }
 }

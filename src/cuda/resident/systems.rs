@@ -1,6 +1,7 @@
 //! Triangular systems on the device.
 
-use super::steps::{PANEL_COLS, SolveSteps, System};
+use super::solves::{SolveSteps, System};
+use super::steps::PANEL_COLS;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
