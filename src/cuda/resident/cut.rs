@@ -46,3 +46,25 @@ impl Sweeps {
         [self.plus..second, second + self.minus..self.columns()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_on_the_device_has_one_source_and_its_sign() {
+        for (plus, minus) in [(1, 0), (0, 1), (16, 0), (17, 16), (3, 40), (256, 1)] {
+            let sweeps = Sweeps { plus, minus };
+            let mut sources = vec![Vec::new(); sweeps.columns()];
+            for (from, to, count) in sweeps.columns_of_v() {
+                (0..count).for_each(|r| sources[to + r].push(Some(from + r)));
+            }
+            sweeps.columns_of_zeros().into_iter().flatten().for_each(|column| sources[column].push(None));
+            assert!(sources.iter().all(|sources| sources.len() == 1), "{plus} and {minus}");
+            let columns = sources.iter().enumerate().filter_map(|(at, sources)| Some((at, sources[0]?)));
+            let signed: Vec<_> = columns.map(|(at, from)| (from, sweeps.sign(at / V_COLS) > 0.0)).collect();
+            let expected: Vec<_> = (0..plus + minus).map(|from| (from, from < plus)).collect();
+            assert_eq!(signed, expected);
+        }
+    }
+}
