@@ -1,9 +1,9 @@
-//! The resident engine against the memory of the device, and against the CPU engine on all cores.
+//! The resident engine against the CPU engine on all cores.
 //!
-//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report; the time
-//! that reading and writing L once would take at the rate of a copy on the device; the CPU engine's times on all
-//! threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each order. Without a
-//! device it says so and does nothing. `support/refactor_on_device.py` measures the alternatives on the same device.
+//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report; the CPU
+//! engine's times on all threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each
+//! order. Without a device it says so and does nothing. `support/refactor_on_device.py` measures the alternatives on
+//! the same device.
 //!
 //! | variable | |
 //! |---|---|

@@ -92,6 +92,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let batches = measurements(order, steps);
 
     let (a, b) = normal_equations(order, &batches[steps..]);
+    // The first call starts threads.
+    Cholesky::new(&a)?;
     let start = Instant::now();
     let fresh = Cholesky::new(&a)?.solve(&b)?;
     println!("n = {order}, {steps} steps of {RANK} in and {RANK} out");

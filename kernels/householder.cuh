@@ -1,4 +1,4 @@
-// Hyperbolic Householder reflectors of a 64 x 64 block by 256 threads.
+// Hyperbolic Householder reflectors of a 64 x 64 block by 256 threads, or more: see eliminate.
 //
 // Four neighbouring threads share a row of the block, and of the 4 E columns of V each keeps E in registers.
 // Column j, with l the old pivot, a = v_j the row of V there and S the sign of all columns of V:

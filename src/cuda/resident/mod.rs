@@ -202,7 +202,7 @@ impl Resident {
     ) -> Result<Modification<T>, Error> {
         let order = factor.healthy()?.l.order();
         let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
-        let plan = Plan { rows: order, cols: order, start: first / 8 * 8, panel_cols: PANEL_COLS };
+        let plan = Plan { rows: order, cols: order, start: first, panel_cols: PANEL_COLS };
         let sweeps = Sweeps::new(change);
         if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, sweeps)) {
             // The old one first: both might not fit.
