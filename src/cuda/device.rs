@@ -37,6 +37,7 @@ struct Shared {
     ordinal: usize,
     name: String,
     multiprocessors: usize,
+    capability: (i32, i32),
 }
 
 impl Device {
@@ -68,7 +69,7 @@ impl Device {
         // streams with events of their own.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { modules, context, ordinal, name, multiprocessors }) })
+        Ok(Self { shared: Arc::new(Shared { modules, context, ordinal, name, multiprocessors, capability }) })
     }
 
     /// The driver's name for the GPU.
@@ -87,6 +88,18 @@ impl Device {
     #[must_use]
     pub fn multiprocessors(&self) -> usize {
         self.shared.multiprocessors
+    }
+
+    /// Major and minor.
+    pub(super) fn compute_capability(&self) -> (i32, i32) {
+        self.shared.capability
+    }
+
+    /// Bytes of shared memory that a block of threads can have.
+    pub(super) fn shared_bytes(&self) -> Result<usize, Error> {
+        let which = Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let bytes = self.shared.context.attribute(which).map_err(failed("asking for shared memory"))?;
+        Ok(usize::try_from(bytes).unwrap_or(0))
     }
 
     /// Bytes of device memory: those free now, and all.

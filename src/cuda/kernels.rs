@@ -32,10 +32,24 @@ pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 /// The steps of the resident engine, both scalar types in one module each.
-pub(super) static CHAIN: &str = ptx!("chain.compute_80.ptx");
+pub(super) static BULK: ByCapability =
+    ByCapability { any: ptx!("bulk.compute_80.ptx"), hopper: ptx!("bulk.compute_90.ptx") };
+pub(super) static CHAIN: ByCapability =
+    ByCapability { any: ptx!("chain.compute_80.ptx"), hopper: ptx!("chain.compute_90.ptx") };
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
-pub(super) static REFLECT: &str = ptx!("reflect.compute_80.ptx");
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
+
+/// PTX that uses what came with compute capability 9.0 where it is there.
+pub(super) struct ByCapability {
+    any: &'static str,
+    hopper: &'static str,
+}
+
+impl ByCapability {
+    pub fn on(&self, device: &Device) -> &'static str {
+        if device.compute_capability() >= (9, 0) { self.hopper } else { self.any }
+    }
+}
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];

@@ -14,15 +14,17 @@ const LIBRARY: &str = "libnvrtc.so.12";
 /// As PTX names the compiler that made it.
 const RELEASE: &str = "V12.8.93";
 
-/// PTX, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 12] = [
+/// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
+const MADE: [(&str, &str, &[&str]); 14] = [
+    ("ptx/bulk.compute_80.ptx", "bulk.cu", &[]),
+    ("ptx/bulk.compute_90.ptx", "bulk.cu", &[]),
     ("ptx/chain.compute_80.ptx", "chain.cu", &[]),
+    ("ptx/chain.compute_90.ptx", "chain.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
     ("ptx/invert.compute_80.ptx", "invert.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
-    ("ptx/reflect.compute_80.ptx", "reflect.cu", &[]),
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
@@ -30,8 +32,9 @@ const MADE: [(&str, &str, &[&str]); 12] = [
     ("ptx/trailing_tensor.compute_80.ptx", "trailing_tensor.cu", &[]),
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
-const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_80", "--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 3] = ["common.cuh", "householder.cuh", "instructions.cuh"];
+const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
+const HEADERS: [&str; 6] =
+    ["common.cuh", "group.cuh", "householder.cuh", "instructions.cuh", "panel.cuh", "weigh.cuh"];
 
 type Program = *mut u8;
 type Create = unsafe extern "C" fn(
@@ -80,13 +83,14 @@ fn fetch(library: &Library, program: Program, size: &[u8], text: &[u8]) -> Strin
     }
 }
 
-fn compile(library: &Library, source: &str, options: &[&str]) -> String {
+fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> String {
     let text = |name: &str| CString::new(fs::read(kernels().join(name)).unwrap()).unwrap();
     let words = |words: &[&str]| words.iter().map(|word| CString::new(*word).unwrap()).collect::<Vec<_>>();
     let pointers = |words: &[CString]| words.iter().map(|word| word.as_ptr()).collect::<Vec<_>>();
     let (name, code) = (CString::new(source).unwrap(), text(source));
     let (header_names, header_texts) = (words(&HEADERS), HEADERS.map(text));
-    let options = words(&[&OPTIONS, options].concat());
+    let architecture = format!("--gpu-architecture={}", file.split('.').nth(1).unwrap());
+    let options = words(&[&OPTIONS, [&*architecture].as_slice(), options].concat());
     let mut program = ptr::null_mut();
     // SAFETY: the types are those of NVRTC's documentation; every text ends in a zero and outlives the calls.
     unsafe {
@@ -125,7 +129,7 @@ fn the_ptx_is_that_of_the_kernels() {
     let library = places().into_iter().find_map(|place| unsafe { Library::new(place) }.ok());
     let Some(library) = library else { return skip("libnvrtc.so.12 was not found") };
     for (file, source, options) in MADE {
-        let made = compile(&library, source, options);
+        let made = compile(&library, file, source, options);
         if !made.contains(RELEASE) {
             return skip("the libnvrtc.so.12 that was found is not the pinned one");
         }

@@ -39,13 +39,14 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
-/// memory, and as many again from the first modification with a minus sign on, which writes the new factor there.
-/// Working memory: 84 n doubles, 33 n entries, and 32 n more for each sixteen columns of V.
+/// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
+/// for that is updated in place, more slowly, and not downdated. Working memory: 140 n doubles for each sixteen
+/// columns of V, four times at most, and 32 n entries for each.
 ///
-/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L. A panel
-/// of 64 columns whose P = D⁻¹ V_D is small hands V on by P alone, and its reflectors are made from (I, P) beside;
-/// where it is large, from (D, V_D), column by column. The device decides, panel by panel; the accuracy contract
-/// holds for either.
+/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, several of
+/// them under way at once. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
+/// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
+/// by panel; the accuracy contract holds for either.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Resident};
@@ -152,7 +153,7 @@ impl<T: Scalar> EngineCore<T> for Resident {
         factor: &mut ResidentFactor<T>,
         change: &Change<'_, T>,
     ) -> Result<Modification<T>, Error> {
-        self.sweep(factor, change, if change.minus == 0 { To::Itself } else { To::Spare })
+        self.sweep(factor, change, To::Spare)
     }
 
     fn rehearse(
@@ -198,7 +199,7 @@ impl Resident {
         &self,
         factor: &mut ResidentFactor<T>,
         change: &Change<'_, T>,
-        to: To,
+        mut to: To,
     ) -> Result<Modification<T>, Error> {
         let order = factor.healthy()?.l.order();
         let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
@@ -209,8 +210,13 @@ impl Resident {
             factor.queue = None;
             factor.queue = Some(Queue::new(&self.device, order, sweeps)?);
         }
-        if to != To::Itself && factor.spare.is_none() {
-            factor.spare = Some(DeviceBuffer::new(&self.device, order * order)?);
+        if factor.spare.is_none() {
+            match DeviceBuffer::new(&self.device, order * order) {
+                Ok(spare) => factor.spare = Some(spare),
+                // Slower, but nothing is at risk.
+                Err(_) if change.minus == 0 && to == To::Spare => to = To::Itself,
+                Err(error) => return Err(error),
+            }
         }
         let ResidentFactor { l, spare, queue: Some(queue), .. } = factor else { return Err(Error::Poisoned) };
         let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));

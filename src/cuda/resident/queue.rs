@@ -1,85 +1,84 @@
 //! What a modification has on the device beside L, and its panels in order.
 //!
 //! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is
-//! positive definite in the end is so all the way. Three streams, which the host asks for all of a sweep at
-//! once: the chain goes from panel to panel with a copy of V, as fast as the rows of V that the next one needs
-//! allow; reflectors are made of several panels at once; and the bulk takes the rows of L and V through those.
+//! positive definite in the end is so all the way. A sweep goes on two streams, and the host asks for all of it at
+//! once: the chain goes from group to group of panels, looking back to where the bulk has left V; and the bulk takes
+//! the rows of L and V through two groups at a time. The next sweep follows, on another line, where the bulk has been.
 //!
 //! ```text
-//! chain     chain(0) … chain(7)  chain(8) … chain(15)   …
-//! mirror             [chain(7)]  reflect(0 … 7)         [chain(15)]  reflect(8 … 15)
-//! bulk                                                  [reflect]    all rows from panel 0 on, panels 0 … 7
+//! chain     groups 0, 1     groups 2, 3     groups 4, 5 [bulk 0]   …
+//! bulk                      [groups 0, 1]   [groups 2, 3]          …
+//! chain     of the next sweep               [bulk 0]   groups 0, 1 …
 //! ```
 
 use super::cut::Sweeps;
-use super::steps::{Block, Kept, PANEL_COLS, Rows, Steps, V_COLS};
+use super::steps::{PANEL_COLS, RECORD, SOLVED, STATE, Steps, Sweep, V_COLS};
 use crate::change::Change;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Form, GROUP, Kernels, Trailing};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::passes::pack;
 use crate::cuda::stream::{Event, Stream};
-use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 
-/// Panels whose reflectors are made at once.
-const TOGETHER: usize = 8;
+/// Panels that the bulk takes at once: two groups of the chain's.
+const TOGETHER: usize = 2 * SOLVED;
 
-/// Columns of V that a thread of the bulk keeps.
-const ELEMENTS: usize = 4;
-
-/// How the bulk goes about a row: four threads to each.
-fn form<T: Scalar>() -> Form {
-    if T::TYPE_NAME == "f64" { Form::Tensor } else { Form::Columns { lanes: 4 } }
-}
+/// Sweeps under way at once, at most.
+const LINES: usize = 4;
 
 /// What a status of no breakdown is: no column's number is as large.
 const WHOLE: i32 = i32::MAX;
 
+/// Streams and memory of a sweep.
+struct Line {
+    chain: Stream,
+    bulk: Stream,
+    /// Products are made.
+    chained: Event,
+    /// For each launch of the bulk: it is done.
+    done: Vec<Event>,
+    inverse: DeviceBuffer<f64>,
+    refine: DeviceBuffer<i32>,
+    records: DeviceBuffer<f64>,
+    state: DeviceBuffer<f64>,
+    arrived: DeviceBuffer<i32>,
+}
+
+impl Line {
+    fn new(device: &Device, panels: usize) -> Result<Self, Error> {
+        let line = Self {
+            chain: Stream::first(device)?,
+            bulk: Stream::new(device)?,
+            chained: Event::new(device)?,
+            done: (0..panels.div_ceil(TOGETHER)).map(|_| Event::new(device)).collect::<Result<_, _>>()?,
+            inverse: DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?,
+            refine: DeviceBuffer::new(device, panels)?,
+            records: DeviceBuffer::new(device, panels * RECORD)?,
+            state: DeviceBuffer::new(device, STATE)?,
+            arrived: DeviceBuffer::new(device, 1)?,
+        };
+        // SAFETY: nothing else uses this memory before the stream has gone on.
+        unsafe { line.chain.clear(line.arrived.slice(0..1))? };
+        Ok(line)
+    }
+}
+
 /// Streams and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
-    kernels: Kernels<T>,
     steps: Steps<T>,
-    tuning: Tuning,
-    chain: Stream,
-    mirror: Stream,
-    bulk: Stream,
-    /// The chain of some panels is done.
-    chained: Event,
-    /// Reflectors are made.
-    made: Event,
-    /// The bulk of a sweep is done.
-    done: Event,
-    /// V, columns `v_stride` apart: in host memory, the bulk's, and the chain's.
+    lines: Vec<Line>,
+    /// V and the status have arrived.
+    uploaded: Event,
+    /// V, columns `v_stride` apart: in host memory, and on the device twice.
     v_host: Pinned<T>,
-    v: DeviceBuffer<T>,
-    v_ahead: DeviceBuffer<T>,
+    v: [DeviceBuffer<T>; 2],
     v_stride: usize,
-    /// For each panel.
-    inverse: DeviceBuffer<f64>,
-    p: DeviceBuffer<f64>,
-    turn: DeviceBuffer<f64>,
-    small: DeviceBuffer<i32>,
-    reflectors: DeviceBuffer<T>,
-    reflector_scalars: usize,
-    /// Q behind the panels of an even group and of an odd one.
-    carry: DeviceBuffer<f64>,
     pivots: (DeviceBuffer<T>, Pinned<T>),
     status: (DeviceBuffer<i32>, Pinned<i32>),
     order: usize,
-}
-
-/// A sweep under way: where it reads L and where it writes it, entry (0, 0) of both.
-struct Sweep<'a, T> {
-    plan: &'a Plan,
-    from: DeviceSlice<'a, T>,
-    to: DeviceSlice<'a, T>,
-    /// Its first column of V.
-    column: usize,
-    sign: f64,
 }
 
 impl<T: Scalar> Queue<T> {
@@ -88,29 +87,14 @@ impl<T: Scalar> Queue<T> {
     pub fn new(device: &Device, order: usize, sweeps: Sweeps) -> Result<Self, Error> {
         let v_stride = order.next_multiple_of(128 / size_of::<T>());
         let len = v_stride * sweeps.columns();
-        let panels = order.div_ceil(PANEL_COLS);
-        let reflector_scalars = PANEL_COLS / GROUP * form::<T>().group_scalars::<T>(ELEMENTS);
+        let line = |_| Line::new(device, order.div_ceil(PANEL_COLS));
         Ok(Self {
-            kernels: Kernels::load(device)?,
             steps: Steps::load(device)?,
-            tuning: Tuning::for_device(device),
-            chain: Stream::first(device)?,
-            mirror: Stream::new(device)?,
-            bulk: Stream::new(device)?,
-            chained: Event::new(device)?,
-            made: Event::new(device)?,
-            done: Event::new(device)?,
+            lines: (0..sweeps.count().min(LINES)).map(line).collect::<Result<_, _>>()?,
+            uploaded: Event::new(device)?,
             v_host: Pinned::new(device, len)?,
-            v: DeviceBuffer::new(device, len)?,
-            v_ahead: DeviceBuffer::new(device, len)?,
+            v: [DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?],
             v_stride,
-            inverse: DeviceBuffer::new(device, panels * PANEL_COLS * PANEL_COLS)?,
-            p: DeviceBuffer::new(device, panels * PANEL_COLS * V_COLS)?,
-            turn: DeviceBuffer::new(device, panels * V_COLS * V_COLS)?,
-            small: DeviceBuffer::new(device, panels)?,
-            reflectors: DeviceBuffer::new(device, panels * reflector_scalars)?,
-            reflector_scalars,
-            carry: DeviceBuffer::new(device, 2 * V_COLS * V_COLS)?,
             pivots: (DeviceBuffer::new(device, order)?, Pinned::new(device, order)?),
             status: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
             order,
@@ -119,7 +103,7 @@ impl<T: Scalar> Queue<T> {
 
     /// Whether there is room for these sweeps.
     pub fn fits(&self, order: usize, sweeps: Sweeps) -> bool {
-        self.order == order && self.v_stride * sweeps.columns() <= self.v.len()
+        self.order == order && self.v_stride * sweeps.columns() <= self.v_host.len()
     }
 
     /// The diagonal of the factor that [`run`](Self::run) has made.
@@ -143,8 +127,10 @@ impl<T: Scalar> Queue<T> {
         pack(v, self.v_stride, change, plan.start..plan.rows);
         self.status.1.as_mut_slice()[0] = WHOLE;
         let asked = self.ask(plan, sweeps, l, other);
-        let outcomes = [&self.bulk, &self.mirror, &self.chain].map(Stream::synchronize);
-        outcomes.into_iter().collect::<Result<(), _>>().and(asked)?;
+        let streams = self.lines.iter().flat_map(|line| [&line.chain, &line.bulk]);
+        let mut outcomes: Vec<_> = streams.map(Stream::synchronize).collect();
+        outcomes.push(asked);
+        outcomes.into_iter().collect::<Result<(), _>>()?;
         let status = self.status.1.as_slice()[0];
         Ok((status != WHOLE).then(|| status as usize - 1))
     }
@@ -156,151 +142,131 @@ impl<T: Scalar> Queue<T> {
         l: &Dense<T>,
         other: Option<DeviceSlice<'_, T>>,
     ) -> Result<(), Error> {
-        let Self { chain, order, .. } = self;
-        let (status, pivots) = (self.status.0.slice(0..1), self.pivots.0.slice(plan.start..*order));
-        let stride = self.v_stride;
-        let v = self.v.slice(0..stride * sweeps.columns());
+        let order = self.order;
         let to = other.unwrap_or(l.slice());
-        // SAFETY: the streams alone use this memory, in the order that the events give, until `run` has waited
-        // for all; what is read of L is borrowed, and what is written is the caller's to write.
-        unsafe {
-            if other.is_some() {
-                let untouched = 0..plan.start * order;
-                chain.copy(l.slice().part(untouched.clone()), to.part(untouched))?;
+        if other.is_some() {
+            let untouched = 0..plan.start * order;
+            // SAFETY: what is read of L is borrowed, and these columns of the other are nobody's but this stream's.
+            unsafe { self.lines[0].chain.copy(l.slice().part(untouched.clone()), to.part(untouched))? };
+        }
+        self.upload(sweeps)?;
+        let under_way: Vec<_> = (0..sweeps.count())
+            .map(|index| self.sweep(plan, sweeps, index, if index == 0 { l.slice() } else { to }, to))
+            .collect();
+        // The next sweep's first panels wait for the bulk of this one's, which is asked for a step later.
+        let steps = plan.panels().div_ceil(TOGETHER) + 1;
+        for wave in 0..steps + 2 * (sweeps.count() - 1) {
+            for (index, sweep) in under_way.iter().enumerate() {
+                if let Some(step) = wave.checked_sub(2 * index).filter(|&step| step < steps) {
+                    self.step(sweep, index, step)?;
+                }
             }
-            chain.upload(&self.status.1, 0..1, status)?;
+        }
+        let last = &self.lines[(sweeps.count() - 1) % LINES].bulk;
+        // SAFETY: the last sweep's bulk is behind everything that writes these.
+        unsafe {
+            last.download(self.status.0.slice(0..1), &self.status.1, 0..1)?;
+            last.download(self.pivots.0.slice(plan.start..order), &self.pivots.1, plan.start..order)
+        }
+    }
+
+    /// V and the status to the device; all lines wait for them.
+    fn upload(&self, sweeps: Sweeps) -> Result<(), Error> {
+        let (stride, first) = (self.v_stride, &self.lines[0].chain);
+        let v = self.v[0].slice(0..stride * sweeps.columns());
+        // SAFETY: this memory is used behind `uploaded` alone until `run` has waited for all streams.
+        unsafe {
+            first.upload(&self.status.1, 0..1, self.status.0.slice(0..1))?;
             for (from, to, count) in sweeps.columns_of_v() {
                 let host = from * stride..(from + count) * stride;
-                chain.upload(&self.v_host, host, v.part(to * stride..(to + count) * stride))?;
+                first.upload(&self.v_host, host, v.part(to * stride..(to + count) * stride))?;
             }
             for zeros in sweeps.columns_of_zeros() {
-                chain.clear(v.part(zeros.start * stride..zeros.end * stride))?;
+                first.clear(v.part(zeros.start * stride..zeros.end * stride))?;
             }
-            chain.copy(v, self.v_ahead.slice(0..v.len()))?;
         }
-        for index in 0..sweeps.count() {
-            let from = if index == 0 { l.slice() } else { to };
-            self.sweep(&Sweep { plan, from, to, column: index * V_COLS, sign: sweeps.sign(index) })?;
-        }
-        // SAFETY: as above.
-        unsafe {
-            chain.download(status, &self.status.1, 0..1)?;
-            chain.download(pivots, &self.pivots.1, plan.start..*order)
-        }
+        self.uploaded.record(first)?;
+        self.lines[1..].iter().try_for_each(|line| line.chain.wait(&self.uploaded))
     }
 
-    /// L from the diagonal entry of `first` on.
-    fn block<'a>(&self, l: DeviceSlice<'a, T>, first: usize, rows: usize) -> Block<'a, T> {
-        Block { l: l.part(first * (self.order + 1)..l.len()), stride: self.order, rows: rows - first }
-    }
-
-    /// What is kept of the panels from this one on.
-    fn kept(&self, panel: usize) -> Kept<'_, T> {
-        let Self { inverse, p, turn, small, reflectors, .. } = self;
-        Kept {
-            inverse: inverse.slice(panel * PANEL_COLS * PANEL_COLS..inverse.len()),
-            p: p.slice(panel * PANEL_COLS * V_COLS..p.len()),
-            turn: turn.slice(panel * V_COLS * V_COLS..turn.len()),
-            small: small.slice(panel..small.len()),
-            reflectors: reflectors.slice(panel * self.reflector_scalars..reflectors.len()),
-        }
-    }
-
-    /// One sweep; the chain's stream waits for its end.
-    fn sweep(&self, sweep: &Sweep<'_, T>) -> Result<(), Error> {
-        let Self { chain, steps, .. } = self;
-        let &Sweep { plan, from, .. } = sweep;
-        let panels = plan.panels();
+    fn sweep<'a>(
+        &'a self,
+        plan: &Plan,
+        sweeps: Sweeps,
+        index: usize,
+        from: DeviceSlice<'a, T>,
+        to: DeviceSlice<'a, T>,
+    ) -> Sweep<'a, T> {
+        let line = &self.lines[index % LINES];
         let start = plan.start;
-        // SAFETY: the inverses are used by this stream alone; L is not written before this sweep's bulk, which
-        // waits for the chain.
-        unsafe {
-            if panels > 1 {
-                steps.invert(chain, &self.block(from, start, plan.rows), &self.kept(0), panels - 1)?;
-            }
+        let corner = start * (self.order + 1);
+        let v = |buffer: &'a DeviceBuffer<T>| {
+            buffer.slice(index * V_COLS * self.v_stride + start..buffer.len())
+        };
+        Sweep {
+            from: from.part(corner..from.len()),
+            to: to.part(corner..to.len()),
+            l_stride: self.order,
+            v: [v(&self.v[0]), v(&self.v[1])],
+            v_stride: self.v_stride,
+            inverse: line.inverse.slice(0..line.inverse.len()),
+            refine: line.refine.slice(0..line.refine.len()),
+            records: line.records.slice(0..line.records.len()),
+            state: line.state.slice(0..line.state.len()),
+            pivots: self.pivots.0.slice(start..self.order),
+            status: self.status.0.slice(0..1),
+            arrived: line.arrived.slice(0..1),
+            n: self.order - start,
+            number: start,
+            sign: sweeps.sign(index),
         }
-        for first in (0..panels).step_by(TOGETHER) {
-            let end = panels.min(first + TOGETHER);
-            for panel in first..end.min(panels - 1) {
-                let row = start + panel * PANEL_COLS;
-                let rows = self.rows(&self.v_ahead, sweep, row);
-                // SAFETY: the chain alone uses this V and what is kept of later panels; the bulk writes columns
-                // of L of earlier ones.
-                unsafe { steps.chain(chain, &self.block(from, row, plan.rows), &rows, &self.kept(panel))? };
-            }
-            self.chained.record(chain)?;
-            self.panels(sweep, first, end)?;
-        }
-        // SAFETY: the reflectors of all panels are behind `made`, which the bulk has waited for.
-        unsafe {
-            let pivots = self.pivots.0.slice(start..plan.rows);
-            steps.settle(&self.bulk, &self.block(sweep.to, start, plan.rows), pivots)?;
-        }
-        self.done.record(&self.bulk)?;
-        chain.wait(&self.done)
     }
 
-    /// The sweep's columns of V from this row on.
-    fn rows<'a>(&self, v: &'a DeviceBuffer<T>, sweep: &Sweep<'_, T>, row: usize) -> Rows<'a, T> {
-        let v = v.slice(sweep.column * self.v_stride + row..v.len());
-        Rows { v, stride: self.v_stride, sign: sweep.sign }
+    /// A step of a sweep: the bulk of the panels of the step before, once their products are made, and the chain
+    /// through the next.
+    fn step(&self, sweep: &Sweep<'_, T>, index: usize, step: usize) -> Result<(), Error> {
+        let Line { chain, bulk, chained, done, .. } = &self.lines[index % LINES];
+        let panels = sweep.panels();
+        let here = step * TOGETHER..panels.min((step + 1) * TOGETHER);
+        // SAFETY, for all launches: a sweep's memory is its line's, and of its two streams' each writes what the
+        // other reads behind `chained` or `done` only. The sweep before has been over the L that is read here, and
+        // the sweep that had this line before over what it kept of the same panels.
+        unsafe {
+            if index == 0 && step == 0 {
+                self.steps.invert(chain, sweep, 0..panels)?;
+            } else if index > 0 && !here.is_empty() {
+                chain.wait(&self.lines[(index - 1) % LINES].done[step])?;
+                self.steps.invert(chain, sweep, here.clone())?;
+            }
+            self.chain(sweep, index, here.start)?;
+            if step > 0 {
+                chained.record(chain)?;
+                bulk.wait(chained)?;
+                let before = (step - 1) * TOGETHER..panels.min(step * TOGETHER);
+                self.steps.bulk(bulk, sweep, before, (step - 1) % 2)?;
+                done[step - 1].record(bulk)?;
+            }
+            self.chain(sweep, index, here.start + SOLVED)
+        }
     }
 
-    /// The reflectors of these panels, and the rows of L and V through them.
-    fn panels(&self, sweep: &Sweep<'_, T>, first: usize, end: usize) -> Result<(), Error> {
-        let Self { mirror, bulk, order, .. } = self;
-        let &Sweep { plan, from, to, sign, .. } = sweep;
-        let row = plan.start + first * PANEL_COLS;
-        let status = self.status.0.slice(0..1);
-        let from_here = self.block(from, row, plan.rows);
-        let to_here = self.block(to, row, plan.rows);
-        let kept = self.kept(first);
-        mirror.wait(&self.chained)?;
-        // SAFETY: what the chain has left of these panels is behind `chained`, and nobody writes it again in this
-        // sweep; the next begins behind `done`.
-        unsafe {
-            let rows = self.rows(&self.v_ahead, sweep, row);
-            let pivots = self.pivots.0.slice(row..*order);
-            self.steps.reflect(
-                mirror,
-                (&from_here, to_here.l),
-                &rows,
-                &kept,
-                (pivots, status),
-                (row, end - first),
-            )?;
-            let carry = |group: usize| {
-                let first = group % 2 * V_COLS * V_COLS;
-                self.carry.slice(first..first + V_COLS * V_COLS)
-            };
-            let group = first / TOGETHER;
-            let carried = group.checked_sub(1).map(carry);
-            self.steps.turn(mirror, &kept, (carried, carry(group)), end - first)?;
-        }
-        self.made.record(mirror)?;
-        bulk.wait(&self.made)?;
-        // The last panel of all has no rows below it, and has been stored.
-        let cols = (end.min(plan.panels() - 1) - first) * PANEL_COLS;
-        if cols == 0 {
+    /// The chain's launch that solves the panels from `next` on, if there is something to do.
+    ///
+    /// # Safety
+    /// As [`step`](Self::step) says.
+    unsafe fn chain(&self, sweep: &Sweep<'_, T>, index: usize, next: usize) -> Result<(), Error> {
+        let Line { chain, done, .. } = &self.lines[index % LINES];
+        if next >= sweep.panels() + SOLVED {
             return Ok(());
         }
-        let Rows { v, stride, .. } = self.rows(&self.v, sweep, row);
-        let step = Trailing {
-            from: from_here.l,
-            panel: to_here.l,
-            panel_stride: *order,
-            v,
-            v_stride: stride,
-            reflectors: kept.reflectors,
-            cols,
-            passes: 1,
-            form: form::<T>(),
-            elements: ELEMENTS,
-            plus: if sign > 0.0 { V_COLS } else { 0 },
-            rows: 0..plan.rows - row,
-        };
-        // SAFETY: the slices are of these shapes. The chain has read these columns of L behind `chained`, the
-        // reflectors are behind `made`, and V is the bulk's alone. What is written above the diagonal is nobody's.
-        unsafe { self.kernels.trailing(bulk, &step, &self.tuning) }
+        // The bulk two launches back will be done, and one is under way beside the chain; not where it overwrites
+        // the L that the chain looks back to.
+        let in_place = sweep.from.address() == sweep.to.address();
+        let behind = (next.saturating_sub(SOLVED) / TOGETHER).saturating_sub(usize::from(!in_place));
+        if behind > 0 {
+            chain.wait(&done[behind - 1])?;
+        }
+        // SAFETY: forwarded to the caller.
+        unsafe { self.steps.chain(chain, sweep, next, behind * TOGETHER) }
     }
 }

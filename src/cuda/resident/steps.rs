@@ -1,20 +1,43 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
-use crate::cuda::device::{Device, Module};
-use crate::cuda::kernels::{CHAIN, INVERT, Launch, REFLECT, launch};
+use crate::cuda::device::{Device, Module, failed};
+use crate::cuda::kernels::{BULK, CHAIN, INVERT, Launch, launch};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong, c_void};
 use core::marker::PhantomData;
-use cudarc::driver::sys;
+use core::ops::Range;
+use cudarc::driver::{result, sys};
 use std::sync::Arc;
 
-/// Columns in a panel, and rows that a block of threads of `chain.cu` takes.
+/// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const V_COLS: usize = 16;
+/// Panels that a launch of the chain solves.
+pub(super) const SOLVED: usize = 4;
+/// Panels behind the bulk that a launch of the chain can look back to.
+pub(super) const WINDOW: usize = 16;
+/// Scalars of a panel's record, and of the chain's state.
+pub(super) const RECORD: usize = 4866;
+pub(super) const STATE: usize = (SOLVED * PANEL_COLS + V_COLS) * V_COLS + 1;
+
+/// Bytes of the two records that a block of the bulk has at hand.
+const STAGED_BYTES: usize = 2 * 4354 * size_of::<f64>();
+/// Threads of a block, and of one of the bulk.
+const THREADS: usize = 256;
+const BULK_THREADS: usize = 128;
+/// Bytes of shared memory of a block of the chain: V, P, a small matrix, and so many tiles on their way.
+const CHAIN_BYTES: usize = (SOLVED * PANEL_COLS + PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
+const TILE_BYTES: usize = PANEL_COLS * (PANEL_COLS + 4) * size_of::<f64>();
+const TILES: [usize; 2] = [3, 1];
+/// Rows of L for a block of the bulk, and of the group that is solved for one of the chain.
+const BULK_ROWS: usize = 64;
+const HEAD_ROWS: usize = 16;
+/// Blocks of the chain that make the products of a panel.
+const WEIGHING: usize = 4;
 
 /// A pointer to an argument of a kernel, which lives until the launch.
 pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
@@ -24,6 +47,7 @@ pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
 /// A kernel, which keeps its module loaded.
 pub(super) struct Function {
     handle: sys::CUfunction,
+    shared_bytes: usize,
     _module: Arc<Module>,
 }
 
@@ -34,7 +58,20 @@ unsafe impl Sync for Function {}
 
 impl Function {
     pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
-        Ok(Self { handle: module.function(&format!("{name}_{scalar}"))?, _module: module.clone() })
+        Ok(Self {
+            handle: module.function(&format!("{name}_{scalar}"))?,
+            shared_bytes: 0,
+            _module: module.clone(),
+        })
+    }
+
+    /// With so many bytes of dynamic shared memory.
+    fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the module of the handle is kept, and loading it has bound the thread.
+        unsafe { result::function::set_function_attribute(self.handle, attribute, shared_bytes as c_int) }
+            .map_err(failed("asking for shared memory for a kernel"))?;
+        Ok(Self { shared_bytes, ..self })
     }
 
     /// # Safety
@@ -45,210 +82,200 @@ impl Function {
         (blocks, threads): ((usize, usize), usize),
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
+        let shape = Launch { blocks, threads, shared_bytes: self.shared_bytes };
         // SAFETY: forwarded to the caller.
-        unsafe { launch(self.handle, stream, Launch { blocks, threads, shared_bytes: 0 }, arguments) }
+        unsafe { launch(self.handle, stream, shape, arguments) }
     }
 }
 
-/// `invert.cu`, `chain.cu` and `reflect.cu` for one scalar type.
+/// `invert.cu`, `chain.cu` and `bulk.cu` for one scalar type.
 pub(super) struct Steps<T> {
-    /// Blocks of threads of the chain: one to a multiprocessor, which has room for it beside the bulk.
+    /// Blocks of the bulk at once: two fit a multiprocessor, and the chain's are to find room beside them.
     at_once: usize,
     invert: Function,
     chain: Function,
-    reflect: Function,
-    turn: Function,
-    settle: Function,
+    /// That the chain has on their way.
+    tiles: usize,
+    bulk: Function,
     scalar: PhantomData<T>,
 }
 
-/// L from a panel's first diagonal entry on.
+/// L (n × n) from the diagonal entry of a sweep's first column on, as it was and as it will be; V from the same row
+/// on, 16 columns of it; and what is kept of each panel. As `panel.cuh` has it.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'a, T> {
-    pub l: DeviceSlice<'a, T>,
-    pub stride: usize,
-    /// Rows of L from this diagonal entry on.
-    pub rows: usize,
-}
-
-/// V from the same row on, [`V_COLS`] columns of it.
-#[derive(Clone, Copy)]
-pub(super) struct Rows<'a, T> {
-    pub v: DeviceSlice<'a, T>,
-    pub stride: usize,
+pub(super) struct Sweep<'a, T> {
+    pub from: DeviceSlice<'a, T>,
+    pub to: DeviceSlice<'a, T>,
+    pub l_stride: usize,
+    pub v: [DeviceSlice<'a, T>; 2],
+    pub v_stride: usize,
+    pub inverse: DeviceSlice<'a, f64>,
+    pub refine: DeviceSlice<'a, i32>,
+    pub records: DeviceSlice<'a, f64>,
+    pub state: DeviceSlice<'a, f64>,
+    pub pivots: DeviceSlice<'a, T>,
+    pub status: DeviceSlice<'a, i32>,
+    pub arrived: DeviceSlice<'a, i32>,
+    pub n: usize,
+    /// The number of the first column.
+    pub number: usize,
     /// 1 or −1.
     pub sign: f64,
 }
 
-/// What is kept of each panel, from the same one on.
-#[derive(Clone, Copy)]
-pub(super) struct Kept<'a, T> {
-    /// D⁻¹ (64 × 64).
-    pub inverse: DeviceSlice<'a, f64>,
-    /// P (64 × 16).
-    pub p: DeviceSlice<'a, f64>,
-    /// R and then q (16 × 16).
-    pub turn: DeviceSlice<'a, f64>,
-    /// Whether P is small.
-    pub small: DeviceSlice<'a, i32>,
-    pub reflectors: DeviceSlice<'a, T>,
+/// [`Sweep`] as the kernels take it.
+#[repr(C)]
+struct Arguments {
+    from: u64,
+    to: u64,
+    l_stride: c_longlong,
+    v: [u64; 2],
+    v_stride: c_longlong,
+    inverse: u64,
+    refine: u64,
+    records: u64,
+    state: u64,
+    pivots: u64,
+    status: u64,
+    arrived: u64,
+    n: c_longlong,
+    number: c_longlong,
+    sign: f64,
+}
+
+impl<T: Scalar> Sweep<'_, T> {
+    pub fn panels(&self) -> usize {
+        self.n.div_ceil(PANEL_COLS)
+    }
+
+    fn arguments(&self) -> Arguments {
+        let panels = self.panels();
+        let entries = (self.n - 1) * (self.l_stride + 1) + 1;
+        debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
+        let entries = (V_COLS - 1) * self.v_stride + self.n;
+        debug_assert!(self.v.iter().all(|v| v.len() >= entries), "V is too short");
+        debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
+        debug_assert!(self.records.len() >= panels * RECORD && self.state.len() >= STATE);
+        debug_assert!(self.pivots.len() >= self.n && self.status.len() + self.arrived.len() >= 2);
+        Arguments {
+            from: self.from.address(),
+            to: self.to.address(),
+            l_stride: self.l_stride as c_longlong,
+            v: self.v.map(|v| v.address()),
+            v_stride: self.v_stride as c_longlong,
+            inverse: self.inverse.address(),
+            refine: self.refine.address(),
+            records: self.records.address(),
+            state: self.state.address(),
+            pivots: self.pivots.address(),
+            status: self.status.address(),
+            arrived: self.arrived.address(),
+            n: self.n as c_longlong,
+            number: self.number as c_longlong,
+            sign: self.sign,
+        }
+    }
 }
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let (chain, reflect) = (device.module(CHAIN)?, device.module(REFLECT)?);
+        /// Of a launch of the chain.
+        const BLOCKS: usize = SOLVED * (PANEL_COLS / HEAD_ROWS + WEIGHING);
+        let function = |ptx, name| Function::load(&device.module(ptx)?, name, T::TYPE_NAME);
+        let multiprocessors = device.multiprocessors();
+        let room = device.shared_bytes()?;
+        let tiles = TILES.into_iter().find(|tiles| CHAIN_BYTES + tiles * TILE_BYTES <= room).unwrap_or(1);
         Ok(Self {
-            at_once: device.multiprocessors(),
-            invert: Function::load(&device.module(INVERT)?, "invert", T::TYPE_NAME)?,
-            chain: Function::load(&chain, "chain", T::TYPE_NAME)?,
-            reflect: Function::load(&reflect, "reflect", T::TYPE_NAME)?,
-            turn: Function::load(&reflect, "turn", T::TYPE_NAME)?,
-            settle: Function::load(&reflect, "settle", T::TYPE_NAME)?,
+            at_once: multiprocessors.max((2 * multiprocessors).saturating_sub(BLOCKS)),
+            invert: function(INVERT, "invert")?,
+            chain: function(CHAIN.on(device), "chain")?.with_shared(CHAIN_BYTES + tiles * TILE_BYTES)?,
+            tiles,
+            bulk: function(BULK.on(device), "bulk")?.with_shared(STAGED_BYTES)?,
             scalar: PhantomData,
         })
     }
 
-    /// Asks for D⁻¹ of `panels` panels with rows below.
+    /// Asks for the inverses of these panels' diagonal blocks.
     ///
     /// # Safety
-    /// As `invert.cu` says; the slices live until it is done, and the inverses are this stream's.
+    /// As `invert.cu` says; the slices live until it is done, and but for L are this stream's.
     pub unsafe fn invert(
         &self,
         stream: &Stream,
-        block: &Block<'_, T>,
-        kept: &Kept<'_, T>,
-        panels: usize,
+        sweep: &Sweep<'_, T>,
+        panels: Range<usize>,
     ) -> Result<(), Error> {
-        debug_assert!(panels * PANEL_COLS < block.rows && panels * PANEL_COLS.pow(2) <= kept.inverse.len());
-        let (mut l, mut stride) = (block.l.address(), block.stride as c_longlong);
-        let mut inverse = kept.inverse.address();
-        let mut arguments = [argument(&mut l), argument(&mut stride), argument(&mut inverse)];
-        // SAFETY: three arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.invert.launch(stream, ((panels, 1), PANEL_COLS), &mut arguments) }
+        let first = panels.start * PANEL_COLS;
+        let l = sweep.from.part(first * (sweep.l_stride + 1)..sweep.from.len());
+        let inverse = sweep.inverse.part(first * PANEL_COLS..sweep.inverse.len());
+        let refine = sweep.refine.part(panels.start..sweep.refine.len());
+        let (mut l, mut stride) = (l.address(), sweep.l_stride as c_longlong);
+        let (mut inverse, mut refine) = (inverse.address(), refine.address());
+        let mut n = (sweep.n - first) as c_longlong;
+        let mut arguments = [
+            argument(&mut l),
+            argument(&mut stride),
+            argument(&mut inverse),
+            argument(&mut refine),
+            argument(&mut n),
+        ];
+        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.invert.launch(stream, ((panels.len(), 1), THREADS), &mut arguments) }
     }
 
-    /// Asks for what a panel does to the rows of V below it.
+    /// Asks for the products of the [`SOLVED`] panels before `next`, which are solved, and for those from there on,
+    /// as many as there are, to be solved, from V as it is behind the panels before `window`.
     ///
     /// # Safety
-    /// As `chain.cu` says; the slices live until it is done, and but for L are this stream's.
+    /// As `chain.cu` says; the slices live until it is done, and but for L, V and the pivots are this stream's.
     pub unsafe fn chain(
         &self,
         stream: &Stream,
-        block: &Block<'_, T>,
-        rows: &Rows<'_, T>,
-        kept: &Kept<'_, T>,
+        sweep: &Sweep<'_, T>,
+        next: usize,
+        window: usize,
     ) -> Result<(), Error> {
-        debug_assert!(block.rows > PANEL_COLS);
-        let (mut l, mut l_stride) = (block.l.address(), block.stride as c_longlong);
-        let (mut v, mut v_stride) = (rows.v.address(), rows.stride as c_longlong);
-        let (mut inverse, mut p) = (kept.inverse.address(), kept.p.address());
-        let (mut turn, mut small) = (kept.turn.address(), kept.small.address());
-        let (mut below, mut sign) = ((block.rows - PANEL_COLS) as c_longlong, rows.sign);
-        let blocks = (block.rows - PANEL_COLS).div_ceil(PANEL_COLS).min(self.at_once);
+        debug_assert!(next.is_multiple_of(SOLVED) && (window..=window + WINDOW).contains(&next));
+        let panels = sweep.panels();
+        let rows = sweep.n.saturating_sub(next * PANEL_COLS).min(SOLVED * PANEL_COLS);
+        let weighed = next.saturating_sub(SOLVED);
+        let heads = rows.div_ceil(HEAD_ROWS);
+        let blocks = heads + (next.min(panels) - weighed) * WEIGHING;
+        let mut arguments = sweep.arguments();
+        let (mut window, mut weighed) = (window as c_int, weighed as c_int);
+        let (mut next, mut heads, mut tiles) = (next as c_int, heads as c_int, self.tiles as c_int);
         let mut arguments = [
-            argument(&mut l),
-            argument(&mut l_stride),
-            argument(&mut inverse),
-            argument(&mut v),
-            argument(&mut v_stride),
-            argument(&mut p),
-            argument(&mut turn),
-            argument(&mut small),
-            argument(&mut below),
-            argument(&mut sign),
+            argument(&mut arguments),
+            argument(&mut window),
+            argument(&mut weighed),
+            argument(&mut next),
+            argument(&mut heads),
+            argument(&mut tiles),
         ];
-        // SAFETY: ten arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.chain.launch(stream, ((blocks, 1), 256), &mut arguments) }
+        // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.chain.launch(stream, ((blocks, 1), THREADS), &mut arguments) }
     }
 
-    /// Asks for the reflectors of `panels` panels, and where the last of them is the last of all for its new
-    /// diagonal block at `target`. `first`: the number of the first column.
+    /// Asks for all rows of L and V through these panels, V from the buffer of this number into the other.
     ///
     /// # Safety
-    /// As `reflect.cu` says; the slices live until it is done, and but for L are this stream's.
-    pub unsafe fn reflect(
+    /// As `bulk.cu` says; the slices live until it is done, and the new L and the other V are this stream's.
+    pub unsafe fn bulk(
         &self,
         stream: &Stream,
-        (block, target): (&Block<'_, T>, DeviceSlice<'_, T>),
-        rows: &Rows<'_, T>,
-        kept: &Kept<'_, T>,
-        (pivots, status): (DeviceSlice<'_, T>, DeviceSlice<'_, i32>),
-        (first, panels): (usize, usize),
+        sweep: &Sweep<'_, T>,
+        panels: Range<usize>,
+        buffer: usize,
     ) -> Result<(), Error> {
-        let taken = block.rows.min(panels * PANEL_COLS);
-        debug_assert!(taken > (panels - 1) * PANEL_COLS);
-        let (mut l, mut l_stride) = (block.l.address(), block.stride as c_longlong);
-        let (mut v, mut v_stride) = (rows.v.address(), rows.stride as c_longlong);
-        let (mut p, mut turn, mut small) = (kept.p.address(), kept.turn.address(), kept.small.address());
-        let (mut reflectors, mut target) = (kept.reflectors.address(), target.address());
-        let (mut taken, mut last) = (taken as c_int, c_int::from(taken == block.rows));
-        let (mut sign, mut first) = (rows.sign, first as c_longlong);
-        let (mut pivots, mut status) = (pivots.address(), status.address());
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut l_stride),
-            argument(&mut v),
-            argument(&mut v_stride),
-            argument(&mut p),
-            argument(&mut turn),
-            argument(&mut small),
-            argument(&mut reflectors),
-            argument(&mut target),
-            argument(&mut pivots),
-            argument(&mut taken),
-            argument(&mut last),
-            argument(&mut sign),
-            argument(&mut first),
-            argument(&mut status),
-        ];
-        // SAFETY: fifteen arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.reflect.launch(stream, ((panels, 1), 320), &mut arguments) }
-    }
-
-    /// Asks for the reflectors of `panels` panels in the terms of the V that they go over. `carried`: Q behind the
-    /// panel before, nothing before the first; `carry`: where Q behind the last goes.
-    ///
-    /// # Safety
-    /// As `reflect.cu` says; the slices live until it is done, and are this stream's.
-    pub unsafe fn turn(
-        &self,
-        stream: &Stream,
-        kept: &Kept<'_, T>,
-        (carried, carry): (Option<DeviceSlice<'_, f64>>, DeviceSlice<'_, f64>),
-        panels: usize,
-    ) -> Result<(), Error> {
-        debug_assert!(panels * V_COLS.pow(2) <= kept.turn.len());
-        let (mut turn, mut reflectors) = (kept.turn.address(), kept.reflectors.address());
-        let mut fresh = c_int::from(carried.is_none());
-        let (mut carried, mut carry) = (carried.unwrap_or(carry).address(), carry.address());
-        let mut arguments = [
-            argument(&mut turn),
-            argument(&mut carried),
-            argument(&mut carry),
-            argument(&mut fresh),
-            argument(&mut reflectors),
-        ];
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.turn.launch(stream, ((panels, 1), 256), &mut arguments) }
-    }
-
-    /// Asks for the new diagonal to go into L from `block` on.
-    ///
-    /// # Safety
-    /// Both live until it is done, and this L is this stream's.
-    pub unsafe fn settle(
-        &self,
-        stream: &Stream,
-        block: &Block<'_, T>,
-        pivots: DeviceSlice<'_, T>,
-    ) -> Result<(), Error> {
-        const THREADS: usize = 128;
-        debug_assert!(pivots.len() == block.rows);
-        let (mut l, mut stride) = (block.l.address(), (block.stride + 1) as c_longlong);
-        let (mut pivots, mut count) = (pivots.address(), block.rows as c_longlong);
+        debug_assert!(panels.end <= sweep.panels() && buffer < 2);
+        let rows = sweep.n - panels.start * PANEL_COLS;
+        let blocks = rows.div_ceil(BULK_ROWS).min(self.at_once);
+        let mut arguments = sweep.arguments();
+        let (mut first, mut count) = (panels.start as c_int, panels.len() as c_int);
+        let mut buffer = buffer as c_int;
         let mut arguments =
-            [argument(&mut l), argument(&mut stride), argument(&mut pivots), argument(&mut count)];
+            [argument(&mut arguments), argument(&mut first), argument(&mut count), argument(&mut buffer)];
         // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.settle.launch(stream, ((block.rows.div_ceil(THREADS), 1), THREADS), &mut arguments) }
+        unsafe { self.bulk.launch(stream, ((blocks, 1), BULK_THREADS), &mut arguments) }
     }
 }

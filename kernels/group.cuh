@@ -1,0 +1,395 @@
+// Through the diagonal blocks of a group of panels, by one block of threads: a part of chain.cu.
+#pragma once
+#include "weigh.cuh"
+
+constexpr int GROUP = 4; // panels
+constexpr int HEIGHT = GROUP * ROWS;
+
+// Behind the rows of V in `state`: G, and whether it is not zero.
+constexpr int GRAM_STATE = HEIGHT * COLUMNS;
+constexpr int BEGUN_STATE = GRAM_STATE + COLUMNS * COLUMNS;
+
+// The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
+constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
+// For the P of one panel: |P|^2 at most, since P is as good as |D| |P| is not much more than a row of D; the pivots^2
+// of R at least; and at least this share of the entry that each was left of, so that the columns of P point into
+// different directions, however unlike their lengths.
+constexpr double SMALL_P = 256.0;
+constexpr double LARGE_PIVOT = 0.25;
+constexpr double LARGE_SHARE = 1.0 / 64.0;
+
+// A tile of 64 x 64 in shared memory, column-major: no bank conflicts.
+template <class S>
+__device__ constexpr int tile_stride() {
+    return sizeof(S) == 8 ? ROWS + 4 : ROWS + 8;
+}
+constexpr int TILE = ROWS * (ROWS + 4); // doubles
+
+// Of a block of threads: V and -P (row-major, LD), a matrix of 16 x 16, and behind it `ring` tiles, 1 or 3.
+struct Shared {
+    double v[HEIGHT * LD], p[ROWS * LD], g[COLUMNS * LD];
+};
+
+// The tiles of a group on their way to shared memory, in the order in which they are wanted: of each panel, D^-1 and
+// then the blocks of L below.
+template <class T>
+struct Ring {
+    double* slots;
+    int size, panels, rows; // of the group
+    const T* l;
+    long long l_stride;
+    const double* inverse;
+
+    __device__ __forceinline__ int of_panel(int j) const { return j * panels - j * (j - 1) / 2; }
+    __device__ __forceinline__ double* slot(int index) const { return slots + index % size * TILE; }
+
+    template <class S>
+    __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows) {
+        const int i = threadIdx.x % ROWS, first = threadIdx.x / ROWS;
+        S* to = (S*)slot + first * tile_stride<S>() + i;
+        from += first * stride + (i < rows ? i : 0);
+#pragma unroll 4
+        for (int j = first; j < ROWS; j += THREADS / ROWS) {
+            copy_async(to, from, i < rows);
+            to += THREADS / ROWS * tile_stride<S>();
+            from += THREADS / ROWS * stride;
+        }
+    }
+
+    __device__ __forceinline__ void fetch(int index) const {
+        int j = 0, i = index;
+        while (j < panels && i >= panels - j) i -= panels - j++;
+        i += j;
+        if (j >= panels) {
+        } else if (i == j) {
+            copy(slot(index), inverse + j * ROWS * ROWS, ROWS, ROWS);
+        } else {
+            copy(slot(index), l + j * ROWS * l_stride + i * ROWS, l_stride, rows - i * ROWS);
+        }
+        copy_async_commit();
+    }
+
+    // Before the first, and again behind anything that has used the slots.
+    __device__ __forceinline__ void start(int index) const {
+        if (size > 1) {
+            fetch(index);
+            fetch(index + 1);
+        }
+    }
+
+    // The next tile; what was done with the one before is done by all threads.
+    __device__ __forceinline__ const double* next(int index) const {
+        if (size > 1) {
+            copy_async_wait_but_one();
+            __syncthreads();
+            fetch(index + 2);
+        } else {
+            __syncthreads();
+            fetch(index);
+            copy_async_wait_all();
+            __syncthreads();
+        }
+        return slot(index);
+    }
+};
+
+// What a warp has of a product of a tile and 64 x 16: 16 rows and eight columns. Warps that share a part of a
+// multiprocessor have as much to do together where the tile is a triangle.
+struct Share {
+    Lane at;
+    int row, column; // its first
+    __device__ Share() : column(at.warp / 4 * 8) { row = 16 * (column ? 3 - at.warp % 4 : at.warp % 4); }
+
+    __device__ __forceinline__ double& entry(double* m, int e) const {
+        return m[(row + at.row + e / 2 * 8) * LD + column + 2 * at.q + e % 2];
+    }
+
+    // c <- c + a b. `steps`: sixteens of the sum.
+    template <class S>
+    __device__ __forceinline__ void multiply(const S* a, const double* b, int steps, double (&c)[4]) const {
+        a += at.q * tile_stride<S>() + row + at.row;
+        b += at.q * LD + column + at.row;
+#pragma unroll 1
+        for (int step = 0; step < steps; ++step) {
+            double x[4][2], y[4];
+#pragma unroll
+            for (int s = 0; s < 4; ++s) {
+                x[s][0] = (double)a[4 * s * tile_stride<S>()];
+                x[s][1] = (double)a[4 * s * tile_stride<S>() + 8];
+                y[s] = b[4 * s * LD];
+            }
+            mma_m16n8k16_f64(c, x, y);
+            a += 16 * tile_stride<S>();
+            b += 16 * LD;
+        }
+    }
+};
+
+// Eight columns of P^T P, by a warp each.
+__device__ __forceinline__ void gram(const Lane& at, const double* p, double* g) {
+    double sum[4] = {};
+    p += at.q * LD + at.row;
+#pragma unroll 1
+    for (int step = 0; step < STEPS / 4; ++step) {
+        double x[4][2], y[4];
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            x[s][0] = p[4 * s * LD];
+            x[s][1] = p[4 * s * LD + 8];
+            y[s] = p[4 * s * LD + 8 * at.warp];
+        }
+        mma_m16n8k16_f64(sum, x, y);
+        p += 16 * LD;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; ++e) g[(at.row + e / 2 * 8) * LD + at.column(at.warp, e % 2)] = sum[e];
+}
+
+// R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so.
+// With 1 + S G = U^T D U, U with a unit diagonal, row j of U and the square d_j are what goes round at step j; U^-T
+// grows beside.
+__device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign) {
+    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
+    double trace = 0;
+#pragma unroll
+    for (int i = 0; i < COLUMNS; ++i) trace += g[i * LD + i];
+    double a = fma(sign, g[r * LD + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
+    bool allowed = trace <= SMALL_P;
+    const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
+#pragma unroll 1
+    for (int j = 0; j < COLUMNS; ++j) {
+        if (r == j) {
+            rows[j][0][c] = a;
+            rows[j][1][c] = e;
+        }
+        const double entry = fma(sign, g[j * LD + j], 1.0);
+        __syncthreads();
+        const double square = rows[j][0][j];
+        allowed = allowed && square >= LARGE_PIVOT && square >= LARGE_SHARE * entry;
+        const double inverse = reciprocal(positive(square));
+        const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
+        a = fma(-taken, rows[j][0][c], a);
+        e = fma(-taken, rows[j][1][c], e);
+    }
+    const double z = reciprocal_root(positive(rows[c][0][c]));
+    g[r * LD + c] = c >= r ? rows[c][1][r] * z : 0.0;
+    return allowed;
+}
+
+// A warp's 16 rows of V through a panel's reflectors: of L, rows before `height`, counted from the warp's first.
+template <class T>
+__device__ __forceinline__ void through(const Lane& at, const T* l, long long l_stride, long long height,
+                                        const double* b, const double* rho, double sign, Tile& v) {
+    l += at.row;
+#pragma unroll 8
+    for (int j = 0; j < ROWS; ++j) {
+        double entry[2], u[2];
+#pragma unroll
+        for (int which = 0; which < 2; ++which) entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
+        reflect(at, b + j * COLUMNS, rho[j], sign, entry, v, u);
+        l += l_stride;
+    }
+}
+
+// A panel column by column: its reflectors into the record, and the rows of V below through them. `d`: room for the
+// block; what P and G took is used as well. `l`: the panel's diagonal entry; `height`: rows from there on.
+template <class T>
+__device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROWS + 1], const Sweep<T>& sweep, int panel,
+                                                 const T* l, double* v, int height) {
+    const Lane at;
+    const int i = threadIdx.x / LANES, cols = min(height, ROWS);
+    double(*const staged)[COLUMNS] = (double(*)[COLUMNS])shared.g;
+    double *const all_rho = shared.g + 2 * COLUMNS, *const b = shared.p;
+    double* const record = sweep.records + (long long)panel * RECORD;
+    double x[E], rho = 0;
+#pragma unroll
+    for (int r = 0; r < E; ++r) x[r] = v[i * LD + at.column(r / 2, r % 2)];
+    __syncthreads();
+    load_block(d, l, sweep.l_stride, cols);
+    __syncthreads();
+    const int done = eliminate<T>(d, staged, x, sweep.sign, cols, rho);
+    __syncthreads();
+    // What comes before a breakdown is good, and a later sweep may find an earlier one: from it on, identities.
+    const long long first = sweep.number + (long long)panel * ROWS;
+    if (done < cols && threadIdx.x == 0) atomicMin(sweep.status, (int)(first + done) + 1);
+    if (i >= done) rho = 2;
+#pragma unroll
+    for (int r = 0; r < E; ++r) {
+        const int place = i * COLUMNS + at.column(r / 2, r % 2);
+        b[place] = record[P_AT + place] = i < done ? x[r] : 0.0;
+    }
+    all_rho[i] = record[N_AT + i] = rho; // the same from all four
+    if (i < cols && at.q == 0) sweep.pivots[(long long)panel * ROWS + i] = (T)d[i][i];
+    for (int j = at.q; j <= i; j += LANES) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
+    __syncthreads();
+    for (int row = ROWS + 16 * at.warp; row < height; row += 16 * (THREADS / 32)) {
+        Tile rest = {};
+        add(at, v + row * LD, rest);
+        through(at, l + row, sweep.l_stride, height - row, b, all_rho, sweep.sign, rest);
+        put(at, v + row * LD, rest);
+    }
+    __syncthreads();
+}
+
+// What an inverse loses more than a substitution does, when D is ill-conditioned: -P from V_D and itself, once more.
+// `p`: the thread's entries of P.
+template <class T>
+__device__ __forceinline__ void refine(const Share& share, Shared& shared, const double* inverse, const double* v,
+                                       const T* l, long long l_stride, int height, double (&p)[4]) {
+    const Lane& at = share.at;
+    double residual[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) residual[e] = share.entry((double*)v, e);
+    l += share.row + at.row + at.q * l_stride;
+#pragma unroll 1
+    for (int step = 0; step <= share.row / 16; ++step) {
+        double x[4][2], y[4];
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            const int column = 16 * step + 4 * s + at.q;
+#pragma unroll
+            for (int which = 0; which < 2; ++which) {
+                const int row = share.row + at.row + 8 * which;
+                x[s][which] = row < height && column <= row ? (double)l[(16 * step + 4 * s) * l_stride + 8 * which] : 0.0;
+            }
+            y[s] = shared.p[column * LD + share.column + at.row];
+        }
+        mma_m16n8k16_f64(residual, x, y);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = residual[e];
+    __syncthreads();
+    share.multiply(inverse, shared.p, share.row / 16 + 1, p);
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = -p[e];
+    __syncthreads();
+}
+
+// V in a new frame: the rows of `count` panels at v times R^-1, which is at g, row-major, and goes into the record.
+__device__ __forceinline__ void renew_all(const Share& share, double* v, int count, const double* g, double* frame) {
+    const Lane& at = share.at;
+    const int s = at.warp / 2, t = at.warp % 2;
+    frame[threadIdx.x] = g[at.column(s / 2, s % 2) * LD + 8 * t + at.row];
+    double y[4];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) y[s] = g[(4 * s + at.q) * LD + share.column + at.row];
+#pragma unroll 1
+    for (int panel = 0; panel < count; ++panel) {
+        double x[4][2], c[4] = {};
+        const double* const own = v + (share.row + at.row) * LD + at.q;
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            x[s][0] = own[4 * s];
+            x[s][1] = own[8 * LD + 4 * s];
+        }
+        mma_m16n8k16_f64(c, x, y);
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < 4; ++e) share.entry(v, e) = c[e];
+        v += ROWS * LD;
+    }
+}
+
+// The panels of a group from `first` on: their P or reflectors, and how they go, into the records.
+template <class T>
+__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first, int ring_size) {
+    Shared& shared = *(Shared*)memory;
+    double* const slots = memory + sizeof(Shared) / sizeof(double);
+    const Share share;
+    const Lane& at = share.at;
+    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
+    const int rows = (int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT);
+    const int panels = (rows + ROWS - 1) / ROWS;
+    const double limit = sweep.sign > 0.0 ? MOST_PLUS : MOST_MINUS;
+    double* const gram_state = sweep.state + GRAM_STATE;
+    const T* l = sweep.from + (long long)first * ROWS * (sweep.l_stride + 1);
+    const Ring<T> ring{slots, ring_size, panels, rows, l, sweep.l_stride,
+                       sweep.inverse + (long long)first * ROWS * ROWS};
+    ring.start(0);
+    const int refined = at.lane < panels ? sweep.refine[first + at.lane] : 0;
+    double total = first > 0 ? gram_state[threadIdx.x] : 0.0; // the thread's entry of G
+    bool begun = first > 0 && sweep.state[BEGUN_STATE] != 0.0;
+#pragma unroll 8
+    for (int e = threadIdx.x; e < HEIGHT * COLUMNS; e += THREADS)
+        shared.v[e / COLUMNS * LD + c] = e / COLUMNS < rows ? __ldcg(sweep.state + e) : 0.0;
+
+    int how = 0, tile = 0;
+    const double* inverse = ring.next(0);
+#pragma unroll 1
+    for (int j = 0; j < panels;) {
+        double* const v = shared.v + j * ROWS * LD;
+        double* const record = sweep.records + (long long)(first + j) * RECORD;
+        const int steps = share.row / 16 + 1; // as far as the triangle goes
+        double p[4] = {};
+        share.multiply(inverse, v, steps, p);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = -p[e];
+        __syncthreads();
+        if (__shfl_sync(ALL, refined, j)) refine(share, shared, inverse, v, l, sweep.l_stride, rows - j * ROWS, p);
+        if (at.warp < 2) gram(at, shared.p, shared.g);
+        __syncthreads();
+        const double entry = shared.g[r * LD + c];
+        double sum = fabs(total + entry);
+#pragma unroll
+        for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
+        bool good = __syncthreads_and(sum <= limit);
+        if (!good && begun) {
+            shared.g[r * LD + c] = total;
+            __syncthreads();
+            root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
+            __syncthreads();
+            renew_all(share, v, panels - j, shared.g, record + FRAME_AT);
+            __syncthreads();
+            total = 0;
+            begun = false;
+            how = RENEWED;
+            continue;
+        }
+        // -P goes into the record before anything else takes its place.
+        record[GRAM_AT + threadIdx.x] = total;
+#pragma unroll 1
+        for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
+            const int s = e / FRAGMENT / 2, t = e / FRAGMENT % 2;
+            record[P_AT + e] = shared.p[(4 * s + at.q) * LD + 8 * t + at.row];
+        }
+        if (!good) {
+            __syncthreads();
+            good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
+            __syncthreads();
+            for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
+                const int s = e / FRAGMENT / 2, t = e / FRAGMENT % 2;
+                shared.p[(4 * s + at.q) * LD + 8 * t + at.row] = record[P_AT + e];
+            }
+            __syncthreads();
+        }
+        if (good) {
+            total += entry;
+            begun = true;
+            for (int i = j + 1; i < panels; ++i) {
+                const double* const below = ring.next(++tile);
+                double* const rest = shared.v + i * ROWS * LD;
+                double x[4];
+#pragma unroll
+                for (int e = 0; e < 4; ++e) x[e] = share.entry(rest, e);
+                share.multiply((const T*)below, shared.p, STEPS / 4, x);
+#pragma unroll
+                for (int e = 0; e < 4; ++e) share.entry(rest, e) = x[e];
+            }
+        } else {
+            how |= CAREFUL;
+            copy_async_wait_all();
+            column_by_column(shared, (double(*)[ROWS + 1])slots, sweep, first + j, l, v, rows - j * ROWS);
+            tile = ring.of_panel(j + 1) - 1;
+            ring.start(tile + 1);
+        }
+        if (threadIdx.x == 0) record[HOW_AT] = how;
+        how = 0;
+        l += ROWS * (sweep.l_stride + 1);
+        if (++j < panels) inverse = ring.next(++tile);
+    }
+    copy_async_wait_all();
+    gram_state[threadIdx.x] = total;
+    if (threadIdx.x == 0) sweep.state[BEGUN_STATE] = begun;
+}

@@ -1,0 +1,129 @@
+// What the kernels of the resident engine know of a panel: see chain.cu for the equations.
+#pragma once
+#include "common.cuh"
+#include "instructions.cuh"
+
+constexpr int ROWS = 64;           // columns of a panel, rows of its diagonal block
+constexpr int COLUMNS = 16;        // of V in a sweep
+constexpr int STEPS = ROWS / 4;    // products in a sum over a panel's columns
+constexpr int LD = COLUMNS + 4;    // of a matrix of COLUMNS in shared memory, row-major: no bank conflicts
+constexpr int THREADS = 256;       // of a block: eight warps
+constexpr unsigned ALL = 0xffffffffu;
+
+// A panel's record, in doubles. An operand of matrix products lies there as fragments of 4 x 8, each in the order of
+// a warp's lanes: -P at 2 s + t and N at 4 t + s (rows in V's order), M, upper triangular, at t (t + 1) + s, and the
+// frame at 2 s + t, for step s of the sum and eight columns t. A careful panel has rows b_j (64 x 16), rho_j and
+// the lower triangle of its new diagonal block, row by row, in the places of P, N and M.
+constexpr int FRAGMENT = 32;
+constexpr int P_AT = 0;
+constexpr int N_AT = P_AT + ROWS * COLUMNS;
+constexpr int M_AT = N_AT + ROWS * COLUMNS;
+constexpr int HOW_AT = M_AT + 72 * FRAGMENT;
+constexpr int STAGED = HOW_AT + 2; // what the bulk needs at hand
+constexpr int FRAME_AT = STAGED;
+constexpr int GRAM_AT = FRAME_AT + COLUMNS * COLUMNS;
+constexpr int RECORD = GRAM_AT + COLUMNS * COLUMNS;
+
+// How a panel goes: V has been brought into a new frame before it; column by column.
+constexpr int RENEWED = 1, CAREFUL = 2;
+
+// A sweep over L (n x n) with sixteen columns of V, all of one sign. Column-major, strides in scalars: entry (i, j),
+// i >= j, of L at from + j * l_stride + i, and of the new L at the same place of `to`. Panels are counted from 0.
+template <class T>
+struct Sweep {
+    const T* from;
+    T* to;
+    long long l_stride;
+    T* v[2]; // V behind an even number of the bulk's launches, and behind an odd number
+    long long v_stride;
+    const double* inverse; // of each diagonal block, 64 x 64
+    const int* refine; // whether P needs it
+    double* records;
+    double* state; // V of the rows that are solved next (256 x 16, row-major), and what goes on from there
+    T* pivots;     // the new diagonal of L
+    int* status;   // 1 + the first column that has broken down
+    int* arrived;  // blocks of the chain's launch; 0 in between
+    long long n;
+    long long number; // of the first column
+    double sign;
+};
+
+// Where a thread stands in its warp's products: rows `row` and `row` + 8 of a tile of 16, columns q of an operand's
+// four.
+struct Lane {
+    int warp, row, q, lane;
+    __device__ Lane()
+        : warp(threadIdx.x / 32), row(threadIdx.x % 32 / 4), q(threadIdx.x % 4), lane(threadIdx.x % 32) {}
+    // The thread's columns of V, e < 2 of the eight t.
+    __device__ int column(int t, int e) const { return 8 * t + 2 * q + e; }
+};
+
+// A warp's 16 rows of V: of the eight columns t, those two of row `row` and those two of the other. What leaves a
+// product so is an operand of the next, whose step s takes columns s % 2 of the eight s / 2.
+typedef double Tile[2][4];
+
+__device__ __forceinline__ void take(const Tile& v, int s, double (&a)[2]) {
+    a[0] = v[s / 2][s % 2];
+    a[1] = v[s / 2][2 + s % 2];
+}
+
+// To and from shared memory, rows from `to` or `from` on.
+__device__ __forceinline__ void put(const Lane& at, double* to, const Tile& v) {
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) to[(at.row + e / 2 * 8) * LD + at.column(t, e % 2)] = v[t][e];
+}
+
+__device__ __forceinline__ void add(const Lane& at, const double* from, Tile& v) {
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[t][e] += from[(at.row + e / 2 * 8) * LD + at.column(t, e % 2)];
+}
+
+// V into another frame. (fragments of 16 x 16)
+__device__ __forceinline__ void renew(const Lane& at, const double* frame, Tile& v) {
+    double x[4][2];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) take(v, s, x[s]);
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+        double y[4], product[4] = {};
+#pragma unroll
+        for (int s = 0; s < 4; ++s) y[s] = frame[(2 * s + t) * FRAGMENT + at.lane];
+        mma_m16n8k16_f64(product, x, y);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[t][e] = product[e];
+    }
+}
+
+// The sum over the threads of a row, all threads of a warp at once; the same bits for each.
+__device__ __forceinline__ double row_sum(double x) {
+    x += __shfl_xor_sync(ALL, x, 1);
+    return x + __shfl_xor_sync(ALL, x, 2);
+}
+
+// Two rows of V through one reflector, 16 of the warp's together: u, of which the old entries `l` of its column are to
+// be taken for the new ones.
+__device__ __forceinline__ void reflect(const Lane& at, const double* b, double rho, double sign, const double (&l)[2],
+                                        Tile& v, double (&u)[2]) {
+    double entry[2][2];
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) entry[t][e] = b[at.column(t, e)];
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+        double dot = 0;
+#pragma unroll
+        for (int t = 0; t < 2; ++t)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
+        u[row] = rho * fma(sign, row_sum(dot), l[row]);
+#pragma unroll
+        for (int t = 0; t < 2; ++t)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u[row], entry[t][e], v[t][2 * row + e]);
+    }
+}
