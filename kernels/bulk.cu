@@ -65,10 +65,13 @@ __device__ __forceinline__ void product(const Lane& at, double (&c)[4], const do
 }
 
 // The eight columns T of the new L, and those before it. As soon as columns of the old one are done with, those of
-// the next panel are loaded in their place, if there is one (`more`).
-template <int T, class S>
+// the next panel are loaded in their place, if there is one (`more`). INSIDE: all entries are there; `to` and `from`
+// are then the places of the first column that is stored and of the last of the thread's that is loaded.
+template <int T, bool INSIDE, class S>
 __device__ __forceinline__ void columns(const Lane& at, const Place<S>& place, const double* record, long long column,
-                                        bool more, const double (&v)[4][2], double (&l)[STEPS][2]) {
+                                        bool more, const double (&v)[4][2], double (&l)[STEPS][2], S* to,
+                                        const S* from) {
+    const long long stride = place.sweep.l_stride;
     double sum[2][4] = {}; // two chains
     product<4>(at, sum[0], v, record + N_AT + 4 * T * FRAGMENT, 1);
     const double* const m = record + M_AT + T * (T + 1) * FRAGMENT;
@@ -77,17 +80,33 @@ __device__ __forceinline__ void columns(const Lane& at, const Place<S>& place, c
         product<4>(at, sum[1 - step % 2], l + 4 * step, m + 4 * step * FRAGMENT, 1);
     if (T % 2 == 0) product<2>(at, sum[1 - T / 2 % 2], l + 2 * T, m + 2 * T * FRAGMENT, 1);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) place.store(e / 2, column + at.column(T, e % 2), sum[0][e] + sum[1][e]);
+    for (int e = 0; e < 4; ++e) {
+        const double x = sum[0][e] + sum[1][e];
+        if (INSIDE)
+            to[e % 2 * stride + e / 2 * 8] = (S)x;
+        else
+            place.store(e / 2, column + at.column(T, e % 2), x);
+    }
 #pragma unroll
-    for (int s = 2 * T; s < 2 * T + 2; ++s)
-        if (more) place.load(column + ROWS + 4 * s + at.q, l[s]);
-    if constexpr (T > 0) columns<T - 1>(at, place, record, column, more, v, l);
+    for (int s = 2 * T + 1; s >= 2 * T; --s) {
+        if (!more) break;
+        if (INSIDE) {
+            l[s][0] = (double)from[0];
+            l[s][1] = (double)from[8];
+            from -= 4 * stride;
+        } else {
+            place.load(column + ROWS + 4 * s + at.q, l[s]);
+        }
+    }
+    if constexpr (T > 0)
+        columns<T - 1, INSIDE>(at, place, record, column, more, v, l, to - 8 * stride, from);
 }
 
 // Both products.
 template <class T>
 __device__ __forceinline__ void multiply(const Lane& at, const Place<T>& place, const double* record,
                                          long long column, bool more, Rows& rows) {
+    constexpr int LAST = ROWS / 8 - 1;
     double old[4][2];
 #pragma unroll
     for (int s = 0; s < 4; ++s) take(rows.v, s, old[s]);
@@ -96,7 +115,13 @@ __device__ __forceinline__ void multiply(const Lane& at, const Place<T>& place, 
 #pragma unroll
         for (int t = 0; t < 2; ++t)
             product<4>(at, rows.v[t], rows.l + 4 * step, record + P_AT + (8 * step + t) * FRAGMENT, 2);
-    columns<ROWS / 8 - 1>(at, place, record, column, more, old, rows.l);
+    const long long first = place.row - at.row, stride = place.sweep.l_stride;
+    if (first >= column + 2 * ROWS && first + WARP_ROWS <= place.sweep.n)
+        columns<LAST, true>(at, place, record, column, more, old, rows.l,
+                            place.sweep.to + (column + at.column(LAST, 0)) * stride + place.row,
+                            place.sweep.from + (column + 2 * ROWS - 4 + at.q) * stride + place.row);
+    else
+        columns<LAST, false>(at, place, record, column, more, old, rows.l, (T*)0, (const T*)0);
 }
 
 // A careful panel. Columns leave on the left, four at a time, so that each four are the same code. The rows of its

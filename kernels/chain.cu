@@ -10,7 +10,7 @@
 // consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
 // conditioned, the panel is eliminated column by column (householder.cuh).
 //
-// A launch solves a group of four panels. Its first blocks, for sixteen rows of the group each, take V as the bulk has
+// A launch solves a group of four panels. Its first blocks, for sixteen rows of the group each two, take V as the bulk has
 // left it through the panels since (`window` on); the last of them to be done goes through the group's panels. The
 // other blocks make the products of the panels of the group before, which are known.
 //
@@ -46,22 +46,24 @@ __device__ __forceinline__ void through_products(const Lane& at, const T* l, lon
         }
 }
 
-// Rows of the group that is solved next, through the panels from `window` on, to `state`: the warps share the panels,
-// and only the first begins with V; where a panel is careful, the first warp does all.
+// Rows of the group that is solved next, through the panels from `window` on, to `state`: sixteen rows for each two
+// blocks, whose warps share the panels, and whose sum it is. Only the very first warp begins with V; where a panel is
+// careful, it does all.
 template <class T>
 __device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const Sweep<T>& sweep, int window, int solved) {
     const Lane at;
-    const long long first = (long long)solved * ROWS + blockIdx.x * HEAD_ROWS, height = sweep.n - first;
+    const int own = (int)blockIdx.x % 2 * WARPS + at.warp; // which of the window's panels
+    const long long row = HEAD_ROWS * (blockIdx.x / 2), first = (long long)solved * ROWS + row;
+    const long long height = sweep.n - first;
     const T* const from = (window / 8 % 2 ? sweep.v[1] : sweep.v[0]) + first;
+    int how = 0;
+    if (window + at.lane < solved) how = (int)sweep.records[(long long)(window + at.lane) * RECORD + HOW_AT];
     Tile v;
 #pragma unroll
     for (int e = 0; e < 8; ++e) {
         const int row = at.row + e % 4 / 2 * 8;
-        v[e / 4][e % 4] =
-            at.warp == 0 && row < height ? (double)from[at.column(e / 4, e % 2) * sweep.v_stride + row] : 0.0;
+        v[e / 4][e % 4] = own == 0 && row < height ? (double)from[at.column(e / 4, e % 2) * sweep.v_stride + row] : 0.0;
     }
-    int how = 0;
-    if (window + at.lane < solved) how = (int)sweep.records[(long long)(window + at.lane) * RECORD + HOW_AT];
     const unsigned renewed = __ballot_sync(ALL, how & RENEWED), careful = __ballot_sync(ALL, how & CAREFUL);
 #pragma unroll 1
     for (int place = 0; place < solved - window; ++place) {
@@ -69,7 +71,7 @@ __device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const
         const double* const record = sweep.records + (long long)panel * RECORD;
         const T* const l = sweep.from + panel * ROWS * sweep.l_stride + first;
         if (renewed >> place & 1) renew(at, record + FRAME_AT, v);
-        if ((careful ? 0 : place % WARPS) != at.warp) continue;
+        if ((careful ? 0 : place) != own) continue;
         if (careful >> place & 1)
             through(at, l, sweep.l_stride, height, record + P_AT, record + N_AT, sweep.sign, v);
         else
@@ -82,7 +84,7 @@ __device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const
     double sum = 0;
 #pragma unroll
     for (int w = 0; w < WARPS; ++w) sum += parts[w][threadIdx.x];
-    sweep.state[blockIdx.x * HEAD_ROWS * COLUMNS + threadIdx.x] = sum;
+    sweep.state[blockIdx.x % 2 * HEIGHT * COLUMNS + row * COLUMNS + threadIdx.x] = sum;
 }
 
 template <class T>
@@ -95,15 +97,20 @@ __device__ __forceinline__ void chain(const Sweep<T>& sweep, int window, int wei
         weigh(*(Weights*)memory, sweep, weighed + index / BLOCKS_A_PANEL, index % BLOCKS_A_PANEL);
         return;
     }
+    // Whoever is the last to be done begins at once.
+    const Group<T> group(memory, sweep, solved, ring);
     head((double(*)[HEAD_ROWS * COLUMNS])memory, sweep, window, solved);
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) arrived = atomicAdd(sweep.arrived, 1);
     __syncthreads();
-    if (arrived + 1 < heads) return;
+    if (arrived + 1 < heads) {
+        copy_async_wait_all();
+        return;
+    }
     __threadfence();
     if (threadIdx.x == 0) *sweep.arrived = 0;
-    solve(memory, sweep, solved, ring);
+    solve(memory, sweep, solved, group);
 }
 
 #define CHAIN(T, NAME)                                                                                       \

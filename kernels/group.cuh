@@ -5,8 +5,8 @@
 constexpr int GROUP = 4; // panels
 constexpr int HEIGHT = GROUP * ROWS;
 
-// Behind the rows of V in `state`: G, and whether it is not zero.
-constexpr int GRAM_STATE = HEIGHT * COLUMNS;
+// Behind the rows of V in `state`, a sum of two: G, and whether it is not zero.
+constexpr int GRAM_STATE = 2 * HEIGHT * COLUMNS;
 constexpr int BEGUN_STATE = GRAM_STATE + COLUMNS * COLUMNS;
 
 // The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
@@ -109,8 +109,9 @@ struct Share {
     __device__ __forceinline__ void multiply(const S* a, const double* b, int steps, double (&c)[4]) const {
         a += at.q * tile_stride<S>() + row + at.row;
         b += at.q * LD + column + at.row;
-#pragma unroll 1
-        for (int step = 0; step < steps; ++step) {
+#pragma unroll
+        for (int step = 0; step < STEPS / 4; ++step) {
+            if (step >= steps) break;
             double x[4][2], y[4];
 #pragma unroll
             for (int s = 0; s < 4; ++s) {
@@ -292,28 +293,69 @@ __device__ __forceinline__ void renew_all(const Share& share, double* v, int cou
     }
 }
 
+// What is known of a group before V is.
+template <class T>
+struct Group {
+    const T* l;
+    int rows, panels, refined; // `refined`: a lane for each panel
+    double gram;               // the thread's entry of G
+    bool begun;                // G is not zero
+    Ring<T> ring;
+
+    __device__ __forceinline__ Group(double* memory, const Sweep<T>& sweep, int first, int ring_size)
+        : l(sweep.from + (long long)first * ROWS * (sweep.l_stride + 1)),
+          rows((int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT)), panels((rows + ROWS - 1) / ROWS),
+          ring{memory + sizeof(Shared) / sizeof(double), ring_size, panels, rows, l, sweep.l_stride,
+               sweep.inverse + (long long)first * ROWS * ROWS} {
+        ring.start(0);
+        const int lane = threadIdx.x % 32;
+        refined = lane < panels ? sweep.refine[first + lane] : 0;
+        gram = first > 0 ? sweep.state[GRAM_STATE + threadIdx.x] : 0.0;
+        begun = first > 0 && sweep.state[BEGUN_STATE] != 0.0;
+    }
+};
+
+// Whether the frame is good with this G, of which the thread has an entry; its row is one of 16 lanes'.
+__device__ __forceinline__ bool is_good(double gram, double limit) {
+    double sum = fabs(gram);
+#pragma unroll
+    for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
+    return __syncthreads_and(sum <= limit);
+}
+
+// -P to or from its record.
+template <bool FROM>
+__device__ __forceinline__ void exchange(const Lane& at, double* record, double* p) {
+#pragma unroll
+    for (int e = 0; e < ROWS * COLUMNS; e += THREADS) {
+        const int fragment = e / FRAGMENT + at.warp;
+        double& in_record = record[P_AT + e + threadIdx.x];
+        double& in_p = p[(fragment / 2 * 4 + at.q) * LD + fragment % 2 * 8 + at.row];
+        if (FROM)
+            in_p = in_record;
+        else
+            in_record = in_p;
+    }
+}
+
 // The panels of a group from `first` on: their P or reflectors, and how they go, into the records.
 template <class T>
-__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first, int ring_size) {
+__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first, const Group<T>& group) {
     Shared& shared = *(Shared*)memory;
-    double* const slots = memory + sizeof(Shared) / sizeof(double);
+    const auto& ring = group.ring;
     const Share share;
     const Lane& at = share.at;
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
-    const int rows = (int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT);
-    const int panels = (rows + ROWS - 1) / ROWS;
+    const int rows = group.rows, panels = group.panels;
     const double limit = sweep.sign > 0.0 ? MOST_PLUS : MOST_MINUS;
-    double* const gram_state = sweep.state + GRAM_STATE;
-    const T* l = sweep.from + (long long)first * ROWS * (sweep.l_stride + 1);
-    const Ring<T> ring{slots, ring_size, panels, rows, l, sweep.l_stride,
-                       sweep.inverse + (long long)first * ROWS * ROWS};
-    ring.start(0);
-    const int refined = at.lane < panels ? sweep.refine[first + at.lane] : 0;
-    double total = first > 0 ? gram_state[threadIdx.x] : 0.0; // the thread's entry of G
-    bool begun = first > 0 && sweep.state[BEGUN_STATE] != 0.0;
+    const T* l = group.l;
+    double total = group.gram;
+    bool begun = group.begun;
 #pragma unroll 8
-    for (int e = threadIdx.x; e < HEIGHT * COLUMNS; e += THREADS)
-        shared.v[e / COLUMNS * LD + c] = e / COLUMNS < rows ? __ldcg(sweep.state + e) : 0.0;
+    for (int e = threadIdx.x; e < HEIGHT * COLUMNS; e += THREADS) {
+        const double* const of_v = sweep.state + e;
+        shared.v[e / COLUMNS * LD + c] = e / COLUMNS < rows ? __ldcg(of_v) + __ldcg(of_v + HEIGHT * COLUMNS) : 0.0;
+    }
 
     int how = 0, tile = 0;
     const double* inverse = ring.next(0);
@@ -321,66 +363,72 @@ __device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int
     for (int j = 0; j < panels;) {
         double* const v = shared.v + j * ROWS * LD;
         double* const record = sweep.records + (long long)(first + j) * RECORD;
-        const int steps = share.row / 16 + 1; // as far as the triangle goes
         double p[4] = {};
-        share.multiply(inverse, v, steps, p);
+        share.multiply(inverse, v, share.row / 16 + 1, p); // as far as the triangle goes
 #pragma unroll
         for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = -p[e];
         __syncthreads();
-        if (__shfl_sync(ALL, refined, j)) refine(share, shared, inverse, v, l, sweep.l_stride, rows - j * ROWS, p);
+        if (__shfl_sync(ALL, group.refined, j))
+            refine(share, shared, inverse, v, l, sweep.l_stride, rows - j * ROWS, p);
         if (at.warp < 2) gram(at, shared.p, shared.g);
-        __syncthreads();
-        const double entry = shared.g[r * LD + c];
-        double sum = fabs(total + entry);
+        // The next panel's rows meanwhile, to be kept if all is well.
+        double next[4];
+        if (j + 1 < panels) {
+            const double* const below = ring.next(tile + 1);
 #pragma unroll
-        for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
-        bool good = __syncthreads_and(sum <= limit);
+            for (int e = 0; e < 4; ++e) next[e] = share.entry(v + ROWS * LD, e);
+            share.multiply((const T*)below, shared.p, STEPS / 4, next);
+        } else {
+            __syncthreads();
+        }
+        const double entry = shared.g[r * LD + c];
+        bool good = is_good(total + entry, limit);
+        if (!good) copy_async_wait_all();
         if (!good && begun) {
             shared.g[r * LD + c] = total;
             __syncthreads();
+            ring.start(tile);
             root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
             __syncthreads();
             renew_all(share, v, panels - j, shared.g, record + FRAME_AT);
-            __syncthreads();
             total = 0;
             begun = false;
             how = RENEWED;
+            inverse = ring.next(tile);
             continue;
         }
         // -P goes into the record before anything else takes its place.
         record[GRAM_AT + threadIdx.x] = total;
-#pragma unroll 1
-        for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
-            const int s = e / FRAGMENT / 2, t = e / FRAGMENT % 2;
-            record[P_AT + e] = shared.p[(4 * s + at.q) * LD + 8 * t + at.row];
-        }
+        exchange<false>(at, record, shared.p);
         if (!good) {
             __syncthreads();
             good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
             __syncthreads();
-            for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
-                const int s = e / FRAGMENT / 2, t = e / FRAGMENT % 2;
-                shared.p[(4 * s + at.q) * LD + 8 * t + at.row] = record[P_AT + e];
-            }
-            __syncthreads();
+            exchange<true>(at, record, shared.p);
+            ring.start(tile + 2);
         }
         if (good) {
             total += entry;
             begun = true;
-            for (int i = j + 1; i < panels; ++i) {
+            if (j + 1 < panels) {
+                ++tile;
+#pragma unroll
+                for (int e = 0; e < 4; ++e) share.entry(v + ROWS * LD, e) = next[e];
+            }
+#pragma unroll 1
+            for (int i = j + 2; i < panels; ++i) {
                 const double* const below = ring.next(++tile);
                 double* const rest = shared.v + i * ROWS * LD;
-                double x[4];
 #pragma unroll
-                for (int e = 0; e < 4; ++e) x[e] = share.entry(rest, e);
-                share.multiply((const T*)below, shared.p, STEPS / 4, x);
+                for (int e = 0; e < 4; ++e) next[e] = share.entry(rest, e);
+                share.multiply((const T*)below, shared.p, STEPS / 4, next);
 #pragma unroll
-                for (int e = 0; e < 4; ++e) share.entry(rest, e) = x[e];
+                for (int e = 0; e < 4; ++e) share.entry(rest, e) = next[e];
             }
         } else {
             how |= CAREFUL;
             copy_async_wait_all();
-            column_by_column(shared, (double(*)[ROWS + 1])slots, sweep, first + j, l, v, rows - j * ROWS);
+            column_by_column(shared, (double(*)[ROWS + 1])ring.slots, sweep, first + j, l, v, rows - j * ROWS);
             tile = ring.of_panel(j + 1) - 1;
             ring.start(tile + 1);
         }
@@ -390,6 +438,6 @@ __device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int
         if (++j < panels) inverse = ring.next(++tile);
     }
     copy_async_wait_all();
-    gram_state[threadIdx.x] = total;
+    sweep.state[GRAM_STATE + threadIdx.x] = total;
     if (threadIdx.x == 0) sweep.state[BEGUN_STATE] = begun;
 }

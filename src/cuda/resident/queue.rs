@@ -81,6 +81,18 @@ pub(super) struct Queue<T> {
     order: usize,
 }
 
+/// When sweeps begin, of so many steps each: two steps behind the one before, since its bulk is asked for a step
+/// later than its chain, and once the line is free.
+fn begins(sweeps: usize, steps: usize) -> Vec<usize> {
+    let mut begins: Vec<usize> = Vec::with_capacity(sweeps);
+    for index in 0..sweeps {
+        let behind = begins.last().map_or(0, |before| before + 2);
+        let free = index.checked_sub(LINES).map_or(0, |same| begins[same] + steps);
+        begins.push(behind.max(free));
+    }
+    begins
+}
+
 impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
@@ -153,11 +165,11 @@ impl<T: Scalar> Queue<T> {
         let under_way: Vec<_> = (0..sweeps.count())
             .map(|index| self.sweep(plan, sweeps, index, if index == 0 { l.slice() } else { to }, to))
             .collect();
-        // The next sweep's first panels wait for the bulk of this one's, which is asked for a step later.
         let steps = plan.panels().div_ceil(TOGETHER) + 1;
-        for wave in 0..steps + 2 * (sweeps.count() - 1) {
+        let begins = begins(sweeps.count(), steps);
+        for now in 0..begins.last().map_or(0, |last| last + steps) {
             for (index, sweep) in under_way.iter().enumerate() {
-                if let Some(step) = wave.checked_sub(2 * index).filter(|&step| step < steps) {
+                if let Some(step) = now.checked_sub(begins[index]).filter(|&step| step < steps) {
                     self.step(sweep, index, step)?;
                 }
             }
@@ -268,5 +280,19 @@ impl<T: Scalar> Queue<T> {
         }
         // SAFETY: forwarded to the caller.
         unsafe { self.steps.chain(chain, sweep, next, behind * TOGETHER) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_one_sweep_at_a_time_and_sweeps_follow_each_other() {
+        for steps in [2, 3, 9, 40] {
+            let begins = begins(11, steps);
+            assert!(begins.windows(2).all(|pair| pair[1] >= pair[0] + 2));
+            assert!(begins.iter().zip(&begins[LINES..]).all(|(first, next)| *next >= first + steps));
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(super) const SOLVED: usize = 4;
 pub(super) const WINDOW: usize = 16;
 /// Scalars of a panel's record, and of the chain's state.
 pub(super) const RECORD: usize = 4866;
-pub(super) const STATE: usize = (SOLVED * PANEL_COLS + V_COLS) * V_COLS + 1;
+pub(super) const STATE: usize = (2 * SOLVED * PANEL_COLS + V_COLS) * V_COLS + 1;
 
 /// Bytes of the two records that a block of the bulk has at hand.
 const STAGED_BYTES: usize = 2 * 4354 * size_of::<f64>();
@@ -36,6 +36,8 @@ const TILES: [usize; 2] = [3, 1];
 /// Rows of L for a block of the bulk, and of the group that is solved for one of the chain.
 const BULK_ROWS: usize = 64;
 const HEAD_ROWS: usize = 16;
+/// Blocks of the chain that share those rows.
+const SHARING: usize = 2;
 /// Blocks of the chain that make the products of a panel.
 const WEIGHING: usize = 4;
 
@@ -180,7 +182,7 @@ impl<T: Scalar> Sweep<'_, T> {
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         /// Of a launch of the chain.
-        const BLOCKS: usize = SOLVED * (PANEL_COLS / HEAD_ROWS + WEIGHING);
+        const BLOCKS: usize = SOLVED * (PANEL_COLS / HEAD_ROWS * SHARING + WEIGHING);
         let function = |ptx, name| Function::load(&device.module(ptx)?, name, T::TYPE_NAME);
         let multiprocessors = device.multiprocessors();
         let room = device.shared_bytes()?;
@@ -239,7 +241,7 @@ impl<T: Scalar> Steps<T> {
         let panels = sweep.panels();
         let rows = sweep.n.saturating_sub(next * PANEL_COLS).min(SOLVED * PANEL_COLS);
         let weighed = next.saturating_sub(SOLVED);
-        let heads = rows.div_ceil(HEAD_ROWS);
+        let heads = rows.div_ceil(HEAD_ROWS) * SHARING;
         let blocks = heads + (next.min(panels) - weighed) * WEIGHING;
         let mut arguments = sweep.arguments();
         let (mut window, mut weighed) = (window as c_int, weighed as c_int);
