@@ -43,16 +43,21 @@ struct Ring {
     __device__ __forceinline__ int of_panel(int j) const { return j * panels - j * (j - 1) / 2; }
     __device__ __forceinline__ double* slot(int index) const { return slots + index % size * TILE; }
 
-    template <class S>
-    __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows) {
-        const int i = threadIdx.x % ROWS, first = threadIdx.x / ROWS;
+    // Rows before `rows` of 64 columns, as many of them at once as BYTES hold. `triangle`: sixteens above the diagonal
+    // are not wanted.
+    template <int BYTES, class S>
+    __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows,
+                                                bool triangle = false) {
+        constexpr int EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH, COLS = THREADS / AT_ONCE;
+        const int i = threadIdx.x % AT_ONCE * EACH, first = threadIdx.x / AT_ONCE;
+        const int bytes = max(0, min(BYTES, (rows - i) * (int)sizeof(S)));
         S* to = (S*)slot + first * tile_stride<S>() + i;
-        from += first * stride + (i < rows ? i : 0);
+        from += first * stride + (bytes > 0 ? i : 0);
 #pragma unroll 4
-        for (int j = first; j < ROWS; j += THREADS / ROWS) {
-            copy_async(to, from, i < rows);
-            to += THREADS / ROWS * tile_stride<S>();
-            from += THREADS / ROWS * stride;
+        for (int j = first; j < ROWS; j += COLS) {
+            if (!triangle || j / 16 <= i / 16) copy_async<BYTES>(to, from, bytes);
+            to += COLS * tile_stride<S>();
+            from += COLS * stride;
         }
     }
 
@@ -62,9 +67,13 @@ struct Ring {
         i += j;
         if (j >= panels) {
         } else if (i == j) {
-            copy(slot(index), inverse + j * ROWS * ROWS, ROWS, ROWS);
+            copy<16>(slot(index), inverse + j * ROWS * ROWS, ROWS, ROWS, true);
         } else {
-            copy(slot(index), l + j * ROWS * l_stride + i * ROWS, l_stride, rows - i * ROWS);
+            const T* const from = l + j * ROWS * l_stride + i * ROWS;
+            if (((size_t)l | l_stride * sizeof(T)) % 16 == 0)
+                copy<16>(slot(index), from, l_stride, rows - i * ROWS);
+            else
+                copy<(int)sizeof(T)>(slot(index), from, l_stride, rows - i * ROWS);
         }
         copy_async_commit();
     }

@@ -11,11 +11,10 @@ inline void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2], const doub
     }
 }
 
-inline void copy_async(void* shared, const double* global, bool there) {
-    *static_cast<double*>(shared) = there ? *global : 0;
-}
-inline void copy_async(void* shared, const float* global, bool there) {
-    *static_cast<float*>(shared) = there ? *global : 0;
+template <int BYTES>
+void copy_async(void* shared, const void* global, int bytes) {
+    memset(shared, 0, BYTES);
+    memcpy(shared, global, bytes);
 }
 inline void copy_async_16(void* shared, const void* global) { memcpy(shared, global, 16); }
 inline void copy_async_commit() {}
@@ -53,16 +52,12 @@ __device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&
 #endif
 }
 
-// Copies a scalar to shared memory, or a zero, some time before the copies committed so far have been waited for.
-__device__ __forceinline__ void copy_async(void* shared, const double* global, bool there) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "r"(there ? 8 : 0)
-                 : "memory");
-}
-__device__ __forceinline__ void copy_async(void* shared, const float* global, bool there) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global), "r"(there ? 4 : 0)
-                 : "memory");
+// Copies BYTES (4, 8 or 16, and so aligned) to shared memory, those behind the first `bytes` as zeros, some time
+// before the copies committed so far have been waited for.
+template <int BYTES>
+__device__ __forceinline__ void copy_async(void* shared, const void* global, int bytes) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(BYTES), "r"(bytes) : "memory");
 }
 // Copies 16 bytes to shared memory, some time before the copies committed so far have been waited for.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
