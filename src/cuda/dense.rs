@@ -49,11 +49,6 @@ impl<T: Scalar> Dense<T> {
         core::mem::swap(&mut self.buffer, other);
     }
 
-    /// The entries from (i, j) on, in memory order.
-    pub fn from(&self, i: usize, j: usize) -> DeviceSlice<'_, T> {
-        self.buffer.slice(j * self.order + i..self.buffer.len())
-    }
-
     /// All entries.
     pub fn slice(&self) -> DeviceSlice<'_, T> {
         self.buffer.slice(0..self.buffer.len())

@@ -212,9 +212,8 @@ impl<T: Scalar> Queue<T> {
         let line = &self.lines[index % LINES];
         let start = plan.start;
         let corner = start * (self.order + 1);
-        let v = |buffer: &'a DeviceBuffer<T>| {
-            buffer.slice(index * V_COLS * self.v_stride + start..buffer.len())
-        };
+        let v =
+            |buffer: &'a DeviceBuffer<T>| buffer.slice(index * V_COLS * self.v_stride + start..buffer.len());
         Sweep {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),

@@ -1,6 +1,6 @@
-//! The kernels of triangular systems, and for each the one function that launches it.
+//! The kernels of triangular systems, and the one function that launches them.
 
-use super::steps::{Function, argument};
+use super::steps::{Function, PANEL_COLS, argument};
 use crate::cuda::device::Device;
 use crate::cuda::kernels::SOLVE;
 use crate::cuda::memory::DeviceSlice;
@@ -10,111 +10,91 @@ use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 
+/// Right-hand sides that a block of threads takes.
+const TOGETHER: usize = 8;
+
+/// Which of the two systems.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// L Y = B.
+    Forward,
+    /// Lᵀ X = Y.
+    Backward,
+}
+
 /// `solve.cu` for one scalar type.
 pub(super) struct SolveSteps<T> {
-    forward: Function,
-    backward: Function,
-    below: Function,
-    above: Function,
+    /// For one right-hand side, and for [`TOGETHER`].
+    forward: [Function; 2],
+    backward: [Function; 2],
     scalar: PhantomData<T>,
 }
 
-/// A panel of L and the rows of the right-hand sides from its first on.
+/// A system with L (n × n), of which the diagonal blocks' inverses are known.
 pub(super) struct System<'a, T> {
     pub l: DeviceSlice<'a, T>,
-    pub l_stride: usize,
-    pub x: DeviceSlice<'a, T>,
-    pub x_stride: usize,
-    pub cols: usize,
-    /// Rows under the diagonal block.
-    pub below: usize,
-    /// Right-hand sides.
+    pub n: usize,
+    pub inverse: DeviceSlice<'a, f64>,
+    /// B (n × count), worked on.
+    pub from: DeviceSlice<'a, T>,
+    /// The solution (n × count).
+    pub to: DeviceSlice<'a, T>,
     pub count: usize,
 }
 
 impl<T: Scalar> SolveSteps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE)?;
-        let function = |name: &str| Function::load(&module, &format!("solve_{name}"), T::TYPE_NAME);
+        let function = |way: &str, together: usize| {
+            Function::load(&module, &format!("solve_{way}_{together}"), T::TYPE_NAME)
+        };
         Ok(Self {
-            forward: function("forward")?,
-            backward: function("backward")?,
-            below: function("below")?,
-            above: function("above")?,
+            forward: [function("forward", 1)?, function("forward", TOGETHER)?],
+            backward: [function("backward", 1)?, function("backward", TOGETHER)?],
             scalar: PhantomData,
         })
     }
 
-    /// Asks for the diagonal block's system, then for what it takes from the rows below.
+    /// Asks for the panel's part of the solution, and for what it takes from the others'.
     ///
     /// # Safety
-    /// The slices have the shapes that `solve.cu` tells of, live until it is done, and are this stream's.
-    pub unsafe fn forward(&self, stream: &Stream, system: &System<'_, T>) -> Result<(), Error> {
-        const THREADS: usize = 128;
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            self.block(stream, system, &self.forward)?;
-            let blocks = system.below.div_ceil(THREADS);
-            self.rest(stream, system, &self.below, (blocks, THREADS))
-        }
-    }
-
-    /// Asks for what the rows below take, then for the transposed diagonal block's system.
-    ///
-    /// # Safety
-    /// As `forward`.
-    pub unsafe fn backward(&self, stream: &Stream, system: &System<'_, T>) -> Result<(), Error> {
+    /// The slices have the shapes that `solve.cu` tells of, live until it is done, and but for L and the inverses are
+    /// this stream's.
+    pub unsafe fn panel(
+        &self,
+        stream: &Stream,
+        system: &System<'_, T>,
+        way: Way,
+        first: usize,
+    ) -> Result<(), Error> {
         const THREADS: usize = 256;
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            self.rest(stream, system, &self.above, (system.cols, THREADS))?;
-            self.block(stream, system, &self.backward)
-        }
-    }
-
-    unsafe fn block(
-        &self,
-        stream: &Stream,
-        system: &System<'_, T>,
-        function: &Function,
-    ) -> Result<(), Error> {
-        const THREADS: usize = 64;
-        let (mut l, mut x) = (system.l.address(), system.x.address());
-        let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, system.x_stride as c_longlong);
-        let mut cols = system.cols as c_int;
+        let &System { n, count, .. } = system;
+        debug_assert!(first < n && first.is_multiple_of(PANEL_COLS) && n * n <= system.l.len());
+        debug_assert!(n * count <= system.from.len().min(system.to.len()));
+        let (functions, blocks) = match way {
+            Way::Forward => (&self.forward, n.saturating_sub(first + PANEL_COLS).div_ceil(THREADS)),
+            Way::Backward => (&self.backward, first / PANEL_COLS),
+        };
+        let (function, groups) = match count {
+            1 => (&functions[0], 1),
+            _ => (&functions[1], count.div_ceil(TOGETHER)),
+        };
+        let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
+        let (mut from, mut to) = (system.from.address(), system.to.address());
+        let (mut l_stride, mut x_stride) = (n as c_longlong, n as c_longlong);
+        let (mut first, mut n, mut count) = (first as c_longlong, n as c_longlong, count as c_int);
         let mut arguments = [
             argument(&mut l),
             argument(&mut l_stride),
-            argument(&mut x),
+            argument(&mut inverse),
+            argument(&mut from),
+            argument(&mut to),
             argument(&mut x_stride),
-            argument(&mut cols),
+            argument(&mut first),
+            argument(&mut n),
+            argument(&mut count),
         ];
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, ((system.count, 1), THREADS), &mut arguments) }
-    }
-
-    unsafe fn rest(
-        &self,
-        stream: &Stream,
-        system: &System<'_, T>,
-        function: &Function,
-        (blocks, threads): (usize, usize),
-    ) -> Result<(), Error> {
-        if system.below == 0 {
-            return Ok(());
-        }
-        let (mut l, mut x) = (system.l.address(), system.x.address());
-        let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, system.x_stride as c_longlong);
-        let (mut cols, mut below) = (system.cols as c_int, system.below as c_longlong);
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut l_stride),
-            argument(&mut x),
-            argument(&mut x_stride),
-            argument(&mut cols),
-            argument(&mut below),
-        ];
-        // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, ((blocks, system.count), threads), &mut arguments) }
+        // SAFETY: nine arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { function.launch(stream, ((blocks.max(1), groups), THREADS), &mut arguments) }
     }
 }

@@ -90,11 +90,47 @@ impl Function {
     }
 }
 
-/// `invert.cu`, `chain.cu` and `bulk.cu` for one scalar type.
+/// `invert.cu` for one scalar type.
+pub(super) struct Inversion(Function);
+
+impl Inversion {
+    pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
+        Ok(Self(Function::load(&device.module(INVERT)?, "invert", T::TYPE_NAME)?))
+    }
+
+    /// Asks for the inverses of the diagonal blocks of so many panels of L, which is given from the first one's
+    /// diagonal entry on, with so many rows; and for whether each is one that loses digits.
+    ///
+    /// # Safety
+    /// As `invert.cu` says; the slices live until it is done, and but for L are this stream's.
+    pub unsafe fn ask<T: Scalar>(
+        &self,
+        stream: &Stream,
+        (l, l_stride): (DeviceSlice<'_, T>, usize),
+        (inverse, refine): (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>),
+        (panels, rows): (usize, usize),
+    ) -> Result<(), Error> {
+        debug_assert!(panels * PANEL_COLS.pow(2) <= inverse.len() && panels <= refine.len());
+        let (mut l, mut stride) = (l.address(), l_stride as c_longlong);
+        let (mut inverse, mut refine) = (inverse.address(), refine.address());
+        let mut rows = rows as c_longlong;
+        let mut arguments = [
+            argument(&mut l),
+            argument(&mut stride),
+            argument(&mut inverse),
+            argument(&mut refine),
+            argument(&mut rows),
+        ];
+        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.0.launch(stream, ((panels, 1), THREADS), &mut arguments) }
+    }
+}
+
+/// The kernels of a sweep for one scalar type.
 pub(super) struct Steps<T> {
-    /// Blocks of the bulk at once: two fit a multiprocessor, and the chain's are to find room beside them.
+    /// Blocks of the bulk at once.
     at_once: usize,
-    invert: Function,
+    invert: Inversion,
     chain: Function,
     /// That the chain has on their way.
     tiles: usize,
@@ -181,15 +217,14 @@ impl<T: Scalar> Sweep<'_, T> {
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        /// Of a launch of the chain.
-        const BLOCKS: usize = SOLVED * (PANEL_COLS / HEAD_ROWS * SHARING + WEIGHING);
+        /// That fit a multiprocessor.
+        const BLOCKS: usize = 3;
         let function = |ptx, name| Function::load(&device.module(ptx)?, name, T::TYPE_NAME);
-        let multiprocessors = device.multiprocessors();
         let room = device.shared_bytes()?;
         let tiles = TILES.into_iter().find(|tiles| CHAIN_BYTES + tiles * TILE_BYTES <= room).unwrap_or(1);
         Ok(Self {
-            at_once: multiprocessors.max((2 * multiprocessors).saturating_sub(BLOCKS)),
-            invert: function(INVERT, "invert")?,
+            at_once: BLOCKS * device.multiprocessors(),
+            invert: Inversion::load::<T>(device)?,
             chain: function(CHAIN.on(device), "chain")?.with_shared(CHAIN_BYTES + tiles * TILE_BYTES)?,
             tiles,
             bulk: function(BULK.on(device), "bulk")?.with_shared(STAGED_BYTES)?,
@@ -200,7 +235,7 @@ impl<T: Scalar> Steps<T> {
     /// Asks for the inverses of these panels' diagonal blocks.
     ///
     /// # Safety
-    /// As `invert.cu` says; the slices live until it is done, and but for L are this stream's.
+    /// As [`Inversion::ask`].
     pub unsafe fn invert(
         &self,
         stream: &Stream,
@@ -211,18 +246,10 @@ impl<T: Scalar> Steps<T> {
         let l = sweep.from.part(first * (sweep.l_stride + 1)..sweep.from.len());
         let inverse = sweep.inverse.part(first * PANEL_COLS..sweep.inverse.len());
         let refine = sweep.refine.part(panels.start..sweep.refine.len());
-        let (mut l, mut stride) = (l.address(), sweep.l_stride as c_longlong);
-        let (mut inverse, mut refine) = (inverse.address(), refine.address());
-        let mut n = (sweep.n - first) as c_longlong;
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut stride),
-            argument(&mut inverse),
-            argument(&mut refine),
-            argument(&mut n),
-        ];
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.invert.launch(stream, ((panels.len(), 1), THREADS), &mut arguments) }
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            self.invert.ask(stream, (l, sweep.l_stride), (inverse, refine), (panels.len(), sweep.n - first))
+        }
     }
 
     /// Asks for the products of the [`SOLVED`] panels before `next`, which are solved, and for those from there on,

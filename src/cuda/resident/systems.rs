@@ -1,13 +1,12 @@
 //! Triangular systems on the device.
 
-use super::solves::{SolveSteps, System};
-use super::steps::PANEL_COLS;
+use super::solves::{SolveSteps, System, Way};
+use super::steps::{Inversion, PANEL_COLS};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::plan::Plan;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::MatMut;
@@ -17,15 +16,24 @@ const TOGETHER: usize = 4096;
 
 /// What it takes, kept between calls.
 pub(super) struct Systems<T> {
+    inversion: Inversion,
     steps: SolveSteps<T>,
     stream: Stream,
-    /// Right-hand sides, packed, on both sides of the link.
-    rhs: Option<(Pinned<T>, DeviceBuffer<T>)>,
+    /// Of the diagonal blocks.
+    inverse: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
+    /// Right-hand sides, packed: in host memory, and on the device twice.
+    rhs: Option<(Pinned<T>, [DeviceBuffer<T>; 2])>,
 }
 
 impl<T: Scalar> Systems<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
-        Ok(Self { steps: SolveSteps::load(device)?, stream: Stream::new(device)?, rhs: None })
+        Ok(Self {
+            inversion: Inversion::load::<T>(device)?,
+            steps: SolveSteps::load(device)?,
+            stream: Stream::new(device)?,
+            inverse: None,
+            rhs: None,
+        })
     }
 
     /// B ← A⁻¹ B. (n × m) B is left alone on any error.
@@ -50,54 +58,52 @@ impl<T: Scalar> Systems<T> {
         if len == 0 {
             return Ok(());
         }
+        if self.inverse.is_none() {
+            let panels = order.div_ceil(PANEL_COLS);
+            let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
+            self.inverse = Some((inverse, DeviceBuffer::new(device, panels)?));
+        }
         if self.rhs.as_ref().is_none_or(|(host, _)| host.len() < len) {
             self.rhs = None;
-            self.rhs = Some((Pinned::new(device, len)?, DeviceBuffer::new(device, len)?));
+            let on_device = [DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?];
+            self.rhs = Some((Pinned::new(device, len)?, on_device));
         }
-        let Self { steps, stream, rhs: Some((host, on_device)) } = self else { return Err(Error::Poisoned) };
+        let Some((host, _)) = &mut self.rhs else { return Err(Error::Poisoned) };
         for (to, j) in host.as_mut_slice().chunks_exact_mut(order).zip(columns.clone()) {
             to.iter_mut().zip(rhs.as_ref().col(j).iter()).for_each(|(to, from)| *to = *from);
         }
-        let asked = ask(steps, stream, l, (host, on_device), columns.len());
+        let asked = self.ask(l, columns.len());
         // Also behind an error: nothing is under way when this returns.
-        stream.synchronize().and(asked)?;
+        self.stream.synchronize().and(asked)?;
+        let Some((host, _)) = &self.rhs else { return Err(Error::Poisoned) };
         for (from, j) in host.as_slice().chunks_exact(order).zip(columns) {
             rhs.as_mut().col_mut(j).iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(())
     }
-}
 
-fn ask<T: Scalar>(
-    steps: &SolveSteps<T>,
-    stream: &Stream,
-    l: &Dense<T>,
-    (host, on_device): (&Pinned<T>, &DeviceBuffer<T>),
-    count: usize,
-) -> Result<(), Error> {
-    let order = l.order();
-    let len = order * count;
-    let plan = Plan { rows: order, cols: order, start: 0, panel_cols: PANEL_COLS };
-    let system = |index: usize| {
-        plan.panel(index).map(|panel| System {
-            l: l.from(panel.first, panel.first),
-            l_stride: order,
-            x: on_device.slice(panel.first..len),
-            x_stride: order,
-            cols: panel.cols,
-            below: order - panel.end(),
-            count,
-        })
-    };
-    // SAFETY: the stream alone uses the right-hand sides, and L is borrowed, until it has been waited for.
-    unsafe {
-        stream.upload(host, 0..len, on_device.slice(0..len))?;
-        for system in (0..plan.panels()).filter_map(system) {
-            steps.forward(stream, &system)?;
+    fn ask(&self, l: &Dense<T>, count: usize) -> Result<(), Error> {
+        let Self { inversion, steps, stream, inverse, rhs } = self;
+        let (Some((inverse, refine)), Some((host, [rhs, other]))) = (inverse, rhs) else {
+            return Err(Error::Poisoned);
+        };
+        let n = l.order();
+        let panels = n.div_ceil(PANEL_COLS);
+        let (rhs, other) = (rhs.slice(0..n * count), other.slice(0..n * count));
+        let inverse = inverse.slice(0..inverse.len());
+        let forward = System { l: l.slice(), n, inverse, from: rhs, to: other, count };
+        let backward = System { l: l.slice(), n, inverse, from: other, to: rhs, count };
+        // SAFETY: the stream alone uses this memory, and L is borrowed, until it has been waited for.
+        unsafe {
+            inversion.ask(stream, (l.slice(), n), (inverse, refine.slice(0..panels)), (panels, n))?;
+            stream.upload(host, 0..n * count, rhs)?;
+            for panel in 0..panels {
+                steps.panel(stream, &forward, Way::Forward, panel * PANEL_COLS)?;
+            }
+            for panel in (0..panels).rev() {
+                steps.panel(stream, &backward, Way::Backward, panel * PANEL_COLS)?;
+            }
+            stream.download(rhs, host, 0..n * count)
         }
-        for system in (0..plan.panels()).rev().filter_map(system) {
-            steps.backward(stream, &system)?;
-        }
-        stream.download(on_device.slice(0..len), host, 0..len)
     }
 }
