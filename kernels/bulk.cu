@@ -42,7 +42,8 @@ struct Place {
     __device__ __forceinline__ void load(long long column, double (&l)[2]) const {
 #pragma unroll
         for (int which = 0; which < 2; ++which)
-            l[which] = there(which, column) ? (double)sweep.from[column * sweep.l_stride + row + 8 * which] : 0.0;
+            l[which] =
+                there(which, column) ? (double)sweep.from[column * sweep.l_stride + row + 8 * which] : 0.0;
     }
     __device__ __forceinline__ void store(int which, long long column, double x) const {
         if (!there(which, column)) return;
@@ -53,7 +54,8 @@ struct Place {
 
 // c <- c + a b, b of fragments 0 .. COUNT - 1 at `b`, `step` apart; four steps of the sum.
 template <int COUNT>
-__device__ __forceinline__ void product(const Lane& at, double (&c)[4], const double (*a)[2], const double* b, int step) {
+__device__ __forceinline__ void product(const Lane& at, double (&c)[4], const double (*a)[2], const double* b,
+                                        int step) {
     double x[4][2], y[4];
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
@@ -68,9 +70,9 @@ __device__ __forceinline__ void product(const Lane& at, double (&c)[4], const do
 // the next panel are loaded in their place, if there is one (`more`). INSIDE: all entries are there; `to` and `from`
 // are then the places of the first column that is stored and of the last of the thread's that is loaded.
 template <int T, bool INSIDE, class S>
-__device__ __forceinline__ void columns(const Lane& at, const Place<S>& place, const double* record, long long column,
-                                        bool more, const double (&v)[4][2], double (&l)[STEPS][2], S* to,
-                                        const S* from) {
+__device__ __forceinline__ void columns(const Lane& at, const Place<S>& place, const double* record,
+                                        long long column, bool more, const double (&v)[4][2],
+                                        double (&l)[STEPS][2], S* to, const S* from) {
     const long long stride = place.sweep.l_stride;
     double sum[2][4] = {}; // two chains
     product<4>(at, sum[0], v, record + N_AT + 4 * T * FRAGMENT, 1);
@@ -98,8 +100,7 @@ __device__ __forceinline__ void columns(const Lane& at, const Place<S>& place, c
             place.load(column + ROWS + 4 * s + at.q, l[s]);
         }
     }
-    if constexpr (T > 0)
-        columns<T - 1, INSIDE>(at, place, record, column, more, v, l, to - 8 * stride, from);
+    if constexpr (T > 0) columns<T - 1, INSIDE>(at, place, record, column, more, v, l, to - 8 * stride, from);
 }
 
 // Both products.
@@ -137,8 +138,8 @@ __device__ __forceinline__ void column_by_column(const Lane& at, const Place<T>&
             double l[2], u[2];
 #pragma unroll
             for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL, rows.l[0][which], c, 4);
-            reflect(at, record + P_AT + (4 * s + c) * COLUMNS, record[N_AT + 4 * s + c], place.sweep.sign, l, rows.v,
-                    u);
+            reflect(at, record + P_AT + (4 * s + c) * COLUMNS, record[N_AT + 4 * s + c], place.sweep.sign, l,
+                    rows.v, u);
 #pragma unroll
             for (int which = 0; which < 2; ++which)
                 if (at.q == c) x[which] = u[which] - l[which];
@@ -150,8 +151,7 @@ __device__ __forceinline__ void column_by_column(const Lane& at, const Place<T>&
             if (j <= i && i < ROWS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
             place.store(which, column + j, x[which]);
 #pragma unroll
-            for (int next = 1; next < STEPS; ++next)
-                rows.l[next - 1][which] = rows.l[next][which];
+            for (int next = 1; next < STEPS; ++next) rows.l[next - 1][which] = rows.l[next][which];
         }
         if (more) place.load(column + ROWS + 4 * s + at.q, rows.l[STEPS - 1]);
     }
@@ -164,7 +164,8 @@ __device__ __forceinline__ void bulk(const Sweep<T>& sweep, int first, int count
     const T* const v_from = buffer ? sweep.v[1] : sweep.v[0];
     T* const v_to = buffer ? sweep.v[0] : sweep.v[1];
     const long long begin = (long long)first * ROWS;
-    for (long long block = begin + blockIdx.x * BLOCK_ROWS; block < sweep.n; block += gridDim.x * BLOCK_ROWS) {
+    for (long long block = begin + blockIdx.x * BLOCK_ROWS; block < sweep.n;
+         block += gridDim.x * BLOCK_ROWS) {
         const Place<T> place{sweep, block + WARP_ROWS * at.warp + at.row};
         Rows rows;
 #pragma unroll
@@ -172,7 +173,8 @@ __device__ __forceinline__ void bulk(const Sweep<T>& sweep, int first, int count
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
             const long long i = place.row + e % 4 / 2 * 8;
-            rows.v[e / 4][e % 4] = i < sweep.n ? (double)v_from[at.column(e / 4, e % 2) * sweep.v_stride + i] : 0.0;
+            rows.v[e / 4][e % 4] =
+                i < sweep.n ? (double)v_from[at.column(e / 4, e % 2) * sweep.v_stride + i] : 0.0;
         }
         const double* record = sweep.records + (long long)first * RECORD;
         __syncthreads(); // what was staged for other rows has been read
@@ -201,7 +203,7 @@ __device__ __forceinline__ void bulk(const Sweep<T>& sweep, int first, int count
 }
 
 #define BULK(T, NAME)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(BULK_THREADS, 3)                                                 \
+    extern "C" __global__ void __launch_bounds__(BULK_THREADS, 3)                                            \
         bulk_##NAME(const Sweep<T> sweep, int first, int count, int buffer) {                                \
         bulk<T>(sweep, first, count, buffer);                                                                \
     }

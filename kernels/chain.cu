@@ -19,20 +19,20 @@
 // each panel from `weighed` on; 256 threads. Dynamic shared memory of `ring` tiles, 1 or 3, behind Shared (group.cuh).
 #include "group.cuh"
 
-
 constexpr int HEAD_ROWS = 16;
 constexpr int WARPS = THREADS / 32;
 
 // V <- V - L P for a warp's rows, which begin at l, and a panel; rows before `height`, counted from there.
 template <class T>
-__device__ __forceinline__ void through_products(const Lane& at, const T* l, long long l_stride, long long height,
-                                                 const double* record, Tile& v) {
+__device__ __forceinline__ void through_products(const Lane& at, const T* l, long long l_stride,
+                                                 long long height, const double* record, Tile& v) {
     double a[STEPS][2];
     l += at.q * l_stride + at.row;
 #pragma unroll
     for (int s = 0; s < STEPS; ++s) {
 #pragma unroll
-        for (int which = 0; which < 2; ++which) a[s][which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
+        for (int which = 0; which < 2; ++which)
+            a[s][which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
         l += 4 * l_stride;
     }
 #pragma unroll
@@ -50,7 +50,8 @@ __device__ __forceinline__ void through_products(const Lane& at, const T* l, lon
 // blocks, whose warps share the panels, and whose sum it is. Only the very first warp begins with V; where a panel is
 // careful, it does all.
 template <class T>
-__device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const Sweep<T>& sweep, int window, int solved) {
+__device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const Sweep<T>& sweep, int window,
+                                     int solved) {
     const Lane at;
     const int own = (int)blockIdx.x % 2 * WARPS + at.warp; // which of the window's panels
     const long long row = HEAD_ROWS * (blockIdx.x / 2), first = (long long)solved * ROWS + row;
@@ -62,7 +63,8 @@ __device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const
 #pragma unroll
     for (int e = 0; e < 8; ++e) {
         const int row = at.row + e % 4 / 2 * 8;
-        v[e / 4][e % 4] = own == 0 && row < height ? (double)from[at.column(e / 4, e % 2) * sweep.v_stride + row] : 0.0;
+        v[e / 4][e % 4] =
+            own == 0 && row < height ? (double)from[at.column(e / 4, e % 2) * sweep.v_stride + row] : 0.0;
     }
     const unsigned renewed = __ballot_sync(ALL, how & RENEWED), careful = __ballot_sync(ALL, how & CAREFUL);
 #pragma unroll 1
@@ -88,7 +90,8 @@ __device__ __forceinline__ void head(double (*parts)[HEAD_ROWS * COLUMNS], const
 }
 
 template <class T>
-__device__ __forceinline__ void chain(const Sweep<T>& sweep, int window, int weighed, int solved, int heads, int ring) {
+__device__ __forceinline__ void chain(const Sweep<T>& sweep, int window, int weighed, int solved, int heads,
+                                      int ring) {
     DYNAMIC_SHARED(double, memory);
     __shared__ int arrived;
     const int block = blockIdx.x;
@@ -99,7 +102,7 @@ __device__ __forceinline__ void chain(const Sweep<T>& sweep, int window, int wei
     }
     // Whoever is the last to be done begins at once.
     const Group<T> group(memory, sweep, solved, ring);
-    head((double(*)[HEAD_ROWS * COLUMNS])memory, sweep, window, solved);
+    head((double(*)[HEAD_ROWS * COLUMNS]) memory, sweep, window, solved);
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) arrived = atomicAdd(sweep.arrived, 1);
@@ -116,7 +119,7 @@ __device__ __forceinline__ void chain(const Sweep<T>& sweep, int window, int wei
 #define CHAIN(T, NAME)                                                                                       \
     extern "C" __global__ void __launch_bounds__(THREADS, 2)                                                 \
         chain_##NAME(const Sweep<T> sweep, int window, int weighed, int solved, int heads, int ring) {       \
-        chain<T>(sweep, window, weighed, solved, heads, ring);                                                     \
+        chain<T>(sweep, window, weighed, solved, heads, ring);                                               \
     }
 
 CHAIN(float, f32)

@@ -1,190 +1,16 @@
 // Through the diagonal blocks of a group of panels, by one block of threads: a part of chain.cu.
 #pragma once
+#include "frame.cuh"
 #include "weigh.cuh"
-
-constexpr int GROUP = 4; // panels
-constexpr int HEIGHT = GROUP * ROWS;
 
 // Behind the rows of V in `state`, a sum of two: G, and whether it is not zero.
 constexpr int GRAM_STATE = 2 * HEIGHT * COLUMNS;
 constexpr int BEGUN_STATE = GRAM_STATE + COLUMNS * COLUMNS;
 
-// The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
-constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
-// For the P of one panel: |P|^2 at most, since P is as good as |D| |P| is not much more than a row of D; the pivots^2
-// of R at least; and at least this share of the entry that each was left of, so that the columns of P point into
-// different directions, however unlike their lengths.
-constexpr double SMALL_P = 256.0;
-constexpr double LARGE_PIVOT = 0.25;
-constexpr double LARGE_SHARE = 1.0 / 64.0;
-
-// A tile of 64 x 64 in shared memory, column-major: no bank conflicts.
-template <class S>
-__device__ constexpr int tile_stride() {
-    return sizeof(S) == 8 ? ROWS + 4 : ROWS + 8;
-}
-constexpr int TILE = ROWS * (ROWS + 4); // doubles
-
 // Of a block of threads: V and -P (row-major, LD), a matrix of 16 x 16, and behind it `ring` tiles, 1 or 3.
 struct Shared {
     double v[HEIGHT * LD], p[ROWS * LD], g[COLUMNS * LD];
 };
-
-// The tiles of a group on their way to shared memory, in the order in which they are wanted: of each panel, D^-1 and
-// then the blocks of L below.
-template <class T>
-struct Ring {
-    double* slots;
-    int size, panels, rows; // of the group
-    const T* l;
-    long long l_stride;
-    const double* inverse;
-
-    __device__ __forceinline__ int of_panel(int j) const { return j * panels - j * (j - 1) / 2; }
-    __device__ __forceinline__ double* slot(int index) const { return slots + index % size * TILE; }
-
-    // Rows before `rows` of 64 columns, as many of them at once as BYTES hold. `triangle`: sixteens above the diagonal
-    // are not wanted.
-    template <int BYTES, class S>
-    __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows,
-                                                bool triangle = false) {
-        constexpr int EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH, COLS = THREADS / AT_ONCE;
-        const int i = threadIdx.x % AT_ONCE * EACH, first = threadIdx.x / AT_ONCE;
-        const int bytes = max(0, min(BYTES, (rows - i) * (int)sizeof(S)));
-        S* to = (S*)slot + first * tile_stride<S>() + i;
-        from += first * stride + (bytes > 0 ? i : 0);
-#pragma unroll 4
-        for (int j = first; j < ROWS; j += COLS) {
-            if (!triangle || j / 16 <= i / 16) copy_async<BYTES>(to, from, bytes);
-            to += COLS * tile_stride<S>();
-            from += COLS * stride;
-        }
-    }
-
-    __device__ __forceinline__ void fetch(int index) const {
-        int j = 0, i = index;
-        while (j < panels && i >= panels - j) i -= panels - j++;
-        i += j;
-        if (j >= panels) {
-        } else if (i == j) {
-            copy<16>(slot(index), inverse + j * ROWS * ROWS, ROWS, ROWS, true);
-        } else {
-            const T* const from = l + j * ROWS * l_stride + i * ROWS;
-            if (((size_t)l | l_stride * sizeof(T)) % 16 == 0)
-                copy<16>(slot(index), from, l_stride, rows - i * ROWS);
-            else
-                copy<(int)sizeof(T)>(slot(index), from, l_stride, rows - i * ROWS);
-        }
-        copy_async_commit();
-    }
-
-    // Before the first, and again behind anything that has used the slots.
-    __device__ __forceinline__ void start(int index) const {
-        if (size > 1) {
-            fetch(index);
-            fetch(index + 1);
-        }
-    }
-
-    // The next tile; what was done with the one before is done by all threads.
-    __device__ __forceinline__ const double* next(int index) const {
-        if (size > 1) {
-            copy_async_wait_but_one();
-            __syncthreads();
-            fetch(index + 2);
-        } else {
-            __syncthreads();
-            fetch(index);
-            copy_async_wait_all();
-            __syncthreads();
-        }
-        return slot(index);
-    }
-};
-
-// What a warp has of a product of a tile and 64 x 16: 16 rows and eight columns. Warps that share a part of a
-// multiprocessor have as much to do together where the tile is a triangle.
-struct Share {
-    Lane at;
-    int row, column; // its first
-    __device__ Share() : column(at.warp / 4 * 8) { row = 16 * (column ? 3 - at.warp % 4 : at.warp % 4); }
-
-    __device__ __forceinline__ double& entry(double* m, int e) const {
-        return m[(row + at.row + e / 2 * 8) * LD + column + 2 * at.q + e % 2];
-    }
-
-    // c <- c + a b. `steps`: sixteens of the sum.
-    template <class S>
-    __device__ __forceinline__ void multiply(const S* a, const double* b, int steps, double (&c)[4]) const {
-        a += at.q * tile_stride<S>() + row + at.row;
-        b += at.q * LD + column + at.row;
-#pragma unroll
-        for (int step = 0; step < STEPS / 4; ++step) {
-            if (step >= steps) break;
-            double x[4][2], y[4];
-#pragma unroll
-            for (int s = 0; s < 4; ++s) {
-                x[s][0] = (double)a[4 * s * tile_stride<S>()];
-                x[s][1] = (double)a[4 * s * tile_stride<S>() + 8];
-                y[s] = b[4 * s * LD];
-            }
-            mma_m16n8k16_f64(c, x, y);
-            a += 16 * tile_stride<S>();
-            b += 16 * LD;
-        }
-    }
-};
-
-// Eight columns of P^T P, by a warp each.
-__device__ __forceinline__ void gram(const Lane& at, const double* p, double* g) {
-    double sum[4] = {};
-    p += at.q * LD + at.row;
-#pragma unroll 1
-    for (int step = 0; step < STEPS / 4; ++step) {
-        double x[4][2], y[4];
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-            x[s][0] = p[4 * s * LD];
-            x[s][1] = p[4 * s * LD + 8];
-            y[s] = p[4 * s * LD + 8 * at.warp];
-        }
-        mma_m16n8k16_f64(sum, x, y);
-        p += 16 * LD;
-    }
-#pragma unroll
-    for (int e = 0; e < 4; ++e) g[(at.row + e / 2 * 8) * LD + at.column(at.warp, e % 2)] = sum[e];
-}
-
-// R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so.
-// With 1 + S G = U^T D U, U with a unit diagonal, row j of U and the square d_j are what goes round at step j; U^-T
-// grows beside.
-__device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign) {
-    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
-    double trace = 0;
-#pragma unroll
-    for (int i = 0; i < COLUMNS; ++i) trace += g[i * LD + i];
-    double a = fma(sign, g[r * LD + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
-    bool allowed = trace <= SMALL_P;
-    const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
-#pragma unroll 1
-    for (int j = 0; j < COLUMNS; ++j) {
-        if (r == j) {
-            rows[j][0][c] = a;
-            rows[j][1][c] = e;
-        }
-        const double entry = fma(sign, g[j * LD + j], 1.0);
-        __syncthreads();
-        const double square = rows[j][0][j];
-        allowed = allowed && square >= LARGE_PIVOT && square >= LARGE_SHARE * entry;
-        const double inverse = reciprocal(positive(square));
-        const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
-        a = fma(-taken, rows[j][0][c], a);
-        e = fma(-taken, rows[j][1][c], e);
-    }
-    const double z = reciprocal_root(positive(rows[c][0][c]));
-    g[r * LD + c] = c >= r ? rows[c][1][r] * z : 0.0;
-    return allowed;
-}
 
 // A warp's 16 rows of V through a panel's reflectors: of L, rows before `height`, counted from the warp's first.
 template <class T>
@@ -195,7 +21,8 @@ __device__ __forceinline__ void through(const Lane& at, const T* l, long long l_
     for (int j = 0; j < ROWS; ++j) {
         double entry[2], u[2];
 #pragma unroll
-        for (int which = 0; which < 2; ++which) entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
+        for (int which = 0; which < 2; ++which)
+            entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
         reflect(at, b + j * COLUMNS, rho[j], sign, entry, v, u);
         l += l_stride;
     }
@@ -204,8 +31,8 @@ __device__ __forceinline__ void through(const Lane& at, const T* l, long long l_
 // A panel column by column: its reflectors into the record, and the rows of V below through them. `d`: room for the
 // block; what P and G took is used as well. `l`: the panel's diagonal entry; `height`: rows from there on.
 template <class T>
-__device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROWS + 1], const Sweep<T>& sweep, int panel,
-                                                 const T* l, double* v, int height) {
+__device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROWS + 1], const Sweep<T>& sweep,
+                                                 int panel, const T* l, double* v, int height) {
     const Lane at;
     const int i = threadIdx.x / LANES, cols = min(height, ROWS);
     double(*const staged)[COLUMNS] = (double(*)[COLUMNS])shared.g;
@@ -244,8 +71,9 @@ __device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROW
 // What an inverse loses more than a substitution does, when D is ill-conditioned: -P from V_D and itself, once more.
 // `p`: the thread's entries of P.
 template <class T>
-__device__ __forceinline__ void refine(const Share& share, Shared& shared, const double* inverse, const double* v,
-                                       const T* l, long long l_stride, int height, double (&p)[4]) {
+__device__ __forceinline__ void refine(const Share& share, Shared& shared, const double* inverse,
+                                       const double* v, const T* l, long long l_stride, int height,
+                                       double (&p)[4]) {
     const Lane& at = share.at;
     double residual[4];
 #pragma unroll
@@ -260,7 +88,9 @@ __device__ __forceinline__ void refine(const Share& share, Shared& shared, const
 #pragma unroll
             for (int which = 0; which < 2; ++which) {
                 const int row = share.row + at.row + 8 * which;
-                x[s][which] = row < height && column <= row ? (double)l[(16 * step + 4 * s) * l_stride + 8 * which] : 0.0;
+                x[s][which] = row < height && column <= row
+                                  ? (double)l[(16 * step + 4 * s) * l_stride + 8 * which]
+                                  : 0.0;
             }
             y[s] = shared.p[column * LD + share.column + at.row];
         }
@@ -277,31 +107,6 @@ __device__ __forceinline__ void refine(const Share& share, Shared& shared, const
     __syncthreads();
 }
 
-// V in a new frame: the rows of `count` panels at v times R^-1, which is at g, row-major, and goes into the record.
-__device__ __forceinline__ void renew_all(const Share& share, double* v, int count, const double* g, double* frame) {
-    const Lane& at = share.at;
-    const int s = at.warp / 2, t = at.warp % 2;
-    frame[threadIdx.x] = g[at.column(s / 2, s % 2) * LD + 8 * t + at.row];
-    double y[4];
-#pragma unroll
-    for (int s = 0; s < 4; ++s) y[s] = g[(4 * s + at.q) * LD + share.column + at.row];
-#pragma unroll 1
-    for (int panel = 0; panel < count; ++panel) {
-        double x[4][2], c[4] = {};
-        const double* const own = v + (share.row + at.row) * LD + at.q;
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-            x[s][0] = own[4 * s];
-            x[s][1] = own[8 * LD + 4 * s];
-        }
-        mma_m16n8k16_f64(c, x, y);
-        __syncthreads();
-#pragma unroll
-        for (int e = 0; e < 4; ++e) share.entry(v, e) = c[e];
-        v += ROWS * LD;
-    }
-}
-
 // What is known of a group before V is.
 template <class T>
 struct Group {
@@ -313,8 +118,9 @@ struct Group {
 
     __device__ __forceinline__ Group(double* memory, const Sweep<T>& sweep, int first, int ring_size)
         : l(sweep.from + (long long)first * ROWS * (sweep.l_stride + 1)),
-          rows((int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT)), panels((rows + ROWS - 1) / ROWS),
-          ring{memory + sizeof(Shared) / sizeof(double), ring_size, panels, rows, l, sweep.l_stride,
+          rows((int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT)),
+          panels((rows + ROWS - 1) / ROWS),
+          ring{memory + sizeof(Shared) / sizeof(double),      ring_size, panels, rows, l, sweep.l_stride,
                sweep.inverse + (long long)first * ROWS * ROWS} {
         ring.start(0);
         const int lane = threadIdx.x % 32;
@@ -323,14 +129,6 @@ struct Group {
         begun = first > 0 && sweep.state[BEGUN_STATE] != 0.0;
     }
 };
-
-// Whether the frame is good with this G, of which the thread has an entry; its row is one of 16 lanes'.
-__device__ __forceinline__ bool is_good(double gram, double limit) {
-    double sum = fabs(gram);
-#pragma unroll
-    for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
-    return __syncthreads_and(sum <= limit);
-}
 
 // -P to or from its record.
 template <bool FROM>
@@ -349,7 +147,8 @@ __device__ __forceinline__ void exchange(const Lane& at, double* record, double*
 
 // The panels of a group from `first` on: their P or reflectors, and how they go, into the records.
 template <class T>
-__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first, const Group<T>& group) {
+__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first,
+                                      const Group<T>& group) {
     Shared& shared = *(Shared*)memory;
     const auto& ring = group.ring;
     const Share share;
@@ -363,7 +162,8 @@ __device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int
 #pragma unroll 8
     for (int e = threadIdx.x; e < HEIGHT * COLUMNS; e += THREADS) {
         const double* const of_v = sweep.state + e;
-        shared.v[e / COLUMNS * LD + c] = e / COLUMNS < rows ? __ldcg(of_v) + __ldcg(of_v + HEIGHT * COLUMNS) : 0.0;
+        shared.v[e / COLUMNS * LD + c] =
+            e / COLUMNS < rows ? __ldcg(of_v) + __ldcg(of_v + HEIGHT * COLUMNS) : 0.0;
     }
 
     int how = 0, tile = 0;
@@ -437,7 +237,8 @@ __device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int
         } else {
             how |= CAREFUL;
             copy_async_wait_all();
-            column_by_column(shared, (double(*)[ROWS + 1])ring.slots, sweep, first + j, l, v, rows - j * ROWS);
+            column_by_column(shared, (double(*)[ROWS + 1]) ring.slots, sweep, first + j, l, v,
+                             rows - j * ROWS);
             tile = ring.of_panel(j + 1) - 1;
             ring.start(tile + 1);
         }

@@ -13,7 +13,8 @@ constexpr int E = COLUMNS / LANES;
 
 // As in the CPU's diagonal step: below SMALL a sum of squares may have lost digits to underflow; the reciprocal
 // of less than TINY may overflow, but not that of its product with MAGNIFIER, a power of two.
-constexpr double SMALL = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30, MAX = 1.7976931348623157e308;
+constexpr double SMALL = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30,
+                 MAX = 1.7976931348623157e308;
 
 __device__ __forceinline__ double row_max(double x) {
     x = fmax(x, __shfl_xor_sync(ALL, x, 1));

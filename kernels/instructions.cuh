@@ -1,15 +1,10 @@
-// Instructions that CUDA C++ has no name for, as inline PTX; FAKE_CUDA supplies the first, and the others
+// Instructions that CUDA C++ has no name for, as inline PTX; FAKE_CUDA supplies the first two, and the others
 // are plain arithmetic, loads and stores there.
 #pragma once
 
 #ifdef FAKE_CUDA
+using fake::mma_m16n8k16_f64;
 using fake::mma_m8n8k4_f64;
-inline void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2], const double (&b)[4]) {
-    for (int s = 0; s < 4; ++s) {
-        mma_m8n8k4_f64(c[0], c[1], a[s][0], b[s]);
-        mma_m8n8k4_f64(c[2], c[3], a[s][1], b[s]);
-    }
-}
 
 template <int BYTES>
 void copy_async(void* shared, const void* global, int bytes) {
@@ -20,11 +15,8 @@ inline void copy_async_16(void* shared, const void* global) { memcpy(shared, glo
 inline void copy_async_commit() {}
 inline void copy_async_wait_all() {}
 inline void copy_async_wait_but_one() {}
-inline void prefetch(const void*) {}
-template <class T>
-T reciprocal_root(T x) { return 1 / std::sqrt(x); }
-template <class T>
-T reciprocal(T x) { return 1 / x; }
+inline double reciprocal_root(double x) { return 1 / std::sqrt(x); }
+inline double reciprocal(double x) { return 1 / x; }
 #else
 // C (8 x 8) += A (8 x 4) B (4 x 8) by a full warp: lane l has a of row l / 4, column l % 4, b of row l % 4,
 // column l / 4, and c0, c1 of row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1.
@@ -36,9 +28,11 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double& c0, double& c1, double a,
 
 // The same for two tiles of A and C, rows l / 4 and l / 4 + 8, and four of the sum, columns l % 4 + 4 s of A: from
 // compute capability 9.0 on one instruction, in half the time.
-__device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2], const double (&b)[4]) {
+__device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2],
+                                                 const double (&b)[4]) {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
+        "%11}, "
         "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(a[2][0]), "d"(a[2][1]), "d"(a[3][0]),
@@ -57,21 +51,21 @@ __device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&
 template <int BYTES>
 __device__ __forceinline__ void copy_async(void* shared, const void* global, int bytes) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(BYTES), "r"(bytes) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(BYTES),
+                 "r"(bytes)
+                 : "memory");
 }
 // Copies 16 bytes to shared memory, some time before the copies committed so far have been waited for.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-                 "l"(global)
-                 : "memory");
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+        "l"(global)
+        : "memory");
 }
 __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-__device__ __forceinline__ void copy_async_wait_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
-
-// Has the line of 128 bytes brought into the second-level cache.
-__device__ __forceinline__ void prefetch(const void* global) {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(global));
+__device__ __forceinline__ void copy_async_wait_but_one() {
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
 // 1 / sqrt(x) and 1 / x to an ulp or two, for x that are normal and whose results are: without the branches that
@@ -82,20 +76,10 @@ __device__ __forceinline__ double reciprocal_root(double x) {
     const double e = fma(-x * y, y, 1.0);
     return fma(fma(e, 0.375, 0.5), e * y, y);
 }
-__device__ __forceinline__ float reciprocal_root(float x) {
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
 __device__ __forceinline__ double reciprocal(double x) {
     double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
     const double e = fma(-x, y, 1.0);
     return fma(fma(e, e, e), y, y);
-}
-__device__ __forceinline__ float reciprocal(float x) {
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return fma(fma(-x, y, 1.0f), y, y);
 }
 #endif

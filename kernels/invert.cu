@@ -67,7 +67,8 @@ __device__ __forceinline__ void merge(Blocks& d, double* product) {
 }
 
 template <class T>
-__device__ __forceinline__ void invert(const T* l, long long l_stride, double* inverse, int* refine, long long n) {
+__device__ __forceinline__ void invert(const T* l, long long l_stride, double* inverse, int* refine,
+                                       long long n) {
     __shared__ Blocks d;
     __shared__ double product[ROWS * ROWS / 4], sums[ROWS];
     const long long first = (long long)blockIdx.x * ROWS;
@@ -115,8 +116,8 @@ __device__ __forceinline__ void invert(const T* l, long long l_stride, double* i
 }
 
 #define INVERT(T, NAME)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                                         \
-        invert_##NAME(const T* l, long long l_stride, double* inverse, int* refine, long long n) {     \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
+        invert_##NAME(const T* l, long long l_stride, double* inverse, int* refine, long long n) {           \
         invert<T>(l, l_stride, inverse, refine, n);                                                          \
     }
 

@@ -3,11 +3,11 @@
 #include "common.cuh"
 #include "instructions.cuh"
 
-constexpr int ROWS = 64;           // columns of a panel, rows of its diagonal block
-constexpr int COLUMNS = 16;        // of V in a sweep
-constexpr int STEPS = ROWS / 4;    // products in a sum over a panel's columns
-constexpr int LD = COLUMNS + 4;    // of a matrix of COLUMNS in shared memory, row-major: no bank conflicts
-constexpr int THREADS = 256;       // of a block: eight warps
+constexpr int ROWS = 64;        // columns of a panel, rows of its diagonal block
+constexpr int COLUMNS = 16;     // of V in a sweep
+constexpr int STEPS = ROWS / 4; // products in a sum over a panel's columns
+constexpr int LD = COLUMNS + 4; // of a matrix of COLUMNS in shared memory, row-major: no bank conflicts
+constexpr int THREADS = 256;    // of a block: eight warps
 constexpr unsigned ALL = 0xffffffffu;
 
 // A panel's record, in doubles. An operand of matrix products lies there as fragments of 4 x 8, each in the order of
@@ -37,7 +37,7 @@ struct Sweep {
     T* v[2]; // V behind an even number of the bulk's launches, and behind an odd number
     long long v_stride;
     const double* inverse; // of each diagonal block, 64 x 64
-    const int* refine; // whether P needs it
+    const int* refine;     // whether P needs it
     double* records;
     double* state; // V of the rows that are solved next (256 x 16, row-major), and what goes on from there
     T* pivots;     // the new diagonal of L
@@ -106,8 +106,8 @@ __device__ __forceinline__ double row_sum(double x) {
 
 // Two rows of V through one reflector, 16 of the warp's together: u, of which the old entries `l` of its column are to
 // be taken for the new ones.
-__device__ __forceinline__ void reflect(const Lane& at, const double* b, double rho, double sign, const double (&l)[2],
-                                        Tile& v, double (&u)[2]) {
+__device__ __forceinline__ void reflect(const Lane& at, const double* b, double rho, double sign,
+                                        const double (&l)[2], Tile& v, double (&u)[2]) {
     double entry[2][2];
 #pragma unroll
     for (int t = 0; t < 2; ++t)

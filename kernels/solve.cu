@@ -16,8 +16,8 @@
 
 constexpr int ROWS = 64;
 constexpr int THREADS = 256;
-constexpr int PARTS = THREADS / ROWS;  // threads that share a row of the diagonal block
-constexpr int EACH = ROWS / PARTS;     // columns of it for each
+constexpr int PARTS = THREADS / ROWS; // threads that share a row of the diagonal block
+constexpr int EACH = ROWS / PARTS;    // columns of it for each
 constexpr int WARPS = THREADS / 32;
 
 template <int RHS>
@@ -60,9 +60,9 @@ __device__ __forceinline__ void multiply(Solved<RHS>& shared, const double (&a)[
 
 // The diagonal block's system: y in shared.x, and by the first of the blocks to `to`.
 template <bool FORWARD, int RHS, class T>
-__device__ __forceinline__ void diagonal(Solved<RHS>& shared, const T* l, long long stride, const double* inverse,
-                                         const T* from, T* to, long long x_stride, long long first, int cols,
-                                         int columns) {
+__device__ __forceinline__ void diagonal(Solved<RHS>& shared, const T* l, long long stride,
+                                         const double* inverse, const T* from, T* to, long long x_stride,
+                                         long long first, int cols, int columns) {
     const int i = threadIdx.x % ROWS, part = threadIdx.x / ROWS;
     double known[EACH], block[EACH];
     load<FORWARD>(inverse + first * ROWS, ROWS, ROWS, known);

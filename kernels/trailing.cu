@@ -10,8 +10,7 @@
 // An instance is for one sign, whose plus is all columns or 0, or for a mix of both.
 //
 // Shapes, column-major, strides in scalars:
-//     from        rows `first .. end` of column j < cols at from + j * panel_stride; read, by the first pass
-//     panel       what becomes of them, shaped as they are; written, and read by later passes; may be `from`
+//     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
 //     v           rows `first .. end` of each column at v + column * v_stride; read and written
 //     reflectors  passes x cols x lanes x ROW, ROW = E + 16 / sizeof(T): of row j of a pass, E entries of b for
 //                 each lane, with rho_j and padding behind them; contiguous, 16-byte aligned; read
@@ -74,7 +73,7 @@ __device__ __forceinline__ T apply(const Row<T, E>& row, int plus, T sign, int l
 template <class T>
 struct Walk {
     T* entry;       // of L, in column `at`
-    const T* later; // of L as it was, in column `at` + AHEAD
+    const T* later; // of L, in column `at` + AHEAD
     long long stride;
     int at;
     int cols;
@@ -110,7 +109,7 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
     for (int r = 0; r < E; ++r) registers[r] = walk.mine ? v[r * v_stride] : T(0);
     T ahead[AHEAD];
 #pragma unroll
-    for (int c = 0; c < AHEAD; ++c) ahead[c] = walk.mine ? walk.later[(c - AHEAD) * walk.stride] : T(0);
+    for (int c = 0; c < AHEAD; ++c) ahead[c] = walk.mine ? walk.entry[c * walk.stride] : T(0);
 
     Word<T>* const target = (Word<T>*)staged;
     const int words = AHEAD * walk.lanes * Row<T, E>::WORDS; // of a stage
@@ -144,7 +143,7 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
 }
 
 template <class T, int E, bool MIXED>
-__device__ __forceinline__ void trailing(const T* from, T* panel, long long panel_stride, T* v, long long v_stride,
+__device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v, long long v_stride,
                                          const T* reflectors, int cols, int passes, int lanes, int plus,
                                          long long first, long long end) {
     typedef Row<T, E> Reflector;
@@ -156,7 +155,7 @@ __device__ __forceinline__ void trailing(const T* from, T* panel, long long pane
     T* const entry = panel + i;
     for (int p = 0; p < passes; ++p) {
         const int column = (p * lanes + lane) * E; // of V, the lane's first
-        const Walk<T> walk = {entry, (p > 0 ? entry : from + i) + AHEAD * panel_stride, panel_stride,  0,
+        const Walk<T> walk = {entry, entry + AHEAD * panel_stride, panel_stride,  0,
                               cols,  mine,                         mine && lane == 0, lanes,
                               plus - column, MIXED || plus > 0 ? T(1) : T(-1)};
         const Word<T>* const own = (const Word<T>*)reflectors + (long long)p * cols * lanes * Reflector::WORDS;
@@ -167,9 +166,9 @@ __device__ __forceinline__ void trailing(const T* from, T* panel, long long pane
 
 #define INSTANCE(NAME, T, E, MIXED)                                                                          \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
-        NAME(const T* from, T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, \
-             int cols, int passes, int lanes, int plus, long long first, long long end) {                    \
-        trailing<T, E, MIXED>(from, panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, plus, \
+        NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
+             int passes, int lanes, int plus, long long first, long long end) {                              \
+        trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, plus,       \
                               first, end);                                                                   \
     }
 #define TRAILING(NAME, T, E)                                                                                 \

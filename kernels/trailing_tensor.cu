@@ -12,7 +12,7 @@
 // used, k or n = 2 q + s for column q + 4 s of a group, makes the result of the one product the operand of
 // the other, register by register: thread q of a row has its columns q and q + 4 of L and of V throughout.
 //
-// Shapes: from, panel and v as in trailing.cu. For each pass and group of 8 columns of L, contiguous, 16-byte
+// Shapes: panel and v as in trailing.cu. For each pass and group of 8 columns of L, contiguous, 16-byte
 // aligned, GROUP = 32 E + 72 scalars of reflectors:
 //     b_j of column c of V at 8 c + (j ^ (c & 6)), an order in which threads meet no bank conflicts
 //     tau_ij at 32 E + 8 i + j, 0 for i >= j
@@ -101,10 +101,10 @@ __device__ __forceinline__ void leave(const double* b, const Lane& lane, const d
         }
 }
 
-// One pass over all columns of the panel, for the thread's row at `from`, `l` and `v`. A thread without a row
-// (`mine` false) takes part with zeros.
+// One pass over all columns of the panel, for the thread's row at `l` and `v`. A thread without a row (`mine`
+// false) takes part with zeros.
 template <int E, bool MIXED>
-__device__ __forceinline__ void pass(const double* from, double* l, long long panel_stride, double* v,
+__device__ __forceinline__ void pass(double* l, long long panel_stride, double* v,
                                      long long v_stride, const double* reflectors, int cols, int plus,
                                      double sign, bool mine, double* shared) {
     const Lane lane;
@@ -112,13 +112,12 @@ __device__ __forceinline__ void pass(const double* from, double* l, long long pa
 #pragma unroll
     for (int r = 0; r < E; ++r)
         registers[r] = mine ? v[(8 * (r / 2) + r % 2 * 4 + lane.q) * v_stride] : 0.0;
-    from += lane.q * panel_stride;
     l += lane.q * panel_stride;
 #pragma unroll
     for (int g = 0; g < DEPTH; ++g)
 #pragma unroll
         for (int s = 0; s < 2; ++s)
-            coming[g][s] = mine && g * COLS < cols ? from[(g * COLS + 4 * s) * panel_stride] : 0.0;
+            coming[g][s] = mine && g * COLS < cols ? l[(g * COLS + 4 * s) * panel_stride] : 0.0;
 
     __syncthreads(); // what an earlier pass has staged has been read
     stage<E>(shared, reflectors);
@@ -138,14 +137,13 @@ __device__ __forceinline__ void pass(const double* from, double* l, long long pa
 #pragma unroll
             for (int g = 0; g < DEPTH - 1; ++g) coming[g][s] = coming[g + 1][s];
             if (mine && at + DEPTH * COLS < cols)
-                coming[DEPTH - 1][s] = from[(DEPTH * COLS + 4 * s) * panel_stride];
+                coming[DEPTH - 1][s] = l[(DEPTH * COLS + 4 * s) * panel_stride];
         }
         meet<E, MIXED>(b, lane, plus, registers, sign, u);
         substitute(b + SHARING * E * COLS, lane, u);
 #pragma unroll
         for (int s = 0; s < 2; ++s)
             if (mine) l[4 * s * panel_stride] = u[s] - old[s];
-        from += COLS * panel_stride;
         l += COLS * panel_stride;
         leave<E>(b, lane, u, registers);
     }
@@ -156,7 +154,7 @@ __device__ __forceinline__ void pass(const double* from, double* l, long long pa
 }
 
 template <int E, bool MIXED>
-__device__ __forceinline__ void trailing(const double* from, double* panel, long long panel_stride, double* v,
+__device__ __forceinline__ void trailing(double* panel, long long panel_stride, double* v,
                                          long long v_stride, const double* reflectors, int cols, int passes,
                                          int plus, long long first, long long end) {
     DYNAMIC_SHARED(double, shared); // (GROUP, 2)
@@ -165,17 +163,17 @@ __device__ __forceinline__ void trailing(const double* from, double* panel, long
     for (int p = 0; p < passes; ++p) {
         const int column = p * SHARING * E; // of V, the pass's first
         const double* const own = reflectors + (long long)p * (cols / COLS) * group_scalars<E>();
-        pass<E, MIXED>((p > 0 ? panel : from) + i, panel + i, panel_stride, v + column * v_stride + i, v_stride,
+        pass<E, MIXED>(panel + i, panel_stride, v + column * v_stride + i, v_stride,
                        own, cols, plus - column, sign, i < end, shared);
     }
 }
 
 #define INSTANCE(NAME, E, MIXED)                                                                             \
     extern "C" __global__ void __launch_bounds__(4096 / E)                                                   \
-        NAME(const double* from, double* panel, long long panel_stride, double* v, long long v_stride,       \
+        NAME(double* panel, long long panel_stride, double* v, long long v_stride,       \
              const double* reflectors, int cols, int passes, int lanes, int plus, long long first,           \
              long long end) {                                                                                \
-        trailing<E, MIXED>(from, panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, first,    \
+        trailing<E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, first,    \
                            end);                                                                             \
     }
 #define TRAILING(NAME, E)                                                                                    \

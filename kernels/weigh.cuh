@@ -39,13 +39,13 @@ __device__ __forceinline__ double solve_row(double (&a)[COLUMNS + 1], double* pi
     return a[0];
 }
 
-// Columns 16 part .. 16 part + 15 of a panel; `cols`: those that there are in it.
+// Columns 16 part .. 16 part + 15 of a panel.
 template <class T>
 __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, int panel, int part) {
     double* const record = sweep.records + (long long)panel * RECORD;
-    if ((int)record[HOW_AT] & CAREFUL) return;
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
     const int begin = AT_ONCE * part;
+    if ((int)record[HOW_AT] & CAREFUL || (long long)panel * ROWS + begin >= sweep.n) return;
 #pragma unroll
     for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
         const int fragment = e / FRAGMENT, lane = e % FRAGMENT;
@@ -71,7 +71,8 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
     }
     __syncwarp();
 #pragma unroll
-    for (int other = 0; other < COLUMNS; ++other) a[other] = fma(sweep.sign, a[other], c == other ? 1.0 : 0.0);
+    for (int other = 0; other < COLUMNS; ++other)
+        a[other] = fma(sweep.sign, a[other], c == other ? 1.0 : 0.0);
     a[COLUMNS] = own[c];
     const double y = solve_row(a, shared.pivot_row[r]);
     double square = own[c] * y;

@@ -104,11 +104,9 @@ pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
 /// The trailing step: all columns of a panel over some rows, in passes of `lanes · elements` columns of V,
 /// those with a plus sign first.
 ///
-/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, before at the same place of
-/// `from`, entry (i, r) of V at `v[i + r · v_stride]`; `reflectors` are as the kernel of the form says.
+/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
+/// `v[i + r · v_stride]`; `reflectors` are as the kernel of the form says.
 pub(crate) struct Trailing<'a, T> {
-    /// The panel as it was; `panel` itself where it is worked on in place.
-    pub from: DeviceSlice<'a, T>,
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
     pub v: DeviceSlice<'a, T>,
@@ -307,21 +305,8 @@ impl<T: Scalar> Kernels<T> {
 impl<T> Trailing<'_, T> {
     /// The contracts of both kernels, as far as they can be seen from here.
     fn check(&self) {
-        let Self {
-            panel,
-            panel_stride,
-            v,
-            v_stride,
-            reflectors,
-            cols,
-            passes,
-            form,
-            elements,
-            plus,
-            rows,
-            ..
-        } = self;
-        debug_assert!(self.from.len() >= panel.len(), "the panel as it was is too short");
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, form, elements, plus, rows } =
+            self;
         let lanes = form.lanes();
         let columns = passes * lanes * elements;
         debug_assert!(matches!(lanes, 1 | 2 | 4 | 8), "lanes share a warp");
@@ -348,7 +333,6 @@ impl<T> Trailing<'_, T> {
         shape: Launch,
         first: usize,
     ) -> Result<(), Error> {
-        let mut from = self.from.address();
         let mut panel = self.panel.address();
         let mut panel_stride = self.panel_stride as c_longlong;
         let mut v = self.v.address();
@@ -361,7 +345,6 @@ impl<T> Trailing<'_, T> {
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;
         let mut arguments = [
-            (&raw mut from).cast(),
             (&raw mut panel).cast(),
             (&raw mut panel_stride).cast(),
             (&raw mut v).cast(),
@@ -374,7 +357,7 @@ impl<T> Trailing<'_, T> {
             (&raw mut first).cast(),
             (&raw mut end).cast(),
         ];
-        // SAFETY: twelve pointers to values of the types of the kernel's twelve parameters.
+        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters.
         unsafe { launch(function, stream, shape, &mut arguments) }
     }
 }

@@ -33,8 +33,16 @@ const MADE: [(&str, &str, &[&str]); 14] = [
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 6] =
-    ["common.cuh", "group.cuh", "householder.cuh", "instructions.cuh", "panel.cuh", "weigh.cuh"];
+const HEADERS: [&str; 8] = [
+    "common.cuh",
+    "frame.cuh",
+    "group.cuh",
+    "householder.cuh",
+    "instructions.cuh",
+    "panel.cuh",
+    "ring.cuh",
+    "weigh.cuh",
+];
 
 type Program = *mut u8;
 type Create = unsafe extern "C" fn(

@@ -86,3 +86,33 @@ fn a_result_is_the_same_every_time() {
         assert_eq!(bits(again.as_ref()), bits(first.as_ref()));
     }
 }
+
+/// Of more panels than the chain can look back to, and more sweeps than go at once: what the CPU engine makes of it.
+#[test]
+fn a_long_chain_of_many_sweeps_is_the_cpus() {
+    let Some((_turn, engine)) = resident() else { return };
+    let (n, k) = (64 * 26 + 37, 70);
+    let l = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
+        std::cmp::Ordering::Less => 0.0,
+        std::cmp::Ordering::Equal => 1.0 + 0.1 * (i % 7) as f64,
+        std::cmp::Ordering::Greater => 0.3 / (n as f64).sqrt() * ((i * 31 + j * 17) % 11) as f64 / 11.0,
+    });
+    let v = uniform(n, k, &mut rng(11)) * cholupdate::faer::Scale(0.1);
+    let mut here = Cholesky::from_factor_in(&l, engine).unwrap();
+    let mut there = Cholesky::from_factor(&l).unwrap();
+    for down in [false, true] {
+        if down {
+            here.downdate(&v).unwrap();
+            there.downdate(&v).unwrap();
+        } else {
+            here.update(&v).unwrap();
+            there.update(&v).unwrap();
+        }
+        let (here, there) = (here.to_factor().unwrap(), there.to_factor().unwrap());
+        let distance = (&here - &there).norm_l2() / there.norm_l2();
+        assert!(distance < 1e-13, "{distance:e}, down {down}");
+    }
+    let rhs = uniform(n, 9, &mut rng(12));
+    let distance = (here.solve(&rhs).unwrap() - there.solve(&rhs).unwrap()).norm_l2();
+    assert!(distance < 1e-11 * rhs.norm_l2(), "{distance:e}");
+}

@@ -94,7 +94,6 @@ impl<T: Scalar> Calls<'_, T> {
         let tail = tail_rows(panel, self.plan.rows);
         let panel_stride = tail_stride::<T>(tail.len());
         let step = Trailing {
-            from: self.slot(panel).panel.slice(0..panel_stride * panel.cols),
             panel: self.slot(panel).panel.slice(0..panel_stride * panel.cols),
             panel_stride,
             v: pipe.v.slice(tail.start..passes.columns() * pipe.v_stride),

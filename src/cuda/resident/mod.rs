@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `steps` | the kernels of a modification, and for each the one function that launches it |
 //! | `cut` | how the columns of V are cut up |
-//! | `queue` | what a modification has on the device beside L, and its panels in order on three streams |
+//! | `queue` | what a modification has on the device beside L, and its sweeps in order, on two streams each |
 //! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
@@ -40,7 +40,7 @@ use std::sync::{Mutex, PoisonError};
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, more slowly, and not downdated. Working memory: 140 n doubles for each sixteen
+/// for that is updated in place, more slowly, and not downdated. Working memory: 141 n doubles for each sixteen
 /// columns of V, four times at most, and 32 n entries for each.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, several of

@@ -27,7 +27,7 @@ use crate::scalar::Scalar;
 const TOGETHER: usize = 2 * SOLVED;
 
 /// Sweeps under way at once, at most.
-const LINES: usize = 4;
+const LINES: usize = 8;
 
 /// What a status of no breakdown is: no column's number is as large.
 const WHOLE: i32 = i32::MAX;

@@ -212,7 +212,6 @@ impl<T: Scalar> Step<T> {
             }
             let [panel, v, reflectors] = homes.each_ref().map(|(_, buffer)| buffer.slice(0..buffer.len()));
             let step = Trailing {
-                from: panel,
                 panel,
                 panel_stride: self.panel_stride,
                 v,
@@ -294,7 +293,6 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
     let buffer = DeviceBuffer::<f64>::new(&device, 64).unwrap();
     let part = buffer.slice(0..64);
     let step = Trailing {
-        from: part,
         panel: part,
         panel_stride: 1,
         v: part,

@@ -10,7 +10,7 @@
 
 namespace fake {
 
-enum Kind { SYNC_WARP, SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, MMA_M8N8K4_F64 };
+enum Kind { SYNC_WARP, SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, MMA_M8N8K4_F64, MMA_M16N8K16_F64 };
 
 inline int lane() { return static_cast<int>(thread->linear & 31); }
 
@@ -90,6 +90,48 @@ inline void mma_m8n8k4_f64(double& c0, double& c1, double a, double b) {
     collective(MMA_M8N8K4_F64, ~0u, mma_lanes);
     std::memcpy(&c0, &me->out[0], sizeof c0);
     std::memcpy(&c1, &me->out[1], sizeof c1);
+}
+
+/// Where a lane has its parts of three matrices.
+struct MmaParts {
+    double* c;
+    const double (*a)[2];
+    const double* b;
+};
+
+inline void mma_16_8_16_lanes(Thread* const* lanes) {
+    double a[16][16], b[16][8], c[16][8];
+    MmaParts parts[32];
+    for (int l = 0; l < 32; ++l) {
+        if (!lanes[l]) {
+            block->error = "a matrix product of a warp that is not full";
+            return;
+        }
+        const MmaParts* its;
+        std::memcpy(&its, lanes[l]->in, sizeof its);
+        parts[l] = *its;
+        for (int s = 0; s < 4; ++s) {
+            for (int half = 0; half < 2; ++half) a[l / 4 + 8 * half][4 * s + l % 4] = parts[l].a[s][half];
+            b[4 * s + l % 4][l / 4] = parts[l].b[s];
+            c[l / 4 + s / 2 * 8][l % 4 * 2 + s % 2] = parts[l].c[s];
+        }
+    }
+    for (int i = 0; i < 16; ++i) {
+        for (int j = 0; j < 8; ++j) {
+            for (int p = 0; p < 16; ++p) c[i][j] = std::fma(a[i][p], b[p][j], c[i][j]);
+        }
+    }
+    for (int l = 0; l < 32; ++l) {
+        for (int s = 0; s < 4; ++s) parts[l].c[s] = c[l / 4 + s / 2 * 8][l % 4 * 2 + s % 2];
+    }
+}
+
+/// C (16 × 8) += A (16 × 16) · B (16 × 8) by a full warp, with the fragments of PTX `mma.m16n8k16.f64`.
+inline void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2], const double (&b)[4]) {
+    const MmaParts parts{c, a, b};
+    const MmaParts* const mine = &parts;
+    std::memcpy(thread->in, &mine, sizeof mine);
+    collective(MMA_M16N8K16_F64, ~0u, mma_16_8_16_lanes);
 }
 
 } // namespace fake

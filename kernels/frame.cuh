@@ -1,0 +1,97 @@
+// The frame in which the chain has V: when it is good, and how V comes into another. For group.cuh.
+#pragma once
+#include "ring.cuh"
+
+// The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
+constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
+// For the P of one panel: |P|^2 at most, since P is as good as |D| |P| is not much more than a row of D; the pivots^2
+// of R at least; and at least this share of the entry that each was left of, so that the columns of P point into
+// different directions, however unlike their lengths.
+constexpr double SMALL_P = 256.0;
+constexpr double LARGE_PIVOT = 0.25;
+constexpr double LARGE_SHARE = 1.0 / 64.0;
+
+// Eight columns of P^T P, by a warp each.
+__device__ __forceinline__ void gram(const Lane& at, const double* p, double* g) {
+    double sum[4] = {};
+    p += at.q * LD + at.row;
+#pragma unroll 1
+    for (int step = 0; step < STEPS / 4; ++step) {
+        double x[4][2], y[4];
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            x[s][0] = p[4 * s * LD];
+            x[s][1] = p[4 * s * LD + 8];
+            y[s] = p[4 * s * LD + 8 * at.warp];
+        }
+        mma_m16n8k16_f64(sum, x, y);
+        p += 16 * LD;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; ++e) g[(at.row + e / 2 * 8) * LD + at.column(at.warp, e % 2)] = sum[e];
+}
+
+// R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so.
+// With 1 + S G = U^T D U, U with a unit diagonal, row j of U and the square d_j are what goes round at step j; U^-T
+// grows beside.
+__device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign) {
+    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
+    double trace = 0;
+#pragma unroll
+    for (int i = 0; i < COLUMNS; ++i) trace += g[i * LD + i];
+    double a = fma(sign, g[r * LD + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
+    bool allowed = trace <= SMALL_P;
+    const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
+#pragma unroll 1
+    for (int j = 0; j < COLUMNS; ++j) {
+        if (r == j) {
+            rows[j][0][c] = a;
+            rows[j][1][c] = e;
+        }
+        const double entry = fma(sign, g[j * LD + j], 1.0);
+        __syncthreads();
+        const double square = rows[j][0][j];
+        allowed = allowed && square >= LARGE_PIVOT && square >= LARGE_SHARE * entry;
+        const double inverse = reciprocal(positive(square));
+        const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
+        a = fma(-taken, rows[j][0][c], a);
+        e = fma(-taken, rows[j][1][c], e);
+    }
+    const double z = reciprocal_root(positive(rows[c][0][c]));
+    g[r * LD + c] = c >= r ? rows[c][1][r] * z : 0.0;
+    return allowed;
+}
+
+// Whether the frame is good with this G, of which the thread has an entry; its row is one of 16 lanes'.
+__device__ __forceinline__ bool is_good(double gram, double limit) {
+    double sum = fabs(gram);
+#pragma unroll
+    for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
+    return __syncthreads_and(sum <= limit);
+}
+
+// V in a new frame: the rows of `count` panels at v times R^-1, which is at g, row-major, and goes into the record.
+__device__ __forceinline__ void renew_all(const Share& share, double* v, int count, const double* g,
+                                          double* frame) {
+    const Lane& at = share.at;
+    const int s = at.warp / 2, t = at.warp % 2;
+    frame[threadIdx.x] = g[at.column(s / 2, s % 2) * LD + 8 * t + at.row];
+    double y[4];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) y[s] = g[(4 * s + at.q) * LD + share.column + at.row];
+#pragma unroll 1
+    for (int panel = 0; panel < count; ++panel) {
+        double x[4][2], c[4] = {};
+        const double* const own = v + (share.row + at.row) * LD + at.q;
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            x[s][0] = own[4 * s];
+            x[s][1] = own[8 * LD + 4 * s];
+        }
+        mma_m16n8k16_f64(c, x, y);
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < 4; ++e) share.entry(v, e) = c[e];
+        v += ROWS * LD;
+    }
+}
