@@ -10,9 +10,9 @@
 // consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
 // conditioned, the panel is eliminated column by column (householder.cuh).
 //
-// A launch solves a group of four panels. Its first blocks, for sixteen rows of the group each two, take V as the bulk has
-// left it through the panels since (`window` on); the last of them to be done goes through the group's panels. The
-// other blocks make the products of the panels of the group before, which are known.
+// A launch solves a group of four panels. Its first blocks, two for each sixteen rows of the group, take V as the bulk
+// has left it through the panels since (`window` on); the last of them to be done goes through the group's panels.
+// The other blocks make the products of the panels of the group before, which are known.
 //
 // Sweep, panel.cuh: L, v and the inverses are read, records, state, pivots and status written.
 // Launch: `heads` blocks for the rows of the panels from `solved` on, none if there are no such panels, and four for

@@ -71,13 +71,12 @@ __device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROW
 // What an inverse loses more than a substitution does, when D is ill-conditioned: -P from V_D and itself, once more.
 // `p`: the thread's entries of P.
 template <class T>
-__device__ __forceinline__ void refine(const Share& share, Shared& shared, const double* inverse,
-                                       const double* v, const T* l, long long l_stride, int height,
-                                       double (&p)[4]) {
+__device__ __forceinline__ void refine(const Share& share, Shared& shared, const double* inverse, double* v,
+                                       const T* l, long long l_stride, int height, double (&p)[4]) {
     const Lane& at = share.at;
     double residual[4];
 #pragma unroll
-    for (int e = 0; e < 4; ++e) residual[e] = share.entry((double*)v, e);
+    for (int e = 0; e < 4; ++e) residual[e] = share.entry(v, e);
     l += share.row + at.row + at.q * l_stride;
 #pragma unroll 1
     for (int step = 0; step <= share.row / 16; ++step) {

@@ -39,10 +39,11 @@ struct Sweep {
     const double* inverse; // of each diagonal block, 64 x 64
     const int* refine;     // whether P needs it
     double* records;
-    double* state; // V of the rows that are solved next (256 x 16, row-major), and what goes on from there
-    T* pivots;     // the new diagonal of L
-    int* status;   // 1 + the first column that has broken down
-    int* arrived;  // blocks of the chain's launch; 0 in between
+    double*
+        state;    // V of the rows that are solved next (a sum of two, 256 x 16, row-major), and G behind them
+    T* pivots;    // the new diagonal of L
+    int* status;  // 1 + the first column that has broken down
+    int* arrived; // blocks of the chain's launch; 0 in between
     long long n;
     long long number; // of the first column
     double sign;

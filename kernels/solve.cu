@@ -7,8 +7,8 @@
 //     y = D^-1 b      y <- y + D^-1 (b - D y)      b <- b - L y  (rows below, or of L^T above)
 //
 // Shapes, column-major: l (n x n), entry (i, j), i >= j, at l + j * stride + i; inverse (panels x 64 x 64), as
-// invert.cu leaves it; from and to (n x count), column c at c * x_stride. `from` is b, and changed; the panel's y goes to
-// `to`. first: the panel's first column, a multiple of 64.
+// invert.cu leaves it; from and to (n x count), column c at c * x_stride. `from` is b, and changed; the panel's y goes
+// to `to`. first: the panel's first column, a multiple of 64.
 //
 // Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below the panel
 // (forward) or 64 columns before it (backward), at least one.

@@ -116,3 +116,51 @@ fn a_long_chain_of_many_sweeps_is_the_cpus() {
     let distance = (here.solve(&rhs).unwrap() - there.solve(&rhs).unwrap()).norm_l2();
     assert!(distance < 1e-11 * rhs.norm_l2(), "{distance:e}");
 }
+
+/// What only the fake driver can be brought to.
+#[cfg(feature = "fake-cuda")]
+mod on_the_fake_driver {
+    use super::*;
+    use crate::support::cuda::{device, fake_cuda};
+    use cholupdate::Error;
+
+    #[test]
+    fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_refused() {
+        let fake = fake_cuda::exclusive();
+        let engine = Resident::new(&device().unwrap());
+        let problem = Problem::<f64>::feasible(900, 5, Kind::Up, 0.5, 21);
+        let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
+        let mut there = Cholesky::from_factor(&problem.l).unwrap();
+        let matrix = 900 * 900 * 8;
+        fake.memory_cap(2 * matrix);
+        factor.update(&problem.v).unwrap();
+        there.update(&problem.v).unwrap();
+        let (new, expected) = (factor.to_factor().unwrap(), there.to_factor().unwrap());
+        let distance = (&new - &expected).norm_l2() / expected.norm_l2();
+        assert!(distance < 1e-13, "{distance:e}");
+
+        let refused = factor.downdate(&problem.v).unwrap_err();
+        assert!(matches!(refused, Error::Device { .. }), "{refused:?}");
+        assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(new.as_ref()));
+        fake.memory_cap(4 * matrix);
+        factor.downdate(&problem.v).unwrap();
+        let distance = (&factor.to_factor().unwrap() - &problem.l).norm_l2() / problem.l.norm_l2();
+        assert!(distance < 1e-12, "{distance:e}");
+    }
+
+    /// What is asked for on several streams is ordered by nothing but events.
+    #[test]
+    fn no_interleaving_of_the_streams_changes_a_bit() {
+        let fake = fake_cuda::exclusive();
+        let engine = Resident::new(&device().unwrap());
+        let problem = Problem::<f64>::feasible(64 * 25 + 7, 36, Kind::Mixed, 0.3, 22);
+        let mut first = None;
+        for seed in 1..=6 {
+            fake.seed(seed);
+            let mut factor = Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap();
+            factor.modify(&problem.v, &problem.weights).unwrap();
+            let new = bits(factor.to_factor().unwrap().as_ref());
+            assert!(*first.get_or_insert_with(|| new.clone()) == new, "seed {seed}");
+        }
+    }
+}

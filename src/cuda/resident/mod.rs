@@ -41,7 +41,7 @@ use std::sync::{Mutex, PoisonError};
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
 /// for that is updated in place, more slowly, and not downdated. Working memory: 141 n doubles for each sixteen
-/// columns of V, four times at most, and 32 n entries for each.
+/// columns of V, eight times at most, and 32 n entries for each.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, several of
 /// them under way at once. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
