@@ -5,7 +5,7 @@
 
 use crate::support::compensated::sum_of_products;
 use crate::support::contract::NOISE;
-use crate::support::engines::sized;
+use crate::support::engines::{self, sized};
 use crate::support::peers::refactorize;
 use crate::support::problem::rng;
 use crate::support::real::Real;
@@ -41,7 +41,7 @@ fn error<T: Real>(l: MatRef<'_, T>, gram: &Mat<f64>) -> f64 {
 }
 
 fn the_error_of_a_sliding_window_grows_slowly<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let steps = sized(10_000, 300);
+    let steps = engines::steps::<E>(sized(10_000, 300));
     for n in [32, 64] {
         let mut rng = rng(n as u64);
         let mut row = || -> Vec<f64> {

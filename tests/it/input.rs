@@ -1,5 +1,6 @@
 //! Arguments that are refused: the error names the argument and the place, and nothing is touched.
 
+use crate::support::engines::steps;
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::Mat;
@@ -194,7 +195,7 @@ fn large_entries_within_the_limits_are_accepted<T: Real, E: Engine<T> + Clone>(e
 fn a_window_of_large_entries_does_not_overflow<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let large = T::of(if T::U < 1e-10 { 1e148 } else { 1e16 });
     let mut factor = Cholesky::from_factor_in(&[large], engine.clone()).unwrap();
-    for step in 0..40_000 {
+    for step in 0..steps::<E>(40_000) {
         if let Err(error) = factor.modify(&[large], &[T::ONE]).and_then(|_| factor.downdate(&[large])) {
             panic!("step {step}: {error}, where L = {:?}", factor.to_factor().unwrap()[(0, 0)]);
         }

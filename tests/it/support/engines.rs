@@ -50,3 +50,10 @@ pub fn rehearsal() -> Option<((), Cpu)> {
 pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
     if cfg!(debug_assertions) { debug } else { optimized }
 }
+
+/// So many steps with this engine, or a tenth of them on the fake driver, where one thread of the host is all the
+/// threads of a device.
+pub fn steps<E>(steps: usize) -> usize {
+    let fake = cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains("cuda");
+    if fake { steps / 10 } else { steps }
+}
