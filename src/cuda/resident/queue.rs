@@ -70,8 +70,6 @@ impl Line {
 pub(super) struct Queue<T> {
     steps: Steps<T>,
     lines: Vec<Line>,
-    /// V and the status have arrived.
-    uploaded: Event,
     /// V, columns `v_stride` apart: in host memory, and on the device twice.
     v_host: Pinned<T>,
     v: [DeviceBuffer<T>; 2],
@@ -103,7 +101,6 @@ impl<T: Scalar> Queue<T> {
         Ok(Self {
             steps: Steps::load(device)?,
             lines: (0..sweeps.count().min(LINES)).map(line).collect::<Result<_, _>>()?,
-            uploaded: Event::new(device)?,
             v_host: Pinned::new(device, len)?,
             v: [DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?],
             v_stride,
@@ -182,11 +179,12 @@ impl<T: Scalar> Queue<T> {
         }
     }
 
-    /// V and the status to the device; all lines wait for them.
+    /// V and the status to the device, on the first line; the others wait for the bulk of the sweep before theirs.
     fn upload(&self, sweeps: Sweeps) -> Result<(), Error> {
         let (stride, first) = (self.v_stride, &self.lines[0].chain);
         let v = self.v[0].slice(0..stride * sweeps.columns());
-        // SAFETY: this memory is used behind `uploaded` alone until `run` has waited for all streams.
+        // SAFETY: what uses this memory is behind, on this stream or one that waits for it, until `run` has waited for
+        // all.
         unsafe {
             first.upload(&self.status.1, 0..1, self.status.0.slice(0..1))?;
             for (from, to, count) in sweeps.columns_of_v() {
@@ -197,8 +195,7 @@ impl<T: Scalar> Queue<T> {
                 first.clear(v.part(zeros.start * stride..zeros.end * stride))?;
             }
         }
-        self.uploaded.record(first)?;
-        self.lines[1..].iter().try_for_each(|line| line.chain.wait(&self.uploaded))
+        Ok(())
     }
 
     fn sweep<'a>(
