@@ -6,7 +6,7 @@
 //
 // V stays in the frame in which it began, so that all of it is matrix products: what reflectors would leave is
 // V R^-1, up to an orthogonal matrix, with 1 + S G = R^T R. Before G would become large, or 1 - G small, V goes into
-// a new frame: V <- V R^-1, G <- 0. Reflectors as a product (weigh.cuh) come from the same P: that keeps L and V
+// a new frame: V <- V R^-1, G <- 0. The new L (weigh.cuh) comes from the same P: that keeps L and V
 // consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
 // conditioned, the panel is eliminated column by column (householder.cuh).
 //

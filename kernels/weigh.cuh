@@ -1,7 +1,7 @@
 // The new columns of L of a panel as a product, from P: a part of chain.cu.
 //
 // With p_j the rows of P, S_j = 1 + S sum_{i < j} p_i^T p_i from the frame's beginning on, and v the row of V at the
-// panel's beginning, the columns of Bennett's update, C. Comm. ACM 8 (1965), are
+// panel's beginning, the columns of Bennett's update, Numer. Math. 7 (1965), are
 //
 //     y_j = S_j^-1 p_j^T     gamma_j^2 = 1 + S p_j y_j     l'_j = (l_j + S (v - sum_{i < j} l_i p_i) y_j) / gamma_j
 //

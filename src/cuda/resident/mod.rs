@@ -213,8 +213,11 @@ impl Resident {
         if factor.spare.is_none() {
             match DeviceBuffer::new(&self.device, order * order) {
                 Ok(spare) => factor.spare = Some(spare),
-                // Slower, but nothing is at risk.
-                Err(_) if change.minus == 0 && to == To::Spare => to = To::Itself,
+                // Slower, but nothing is at risk; unless it is not for want of room.
+                Err(_) if change.minus == 0 && to == To::Spare => {
+                    self.device.memory_bytes()?;
+                    to = To::Itself;
+                }
                 Err(error) => return Err(error),
             }
         }

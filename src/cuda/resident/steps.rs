@@ -20,12 +20,14 @@ pub(super) const V_COLS: usize = 16;
 pub(super) const SOLVED: usize = 4;
 /// Panels behind the bulk that a launch of the chain can look back to.
 pub(super) const WINDOW: usize = 16;
-/// Scalars of a panel's record, and of the chain's state.
-pub(super) const RECORD: usize = 4866;
+/// Scalars of a panel's record that the bulk has at hand: P, N, M and how it goes.
+const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
+/// Scalars of a panel's record, with a frame and G, and of the chain's state.
+pub(super) const RECORD: usize = STAGED + 2 * V_COLS * V_COLS;
 pub(super) const STATE: usize = (2 * SOLVED * PANEL_COLS + V_COLS) * V_COLS + 1;
 
 /// Bytes of the two records that a block of the bulk has at hand.
-const STAGED_BYTES: usize = 2 * 4354 * size_of::<f64>();
+const STAGED_BYTES: usize = 2 * STAGED * size_of::<f64>();
 /// Threads of a block, and of one of the bulk.
 const THREADS: usize = 256;
 const BULK_THREADS: usize = 128;
