@@ -1,6 +1,6 @@
 // The frame in which the chain has V: when it is good, and how V comes into another. For group.cuh.
 #pragma once
-#include "ring.cuh"
+#include "tiles.cuh"
 
 // The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
 constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
@@ -75,7 +75,7 @@ __device__ __forceinline__ void renew_all(const Share& share, double* v, int cou
                                           double* frame) {
     const Lane& at = share.at;
     const int s = at.warp / 2, t = at.warp % 2;
-    frame[threadIdx.x] = g[at.column(s / 2, s % 2) * LD + 8 * t + at.row];
+    frame[t * FRAGMENT + in_fragment(s, at.lane)] = g[at.column(s / 2, s % 2) * LD + 8 * t + at.row];
     double y[4];
 #pragma unroll
     for (int s = 0; s < 4; ++s) y[s] = g[(4 * s + at.q) * LD + share.column + at.row];

@@ -1,21 +1,19 @@
-// Through the diagonal blocks of a group of panels, by one block of threads: a part of chain.cu.
+// Through the diagonal blocks of a group of panels: a part of sweep.cu.
 #pragma once
 #include "frame.cuh"
 #include "weigh.cuh"
 
-// Behind the rows of V in `state`, a sum of two: G, and whether it is not zero.
-constexpr int GRAM_STATE = 2 * HEIGHT * COLUMNS;
-constexpr int BEGUN_STATE = GRAM_STATE + COLUMNS * COLUMNS;
-
-// Of a block of threads: V and -P (row-major, LD), a matrix of 16 x 16, and behind it `ring` tiles, 1 or 3.
+// V, and behind panels that are not careful -P in its place; -P of the panel at hand; a matrix of 16 x 16; G before
+// each panel. (row-major, LD)
 struct Shared {
-    double v[HEIGHT * LD], p[ROWS * LD], g[COLUMNS * LD];
+    double v[HEIGHT * LD], p[ROWS * LD], g[COLUMNS * LD], gram[GROUP][COLUMNS * LD];
 };
 
 // A warp's 16 rows of V through a panel's reflectors: of L, rows before `height`, counted from the warp's first.
 template <class T>
-__device__ __forceinline__ void through(const Lane& at, const T* l, long long l_stride, long long height,
-                                        const double* b, const double* rho, double sign, Tile& v) {
+__device__ __forceinline__ void past_reflectors(const Lane& at, const T* l, long long l_stride,
+                                                long long height, const double* b, const double* rho,
+                                                double sign, Tile& v) {
     l += at.row;
 #pragma unroll 8
     for (int j = 0; j < ROWS; ++j) {
@@ -62,7 +60,7 @@ __device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROW
     for (int row = ROWS + 16 * at.warp; row < height; row += 16 * (THREADS / 32)) {
         Tile rest = {};
         add(at, v + row * LD, rest);
-        through(at, l + row, sweep.l_stride, height - row, b, all_rho, sweep.sign, rest);
+        past_reflectors(at, l + row, sweep.l_stride, height - row, b, all_rho, sweep.sign, rest);
         put(at, v + row * LD, rest);
     }
     __syncthreads();
@@ -106,37 +104,13 @@ __device__ __forceinline__ void refine(const Share& share, Shared& shared, const
     __syncthreads();
 }
 
-// What is known of a group before V is.
-template <class T>
-struct Group {
-    const T* l;
-    int rows, panels, refined; // `refined`: a lane for each panel
-    double gram;               // the thread's entry of G
-    bool begun;                // G is not zero
-    Ring<T> ring;
-
-    __device__ __forceinline__ Group(double* memory, const Sweep<T>& sweep, int first, int ring_size)
-        : l(sweep.from + (long long)first * ROWS * (sweep.l_stride + 1)),
-          rows((int)min(sweep.n - (long long)first * ROWS, (long long)HEIGHT)),
-          panels((rows + ROWS - 1) / ROWS),
-          ring{memory + sizeof(Shared) / sizeof(double),      ring_size, panels, rows, l, sweep.l_stride,
-               sweep.inverse + (long long)first * ROWS * ROWS} {
-        ring.start(0);
-        const int lane = threadIdx.x % 32;
-        refined = lane < panels ? sweep.refine[first + lane] : 0;
-        gram = first > 0 ? sweep.state[GRAM_STATE + threadIdx.x] : 0.0;
-        begun = first > 0 && sweep.state[BEGUN_STATE] != 0.0;
-    }
-};
-
 // -P to or from its record.
 template <bool FROM>
 __device__ __forceinline__ void exchange(const Lane& at, double* record, double* p) {
 #pragma unroll
-    for (int e = 0; e < ROWS * COLUMNS; e += THREADS) {
-        const int fragment = e / FRAGMENT + at.warp;
-        double& in_record = record[P_AT + e + threadIdx.x];
-        double& in_p = p[(fragment / 2 * 4 + at.q) * LD + fragment % 2 * 8 + at.row];
+    for (int s = 0; s < 4; ++s) {
+        double& in_record = record[P_AT + at.warp * FRAGMENT + in_fragment(s, at.lane)];
+        double& in_p = p[(at.warp / 2 * 16 + 4 * s + at.q) * LD + at.warp % 2 * 8 + at.row];
         if (FROM)
             in_p = in_record;
         else
@@ -144,109 +118,117 @@ __device__ __forceinline__ void exchange(const Lane& at, double* record, double*
     }
 }
 
-// The panels of a group from `first` on: their P or reflectors, and how they go, into the records.
+// What goes from group to group.
+struct State {
+    double total = 0; // the thread's entry of G
+    double begun = 0; // whether G is not zero
+
+    // Behind the last panel's mark.
+    template <class T>
+    __device__ __forceinline__ void load(const Sweep<T>& sweep) {
+        total = __ldcg(sweep.state + threadIdx.x);
+        begun = __ldcg(sweep.state + COLUMNS * COLUMNS);
+    }
+};
+
+// The panels of a group from `first` on, with its rows of V in shared memory: their P or reflectors, and how they go,
+// into the records. `refined`: for either panel, whether P needs it.
 template <class T>
-__device__ __forceinline__ void solve(double* memory, const Sweep<T>& sweep, int first,
-                                      const Group<T>& group) {
-    Shared& shared = *(Shared*)memory;
-    const auto& ring = group.ring;
+__device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, const Sweep<T>& sweep, int first,
+                                      const State& before, const int (&refined)[GROUP]) {
     const Share share;
     const Lane& at = share.at;
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
-    const int rows = group.rows, panels = group.panels;
     const double limit = sweep.sign > 0.0 ? MOST_PLUS : MOST_MINUS;
-    const T* l = group.l;
-    double total = group.gram;
-    bool begun = group.begun;
-#pragma unroll 8
-    for (int e = threadIdx.x; e < HEIGHT * COLUMNS; e += THREADS) {
-        const double* const of_v = sweep.state + e;
-        shared.v[e / COLUMNS * LD + c] =
-            e / COLUMNS < rows ? __ldcg(of_v) + __ldcg(of_v + HEIGHT * COLUMNS) : 0.0;
-    }
-
-    int how = 0, tile = 0;
-    const double* inverse = ring.next(0);
+    double* const state = sweep.state + threadIdx.x;
+    double total = before.total;
+    bool begun = before.begun != 0.0;
+    copy_async_wait_all();
+    __syncthreads();
 #pragma unroll 1
-    for (int j = 0; j < panels;) {
+    for (int j = 0; j < tiles.panels; ++j) {
         double* const v = shared.v + j * ROWS * LD;
         double* const record = sweep.records + (long long)(first + j) * RECORD;
-        double p[4] = {};
-        share.multiply(inverse, v, share.row / 16 + 1, p); // as far as the triangle goes
+        const T* const l = tiles.l + j * ROWS * (tiles.l_stride + 1);
+        const int height = tiles.rows - j * ROWS;
+        const bool below = j + 1 < tiles.panels;
+        int how = 0;
+        bool good;
+        double entry, next[4];
+#pragma unroll 1
+        for (;;) {
+            const double* const inverse = tiles.get(2 * j);
+            double p[4] = {};
+            share.multiply(inverse, v, share.row / 16 + 1, p); // as far as the triangle goes
 #pragma unroll
-        for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = -p[e];
-        __syncthreads();
-        if (__shfl_sync(ALL, group.refined, j))
-            refine(share, shared, inverse, v, l, sweep.l_stride, rows - j * ROWS, p);
-        if (at.warp < 2) gram(at, shared.p, shared.g);
-        // The next panel's rows meanwhile, to be kept if all is well.
-        double next[4];
-        if (j + 1 < panels) {
-            const double* const below = ring.next(tile + 1);
-#pragma unroll
-            for (int e = 0; e < 4; ++e) next[e] = share.entry(v + ROWS * LD, e);
-            share.multiply((const T*)below, shared.p, STEPS / 4, next);
-        } else {
+            for (int e = 0; e < 4; ++e) share.entry(shared.p, e) = -p[e];
             __syncthreads();
-        }
-        const double entry = shared.g[r * LD + c];
-        bool good = is_good(total + entry, limit);
-        if (!good) copy_async_wait_all();
-        if (!good && begun) {
+            if (j == 0 ? refined[0] : refined[1])
+                refine(share, shared, inverse, v, l, tiles.l_stride, height, p);
+            // What is stored before it is known to be good is stored again if it is not.
+            exchange<false>(at, record, shared.p);
+            if (at.warp < 2) gram(at, shared.p, shared.g);
+            if (below) {
+                const double* const tile = tiles.get(1);
+#pragma unroll
+                for (int e = 0; e < 4; ++e) next[e] = share.entry(v + ROWS * LD, e);
+                share.multiply((const T*)tile, shared.p, STEPS / 4, next);
+            }
+            __syncthreads();
+            entry = shared.g[r * LD + c];
+            shared.gram[j][r * LD + c] = total;
+            *state = total + entry;
+            if (threadIdx.x == 0) sweep.state[COLUMNS * COLUMNS] = 1.0;
+            good = is_good(total + entry, limit);
+            if (good || !begun) break;
             shared.g[r * LD + c] = total;
             __syncthreads();
-            ring.start(tile);
             root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
             __syncthreads();
-            renew_all(share, v, panels - j, shared.g, record + FRAME_AT);
+            renew_all(share, v, tiles.panels - j, shared.g, record + FRAME_AT);
+            __syncthreads();
             total = 0;
             begun = false;
             how = RENEWED;
-            inverse = ring.next(tile);
-            continue;
         }
-        // -P goes into the record before anything else takes its place.
-        record[GRAM_AT + threadIdx.x] = total;
-        exchange<false>(at, record, shared.p);
         if (!good) {
-            __syncthreads();
             good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
             __syncthreads();
             exchange<true>(at, record, shared.p);
-            ring.start(tile + 2);
+            __syncthreads();
         }
         if (good) {
             total += entry;
             begun = true;
-            if (j + 1 < panels) {
-                ++tile;
 #pragma unroll
-                for (int e = 0; e < 4; ++e) share.entry(v + ROWS * LD, e) = next[e];
-            }
-#pragma unroll 1
-            for (int i = j + 2; i < panels; ++i) {
-                const double* const below = ring.next(++tile);
-                double* const rest = shared.v + i * ROWS * LD;
-#pragma unroll
-                for (int e = 0; e < 4; ++e) next[e] = share.entry(rest, e);
-                share.multiply((const T*)below, shared.p, STEPS / 4, next);
-#pragma unroll
-                for (int e = 0; e < 4; ++e) share.entry(rest, e) = next[e];
+            for (int e = 0; e < 4; ++e) {
+                share.entry(v, e) = share.entry(shared.p, e);
+                if (below) share.entry(v + ROWS * LD, e) = next[e];
             }
         } else {
             how |= CAREFUL;
-            copy_async_wait_all();
-            column_by_column(shared, (double(*)[ROWS + 1]) ring.slots, sweep, first + j, l, v,
-                             rows - j * ROWS);
-            tile = ring.of_panel(j + 1) - 1;
-            ring.start(tile + 1);
+            column_by_column(shared, (double(*)[ROWS + 1]) tiles.slot(0), sweep, first + j, l, v, height);
+            *state = total;
+            if (threadIdx.x == 0) sweep.state[COLUMNS * COLUMNS] = begun;
+            __syncthreads();
         }
-        if (threadIdx.x == 0) record[HOW_AT] = how;
-        how = 0;
-        l += ROWS * (sweep.l_stride + 1);
-        if (++j < panels) inverse = ring.next(++tile);
+        if (threadIdx.x == 0) {
+            record[HOW_AT] = how;
+            mark(sweep, first + j, PLACED | how);
+        }
+        __syncthreads();
     }
-    copy_async_wait_all();
-    sweep.state[GRAM_STATE + threadIdx.x] = total;
-    if (threadIdx.x == 0) sweep.state[BEGUN_STATE] = begun;
+}
+
+// N and M of a group's panels, a warp for each sixteen columns; and how they go, which `solve` has left with -P.
+template <class T>
+__device__ __forceinline__ void weigh_all(const Shared& shared, Weights* weights, const Sweep<T>& sweep,
+                                          int first, int panels) {
+    const int warp = threadIdx.x / 32, own = warp / PARTS, part = warp % PARTS, panel = first + own;
+    const int how = own < panels ? how_far(sweep, panel) & (RENEWED | CAREFUL) : CAREFUL;
+    if (!(how & CAREFUL) && (long long)panel * ROWS + part * COLUMNS < sweep.n)
+        weigh(weights[warp], sweep, panel, part, shared.v + own * ROWS * LD, shared.gram[own]);
+    __syncthreads();
+    if (threadIdx.x % (PARTS * 32) == 0 && own < panels) mark(sweep, panel, WEIGHED | how);
+    __syncthreads();
 }

@@ -6,6 +6,13 @@
 using fake::mma_m16n8k16_f64;
 using fake::mma_m8n8k4_f64;
 
+inline void mma_m16n8k8_f64(double (&c)[4], const double (&a)[2][2], const double (&b)[2]) {
+    for (int s = 0; s < 2; ++s) {
+        mma_m8n8k4_f64(c[0], c[1], a[s][0], b[s]);
+        mma_m8n8k4_f64(c[2], c[3], a[s][1], b[s]);
+    }
+}
+
 template <int BYTES>
 void copy_async(void* shared, const void* global, int bytes) {
     memset(shared, 0, BYTES);
@@ -15,6 +22,10 @@ inline void copy_async_16(void* shared, const void* global) { memcpy(shared, glo
 inline void copy_async_commit() {}
 inline void copy_async_wait_all() {}
 inline void copy_async_wait_but_one() {}
+inline int load_acquire(const int* at) { return *(const volatile int*)at; }
+inline void store_release(int* at, int x) { *(volatile int*)at = x; }
+inline void pause() { __nanosleep(0); }
+inline void prefetch_l2(const void*) {}
 inline double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 inline double reciprocal(double x) { return 1 / x; }
 #else
@@ -46,6 +57,23 @@ __device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&
 #endif
 }
 
+// The same for two of the sum's fours.
+__device__ __forceinline__ void mma_m16n8k8_f64(double (&c)[4], const double (&a)[2][2],
+                                                const double (&b)[2]) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(b[0]), "d"(b[1]));
+#else
+#pragma unroll
+    for (int s = 0; s < 2; ++s) {
+        mma_m8n8k4_f64(c[0], c[1], a[s][0], b[s]);
+        mma_m8n8k4_f64(c[2], c[3], a[s][1], b[s]);
+    }
+#endif
+}
+
 // Copies BYTES (4, 8 or 16, and so aligned) to shared memory, those behind the first `bytes` as zeros, some time
 // before the copies committed so far have been waited for.
 template <int BYTES>
@@ -66,6 +94,22 @@ __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.com
 __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void copy_async_wait_but_one() {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+// A word that blocks tell each other by: what was written before it was stored is there once it has been found.
+__device__ __forceinline__ int load_acquire(const int* at) {
+    int x;
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(x) : "l"(at) : "memory");
+    return x;
+}
+__device__ __forceinline__ void store_release(int* at, int x) {
+    asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
+}
+__device__ __forceinline__ void pause() {}
+
+// Has a line of global memory brought to the second cache.
+__device__ __forceinline__ void prefetch_l2(const void* at) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
 
 // 1 / sqrt(x) and 1 / x to an ulp or two, for x that are normal and whose results are: without the branches that

@@ -1,4 +1,4 @@
-// What the kernels of the resident engine know of a panel: see chain.cu for the equations.
+// What the parts of the resident engine's sweep know of a panel: see sweep.cu for the equations.
 #pragma once
 #include "common.cuh"
 #include "instructions.cuh"
@@ -10,44 +10,79 @@ constexpr int LD = COLUMNS + 4; // of a matrix of COLUMNS in shared memory, row-
 constexpr int THREADS = 256;    // of a block: eight warps
 constexpr unsigned ALL = 0xffffffffu;
 
-// A panel's record, in doubles. An operand of matrix products lies there as fragments of 4 x 8, each in the order of
-// a warp's lanes: -P at 2 s + t and N at 4 t + s (rows in V's order), M, upper triangular, at t (t + 1) + s, and the
-// frame at 2 s + t, for step s of the sum and eight columns t. A careful panel has rows b_j (64 x 16), rho_j and
-// the lower triangle of its new diagonal block, row by row, in the places of P, N and M.
-constexpr int FRAGMENT = 32;
+// A panel's record, in doubles. An operand of matrix products lies there in fragments of 16 x 8, each as the lanes of a
+// warp take it, two entries at a time: -P at 2 s + t and N at t, its rows in V's order, for sixteen rows s and eight
+// columns t; M, upper triangular, at t (t + 1) / 2 and so on, sixteen rows after sixteen, the last perhaps only eight;
+// and the frame at t. A careful panel has rows b_j (64 x 16), rho_j and the lower triangle of its new diagonal block,
+// row by row, in the places of P, N and M.
+constexpr int FRAGMENT = 128;
+__device__ constexpr int in_fragment(int s, int lane) { return s / 2 * 64 + 2 * lane + s % 2; }
 constexpr int P_AT = 0;
 constexpr int N_AT = P_AT + ROWS * COLUMNS;
 constexpr int M_AT = N_AT + ROWS * COLUMNS;
-constexpr int HOW_AT = M_AT + 72 * FRAGMENT;
-constexpr int STAGED = HOW_AT + 2; // what the bulk needs at hand
+constexpr int HOW_AT = M_AT + 18 * FRAGMENT;
+constexpr int STAGED = HOW_AT + 2; // what rows need at hand
 constexpr int FRAME_AT = STAGED;
-constexpr int GRAM_AT = FRAME_AT + COLUMNS * COLUMNS;
-constexpr int RECORD = GRAM_AT + COLUMNS * COLUMNS;
+constexpr int RECORD = FRAME_AT + COLUMNS * COLUMNS;
+
+// What goes from panel to panel: G, and whether it is not zero.
+constexpr int STATE = COLUMNS * COLUMNS + 1;
 
 // How a panel goes: V has been brought into a new frame before it; column by column.
 constexpr int RENEWED = 1, CAREFUL = 2;
 
 // A sweep over L (n x n) with sixteen columns of V, all of one sign. Column-major, strides in scalars: entry (i, j),
-// i >= j, of L at from + j * l_stride + i, and of the new L at the same place of `to`. Panels are counted from 0.
+// i >= j, of L at from + j * l_stride + i, and of the new L at the same place of `to`, which may be `from`; columns of
+// L begin at multiples of 16 bytes. Panels are counted from 0.
 template <class T>
 struct Sweep {
     const T* from;
     T* to;
     long long l_stride;
-    T* v[2]; // V behind an even number of the bulk's launches, and behind an odd number
+    const T* v;
     long long v_stride;
-    const double* inverse; // of each diagonal block, 64 x 64
-    const int* refine;     // whether P needs it
+    double* inverse; // of each diagonal block, 64 x 64
+    int* refine;     // whether P needs it
     double* records;
-    double*
-        state;    // V of the rows that are solved next (a sum of two, 256 x 16, row-major), and G behind them
-    T* pivots;    // the new diagonal of L
-    int* status;  // 1 + the first column that has broken down
-    int* arrived; // blocks of the chain's launch; 0 in between
+    double* state; // G behind the last panel, 16 x 16, and whether it is not zero
+    T* pivots;     // the new diagonal of L
+    int* status;   // 1 + the first column that has broken down
+    int*
+        marks; // zeros at first: for each panel how far it is, and for each 128 rows how many panels are written
+    const int* before; // those of the sweep before over the same L, if there is one
     long long n;
     long long number; // of the first column
     double sign;
 };
+
+// How far a panel is, in its mark: its P is there, and how it goes beside; N and M are there as well.
+constexpr int PLACED = 4, WEIGHED = 8;
+
+// By one thread, behind a barrier of its block: what the block has written so far is there for whoever finds the mark.
+template <class T>
+__device__ __forceinline__ void mark(const Sweep<T>& sweep, int panel, int how_far) {
+    store_release(sweep.marks + panel, how_far);
+}
+
+template <class T>
+__device__ __forceinline__ int how_far(const Sweep<T>& sweep, int panel) {
+    return load_acquire(sweep.marks + panel);
+}
+
+// Waits until there is at least so much.
+__device__ __forceinline__ int await(const int* mark, int least) {
+    for (;;) {
+        const int found = load_acquire(mark);
+        if (found >= least) return found;
+        pause();
+    }
+}
+
+// Waits until the panel is as far; how it goes.
+template <class T>
+__device__ __forceinline__ int await(const Sweep<T>& sweep, int panel, int least) {
+    return await(sweep.marks + panel, least) & (RENEWED | CAREFUL);
+}
 
 // Where a thread stands in its warp's products: rows `row` and `row` + 8 of a tile of 16, columns q of an operand's
 // four.
@@ -83,6 +118,17 @@ __device__ __forceinline__ void add(const Lane& at, const double* from, Tile& v)
         for (int e = 0; e < 4; ++e) v[t][e] += from[(at.row + e / 2 * 8) * LD + at.column(t, e % 2)];
 }
 
+// The lane's entries of a fragment, or of its first eight rows.
+template <int COUNT>
+__device__ __forceinline__ void load(const Lane& at, const double* fragment, double (&y)[COUNT]) {
+#pragma unroll
+    for (int s = 0; s < COUNT; s += 2) {
+        const Word<double> two = ((const Word<double>*)fragment)[16 * s + at.lane];
+        y[s] = two.lane[0];
+        y[s + 1] = two.lane[1];
+    }
+}
+
 // V into another frame. (fragments of 16 x 16)
 __device__ __forceinline__ void renew(const Lane& at, const double* frame, Tile& v) {
     double x[4][2];
@@ -91,8 +137,7 @@ __device__ __forceinline__ void renew(const Lane& at, const double* frame, Tile&
 #pragma unroll
     for (int t = 0; t < 2; ++t) {
         double y[4], product[4] = {};
-#pragma unroll
-        for (int s = 0; s < 4; ++s) y[s] = frame[(2 * s + t) * FRAGMENT + at.lane];
+        load(at, frame + t * FRAGMENT, y);
         mma_m16n8k16_f64(product, x, y);
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[t][e] = product[e];

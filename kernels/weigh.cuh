@@ -1,112 +1,163 @@
-// The new columns of L of a panel as a product, from P: a part of chain.cu.
+// The new columns of L of a panel as a product, from P: a part of sweep.cu.
 //
 // With p_j the rows of P, S_j = 1 + S sum_{i < j} p_i^T p_i from the frame's beginning on, and v the row of V at the
 // panel's beginning, the columns of Bennett's update, Numer. Math. 7 (1965), are
 //
 //     y_j = S_j^-1 p_j^T     gamma_j^2 = 1 + S p_j y_j     l'_j = (l_j + S (v - sum_{i < j} l_i p_i) y_j) / gamma_j
 //
-// so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N): every column has its own S_j, and
-// none waits for another. S_j is well-conditioned, since the chain renews its frame in time.
+// so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp takes sixteen columns: with
+// Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T by Gauss and Jordan, K = 1 + S Q Y = C C^T, and their part
+// of N is S Y C^-T, gamma the diagonal of C. S_b is well-conditioned, since the chain renews its frame in time.
 #pragma once
 #include "householder.cuh"
 
-constexpr int AT_ONCE = THREADS / COLUMNS; // columns of L for a block, a thread for each row of S_j
-constexpr int BLOCKS_A_PANEL = ROWS / AT_ONCE;
+constexpr int PARTS = ROWS / COLUMNS;
 
-struct Weights {
-    double p[ROWS * LD], n[COLUMNS * LD], gram[COLUMNS * LD], inverse_gamma[AT_ONCE];
-    double pivot_row[AT_ONCE][COLUMNS + 2];
+// Of a warp: a matrix of 16 x 16, and a row of two.
+struct alignas(WORD_BYTES) Weights {
+    double matrix[COLUMNS * LD], row[2 * COLUMNS];
 };
 
-// y: the thread's entry of S^-1 p, of `a` = its row of [S p], by Gauss and Jordan. The column that is done leaves on
-// the left, so that each step is the same code.
-__device__ __forceinline__ double solve_row(double (&a)[COLUMNS + 1], double* pivot_row) {
-    const int r = threadIdx.x % COLUMNS;
+// Sixteen steps of elimination of [A B], two threads for a row, one for each half of it. JORDAN: A becomes diagonal;
+// otherwise what is below its diagonal 0. The first entry of A's row that is not done with is always at a[0], and B is
+// in its place again at the end. Returns the row's pivot.
+template <bool JORDAN>
+__device__ __forceinline__ double eliminate(double (&a)[COLUMNS], double* row) {
+    const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
+    double pivot = 0;
 #pragma unroll 1
     for (int step = 0; step < COLUMNS; ++step) {
         if (r == step) {
 #pragma unroll
-            for (int c = 0; c <= COLUMNS; ++c) pivot_row[c] = a[c];
+            for (int c = 0; c < COLUMNS; c += 2)
+                ((Word<double>*)row)[half * COLUMNS / 2 + c / 2] = {{a[c], a[c + 1]}};
+        }
+        const double lead = __shfl_sync(ALL, a[0], 2 * r);
+        __syncwarp();
+        const double here = row[0];
+        if (r == step) pivot = here;
+        const double taken = (JORDAN ? r != step : r > step) ? lead * reciprocal(here) : 0.0;
+        const double first = a[0];
+        Word<double> words[COLUMNS / 2];
+#pragma unroll
+        for (int c = 0; c < COLUMNS / 2; ++c) words[c] = ((const Word<double>*)row)[half * COLUMNS / 2 + c];
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+            const int old = (c + 1) % COLUMNS;
+            a[c] = fma(-taken, words[old / 2].lane[old % 2], old ? a[old] : first);
         }
         __syncwarp();
-        const double inverse = reciprocal(pivot_row[0]);
-        const double factor = r == step ? -inverse : a[0] * inverse;
-#pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) a[c] = fma(-factor, pivot_row[c + 1], r == step ? 0.0 : a[c + 1]);
-        a[COLUMNS] = 0;
-        __syncwarp();
     }
-    return a[0];
+    return pivot;
 }
 
-// Columns 16 part .. 16 part + 15 of a panel.
-template <class T>
-__device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, int panel, int part) {
-    double* const record = sweep.records + (long long)panel * RECORD;
-    const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
-    const int begin = AT_ONCE * part;
-    if ((int)record[HOW_AT] & CAREFUL || (long long)panel * ROWS + begin >= sweep.n) return;
+// A (16 x 16, as products leave it) to shared memory, with `sign` times its entries and 1 added on the diagonal.
+__device__ __forceinline__ void put_and_one(const Lane& at, double* to, const Tile& a, double sign) {
 #pragma unroll
-    for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
-        const int fragment = e / FRAGMENT, lane = e % FRAGMENT;
-        shared.p[(fragment / 2 * 4 + lane % 4) * LD + fragment % 2 * 8 + lane / 4] = -record[P_AT + e];
-    }
-    double sum = record[GRAM_AT + threadIdx.x];
-    __syncthreads();
-#pragma unroll 8
-    for (int i = 0; i < begin; ++i) sum = fma(shared.p[i * LD + r], shared.p[i * LD + c], sum);
-    shared.gram[r * LD + c] = sum;
-    __syncthreads();
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
+            to[i * LD + j] = fma(sign, a[t][e], i == j ? 1.0 : 0.0);
+        }
+}
 
-    // Now column begin + r of L, row c of its S.
-    const double* const own = shared.p + (begin + r) * LD;
-    double a[COLUMNS + 1];
-#pragma unroll
-    for (int other = 0; other < COLUMNS; ++other) a[other] = shared.gram[c * LD + other];
+// Sixteen columns of a panel, by a warp. `p`: -P of the panel, `gram`: G before it. (row-major, LD)
+template <class T>
+__device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, int panel, int part,
+                                      const double* p, const double* gram) {
+    const Lane at;
+    const int r = at.lane / 2, half = at.lane % 2;
+    double* const record = sweep.records + (long long)panel * RECORD;
+    const double* const own = p + part * COLUMNS * LD;
+    const long long column = (long long)panel * ROWS + part * COLUMNS + r;
+    const double l = column < sweep.n ? (double)sweep.from[column * (sweep.l_stride + 1)] : 1.0;
+    Tile sum = {};
+    add(at, gram, sum);
 #pragma unroll 1
-    for (int i = 0; i < r; ++i) {
-        const double* const row = shared.p + (begin + i) * LD;
+    for (int before = 0; before < part; ++before)
 #pragma unroll
-        for (int other = 0; other < COLUMNS; ++other) a[other] = fma(row[c], row[other], a[other]);
+        for (int t = 0; t < 2; ++t) {
+            double x[4][2], y[4];
+#pragma unroll
+            for (int s = 0; s < 4; ++s) {
+                const double* const row = p + (before * COLUMNS + 4 * s + at.q) * LD + at.row;
+                x[s][0] = row[0];
+                x[s][1] = row[8];
+                y[s] = row[8 * t];
+            }
+            mma_m16n8k16_f64(sum[t], x, y);
+        }
+    put_and_one(at, shared.matrix, sum, sweep.sign);
+    __syncwarp();
+    double a[COLUMNS];
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) a[c] = half ? -own[c * LD + r] : shared.matrix[r * LD + c];
+    const double scale = 1.0 / eliminate<true>(a, shared.row);
+    if (half) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) shared.matrix[r * LD + c] = scale * a[c];
     }
     __syncwarp();
+    Tile k = {};
 #pragma unroll
-    for (int other = 0; other < COLUMNS; ++other)
-        a[other] = fma(sweep.sign, a[other], c == other ? 1.0 : 0.0);
-    a[COLUMNS] = own[c];
-    const double y = solve_row(a, shared.pivot_row[r]);
-    double square = own[c] * y;
+    for (int t = 0; t < 2; ++t) {
+        double x[4][2], y[4];
 #pragma unroll
-    for (int step = 1; step < COLUMNS; step *= 2) square += __shfl_xor_sync(ALL, square, step);
-    const double gamma = sqrt(fma(sweep.sign, square, 1.0)), inverse = 1.0 / gamma;
-    shared.n[c * LD + r] = sweep.sign * y * inverse;
-    const long long column = (long long)panel * ROWS + begin + r;
-    if (c == 0) {
-        shared.inverse_gamma[r] = inverse;
+        for (int s = 0; s < 4; ++s) {
+            x[s][0] = own[at.row * LD + 4 * s + at.q];
+            x[s][1] = own[(at.row + 8) * LD + 4 * s + at.q];
+            y[s] = shared.matrix[(4 * s + at.q) * LD + 8 * t + at.row];
+        }
+        mma_m16n8k16_f64(k[t], x, y);
+    }
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) a[c] = shared.matrix[c * LD + r];
+    __syncwarp();
+    put_and_one(at, shared.matrix, k, -sweep.sign);
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) a[c] = half ? a[c] : shared.matrix[r * LD + c];
+    const double gamma = sqrt(eliminate<false>(a, shared.row)), inverse = 1.0 / gamma;
+    if (half) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) shared.matrix[c * LD + r] = sweep.sign * a[c] * inverse;
+    } else {
+        shared.row[r] = inverse;
         if (column < sweep.n) {
-            const double pivot = (double)sweep.from[column * (sweep.l_stride + 1)] * gamma;
+            const double pivot = l * gamma;
             sweep.pivots[column] = (T)pivot;
             if (!is_pivot<T>(pivot)) atomicMin(sweep.status, (int)(sweep.number + column) + 1);
         }
     }
-    __syncthreads();
+    __syncwarp();
 
-    const Lane at;
-    const int first = 2 * part; // of the eights of columns, two
-    {
-        const int s = at.warp % 4, t = at.warp / 4;
-        record[N_AT + (4 * (first + t) + s) * FRAGMENT + at.lane] =
-            shared.n[(8 * (s / 2) + 2 * at.q + s % 2) * LD + 8 * t + at.row];
-    }
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
-        for (int s = at.warp; s < 2 * (first + t + 1); s += THREADS / 32) {
-            const int i = 4 * s + at.q, j = 8 * t + at.row;
-            double entry = 0;
+    for (int t = 0; t < 2; ++t) {
+        const int eight = 2 * part + t;
 #pragma unroll
-            for (int other = 0; other < COLUMNS; ++other)
-                entry = fma(-shared.p[i * LD + other], shared.n[other * LD + j], entry);
-            if (i >= begin + j) entry = i == begin + j ? shared.inverse_gamma[j] : 0.0;
-            record[M_AT + ((first + t) * (first + t + 1) + s) * FRAGMENT + at.lane] = entry;
+        for (int s = 0; s < 4; ++s)
+            record[N_AT + eight * FRAGMENT + in_fragment(s, at.lane)] =
+                shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * LD + 8 * t + at.row];
+        double* const m = record + M_AT + eight * (eight + 1) / 2 * (FRAGMENT / 2);
+#pragma unroll 1
+        for (int sixteen = 0; sixteen <= part; ++sixteen) {
+            double x[4][2], y[4], c[4] = {};
+#pragma unroll
+            for (int s = 0; s < 4; ++s) {
+                const double* const row = p + (sixteen * COLUMNS + at.row) * LD + 4 * s + at.q;
+                x[s][0] = row[0];
+                x[s][1] = row[8 * LD];
+                y[s] = shared.matrix[(4 * s + at.q) * LD + 8 * t + at.row];
+            }
+            mma_m16n8k16_f64(c, x, y);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
+                if (sixteen == part && i >= j) c[e] = i == j ? shared.row[j] : 0.0;
+                if (sixteen < part || i < 8 * (t + 1))
+                    m[sixteen * FRAGMENT + in_fragment(i / 4, j % 8 * 4 + i % 4)] = c[e];
+            }
         }
+    }
 }

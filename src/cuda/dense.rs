@@ -13,10 +13,12 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate.
 const STAGE_BYTES: usize = 32 << 20;
 
-/// A matrix (n × n) on the device, column-major, columns n apart. Only its lower triangle crosses the link.
+/// A matrix (n × n) on the device, column-major. Only its lower triangle crosses the link.
 pub(crate) struct Dense<T> {
     buffer: DeviceBuffer<T>,
     order: usize,
+    /// From column to column.
+    stride: usize,
     /// Page-locked memory that pieces of the matrix go through, of this length: one half is filled or emptied
     /// while the other is copied.
     halves: Mutex<[Half<T>; 2]>,
@@ -27,20 +29,33 @@ pub(crate) struct Dense<T> {
 type Half<T> = (Pinned<T>, Event);
 
 impl<T: Scalar> Dense<T> {
-    /// Not initialized.
+    /// Not initialized; columns n apart.
     ///
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize) -> Result<Self, Error> {
-        let len = order.saturating_mul(order);
+        Self::with_stride(device, order, order)
+    }
+
+    /// The same, with columns that begin at multiples of 16 bytes.
+    pub fn aligned(device: &Device, order: usize) -> Result<Self, Error> {
+        Self::with_stride(device, order, order.next_multiple_of(16 / size_of::<T>()))
+    }
+
+    fn with_stride(device: &Device, order: usize, stride: usize) -> Result<Self, Error> {
+        let len = order.saturating_mul(stride);
         let buffer = DeviceBuffer::new(device, len)?;
         let half_len = (STAGE_BYTES / size_of::<T>()).min(len).max(order);
         let half = || -> Result<_, Error> { Ok((Pinned::new(device, half_len)?, Event::new(device)?)) };
-        Ok(Self { buffer, order, halves: Mutex::new([half()?, half()?]), half_len })
+        Ok(Self { buffer, order, stride, halves: Mutex::new([half()?, half()?]), half_len })
     }
 
     pub fn order(&self) -> usize {
         self.order
+    }
+
+    pub fn stride(&self) -> usize {
+        self.stride
     }
 
     /// Exchanges the entries for others of the same shape.
@@ -69,7 +84,7 @@ impl<T: Scalar> Dense<T> {
 
     /// The part of the matrix that a piece is, on the device.
     fn part(&self, piece: &Range<usize>) -> DeviceSlice<'_, T> {
-        self.buffer.slice(piece.start * (self.order + 1)..(piece.end - 1) * self.order + self.order)
+        self.buffer.slice(piece.start * (self.stride + 1)..(piece.end - 1) * self.stride + self.order)
     }
 
     /// The lower triangle of A to the device; returns when it is there. What is above in A is copied here and
@@ -94,7 +109,7 @@ impl<T: Scalar> Dense<T> {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
             // SAFETY: the half is not touched before `copied`, and the matrix is this stream's.
-            unsafe { stream.upload_columns(half, (rows, piece.len()), self.part(&piece), self.order)? };
+            unsafe { stream.upload_columns(half, (rows, piece.len()), self.part(&piece), self.stride)? };
             copied.record(stream)?;
         }
         Ok(())
@@ -139,7 +154,7 @@ impl<T: Scalar> Dense<T> {
         let (half, copied) = half;
         let shape = (self.order - piece.start, piece.len());
         // SAFETY: the half has been emptied, and is not looked at before `copied`.
-        unsafe { stream.download_columns(self.part(piece), self.order, shape, half)? };
+        unsafe { stream.download_columns(self.part(piece), self.stride, shape, half)? };
         copied.record(stream)
     }
 }

@@ -32,10 +32,8 @@ pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 /// The steps of the resident engine, both scalar types in one module each.
-pub(super) static BULK: ByCapability =
-    ByCapability { any: ptx!("bulk.compute_80.ptx"), hopper: ptx!("bulk.compute_90.ptx") };
-pub(super) static CHAIN: ByCapability =
-    ByCapability { any: ptx!("chain.compute_80.ptx"), hopper: ptx!("chain.compute_90.ptx") };
+pub(super) static SWEEP: ByCapability =
+    ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
 

@@ -81,7 +81,7 @@ impl Solver {
         if a.order() == 0 {
             return Ok(());
         }
-        let order = a.order() as i64;
+        let (order, stride) = (a.order() as i64, a.stride() as i64);
         let lower = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
         let entries = a.slice().address() as *mut core::ffi::c_void;
         let (mut device_bytes, mut host_bytes) = (0, 0);
@@ -95,7 +95,7 @@ impl Solver {
                 order,
                 scalar,
                 entries,
-                order,
+                stride,
                 scalar,
                 &raw mut device_bytes,
                 &raw mut host_bytes,
@@ -115,7 +115,7 @@ impl Solver {
                 order,
                 scalar,
                 entries,
-                order,
+                stride,
                 scalar,
                 on_device.slice(0..device_bytes).address() as *mut _,
                 device_bytes,

@@ -15,17 +15,15 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 14] = [
-    ("ptx/bulk.compute_80.ptx", "bulk.cu", &[]),
-    ("ptx/bulk.compute_90.ptx", "bulk.cu", &[]),
-    ("ptx/chain.compute_80.ptx", "chain.cu", &[]),
-    ("ptx/chain.compute_90.ptx", "chain.cu", &[]),
+const MADE: [(&str, &str, &[&str]); 12] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
     ("ptx/invert.compute_80.ptx", "invert.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
+    ("ptx/sweep.compute_80.ptx", "sweep.cu", &[]),
+    ("ptx/sweep.compute_90.ptx", "sweep.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),
@@ -33,14 +31,18 @@ const MADE: [(&str, &str, &[&str]); 14] = [
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 12] = [
     "common.cuh",
+    "flow.cuh",
     "frame.cuh",
     "group.cuh",
     "householder.cuh",
     "instructions.cuh",
+    "invert.cuh",
     "panel.cuh",
-    "ring.cuh",
+    "rows.cuh",
+    "task.cuh",
+    "tiles.cuh",
     "weigh.cuh",
 ];
 

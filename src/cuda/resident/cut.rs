@@ -7,17 +7,18 @@ use core::ops::Range;
 
 /// Columns of either sign, in sweeps of sixteen.
 #[derive(Clone, Copy)]
-pub(super) struct Sweeps {
+pub(super) struct Cut {
     plus: usize,
     minus: usize,
 }
 
-impl Sweeps {
+impl Cut {
     pub fn new<T: Scalar>(change: &Change<'_, T>) -> Self {
         Self { plus: change.plus, minus: change.minus }
     }
 
-    fn of_plus(self) -> usize {
+    /// Sweeps with a plus sign, which come first.
+    pub fn of_plus(self) -> usize {
         self.plus.div_ceil(V_COLS)
     }
 
@@ -28,10 +29,6 @@ impl Sweeps {
     /// Columns of V on the device: sixteen a sweep.
     pub fn columns(self) -> usize {
         self.count() * V_COLS
-    }
-
-    pub fn sign(self, sweep: usize) -> f64 {
-        if sweep < self.of_plus() { 1.0 } else { -1.0 }
     }
 
     /// The columns with a plus sign and those with a minus: the first on the host, the first on the device, how
@@ -54,15 +51,15 @@ mod tests {
     #[test]
     fn every_column_on_the_device_has_one_source_and_its_sign() {
         for (plus, minus) in [(1, 0), (0, 1), (16, 0), (17, 16), (3, 40), (256, 1)] {
-            let sweeps = Sweeps { plus, minus };
-            let mut sources = vec![Vec::new(); sweeps.columns()];
-            for (from, to, count) in sweeps.columns_of_v() {
+            let cut = Cut { plus, minus };
+            let mut sources = vec![Vec::new(); cut.columns()];
+            for (from, to, count) in cut.columns_of_v() {
                 (0..count).for_each(|r| sources[to + r].push(Some(from + r)));
             }
-            sweeps.columns_of_zeros().into_iter().flatten().for_each(|column| sources[column].push(None));
+            cut.columns_of_zeros().into_iter().flatten().for_each(|column| sources[column].push(None));
             assert!(sources.iter().all(|sources| sources.len() == 1), "{plus} and {minus}");
             let columns = sources.iter().enumerate().filter_map(|(at, sources)| Some((at, sources[0]?)));
-            let signed: Vec<_> = columns.map(|(at, from)| (from, sweeps.sign(at / V_COLS) > 0.0)).collect();
+            let signed: Vec<_> = columns.map(|(at, from)| (from, at / V_COLS < cut.of_plus())).collect();
             let expected: Vec<_> = (0..plus + minus).map(|from| (from, from < plus)).collect();
             assert_eq!(signed, expected);
         }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `steps` | the kernels of a modification, and for each the one function that launches it |
 //! | `cut` | how the columns of V are cut up |
-//! | `queue` | what a modification has on the device beside L, and its sweeps in order, on two streams each |
+//! | `queue` | what a modification has on the device beside L, and what it asks for |
 //! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
@@ -15,7 +15,7 @@ mod solves;
 mod steps;
 mod systems;
 
-use self::cut::Sweeps;
+use self::cut::Cut;
 use self::queue::Queue;
 use self::steps::PANEL_COLS;
 use self::systems::Systems;
@@ -40,11 +40,12 @@ use std::sync::{Mutex, PoisonError};
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, more slowly, and not downdated. Working memory: 141 n doubles for each sixteen
-/// columns of V, eight times at most, and 32 n entries for each.
+/// for that is updated in place, and not downdated. Working memory: 16 n entries for each sixteen columns of V and
+/// 72 n doubles for each, eight times at most, and 64 n doubles; 64 n more and the right-hand sides twice from the first
+/// `solve` on.
 ///
-/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, several of
-/// them under way at once. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
+/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to eight
+/// of them in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
 /// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
 /// by panel; the accuracy contract holds for either.
 ///
@@ -128,7 +129,7 @@ impl<T: Scalar> EngineCore<T> for Resident {
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
-        let on_device = Dense::new(&self.device, l.nrows())?;
+        let on_device = Dense::aligned(&self.device, l.nrows())?;
         on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
         Ok(ResidentFactor {
             l: on_device,
@@ -203,15 +204,17 @@ impl Resident {
     ) -> Result<Modification<T>, Error> {
         let order = factor.healthy()?.l.order();
         let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
-        let plan = Plan { rows: order, cols: order, start: first, panel_cols: PANEL_COLS };
-        let sweeps = Sweeps::new(change);
-        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, sweeps)) {
+        // Rows of zeros before it leave their columns as they are.
+        let start = first / PANEL_COLS * PANEL_COLS;
+        let plan = Plan { rows: order, cols: order, start, panel_cols: PANEL_COLS };
+        let cut = Cut::new(change);
+        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, cut)) {
             // The old one first: both might not fit.
             factor.queue = None;
-            factor.queue = Some(Queue::new(&self.device, order, sweeps)?);
+            factor.queue = Some(Queue::new(&self.device, order, cut)?);
         }
         if factor.spare.is_none() {
-            match DeviceBuffer::new(&self.device, order * order) {
+            match DeviceBuffer::new(&self.device, order * factor.l.stride()) {
                 Ok(spare) => factor.spare = Some(spare),
                 // Slower, but nothing is at risk; unless it is not for want of room.
                 Err(_) if change.minus == 0 && to == To::Spare => {
@@ -223,7 +226,7 @@ impl Resident {
         }
         let ResidentFactor { l, spare, queue: Some(queue), .. } = factor else { return Err(Error::Poisoned) };
         let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
-        let outcome = queue.run(&plan, sweeps, change, l, other);
+        let outcome = queue.run(&plan, cut, change, l, other);
         match outcome {
             Ok(None) => {}
             Ok(Some(column)) => return Err(Error::NotPositiveDefinite { column }),

@@ -33,6 +33,7 @@ pub(super) struct SolveSteps<T> {
 /// A system with L (n × n), of which the diagonal blocks' inverses are known.
 pub(super) struct System<'a, T> {
     pub l: DeviceSlice<'a, T>,
+    pub l_stride: usize,
     pub n: usize,
     pub inverse: DeviceSlice<'a, f64>,
     /// B (n × count), worked on.
@@ -69,7 +70,9 @@ impl<T: Scalar> SolveSteps<T> {
     ) -> Result<(), Error> {
         const THREADS: usize = 256;
         let &System { n, count, .. } = system;
-        debug_assert!(first < n && first.is_multiple_of(PANEL_COLS) && n * n <= system.l.len());
+        debug_assert!(
+            first < n && first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len()
+        );
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
         let (functions, blocks) = match way {
             Way::Forward => (&self.forward, n.saturating_sub(first + PANEL_COLS).div_ceil(THREADS)),
@@ -81,7 +84,7 @@ impl<T: Scalar> SolveSteps<T> {
         };
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
         let (mut from, mut to) = (system.from.address(), system.to.address());
-        let (mut l_stride, mut x_stride) = (n as c_longlong, n as c_longlong);
+        let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, n as c_longlong);
         let (mut first, mut n, mut count) = (first as c_longlong, n as c_longlong, count as c_int);
         let mut arguments = [
             argument(&mut l),

@@ -1,14 +1,13 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
 use crate::cuda::device::{Device, Module, failed};
-use crate::cuda::kernels::{BULK, CHAIN, INVERT, Launch, launch};
+use crate::cuda::kernels::{INVERT, Launch, SWEEP, launch};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong, c_void};
 use core::marker::PhantomData;
-use core::ops::Range;
 use cudarc::driver::{result, sys};
 use std::sync::Arc;
 
@@ -16,32 +15,21 @@ use std::sync::Arc;
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const V_COLS: usize = 16;
-/// Panels that a launch of the chain solves.
-pub(super) const SOLVED: usize = 4;
-/// Panels behind the bulk that a launch of the chain can look back to.
-pub(super) const WINDOW: usize = 16;
-/// Scalars of a panel's record that the bulk has at hand: P, N, M and how it goes.
+/// Panels of a block of threads.
+const GROUP: usize = 2;
+/// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
 const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
-/// Scalars of a panel's record, with a frame and G, and of the chain's state.
-pub(super) const RECORD: usize = STAGED + 2 * V_COLS * V_COLS;
-pub(super) const STATE: usize = (2 * SOLVED * PANEL_COLS + V_COLS) * V_COLS + 1;
+/// Scalars of a panel's record, with a frame and G, and of what goes from panel to panel.
+pub(super) const RECORD: usize = STAGED + V_COLS * V_COLS;
+pub(super) const STATE: usize = V_COLS * V_COLS + 1;
 
-/// Bytes of the two records that a block of the bulk has at hand.
-const STAGED_BYTES: usize = 2 * STAGED * size_of::<f64>();
-/// Threads of a block, and of one of the bulk.
+/// Threads of a block.
 const THREADS: usize = 256;
-const BULK_THREADS: usize = 128;
-/// Bytes of shared memory of a block of the chain: V, P, a small matrix, and so many tiles on their way.
-const CHAIN_BYTES: usize = (SOLVED * PANEL_COLS + PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
-const TILE_BYTES: usize = PANEL_COLS * (PANEL_COLS + 4) * size_of::<f64>();
-const TILES: [usize; 2] = [3, 1];
-/// Rows of L for a block of the bulk, and of the group that is solved for one of the chain.
-const BULK_ROWS: usize = 64;
-const HEAD_ROWS: usize = 16;
-/// Blocks of the chain that share those rows.
-const SHARING: usize = 2;
-/// Blocks of the chain that make the products of a panel.
-const WEIGHING: usize = 4;
+/// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
+/// them records.
+const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
+const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
+const STAGED_BYTES: usize = STAGED * size_of::<f64>();
 
 /// A pointer to an argument of a kernel, which lives until the launch.
 pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
@@ -128,26 +116,25 @@ impl Inversion {
     }
 }
 
-/// The kernels of a sweep for one scalar type.
+/// The kernel of sweeps for one scalar type.
 pub(super) struct Steps<T> {
-    /// Blocks of the bulk at once.
-    at_once: usize,
     invert: Inversion,
-    chain: Function,
-    /// That the chain has on their way.
-    tiles: usize,
-    bulk: Function,
+    sweep: Function,
+    sweeps: Function,
+    multiprocessors: usize,
+    /// Records that a block has room for.
+    slots: usize,
     scalar: PhantomData<T>,
 }
 
-/// L (n × n) from the diagonal entry of a sweep's first column on, as it was and as it will be; V from the same row
-/// on, 16 columns of it; and what is kept of each panel. As `panel.cuh` has it.
+/// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
+/// row on, 16 columns for each sweep; and what is kept of each panel. As `panel.cuh` has it.
 #[derive(Clone, Copy)]
-pub(super) struct Sweep<'a, T> {
+pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
     pub to: DeviceSlice<'a, T>,
     pub l_stride: usize,
-    pub v: [DeviceSlice<'a, T>; 2],
+    pub v: DeviceSlice<'a, T>,
     pub v_stride: usize,
     pub inverse: DeviceSlice<'a, f64>,
     pub refine: DeviceSlice<'a, i32>,
@@ -155,21 +142,23 @@ pub(super) struct Sweep<'a, T> {
     pub state: DeviceSlice<'a, f64>,
     pub pivots: DeviceSlice<'a, T>,
     pub status: DeviceSlice<'a, i32>,
-    pub arrived: DeviceSlice<'a, i32>,
+    /// Zeros at first.
+    pub marks: DeviceSlice<'a, i32>,
     pub n: usize,
     /// The number of the first column.
     pub number: usize,
-    /// 1 or −1.
-    pub sign: f64,
+    /// How many, and how many with a plus sign, which come first.
+    pub count: usize,
+    pub plus: usize,
 }
 
-/// [`Sweep`] as the kernels take it.
+/// [`Sweeps`] as the kernel takes it.
 #[repr(C)]
 struct Arguments {
     from: u64,
     to: u64,
     l_stride: c_longlong,
-    v: [u64; 2],
+    v: u64,
     v_stride: c_longlong,
     inverse: u64,
     refine: u64,
@@ -177,31 +166,38 @@ struct Arguments {
     state: u64,
     pivots: u64,
     status: u64,
-    arrived: u64,
+    marks: u64,
+    before: u64,
     n: c_longlong,
     number: c_longlong,
     sign: f64,
+    count: c_int,
+    plus: c_int,
 }
 
-impl<T: Scalar> Sweep<'_, T> {
-    pub fn panels(&self) -> usize {
-        self.n.div_ceil(PANEL_COLS)
-    }
+/// Marks that so many sweeps of order n take.
+pub(super) fn marks(order: usize, sweeps: usize) -> usize {
+    let panels = order.div_ceil(PANEL_COLS);
+    1 + sweeps * (panels + panels.div_ceil(GROUP))
+}
 
+impl<T: Scalar> Sweeps<'_, T> {
     fn arguments(&self) -> Arguments {
-        let panels = self.panels();
+        let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
-        let entries = (V_COLS - 1) * self.v_stride + self.n;
-        debug_assert!(self.v.iter().all(|v| v.len() >= entries), "V is too short");
+        let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
+        debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
+        debug_assert!(self.v.len() >= (sweeps * V_COLS - 1) * self.v_stride + self.n, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= panels * RECORD && self.state.len() >= STATE);
-        debug_assert!(self.pivots.len() >= self.n && self.status.len() + self.arrived.len() >= 2);
+        debug_assert!(self.records.len() >= sweeps * panels * RECORD && self.state.len() >= sweeps * STATE);
+        debug_assert!(self.pivots.len() >= self.n && self.status.len() > 0);
+        debug_assert!(self.marks.len() >= marks(self.n, sweeps));
         Arguments {
             from: self.from.address(),
             to: self.to.address(),
             l_stride: self.l_stride as c_longlong,
-            v: self.v.map(|v| v.address()),
+            v: self.v.address(),
             v_stride: self.v_stride as c_longlong,
             inverse: self.inverse.address(),
             refine: self.refine.address(),
@@ -209,104 +205,70 @@ impl<T: Scalar> Sweep<'_, T> {
             state: self.state.address(),
             pivots: self.pivots.address(),
             status: self.status.address(),
-            arrived: self.arrived.address(),
+            marks: self.marks.address(),
+            before: 0,
             n: self.n as c_longlong,
             number: self.number as c_longlong,
-            sign: self.sign,
+            sign: 0.0,
+            count: sweeps as c_int,
+            plus: self.plus as c_int,
         }
     }
 }
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        /// That fit a multiprocessor.
-        const BLOCKS: usize = 3;
-        let function = |ptx, name| Function::load(&device.module(ptx)?, name, T::TYPE_NAME);
-        let room = device.shared_bytes()?;
-        let tiles = TILES.into_iter().find(|tiles| CHAIN_BYTES + tiles * TILE_BYTES <= room).unwrap_or(1);
+        let front = SHARED_BYTES.max(INVERTING_BYTES).max(GROUP * PANEL_COLS * PANEL_COLS * size_of::<T>());
+        let slots = (device.shared_bytes()?.saturating_sub(front) / STAGED_BYTES).clamp(1, 3);
+        let shared = front + slots * STAGED_BYTES;
+        let module = device.module(SWEEP.on(device))?;
         Ok(Self {
-            at_once: BLOCKS * device.multiprocessors(),
             invert: Inversion::load::<T>(device)?,
-            chain: function(CHAIN.on(device), "chain")?.with_shared(CHAIN_BYTES + tiles * TILE_BYTES)?,
-            tiles,
-            bulk: function(BULK.on(device), "bulk")?.with_shared(STAGED_BYTES)?,
+            sweep: Function::load(&module, "sweep", T::TYPE_NAME)?.with_shared(shared)?,
+            sweeps: Function::load(&module, "sweeps", T::TYPE_NAME)?.with_shared(shared)?,
+            multiprocessors: device.multiprocessors(),
+            slots,
             scalar: PhantomData,
         })
     }
 
-    /// Asks for the inverses of these panels' diagonal blocks.
+    /// Asks for what the sweeps need and V is not needed for.
     ///
     /// # Safety
-    /// As [`Inversion::ask`].
-    pub unsafe fn invert(
-        &self,
-        stream: &Stream,
-        sweep: &Sweep<'_, T>,
-        panels: Range<usize>,
-    ) -> Result<(), Error> {
-        let first = panels.start * PANEL_COLS;
-        let l = sweep.from.part(first * (sweep.l_stride + 1)..sweep.from.len());
-        let inverse = sweep.inverse.part(first * PANEL_COLS..sweep.inverse.len());
-        let refine = sweep.refine.part(panels.start..sweep.refine.len());
+    /// As [`sweep`](Self::sweep).
+    pub unsafe fn begin(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
         // SAFETY: forwarded to the caller.
         unsafe {
-            self.invert.ask(stream, (l, sweep.l_stride), (inverse, refine), (panels.len(), sweep.n - first))
+            stream.clear(sweeps.marks)?;
+            if sweeps.count > 1 {
+                return Ok(());
+            }
+            let (panels, inverse) = (sweeps.n.div_ceil(PANEL_COLS), (sweeps.inverse, sweeps.refine));
+            self.invert.ask(stream, (sweeps.from, sweeps.l_stride), inverse, (panels, sweeps.n))
         }
     }
 
-    /// Asks for the products of the [`SOLVED`] panels before `next`, which are solved, and for those from there on,
-    /// as many as there are, to be solved, from V as it is behind the panels before `window`.
+    /// Asks for the sweeps, which have begun.
     ///
     /// # Safety
-    /// As `chain.cu` says; the slices live until it is done, and but for L, V and the pivots are this stream's.
-    pub unsafe fn chain(
-        &self,
-        stream: &Stream,
-        sweep: &Sweep<'_, T>,
-        next: usize,
-        window: usize,
-    ) -> Result<(), Error> {
-        debug_assert!(next.is_multiple_of(SOLVED) && (window..=window + WINDOW).contains(&next));
-        let panels = sweep.panels();
-        let rows = sweep.n.saturating_sub(next * PANEL_COLS).min(SOLVED * PANEL_COLS);
-        let weighed = next.saturating_sub(SOLVED);
-        let heads = rows.div_ceil(HEAD_ROWS) * SHARING;
-        let blocks = heads + (next.min(panels) - weighed) * WEIGHING;
-        let mut arguments = sweep.arguments();
-        let (mut window, mut weighed) = (window as c_int, weighed as c_int);
-        let (mut next, mut heads, mut tiles) = (next as c_int, heads as c_int, self.tiles as c_int);
-        let mut arguments = [
-            argument(&mut arguments),
-            argument(&mut window),
-            argument(&mut weighed),
-            argument(&mut next),
-            argument(&mut heads),
-            argument(&mut tiles),
-        ];
-        // SAFETY: six arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.chain.launch(stream, ((blocks, 1), THREADS), &mut arguments) }
-    }
-
-    /// Asks for all rows of L and V through these panels, V from the buffer of this number into the other.
-    ///
-    /// # Safety
-    /// As `bulk.cu` says; the slices live until it is done, and the new L and the other V are this stream's.
-    pub unsafe fn bulk(
-        &self,
-        stream: &Stream,
-        sweep: &Sweep<'_, T>,
-        panels: Range<usize>,
-        buffer: usize,
-    ) -> Result<(), Error> {
-        debug_assert!(panels.end <= sweep.panels() && buffer < 2);
-        let rows = sweep.n - panels.start * PANEL_COLS;
-        let blocks = rows.div_ceil(BULK_ROWS).min(self.at_once);
-        let mut arguments = sweep.arguments();
-        let (mut first, mut count) = (panels.start as c_int, panels.len() as c_int);
-        let mut buffer = buffer as c_int;
+    /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
+    pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
+        /// Panels before a block's own of which the new L is left for later: that is when it can be made, and later if
+        /// another sweep waits for it.
+        const LATE: [usize; 2] = [16, 6];
+        let groups = sweeps.n.div_ceil(GROUP * PANEL_COLS);
+        // In place, one block would write what another of the same rows has yet to read.
+        let alone = sweeps.count == 1 && sweeps.from.address() != sweeps.to.address();
+        let shares = if alone { (self.multiprocessors / groups).clamp(1, 3) } else { 1 };
+        let late = if shares > 1 { usize::MAX } else { LATE[usize::from(sweeps.count > 1)] };
+        let blocks = (groups * shares * sweeps.count, 1);
+        let function = if sweeps.count > 1 { &self.sweeps } else { &self.sweep };
+        let mut arguments = sweeps.arguments();
+        let (mut slots, mut shares) = (self.slots as c_int, shares as c_int);
+        let mut late = late.min(sweeps.n) as c_int;
         let mut arguments =
-            [argument(&mut arguments), argument(&mut first), argument(&mut count), argument(&mut buffer)];
+            [argument(&mut arguments), argument(&mut slots), argument(&mut shares), argument(&mut late)];
         // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.bulk.launch(stream, ((blocks, 1), BULK_THREADS), &mut arguments) }
+        unsafe { function.launch(stream, (blocks, THREADS), &mut arguments) }
     }
 }

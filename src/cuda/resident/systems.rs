@@ -91,11 +91,16 @@ impl<T: Scalar> Systems<T> {
         let panels = n.div_ceil(PANEL_COLS);
         let (rhs, other) = (rhs.slice(0..n * count), other.slice(0..n * count));
         let inverse = inverse.slice(0..inverse.len());
-        let forward = System { l: l.slice(), n, inverse, from: rhs, to: other, count };
-        let backward = System { l: l.slice(), n, inverse, from: other, to: rhs, count };
+        let forward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: rhs, to: other, count };
+        let backward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: other, to: rhs, count };
         // SAFETY: the stream alone uses this memory, and L is borrowed, until it has been waited for.
         unsafe {
-            inversion.ask(stream, (l.slice(), n), (inverse, refine.slice(0..panels)), (panels, n))?;
+            inversion.ask(
+                stream,
+                (l.slice(), l.stride()),
+                (inverse, refine.slice(0..panels)),
+                (panels, n),
+            )?;
             stream.upload(host, 0..n * count, rhs)?;
             for panel in 0..panels {
                 steps.panel(stream, &forward, Way::Forward, panel * PANEL_COLS)?;

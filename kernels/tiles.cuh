@@ -1,8 +1,8 @@
-// Tiles of 64 x 64 on their way through shared memory, and products with them: for group.cuh.
+// Tiles of 64 x 64 in shared memory, and products with them: for group.cuh.
 #pragma once
 #include "panel.cuh"
 
-constexpr int GROUP = 4; // panels that are solved by a launch of the chain
+constexpr int GROUP = 2; // panels of a block of threads
 constexpr int HEIGHT = GROUP * ROWS;
 
 // A tile of 64 x 64 in shared memory, column-major: no bank conflicts.
@@ -12,18 +12,16 @@ __device__ constexpr int tile_stride() {
 }
 constexpr int TILE = ROWS * (ROWS + 4); // doubles
 
-// The tiles of a group on their way to shared memory, in the order in which they are wanted: of each panel, D^-1 and
-// then the blocks of L below.
+// The tiles of a group in shared memory: D^-1 of its first panel, the block of L below, D^-1 of the second. All of them
+// at once, or with `slots` for one only when they are wanted.
 template <class T>
-struct Ring {
-    double* slots;
-    int size, panels, rows; // of the group
+struct Tiles {
+    double* memory;
+    bool all;
+    int panels, rows; // of the group
     const T* l;
     long long l_stride;
     const double* inverse;
-
-    __device__ __forceinline__ int of_panel(int j) const { return j * panels - j * (j - 1) / 2; }
-    __device__ __forceinline__ double* slot(int index) const { return slots + index % size * TILE; }
 
     // Rows before `rows` of 64 columns, as many at once as BYTES hold. `triangle`: sixteens above the diagonal
     // are not wanted.
@@ -43,40 +41,30 @@ struct Ring {
         }
     }
 
+    __device__ __forceinline__ double* slot(int index) const { return memory + (all ? index * TILE : 0); }
+
     __device__ __forceinline__ void fetch(int index) const {
-        int j = 0, i = index;
-        while (j < panels && i >= panels - j) i -= panels - j++;
-        i += j;
-        if (j >= panels) {
-        } else if (i == j) {
-            copy<16>(slot(index), inverse + j * ROWS * ROWS, ROWS, ROWS, true);
+        if (index > 0 && panels == 1) {
+        } else if (index != 1) {
+            copy<16>(slot(index), inverse + index / 2 * ROWS * ROWS, ROWS, ROWS, true);
+        } else if (((size_t)l | l_stride * sizeof(T)) % 16 == 0) {
+            copy<16>(slot(1), l + ROWS, l_stride, rows - ROWS);
         } else {
-            const T* const from = l + j * ROWS * l_stride + i * ROWS;
-            if (((size_t)l | l_stride * sizeof(T)) % 16 == 0)
-                copy<16>(slot(index), from, l_stride, rows - i * ROWS);
-            else
-                copy<(int)sizeof(T)>(slot(index), from, l_stride, rows - i * ROWS);
+            copy<(int)sizeof(T)>(slot(1), l + ROWS, l_stride, rows - ROWS);
         }
+    }
+
+    __device__ __forceinline__ void start() const {
+        for (int index = 0; all && index < 3; ++index) fetch(index);
         copy_async_commit();
     }
 
-    // Before the first, and again behind anything that has used the slots.
-    __device__ __forceinline__ void start(int index) const {
-        if (size > 1) {
-            fetch(index);
-            fetch(index + 1);
-        }
-    }
-
-    // The next tile; what was done with the one before is done by all threads.
-    __device__ __forceinline__ const double* next(int index) const {
-        if (size > 1) {
-            copy_async_wait_but_one();
-            __syncthreads();
-            fetch(index + 2);
-        } else {
+    // Behind a barrier. What was done with the one before is done by all threads.
+    __device__ __forceinline__ const double* get(int index) const {
+        if (!all) {
             __syncthreads();
             fetch(index);
+            copy_async_commit();
             copy_async_wait_all();
             __syncthreads();
         }
