@@ -87,9 +87,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let a = a.as_matrix();
         let largest = factorize::check(a)?;
-        let mut l = lower(a);
-        engine.factorize(&mut l)?;
-        Ok(Self { factor: engine.adopt(l)?, engine, row_norm: largest.sqrt() })
+        Ok(Self { factor: engine.factorize(lower(a))?, engine, row_norm: largest.sqrt() })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.

@@ -20,12 +20,13 @@ pub trait EngineCore<T: Scalar> {
     /// The factor and the working memory that goes with it.
     type Factor;
 
-    /// A ← L, zero above the diagonal; only the lower triangle of A is read. (n × n)
+    /// Factors A, which is zero above the diagonal. (n × n)
     ///
     /// # Errors
     /// `NotPositiveDefinite` at the first pivot that is not positive.
-    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
-        blocked::factorize(a.as_mut(), self.par())
+    fn factorize(&self, mut a: Mat<T>) -> Result<Self::Factor, Error> {
+        blocked::factorize(a.as_mut(), self.par())?;
+        self.adopt(a)
     }
 
     /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)

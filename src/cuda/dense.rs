@@ -150,6 +150,20 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
+    /// The diagonal.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver fails.
+    pub fn diagonal(&self, stream: &Stream) -> Result<Vec<T>, Error> {
+        let halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        let (half, _) = &halves[0];
+        // SAFETY: the lock keeps all others from the half, which is looked at when the copy is done; the matrix is this
+        // stream's.
+        let asked = unsafe { stream.download_columns(self.slice(), self.stride + 1, (1, self.order), half) };
+        stream.synchronize().and(asked)?;
+        Ok(half.as_slice()[..self.order].to_vec())
+    }
+
     fn ask_for(&self, stream: &Stream, half: &Half<T>, piece: &Range<usize>) -> Result<(), Error> {
         let (half, copied) = half;
         let shape = (self.order - piece.start, piece.len());

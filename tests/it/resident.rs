@@ -117,6 +117,34 @@ fn a_long_chain_of_many_sweeps_is_the_cpus() {
     assert!(distance < 1e-11 * rhs.norm_l2(), "{distance:e}");
 }
 
+/// Of an order from which on cuSOLVER factors A, whose factor then never comes home.
+#[test]
+fn a_factor_that_stays_on_the_device_is_the_cpus() {
+    let Some((_turn, engine)) = resident() else { return };
+    let n = 2051;
+    let a =
+        Mat::from_fn(
+            n,
+            n,
+            |i, j| if i == j { 4.0 + (i % 3) as f64 } else { ((i * 7 + j * 7) % 13) as f64 / 1e4 },
+        );
+    let v = uniform(n, 3, &mut rng(31));
+    let mut here = Cholesky::new_in(&a, engine.clone()).unwrap();
+    let mut there = Cholesky::new(&a).unwrap();
+    let distance = (here.log_det().unwrap() - there.log_det().unwrap()).abs();
+    assert!(distance < 1e-9, "{distance:e}");
+    here.update(&v).unwrap();
+    there.update(&v).unwrap();
+    let (here, there) = (here.to_factor().unwrap(), there.to_factor().unwrap());
+    let distance = (&here - &there).norm_l2() / there.norm_l2();
+    assert!(distance < 1e-13, "{distance:e}");
+
+    let mut a = a;
+    a[(1500, 1500)] = -1.0;
+    let refused = Cholesky::new_in(&a, engine).unwrap_err();
+    assert_eq!(refused, cholupdate::Error::NotPositiveDefinite { column: 1500 });
+}
+
 /// What only the fake driver can be brought to.
 #[cfg(feature = "fake-cuda")]
 mod on_the_fake_driver {

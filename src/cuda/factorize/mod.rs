@@ -18,22 +18,25 @@ pub(crate) fn has_cusolver() -> bool {
     solver::is_present()
 }
 
-/// A ← L by cuSOLVER where its library is found and works, A and its working memory fit, and A is large enough
-/// for that to be worth the start; else A is left alone, and false.
+/// A factored by cuSOLVER where its library is found and works, A and its working memory fit, and A is large enough
+/// for that to be worth the start; else `None`.
 ///
 /// # Errors
-/// `NotPositiveDefinite`; `Device` where the device fails with L on its way back.
-pub(super) fn where_it_pays<T: Scalar>(device: &Device, a: MatMut<'_, T>) -> Result<bool, Error> {
+/// `NotPositiveDefinite`.
+pub(super) fn where_it_pays<T: Scalar>(
+    device: &Device,
+    a: MatRef<'_, T>,
+) -> Result<Option<Factored<T>>, Error> {
     // Below, starting the library and page-locking memory takes longer than faer.
     const WORTH_STARTING: usize = 2048;
     if a.nrows() < WORTH_STARTING || !fits::<T>(device, a.nrows()).unwrap_or(false) {
-        return Ok(false);
+        return Ok(None);
     }
-    match Factored::new(device, a.as_ref()) {
-        Ok(factored) => factored.fetch(a).map(|()| true),
+    match Factored::new(device, a) {
+        Ok(factored) => Ok(Some(factored)),
         Err(error @ Error::NotPositiveDefinite { .. }) => Err(error),
         // A library for another driver, or memory that somebody else has taken: faer needs neither.
-        Err(_) => Ok(false),
+        Err(_) => Ok(None),
     }
 }
 
@@ -61,7 +64,7 @@ pub(crate) fn by_cusolver<T: Scalar>(device: &Device, a: MatMut<'_, T>) -> Resul
 }
 
 /// A factor that cuSOLVER has left on the device.
-struct Factored<T> {
+pub(super) struct Factored<T> {
     solver: Solver,
     l: Dense<T>,
     /// When A was about to go up.
@@ -71,15 +74,20 @@ struct Factored<T> {
 impl<T: Scalar> Factored<T> {
     fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
         let solver = Solver::new(device)?;
-        let l = Dense::new(device, a.nrows())?;
+        let l = Dense::aligned(device, a.nrows())?;
         let begun = Instant::now();
         l.upload(solver.stream(), a)?;
         solver.factorize(&l)?;
         Ok(Self { solver, l, begun })
     }
 
+    /// L where it is, with anything above the diagonal.
+    pub fn into_l(self) -> Dense<T> {
+        self.l
+    }
+
     /// L, zero above the diagonal.
-    fn fetch(&self, mut l: MatMut<'_, T>) -> Result<(), Error> {
+    pub fn fetch(&self, mut l: MatMut<'_, T>) -> Result<(), Error> {
         self.l.download(self.solver.stream(), l.as_mut(), self.l.order())?;
         for j in 1..l.ncols() {
             l.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);

@@ -152,11 +152,12 @@ impl<T: Scalar> EngineCore<T> for Hybrid {
 
     /// On the GPU by cuSOLVER, where its library is found and works, A and its working memory fit, and A is
     /// large enough to be worth the start; else by faer on the CPU.
-    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
-        match factorize::where_it_pays(&self.device, a.as_mut())? {
-            true => Ok(()),
-            false => blocked::factorize(a.as_mut(), Threads::Pool.par()),
+    fn factorize(&self, mut a: Mat<T>) -> Result<HybridFactor<T>, Error> {
+        match factorize::where_it_pays(&self.device, a.as_ref())? {
+            Some(factored) => factored.fetch(a.as_mut())?,
+            None => blocked::factorize(a.as_mut(), Threads::Pool.par())?,
         }
+        self.adopt(a)
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {

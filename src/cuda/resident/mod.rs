@@ -120,25 +120,21 @@ impl<T: Scalar> Engine<T> for Resident {}
 impl<T: Scalar> EngineCore<T> for Resident {
     type Factor = ResidentFactor<T>;
 
-    /// As the hybrid engine does.
-    fn factorize(&self, a: &mut Mat<T>) -> Result<(), Error> {
-        match factorize::where_it_pays(&self.device, a.as_mut())? {
-            true => Ok(()),
-            false => blocked::factorize(a.as_mut(), Threads::Pool.par()),
+    /// As the hybrid engine does; what cuSOLVER makes stays where it is.
+    fn factorize(&self, mut a: Mat<T>) -> Result<ResidentFactor<T>, Error> {
+        if let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? {
+            let l = factored.into_l();
+            let pivots = l.diagonal(&Stream::new(&self.device)?)?;
+            return self.hold(l, pivots);
         }
+        blocked::factorize(a.as_mut(), Threads::Pool.par())?;
+        self.adopt(a)
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
         let on_device = Dense::aligned(&self.device, l.nrows())?;
         on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
-        Ok(ResidentFactor {
-            l: on_device,
-            spare: None,
-            pivots: l.diagonal().column_vector().iter().copied().collect(),
-            queue: None,
-            systems: Mutex::new(Systems::new(&self.device)?),
-            poisoned: false,
-        })
+        self.hold(on_device, l.diagonal().column_vector().iter().copied().collect())
     }
 
     fn par(&self) -> Par {
@@ -196,6 +192,11 @@ enum To {
 }
 
 impl Resident {
+    fn hold<T: Scalar>(&self, l: Dense<T>, pivots: Vec<T>) -> Result<ResidentFactor<T>, Error> {
+        let systems = Mutex::new(Systems::new(&self.device)?);
+        Ok(ResidentFactor { l, spare: None, pivots, queue: None, systems, poisoned: false })
+    }
+
     fn sweep<T: Scalar>(
         &self,
         factor: &mut ResidentFactor<T>,
