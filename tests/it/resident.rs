@@ -191,4 +191,32 @@ mod on_the_fake_driver {
             assert!(*first.get_or_insert_with(|| new.clone()) == new, "seed {seed}");
         }
     }
+
+    #[test]
+    fn right_hand_sides_are_left_alone_where_the_device_fails() {
+        let fake = fake_cuda::exclusive();
+        let engine = Resident::new(&device().unwrap());
+        // More than go together.
+        let rhs = uniform(3, 4097, &mut rng(41));
+        let copies = |at: u64| {
+            let factor = Cholesky::from_factor_in(&Mat::<f64>::identity(3, 3), engine.clone()).unwrap();
+            let mut b = rhs.clone();
+            fake.fail_at(at);
+            let outcome = factor.solve_in_place(&mut b);
+            fake.fail_at(0);
+            (outcome, b)
+        };
+        let mut failed = 0;
+        for at in 1.. {
+            let (outcome, b) = copies(at);
+            match outcome {
+                Ok(()) => break,
+                Err(error) => assert!(matches!(error, Error::Device { .. }), "{error:?}"),
+            }
+            assert!(bits(b.as_ref()) == bits(rhs.as_ref()), "failing at {at}");
+            fake.reset();
+            failed += 1;
+        }
+        assert!(failed > 8, "{failed} launches and copies for two times some of them");
+    }
 }

@@ -39,9 +39,15 @@ impl<T: Scalar> Systems<T> {
     /// B ← A⁻¹ B. (n × m) B is left alone on any error.
     pub fn solve(&mut self, device: &Device, l: &Dense<T>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
         let count = rhs.ncols();
+        let kept = (count > TOGETHER).then(|| rhs.to_owned());
         for first in (0..count).step_by(TOGETHER) {
             let columns = first..count.min(first + TOGETHER);
-            self.some(device, l, rhs.as_mut(), columns)?;
+            if let Err(error) = self.some(device, l, rhs.as_mut(), columns) {
+                if let Some(kept) = kept {
+                    rhs.copy_from(kept);
+                }
+                return Err(error);
+            }
         }
         Ok(())
     }
