@@ -1,4 +1,4 @@
-// The frame in which the chain has V: when it is good, and how V comes into another. For group.cuh.
+// The frame in which V is: when it is good, and how V comes into another. For group.cuh.
 #pragma once
 #include "tiles.cuh"
 

@@ -41,7 +41,7 @@ struct Place {
         const long long i = row + 8 * which;
         return i < sweep.n && column <= i;
     }
-    // Parts of 32 bytes are exchanged so that four neighbouring columns of any are in different banks.
+    // Parts of 32 bytes change places, so that those of four neighbouring columns are in different banks.
     __device__ static __forceinline__ int in_room(int i, int column) {
         constexpr int PART = 32 / (int)sizeof(T);
         const int part = i / PART ^ (sizeof(T) == 8 ? column % 4 : column / 2 % 2);

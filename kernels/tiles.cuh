@@ -13,7 +13,7 @@ __device__ constexpr int tile_stride() {
 constexpr int TILE = ROWS * (ROWS + 4); // doubles
 
 // The tiles of a group in shared memory: D^-1 of its first panel, the block of L below, D^-1 of the second. All of them
-// at once, or with `slots` for one only when they are wanted.
+// at once, or where there is room for one alone, when they are wanted.
 template <class T>
 struct Tiles {
     double* memory;

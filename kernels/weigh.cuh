@@ -7,7 +7,7 @@
 //
 // so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp takes sixteen columns: with
 // Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T by Gauss and Jordan, K = 1 + S Q Y = C C^T, and their part
-// of N is S Y C^-T, gamma the diagonal of C. S_b is well-conditioned, since the chain renews its frame in time.
+// of N is S Y C^-T, gamma the diagonal of C. S_b is well-conditioned, since the frame is renewed in time.
 #pragma once
 #include "householder.cuh"
 
@@ -22,7 +22,7 @@ struct alignas(WORD_BYTES) Weights {
 // otherwise what is below its diagonal 0. The first entry of A's row that is not done with is always at a[0], and B is
 // in its place again at the end. Returns the row's pivot.
 template <bool JORDAN>
-__device__ __forceinline__ double eliminate(double (&a)[COLUMNS], double* row) {
+__device__ __forceinline__ double gauss(double (&a)[COLUMNS], double* row) {
     const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
     double pivot = 0;
 #pragma unroll 1
@@ -93,7 +93,7 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
     double a[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) a[c] = half ? -own[c * LD + r] : shared.matrix[r * LD + c];
-    const double scale = 1.0 / eliminate<true>(a, shared.row);
+    const double scale = 1.0 / gauss<true>(a, shared.row);
     if (half) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) shared.matrix[r * LD + c] = scale * a[c];
@@ -118,7 +118,7 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
     __syncwarp();
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) a[c] = half ? a[c] : shared.matrix[r * LD + c];
-    const double gamma = sqrt(eliminate<false>(a, shared.row)), inverse = 1.0 / gamma;
+    const double gamma = sqrt(gauss<false>(a, shared.row)), inverse = 1.0 / gamma;
     if (half) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) shared.matrix[c * LD + r] = sweep.sign * a[c] * inverse;

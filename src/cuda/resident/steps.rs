@@ -19,7 +19,7 @@ pub(super) const V_COLS: usize = 16;
 const GROUP: usize = 2;
 /// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
 const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
-/// Scalars of a panel's record, with a frame and G, and of what goes from panel to panel.
+/// Scalars of a panel's record, with a frame, and of what goes from panel to panel.
 pub(super) const RECORD: usize = STAGED + V_COLS * V_COLS;
 pub(super) const STATE: usize = V_COLS * V_COLS + 1;
 
