@@ -105,6 +105,7 @@ __device__ __forceinline__ int load_acquire(const int* at) {
 __device__ __forceinline__ void store_release(int* at, int x) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
 }
+// While waiting; the fake driver has another block go on.
 __device__ __forceinline__ void pause() {}
 
 // Has a line of global memory brought to the second cache.

@@ -47,8 +47,9 @@ struct Sweep {
     double* state; // G behind the last panel, 16 x 16, and whether it is not zero
     T* pivots;     // the new diagonal of L
     int* status;   // 1 + the first column that has broken down
-    int*
-        marks; // zeros at first: for each panel how far it is, and for each 128 rows how many panels are written
+    // Zeros at first: how many blocks have begun (before task.cuh has stepped over it), for each panel how far it is, and for
+    // each 128 rows how many panels are written.
+    int* marks;
     const int* before; // those of the sweep before over the same L, if there is one
     long long n;
     long long number; // of the first column

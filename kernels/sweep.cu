@@ -19,7 +19,8 @@
 //
 // Sweep, panel.cuh: from and v are read; to, records, state, pivots, status and marks written; inverse and refine read
 // by `sweep`, as invert.cuh leaves them, and written by `sweeps`.
-// Launch: `sweep` for one sweep, with `shares` blocks for each 128 rows, or `sweeps` for any number, with one for each 128
+// Launch: `sweep` for one sweep, with 1 to 3 `shares` blocks for each 128 rows (with more than one, `to` is not `from`, since
+// one writes what another has yet to read, and `late` is as many panels as there are), or `sweeps` for any number, with one for each 128
 // rows of each; 256 threads. `late`: panels before a block's own of which the new L is left for later. Dynamic shared
 // memory: 64 columns of L for 128 rows, or what is needed in their place when they are not (`larger`), and behind it
 // 1 to 3 `slots` for a record (STAGED) or a tile (TILE).

@@ -138,12 +138,15 @@ fn nvrtc() -> Option<Library> {
     places().into_iter().find_map(|place| unsafe { Library::new(place) }.ok())
 }
 
-/// What a process of its own makes and where it leaves it: the order of some instructions of a large kernel is that of
-/// addresses in NVRTC's memory, and so depends on what it has compiled before.
+/// What a process makes and where it leaves it.
 const TO_MAKE: [&str; 2] = ["CHOLUPDATE_PTX_TO_MAKE", "CHOLUPDATE_PTX_PLACE"];
 
+/// NVRTC orders some instructions of a large kernel by addresses in its own memory: what it makes is one of a few files, most
+/// of the time the same. How often it may try for the one that ships, each time in a process of its own.
+const TRIES: usize = 8;
+
 #[test]
-#[ignore = "the next one runs it, once for each file"]
+#[ignore = "the next one runs it, for each file"]
 fn one_file_is_made() {
     let [Some(wanted), Some(place)] = TO_MAKE.map(env::var_os) else { return };
     let library = nvrtc().unwrap();
@@ -157,29 +160,40 @@ fn the_ptx_is_that_of_the_kernels() {
         return skip("libnvrtc.so.12 was not found");
     }
     for (file, source, _) in MADE {
-        let name = format!("{}_{}", std::process::id(), file.replace('/', "_"));
-        let made_at = env::temp_dir().join(name);
-        let made = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "ptx::one_file_is_made", "--ignored"])
-            .envs(TO_MAKE.into_iter().zip([Path::new(file), &made_at]))
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{source}:\n{}", String::from_utf8_lossy(&made.stdout));
-        let made = fs::read_to_string(&made_at).unwrap();
-        fs::remove_file(made_at).unwrap();
+        let place = kernels().join(file);
+        let mut made = make(file);
         if !made.contains(RELEASE) {
             return skip("the libnvrtc.so.12 that was found is not the pinned one");
         }
-        let place = kernels().join(file);
         if is_set("CHOLUPDATE_BLESS") {
             fs::write(&place, &made).unwrap();
         }
         let ships = fs::read_to_string(&place).unwrap_or_default();
+        for _ in 1..TRIES {
+            if made == ships {
+                break;
+            }
+            made = make(file);
+        }
         assert!(
-            ships == made,
+            made == ships,
             "{file} is not what NVRTC makes of {source}: run this with CHOLUPDATE_BLESS=1"
         );
     }
+}
+
+/// What a process of its own makes of the kernels of this file.
+fn make(file: &str) -> String {
+    let place = env::temp_dir().join(format!("{}_{}", std::process::id(), file.replace('/', "_")));
+    let outcome = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "ptx::one_file_is_made", "--ignored"])
+        .envs(TO_MAKE.into_iter().zip([Path::new(file), &place]))
+        .output()
+        .unwrap();
+    assert!(outcome.status.success(), "{file}:\n{}", String::from_utf8_lossy(&outcome.stdout));
+    let made = fs::read_to_string(&place).unwrap();
+    fs::remove_file(place).unwrap();
+    made
 }
 
 #[test]

@@ -40,7 +40,7 @@ use std::sync::{Mutex, PoisonError};
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, and not downdated. Working memory: 16 n entries for each sixteen columns of V and
+/// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n entries for each sixteen columns of V and
 /// 72 n doubles for each, eight times at most, and 64 n doubles; 64 n more and the right-hand sides twice from the first
 /// `solve` on.
 ///
@@ -87,7 +87,7 @@ impl Resident {
 /// L in device memory, and what goes with it.
 pub struct ResidentFactor<T> {
     l: Dense<T>,
-    /// Where the next risky modification works.
+    /// Where the next modification works.
     spare: Option<DeviceBuffer<T>>,
     /// The diagonal of L, in host memory.
     pivots: Vec<T>,
@@ -230,7 +230,11 @@ impl Resident {
         let outcome = queue.run(&plan, cut, change, l, other);
         match outcome {
             Ok(None) => {}
-            Ok(Some(column)) => return Err(Error::NotPositiveDefinite { column }),
+            Ok(Some(column)) => {
+                // An update has none; but if it had, it would have been in the middle of L.
+                factor.poisoned = to == To::Itself;
+                return Err(Error::NotPositiveDefinite { column });
+            }
             Err(error) => {
                 factor.poisoned = to == To::Itself;
                 factor.queue = None;

@@ -175,7 +175,8 @@ struct Arguments {
     plus: c_int,
 }
 
-/// Marks that so many sweeps of order n take.
+/// Marks that so many sweeps of order n take: the number of blocks that have begun, and for each sweep one for each panel
+/// and one for each group of rows.
 pub(super) fn marks(order: usize, sweeps: usize) -> usize {
     let panels = order.div_ceil(PANEL_COLS);
     1 + sweeps * (panels + panels.div_ceil(GROUP))
@@ -206,6 +207,7 @@ impl<T: Scalar> Sweeps<'_, T> {
             pivots: self.pivots.address(),
             status: self.status.address(),
             marks: self.marks.address(),
+            // The kernel sets this and the sign for each sweep.
             before: 0,
             n: self.n as c_longlong,
             number: self.number as c_longlong,
@@ -253,19 +255,24 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        /// Panels before a block's own of which the new L is left for later: that is when it can be made, and later if
-        /// another sweep waits for it.
-        const LATE: [usize; 2] = [16, 6];
+        /// Panels before a block's own of which the new L is left for later: fewer where another sweep waits for it.
+        const LATE_ALONE: usize = 16;
+        const LATE_OF_MANY: usize = 6;
         let groups = sweeps.n.div_ceil(GROUP * PANEL_COLS);
         // In place, one block would write what another of the same rows has yet to read.
         let alone = sweeps.count == 1 && sweeps.from.address() != sweeps.to.address();
         let shares = if alone { (self.multiprocessors / groups).clamp(1, 3) } else { 1 };
-        let late = if shares > 1 { usize::MAX } else { LATE[usize::from(sweeps.count > 1)] };
+        let late = match (shares, sweeps.count) {
+            (1, 1) => LATE_ALONE,
+            (1, _) => LATE_OF_MANY,
+            // Who leads leaves all of them to those who follow.
+            _ => sweeps.n,
+        };
         let blocks = (groups * shares * sweeps.count, 1);
         let function = if sweeps.count > 1 { &self.sweeps } else { &self.sweep };
         let mut arguments = sweeps.arguments();
         let (mut slots, mut shares) = (self.slots as c_int, shares as c_int);
-        let mut late = late.min(sweeps.n) as c_int;
+        let mut late = late as c_int;
         let mut arguments =
             [argument(&mut arguments), argument(&mut slots), argument(&mut shares), argument(&mut late)];
         // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
