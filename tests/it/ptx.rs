@@ -146,7 +146,7 @@ const TO_MAKE: [&str; 2] = ["CHOLUPDATE_PTX_TO_MAKE", "CHOLUPDATE_PTX_PLACE"];
 const TRIES: usize = 8;
 
 #[test]
-#[ignore = "the next one runs it, for each file"]
+#[ignore = "no test of its own: the_ptx_is_that_of_the_kernels runs it, in a process for each file"]
 fn one_file_is_made() {
     let [Some(wanted), Some(place)] = TO_MAKE.map(env::var_os) else { return };
     let library = nvrtc().unwrap();

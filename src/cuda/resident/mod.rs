@@ -40,9 +40,9 @@ use std::sync::{Mutex, PoisonError};
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n entries for each sixteen columns of V and
-/// 72 n doubles for each, eight times at most, and 64 n doubles; 64 n more and the right-hand sides twice from the first
-/// `solve` on.
+/// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n
+/// entries for each sixteen columns of V and 72 n doubles for each, eight times at most, and 64 n doubles; 64 n more
+/// and the right-hand sides twice from the first `solve` on.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to eight
 /// of them in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
