@@ -1,4 +1,4 @@
-// Instructions that CUDA C++ has no name for, as inline PTX; FAKE_CUDA supplies the first two, and the others
+// Instructions that CUDA C++ has no name for, as inline PTX; FAKE_CUDA supplies products and copies, and the others
 // are plain arithmetic, loads and stores there.
 #pragma once
 
@@ -15,15 +15,15 @@ inline void mma_m16n8k8_f64(double (&c)[4], const double (&a)[2][2], const doubl
 
 template <int BYTES>
 void copy_async(void* shared, const void* global, int bytes) {
-    memset(shared, 0, BYTES);
-    memcpy(shared, global, bytes);
+    fake::copy_async(shared, global, BYTES, bytes);
 }
-inline void copy_async_16(void* shared, const void* global) { memcpy(shared, global, 16); }
-inline void copy_async_commit() {}
-inline void copy_async_wait_all() {}
-inline void copy_async_wait_but_one() {}
+inline void copy_async_16(void* shared, const void* global) { fake::copy_async(shared, global, 16, 16); }
+inline void copy_async_commit() { fake::copy_async_commit(); }
+inline void copy_async_wait_all() { fake::copy_async_wait(0); }
+inline void copy_async_wait_but_one() { fake::copy_async_wait(1); }
 inline int load_acquire(const int* at) { return *(const volatile int*)at; }
 inline void store_release(int* at, int x) { *(volatile int*)at = x; }
+inline int barrier_count(bool x) { return __syncthreads_count(x); }
 inline void pause() { __nanosleep(0); }
 inline void prefetch_l2(const void*) {}
 inline double reciprocal_root(double x) { return 1 / std::sqrt(x); }
@@ -104,6 +104,16 @@ __device__ __forceinline__ int load_acquire(const int* at) {
 }
 __device__ __forceinline__ void store_release(int* at, int x) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
+}
+// A barrier of the block, which warps may meet at different places of the code; how many threads bring a true x.
+__device__ __forceinline__ int barrier_count(bool x) {
+    int count;
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"
+        : "=r"(count)
+        : "r"((int)x)
+        : "memory");
+    return count;
 }
 // While waiting; the fake driver has another block go on.
 __device__ __forceinline__ void pause() {}

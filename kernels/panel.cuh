@@ -47,8 +47,9 @@ struct Sweep {
     double* state; // G behind the last panel, 16 x 16, and whether it is not zero
     T* pivots;     // the new diagonal of L
     int* status;   // 1 + the first column that has broken down
-    // Zeros at first: how many blocks have begun (before task.cuh has stepped over it), for each panel how far it is, and for
-    // each 128 rows how many panels are written.
+    double* kept; // V between stretches of panels (task.cuh), for each 128 rows 128 x 16, twice
+    // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and for each 128
+    // rows how many panels they have gone through.
     int* marks;
     const int* before; // those of the sweep before over the same L, if there is one
     long long n;
@@ -79,10 +80,19 @@ __device__ __forceinline__ int await(const int* mark, int least) {
     }
 }
 
-// Waits until the panel is as far; how it goes.
+// Waits until the panel is as far.
 template <class T>
-__device__ __forceinline__ int await(const Sweep<T>& sweep, int panel, int least) {
-    return await(sweep.marks + panel, least) & (RENEWED | CAREFUL);
+__device__ __forceinline__ void await(const Sweep<T>& sweep, int panel, int least) {
+    await(sweep.marks + panel, least);
+}
+
+// The same by a warp, of which one lane looks; how the panel goes.
+template <class T>
+__device__ __forceinline__ int await_by_warp(const Sweep<T>& sweep, int panel, int least) {
+    int found = 0;
+    if (threadIdx.x % 32 == 0) found = await(sweep.marks + panel, least);
+    __syncwarp();
+    return __shfl_sync(ALL, found, 0) & (RENEWED | CAREFUL);
 }
 
 // Where a thread stands in its warp's products: rows `row` and `row` + 8 of a tile of 16, columns q of an operand's

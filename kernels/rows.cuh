@@ -63,11 +63,11 @@ struct Place {
         }
         copy_async_commit();
     }
-    // Has them brought nearer, so that they can be fetched soon.
+    // Has them brought nearer, so that they can be fetched soon; all 64 are there.
     __device__ __forceinline__ void prefetch(const Lane& at, long long column) const {
 #pragma unroll
         for (int e = 0; e < ROWS; e += 32)
-            prefetch_l2(sweep.from + min(column + e + at.lane, sweep.n - 1) * sweep.l_stride + first(at));
+            prefetch_l2(sweep.from + (column + e + at.lane) * sweep.l_stride + first(at));
     }
     // What has arrived.
     __device__ __forceinline__ void take(const Lane& at, long long column, double (&l)[STEPS][2]) const {
@@ -182,8 +182,9 @@ __device__ __forceinline__ void multiply(const Lane& at, const Place<T>& place, 
 }
 
 // A careful panel. Columns leave on the left, four at a time, so that each four are the same code. The rows of its
-// own block are known: where little is left of a pivot, they must be of the same roundings.
-template <class T>
+// own block are known: where little is left of a pivot, they must be of the same roundings. STORES: the new L, not V
+// alone.
+template <bool STORES, class T>
 __device__ __forceinline__ void column_by_column(const Lane& at, const Place<T>& place, const double* record,
                                                  long long column, Rows& rows) {
 #pragma unroll 1
@@ -202,33 +203,14 @@ __device__ __forceinline__ void column_by_column(const Lane& at, const Place<T>&
         }
 #pragma unroll
         for (int which = 0; which < 2; ++which) {
-            const long long i = place.row + 8 * which - column;
-            const int j = 4 * s + at.q;
-            if (j <= i && i < ROWS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
-            place.store(which, column + j, x[which]);
+            if (STORES) {
+                const long long i = place.row + 8 * which - column;
+                const int j = 4 * s + at.q;
+                if (j <= i && i < ROWS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
+                place.store(which, column + j, x[which]);
+            }
 #pragma unroll
             for (int next = 1; next < STEPS; ++next) rows.l[next - 1][which] = rows.l[next][which];
         }
-    }
-}
-
-// V of a warp's rows through a careful panel, and no more.
-template <class T>
-__device__ __forceinline__ void only_v(const Lane& at, const Place<T>& place, const double* record,
-                                       Rows& rows) {
-#pragma unroll 1
-    for (int s = 0; s < STEPS; ++s) {
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            double l[2], u[2];
-#pragma unroll
-            for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL, rows.l[0][which], c, 4);
-            reflect(at, record + P_AT + (4 * s + c) * COLUMNS, record[N_AT + 4 * s + c], place.sweep.sign, l,
-                    rows.v, u);
-        }
-#pragma unroll
-        for (int next = 1; next < STEPS; ++next)
-#pragma unroll
-            for (int which = 0; which < 2; ++which) rows.l[next - 1][which] = rows.l[next][which];
     }
 }

@@ -23,12 +23,12 @@ struct Tiles {
     long long l_stride;
     const double* inverse;
 
-    // Rows before `rows` of 64 columns, as many at once as BYTES hold. `triangle`: sixteens above the diagonal
-    // are not wanted.
-    template <int BYTES, class S>
+    // Rows before `rows` of 64 columns, which begin at multiples of 16 bytes. `triangle`: sixteens above the diagonal are
+    // not wanted.
+    template <class S>
     __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows,
                                                 bool triangle = false) {
-        constexpr int EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH, COLS = THREADS / AT_ONCE;
+        constexpr int BYTES = WORD_BYTES, EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH, COLS = THREADS / AT_ONCE;
         const int i = threadIdx.x % AT_ONCE * EACH, first = threadIdx.x / AT_ONCE;
         const int bytes = max(0, min(BYTES, (rows - i) * (int)sizeof(S)));
         S* to = (S*)slot + first * tile_stride<S>() + i;
@@ -46,11 +46,9 @@ struct Tiles {
     __device__ __forceinline__ void fetch(int index) const {
         if (index > 0 && panels == 1) {
         } else if (index != 1) {
-            copy<16>(slot(index), inverse + index / 2 * ROWS * ROWS, ROWS, ROWS, true);
-        } else if (((size_t)l | l_stride * sizeof(T)) % 16 == 0) {
-            copy<16>(slot(1), l + ROWS, l_stride, rows - ROWS);
+            copy(slot(index), inverse + index / 2 * ROWS * ROWS, ROWS, ROWS, true);
         } else {
-            copy<(int)sizeof(T)>(slot(1), l + ROWS, l_stride, rows - ROWS);
+            copy(slot(1), l + ROWS, l_stride, rows - ROWS);
         }
     }
 

@@ -5,15 +5,19 @@
 //! |---|---|
 //! | `steps` | the kernels of a modification, and for each the one function that launches it |
 //! | `cut` | how the columns of V are cut up |
+//! | `schedule` | the order in which blocks of threads take up their tasks |
+//! | `tasks` | the tasks of a launch on the device |
 //! | `queue` | what a modification has on the device beside L, and what it asks for |
 //! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
 mod cut;
 mod queue;
+mod schedule;
 mod solves;
 mod steps;
 mod systems;
+mod tasks;
 
 use self::cut::Cut;
 use self::queue::Queue;

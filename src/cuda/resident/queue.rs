@@ -5,7 +5,9 @@
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::cut::Cut;
-use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, marks};
+use super::schedule::Schedule;
+use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, kept, marks};
+use super::tasks::Tasks;
 use crate::change::Change;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -30,7 +32,10 @@ pub(super) struct Queue<T> {
     refine: DeviceBuffer<i32>,
     records: DeviceBuffer<f64>,
     state: DeviceBuffer<f64>,
+    kept: DeviceBuffer<f64>,
     marks: DeviceBuffer<i32>,
+    /// Of a launch of all sweeps that go together, and of one with fewer.
+    tasks: [Tasks; 2],
     /// V, columns `v_stride` apart: in host memory, and on the device.
     v: (Pinned<T>, DeviceBuffer<T>),
     v_stride: usize,
@@ -47,6 +52,7 @@ impl<T: Scalar> Queue<T> {
         let len = v_stride * cut.columns();
         let panels = order.div_ceil(PANEL_COLS);
         let together = cut.count().min(TOGETHER);
+        let tasks = |sweeps| Schedule::new(panels, sweeps).len();
         Ok(Self {
             steps: Steps::load(device)?,
             stream: Stream::new(device)?,
@@ -54,7 +60,12 @@ impl<T: Scalar> Queue<T> {
             refine: DeviceBuffer::new(device, panels)?,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
             state: DeviceBuffer::new(device, together * STATE)?,
+            kept: DeviceBuffer::new(device, kept(order, together))?,
             marks: DeviceBuffer::new(device, marks(order, together))?,
+            tasks: [
+                Tasks::new(device, if together == TOGETHER { tasks(TOGETHER) } else { 0 })?,
+                Tasks::new(device, tasks(together.min(TOGETHER - 1)))?,
+            ],
             v: (Pinned::new(device, len)?, DeviceBuffer::new(device, len)?),
             v_stride,
             pivots: (DeviceBuffer::new(device, order)?, Pinned::new(device, order)?),
@@ -107,6 +118,7 @@ impl<T: Scalar> Queue<T> {
         unsafe {
             // What needs no V, first.
             self.stream.upload(&self.status.1, 0..1, self.status.0.slice(0..1))?;
+            self.send_tasks(plan, cut)?;
             self.steps.begin(&self.stream, &self.sweeps(plan, cut, 0, (l.slice(), to, l.stride())))?;
             if other.is_some() {
                 let untouched = 0..plan.start * l.stride();
@@ -126,6 +138,19 @@ impl<T: Scalar> Queue<T> {
             self.stream.download(self.status.0.slice(0..1), &self.status.1, 0..1)?;
             self.stream.download(self.pivots.0.slice(plan.start..order), &self.pivots.1, plan.start..order)
         }
+    }
+
+    /// The tasks of all launches to the device.
+    fn send_tasks(&mut self, plan: &Plan, cut: Cut) -> Result<(), Error> {
+        let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
+        for first in (0..cut.count()).step_by(TOGETHER) {
+            let count = (cut.count() - first).min(TOGETHER);
+            let schedule = Schedule::new(panels, count);
+            // SAFETY: the stream alone uses this memory; what `run` asked for before is done, and launches of as many
+            // sweeps have one schedule.
+            unsafe { self.tasks[usize::from(count < TOGETHER)].send(&self.stream, schedule)? };
+        }
+        Ok(())
     }
 
     /// V to the device.
@@ -157,6 +182,7 @@ impl<T: Scalar> Queue<T> {
             buffer.slice(0..buffer.len())
         }
         let start = plan.start;
+        let count = (cut.count() - first).min(TOGETHER);
         let corner = start * (l_stride + 1);
         Sweeps {
             from: from.part(corner..from.len()),
@@ -170,10 +196,13 @@ impl<T: Scalar> Queue<T> {
             state: all(&self.state),
             pivots: self.pivots.0.slice(start..self.order),
             status: all(&self.status.0),
+            kept: all(&self.kept),
             marks: all(&self.marks),
+            schedule: Schedule::new((self.order - start).div_ceil(PANEL_COLS), count),
+            tasks: self.tasks[usize::from(count < TOGETHER)].slice(),
             n: self.order - start,
             number: start,
-            count: (cut.count() - first).min(TOGETHER),
+            count,
             plus: cut.of_plus().saturating_sub(first),
         }
     }

@@ -1,5 +1,6 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
+use super::schedule::{GROUP, Schedule};
 use crate::cuda::device::{Device, Module, failed};
 use crate::cuda::kernels::{INVERT, Launch, SWEEP, launch};
 use crate::cuda::memory::DeviceSlice;
@@ -15,8 +16,6 @@ use std::sync::Arc;
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const V_COLS: usize = 16;
-/// Panels of a block of threads.
-const GROUP: usize = 2;
 /// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
 const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
 /// Scalars of a panel's record, with a frame, and of what goes from panel to panel.
@@ -120,8 +119,6 @@ impl Inversion {
 pub(super) struct Steps<T> {
     invert: Inversion,
     sweep: Function,
-    sweeps: Function,
-    multiprocessors: usize,
     /// Records that a block has room for.
     slots: usize,
     scalar: PhantomData<T>,
@@ -140,6 +137,7 @@ pub(super) struct Sweeps<'a, T> {
     pub refine: DeviceSlice<'a, i32>,
     pub records: DeviceSlice<'a, f64>,
     pub state: DeviceSlice<'a, f64>,
+    pub kept: DeviceSlice<'a, f64>,
     pub pivots: DeviceSlice<'a, T>,
     pub status: DeviceSlice<'a, i32>,
     /// Zeros at first.
@@ -150,6 +148,9 @@ pub(super) struct Sweeps<'a, T> {
     /// How many, and how many with a plus sign, which come first.
     pub count: usize,
     pub plus: usize,
+    /// The words of the schedule.
+    pub schedule: Schedule,
+    pub tasks: DeviceSlice<'a, i32>,
 }
 
 /// [`Sweeps`] as the kernel takes it.
@@ -166,13 +167,15 @@ struct Arguments {
     state: u64,
     pivots: u64,
     status: u64,
+    kept: u64,
     marks: u64,
     before: u64,
     n: c_longlong,
     number: c_longlong,
     sign: f64,
-    count: c_int,
     plus: c_int,
+    width: c_int,
+    tasks: u64,
 }
 
 /// Marks that so many sweeps of order n take: the number of blocks that have begun, and for each sweep one for each panel
@@ -180,6 +183,11 @@ struct Arguments {
 pub(super) fn marks(order: usize, sweeps: usize) -> usize {
     let panels = order.div_ceil(PANEL_COLS);
     1 + sweeps * (panels + panels.div_ceil(GROUP))
+}
+
+/// Scalars of V between stretches that so many sweeps of order n take: twice the rows of each group.
+pub(super) fn kept(order: usize, sweeps: usize) -> usize {
+    2 * sweeps * order.next_multiple_of(GROUP * PANEL_COLS) * V_COLS
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
@@ -193,7 +201,8 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD && self.state.len() >= sweeps * STATE);
         debug_assert!(self.pivots.len() >= self.n && self.status.len() > 0);
-        debug_assert!(self.marks.len() >= marks(self.n, sweeps));
+        debug_assert!(self.marks.len() >= marks(self.n, sweeps) && self.kept.len() >= kept(self.n, sweeps));
+        debug_assert!(self.schedule == Schedule::new(panels, sweeps));
         Arguments {
             from: self.from.address(),
             to: self.to.address(),
@@ -206,14 +215,16 @@ impl<T: Scalar> Sweeps<'_, T> {
             state: self.state.address(),
             pivots: self.pivots.address(),
             status: self.status.address(),
+            kept: self.kept.address(),
             marks: self.marks.address(),
             // The kernel sets this and the sign for each sweep.
             before: 0,
             n: self.n as c_longlong,
             number: self.number as c_longlong,
             sign: 0.0,
-            count: sweeps as c_int,
             plus: self.plus as c_int,
+            width: self.schedule.width() as c_int,
+            tasks: self.tasks.address(),
         }
     }
 }
@@ -227,8 +238,6 @@ impl<T: Scalar> Steps<T> {
         Ok(Self {
             invert: Inversion::load::<T>(device)?,
             sweep: Function::load(&module, "sweep", T::TYPE_NAME)?.with_shared(shared)?,
-            sweeps: Function::load(&module, "sweeps", T::TYPE_NAME)?.with_shared(shared)?,
-            multiprocessors: device.multiprocessors(),
             slots,
             scalar: PhantomData,
         })
@@ -239,13 +248,10 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As [`sweep`](Self::sweep).
     pub unsafe fn begin(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
+        let (panels, inverse) = (sweeps.n.div_ceil(PANEL_COLS), (sweeps.inverse, sweeps.refine));
         // SAFETY: forwarded to the caller.
         unsafe {
             stream.clear(sweeps.marks)?;
-            if sweeps.count > 1 {
-                return Ok(());
-            }
-            let (panels, inverse) = (sweeps.n.div_ceil(PANEL_COLS), (sweeps.inverse, sweeps.refine));
             self.invert.ask(stream, (sweeps.from, sweeps.l_stride), inverse, (panels, sweeps.n))
         }
     }
@@ -255,27 +261,10 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        /// Panels before a block's own of which the new L is left for later: fewer where another sweep waits for it.
-        const LATE_ALONE: usize = 16;
-        const LATE_OF_MANY: usize = 6;
-        let groups = sweeps.n.div_ceil(GROUP * PANEL_COLS);
-        // In place, one block would write what another of the same rows has yet to read.
-        let alone = sweeps.count == 1 && sweeps.from.address() != sweeps.to.address();
-        let shares = if alone { (self.multiprocessors / groups).clamp(1, 3) } else { 1 };
-        let late = match (shares, sweeps.count) {
-            (1, 1) => LATE_ALONE,
-            (1, _) => LATE_OF_MANY,
-            // Who leads leaves all of them to those who follow.
-            _ => sweeps.n,
-        };
-        let blocks = (groups * shares * sweeps.count, 1);
-        let function = if sweeps.count > 1 { &self.sweeps } else { &self.sweep };
-        let mut arguments = sweeps.arguments();
-        let (mut slots, mut shares) = (self.slots as c_int, shares as c_int);
-        let mut late = late as c_int;
-        let mut arguments =
-            [argument(&mut arguments), argument(&mut slots), argument(&mut shares), argument(&mut late)];
-        // SAFETY: four arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, (blocks, THREADS), &mut arguments) }
+        let mut argument_of_sweeps = sweeps.arguments();
+        let mut slots = self.slots as c_int;
+        let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
+        // SAFETY: two arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.sweep.launch(stream, ((sweeps.tasks.len(), 1), THREADS), &mut arguments) }
     }
 }

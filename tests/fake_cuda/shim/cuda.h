@@ -11,6 +11,7 @@
 //   - `__device__` and `__constant__` variables keep their values, and no driver call finds them.
 #pragma once
 #define FAKE_CUDA 1
+#include "async.h"
 #include "fibers.h"
 #include "kernel.h"
 #include "warp.h"

@@ -15,6 +15,7 @@ Stack* starting = nullptr; // the stack on which threads start
 jmp_buf scheduler;
 const Launch* launch = nullptr;
 const unsigned* start_order = nullptr;
+unsigned barriers_left = 0; // before the block is put aside
 
 /// Back to the scheduler; returns when the thread is resumed.
 void pause() {
@@ -32,6 +33,7 @@ void release_barrier() {
     block->at_barrier = 0;
     block->tally_at_release = block->tally;
     block->tally = 0;
+    if (barriers_left > 0) --barriers_left;
     for (unsigned i = 0; i < block->count; ++i) {
         if (block->threads[i].state == State::AtBarrier) block->threads[i].state = State::Ready;
     }
@@ -119,8 +121,9 @@ void nap() {
     pause();
 }
 
-Outcome run_block(Block& now, const Launch& of, const unsigned* order) {
+Outcome run_block(Block& now, const Launch& of, const unsigned* order, unsigned barriers) {
     block = &now;
+    barriers_left = barriers;
     launch = &of;
     start_order = order;
     while (now.alive && !now.error) {
@@ -138,8 +141,10 @@ Outcome run_block(Block& now, const Launch& of, const unsigned* order) {
             enter(*next.stack, scheduler, stack_main);
             (next.state == State::Ready && next.napping ? napped : progress) = true;
         }
-        if (progress || now.error) continue;
-        if (napped) return Outcome::Napping;
+        if (now.error) continue;
+        if (barriers_left == 0 && now.alive) return Outcome::Aside;
+        if (progress) continue;
+        if (napped) return Outcome::Aside;
         now.error = "a barrier or warp collective is not reached by all its threads, and never will be";
     }
     if (now.error) abandon(now);

@@ -7,13 +7,16 @@
 //
 // Threads start and resume in a seeded random order, one at a time, so nothing here is atomic and a seed
 // replays a run. Blocks run one after another in random order; a block in which every thread that can run
-// only naps (`__nanosleep`) is put aside with its shared memory, and the others run: blocks that wait for
-// each other through global memory therefore make progress, provided that their spin loops nap.
+// only naps (`__nanosleep`) is put aside with its shared memory, and so are some, at random, in the middle of
+// their work; and the others run: blocks that wait for each other through global memory therefore make
+// progress, provided that their spin loops nap, and one that does not wait is found out.
 //
 // A barrier or collective that can never complete is an error of the launch, not a hang.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 struct uint3 {
     unsigned x, y, z;
@@ -34,6 +37,19 @@ struct Stack;
 /// Gives every lane its result; `lanes[l]` is null where lane l takes no part.
 using Combine = void (*)(Thread* const* lanes);
 
+/// A copy to shared memory that has been asked for.
+struct AsyncCopy {
+    void* to;
+    const void* from;
+    unsigned size, bytes; // in all, and of them not zeros
+    unsigned group;
+
+    void happen() const {
+        std::memset(to, 0, size);
+        std::memcpy(to, from, bytes);
+    }
+};
+
 /// One CUDA thread.
 struct Thread {
     uint3 index;
@@ -48,6 +64,9 @@ struct Thread {
     Combine combine;
     int source;
     uint64_t in[2], out[2];
+
+    std::vector<AsyncCopy> copies;  // asked for, not yet done
+    unsigned committed, asked; // groups of copies, copies
 };
 
 /// One CUDA block.

@@ -6,6 +6,7 @@
 // before it left.
 #include "block_runner.h"
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <link.h>
 #include <memory>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int GARBAGE = 0xFF;
 constexpr unsigned MAX_ROUNDS = 100000; // of blocks that only nap, before they are said to wait for ever
+constexpr unsigned MAX_ASIDE = 8;       // blocks put aside though they could go on
+constexpr unsigned MANY_ASIDE = 32;     // from so many on, they go on before others begin
 
 thread_local char anchor; // so that the segment exists
 
@@ -77,6 +80,8 @@ struct Resident {
             thread.linear = i;
             thread.state = State::Unstarted;
             thread.stack = nullptr;
+            thread.copies.clear();
+            thread.committed = thread.asked = 0;
         }
     }
 };
@@ -107,29 +112,42 @@ const char* run_grid(const Launch& launch) {
         return error;
     };
 
-    std::unique_ptr<Resident> now;
-    for (unsigned number : blocks) {
-        if (!now) now = std::make_unique<Resident>(launch);
-        now->become(number);
-        const Outcome outcome = run_block(now->block, launch, threads.data());
-        if (outcome == Outcome::Failed) return failed(now->block.error);
-        if (outcome == Outcome::Napping) put_aside(now);
-    }
-    for (unsigned round = 0; !aside.empty(); ++round) {
-        if (round == MAX_ROUNDS) return failed("blocks wait for each other for ever");
+    // How many barriers a block may meet before it is put aside: most of them any number.
+    const auto barriers = [&] {
+        return aside.size() < MAX_ASIDE && random() % 4 == 0 ? 1 + unsigned(random() % 32) : UINT_MAX;
+    };
+
+    // Blocks that are aside go on, each until it has to wait again; null, or why one of them failed.
+    const auto resume = [&]() -> const char* {
         auto waiting = std::move(aside);
         aside.clear();
         for (size_t i = 0; i < waiting.size(); ++i) {
             auto& resident = waiting[i];
             const auto& kept = resident->static_shared_aside;
             std::copy(kept.begin(), kept.end(), shared.begin);
-            const Outcome outcome = run_block(resident->block, launch, threads.data());
+            const Outcome outcome = run_block(resident->block, launch, threads.data(), UINT_MAX);
             if (outcome == Outcome::Failed) {
                 for (size_t j = i + 1; j < waiting.size(); ++j) abandon(waiting[j]->block);
-                return failed(resident->block.error);
+                return resident->block.error;
             }
-            if (outcome == Outcome::Napping) put_aside(resident);
+            if (outcome == Outcome::Aside) put_aside(resident);
         }
+        return nullptr;
+    };
+
+    std::unique_ptr<Resident> now;
+    for (unsigned number : blocks) {
+        if (!now) now = std::make_unique<Resident>(launch);
+        now->become(number);
+        const Outcome outcome = run_block(now->block, launch, threads.data(), barriers());
+        if (outcome == Outcome::Failed) return failed(now->block.error);
+        if (outcome == Outcome::Aside) put_aside(now);
+        if (aside.size() < MANY_ASIDE) continue;
+        if (const char* error = resume()) return failed(error);
+    }
+    for (unsigned round = 0; !aside.empty(); ++round) {
+        if (round == MAX_ROUNDS) return failed("blocks wait for each other for ever");
+        if (const char* error = resume()) return failed(error);
     }
     return nullptr;
 }
