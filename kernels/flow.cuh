@@ -2,6 +2,7 @@
 #pragma once
 #include "group.cuh"
 #include "rows.cuh"
+#include "task.cuh"
 
 // The rows through the panels from `begin` to `end`, L and V; the first panel's L has been asked for. Records are asked
 // for as soon as there is a slot, if they are there by then.
@@ -66,14 +67,16 @@ __device__ __forceinline__ void through(const Lane& at, const Place<T>& place, d
     copy_async_wait_all();
 }
 
-// V of the rows through the panels from `begin` to `end`, as soon as they are placed; and the state behind them.
+// V of the task's rows up to their own panels, as soon as those on the way are placed, kept at the beginning of each
+// stretch; and the state behind them.
 template <class T>
-__device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, int begin, int end, Rows& rows,
+__device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, const Task<T>& task, Rows& rows,
                                       State& state) {
     const Sweep<T>& sweep = place.sweep;
-    if (begin < end) place.fetch(at, (long long)begin * ROWS);
+    const int end = task.end;
+    if (task.begin < end) place.fetch(at, (long long)task.begin * ROWS);
 #pragma unroll 1
-    for (int panel = begin; panel < end; ++panel) {
+    for (int panel = task.begin; panel < end; ++panel) {
         const long long column = (long long)panel * ROWS;
         const double* const record = sweep.records + (long long)panel * RECORD;
         copy_async_wait_all();
@@ -87,6 +90,7 @@ __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, int
             column_by_column<false>(at, place, record, column, rows);
         else
             to_v(at, record, rows);
+        if ((panel + 1) % task.width == 0) task.keep(at, (panel + 1) / task.width, rows.v);
     }
     __syncthreads();
 }

@@ -23,6 +23,7 @@ inline void copy_async_wait_all() { fake::copy_async_wait(0); }
 inline void copy_async_wait_but_one() { fake::copy_async_wait(1); }
 inline int load_acquire(const int* at) { return *(const volatile int*)at; }
 inline void store_release(int* at, int x) { *(volatile int*)at = x; }
+inline void add_release(int* at, int x) { *(volatile int*)at += x; }
 inline int barrier_count(bool x) { return __syncthreads_count(x); }
 inline void pause() { __nanosleep(0); }
 inline void prefetch_l2(const void*) {}
@@ -104,6 +105,10 @@ __device__ __forceinline__ int load_acquire(const int* at) {
 }
 __device__ __forceinline__ void store_release(int* at, int x) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
+}
+// The same for the sum of what is added.
+__device__ __forceinline__ void add_release(int* at, int x) {
+    asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
 }
 // A barrier of the block, which warps may meet at different places of the code; how many threads bring a true x.
 __device__ __forceinline__ int barrier_count(bool x) {

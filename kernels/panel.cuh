@@ -7,7 +7,8 @@ constexpr int ROWS = 64;        // columns of a panel, rows of its diagonal bloc
 constexpr int COLUMNS = 16;     // of V in a sweep
 constexpr int STEPS = ROWS / 4; // products in a sum over a panel's columns
 constexpr int LD = COLUMNS + 4; // of a matrix of COLUMNS in shared memory, row-major: no bank conflicts
-constexpr int THREADS = 256;    // of a block: eight warps
+constexpr int THREADS = 256;    // of a block
+constexpr int WARPS = THREADS / 32;
 constexpr unsigned ALL = 0xffffffffu;
 
 // A panel's record, in doubles. An operand of matrix products lies there in fragments of 16 x 8, each as the lanes of a
@@ -47,9 +48,9 @@ struct Sweep {
     double* state; // G behind the last panel, 16 x 16, and whether it is not zero
     T* pivots;     // the new diagonal of L
     int* status;   // 1 + the first column that has broken down
-    double* kept; // V between stretches of panels (task.cuh), for each 128 rows 128 x 16, twice
-    // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and for each 128
-    // rows how many panels they have gone through.
+    double* kept; // V between stretches of panels, for each 128 rows 128 x 16, several times: task.cuh
+    // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and what
+    // task.cuh has of each 128 rows.
     int* marks;
     const int* before; // those of the sweep before over the same L, if there is one
     long long n;

@@ -10,19 +10,20 @@
 // consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
 // conditioned, the panel is eliminated column by column (householder.cuh).
 //
-// Rows go in groups of 128, a block of threads each, their V in registers, through a stretch of panels, L and V; V is kept
-// in between. Who leads a group takes its V as it was at the stretch before its own and goes from there to the diagonal
-// with V alone, as in a dense triangular solve (Hogg, SIAM J. Sci. Comput. 35, 2013): it waits for the panels one after
-// the other, and others wait for those of its own two diagonal blocks.
+// Rows go in groups of 128, a block of threads each, their V in registers, through a stretch of panels, L and V. Who
+// leads a group takes it through the last stretches before the diagonal, and through its own two diagonal blocks, with V
+// alone, which takes less than half the time, as in a dense triangular solve (Hogg, SIAM J. Sci. Comput. 35, 2013): it
+// waits for the panels one after the other, and others wait for its own. The new L of those stretches is made behind it,
+// by as many blocks as there is room for, from V as the leader has kept it at the beginning of each.
 //
 // Blocks wait for each other by marks in device memory. Each takes the next of a list of tasks when it begins, in which a
 // task stands behind all that it waits for: whoever waits, waits for blocks that have begun.
 //
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
 // records, state, pivots, status, marks, and inverse and refine of later sweeps, written.
-// Launch: a block for each task of task.cuh, of 256 threads; at most eight sweeps. Tasks: for each sweep, each group and
-// each stretch up to the group's own, one; and for each sweep and group, one that leads, from the stretch before its own,
-// or the first. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
+// Launch: a block for each task of task.cuh, of 256 threads; at most eight sweeps. Tasks: for each sweep and group, one
+// that leads, from any stretch up to the group's own; and one for each stretch up to the group's own, which carries where
+// it is before that. `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
 // (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a tile (TILE).
 #include "flow.cuh"
 #include "group.cuh"
@@ -61,7 +62,7 @@ __device__ __forceinline__ void lead(const Lane& at, const Task<T>& task, const 
     tiles.start();
     const int refined[GROUP] = {sweep.refine[first], panels > 1 ? sweep.refine[first + 1] : 0};
     State state;
-    ahead(at, place, task.begin, first, rows, state);
+    ahead(at, place, task, rows, state);
     Shared& shared = *(Shared*)memory;
     put(at, shared.v + WARP_ROWS * at.warp * LD, rows.v);
     solve(shared, tiles, sweep, first, state, refined);
@@ -76,7 +77,8 @@ __device__ __forceinline__ void follow(const Lane& at, const Task<T>& task, cons
     place.fetch(at, (long long)task.begin * ROWS);
     task.load(at, place.row, rows.v);
     through(at, place, staged, slots, task.begin, task.end, rows);
-    task.finish(rows.v);
+    if (task.kind == CARRIES) task.keep(at, task.stretch + 1, rows.v);
+    task.finish();
 }
 
 template <class T>
@@ -93,7 +95,7 @@ __device__ __forceinline__ void work(const Sweeps<T>& sweeps, int slots) {
     const Place<T> place{task.sweep, (long long)task.group * HEIGHT + WARP_ROWS * at.warp + at.row,
                          (T*)memory + WARP_ROWS * at.warp * ROWS};
     task.await_l();
-    if (task.leads)
+    if (task.kind == LEADS)
         lead(at, task, place, slots, memory, memory + FRONT);
     else
         follow(at, task, place, slots, memory + FRONT);

@@ -10,55 +10,60 @@ struct Sweeps {
     Sweep<T> first;
     int plus;
     int width;             // panels of a stretch, even
+    int places;            // for V of a group of rows between stretches
     const unsigned* tasks; // in the order in which they begin
 };
 
-// A group of rows through panels: through a stretch of them, L and V; or with V alone up to its own panels, and through
-// those. Groups of rows and stretches are counted from 0.
+// What is done with a group of rows: through a stretch of panels, L and V, which is given on to the next; from a stretch
+// on with V alone to the group's own panels, and through those; through a stretch of panels behind who has led.
+constexpr unsigned CARRIES = 0, LEADS = 1, FOLLOWS = 2;
+
+// Groups of rows and stretches are counted from 0.
 template <class T>
 struct Task {
     Sweep<T> sweep;
     int group, stretch;
-    bool leads;
+    unsigned kind;
     int begin, end; // the panels on the way
+    int width, places;
 
-    // A word: the group in 16 bits, then the stretch in 12, or the one where a leader begins; the sweep in 3; whether
-    // it leads.
+    // A word: the group in 14 bits, the stretch in 12, the sweep in 3, the kind in 2.
     __device__ __forceinline__ Task(const Sweeps<T>& sweeps, unsigned word)
-        : sweep(sweeps.first), group(word & 0xffff), stretch(word >> 16 & 0xfff), leads(word >> 31) {
-        const int index = word >> 28 & 7;
+        : sweep(sweeps.first), group(word & 0x3fff), stretch(word >> 14 & 0xfff), kind(word >> 29),
+          width(sweeps.width), places(sweeps.places) {
+        const int index = word >> 26 & 7, marks = panels() + 2 * groups() * stretches();
         sweep.v += (long long)index * COLUMNS * sweep.v_stride;
-        sweep.kept += index * 2 * groups() * (long long)(HEIGHT * COLUMNS);
+        sweep.kept += index * places * groups() * (long long)(HEIGHT * COLUMNS);
         sweep.records += (long long)index * panels() * RECORD;
         sweep.state += index * STATE;
-        sweep.marks += 1 + index * (panels() + groups());
+        sweep.marks += 1 + index * marks;
         sweep.sign = index < sweeps.plus ? 1.0 : -1.0;
         sweep.before = nullptr;
         if (index > 0) {
             sweep.from = sweep.to;
-            sweep.before = sweep.marks - (panels() + groups());
+            sweep.before = sweep.marks - marks;
         }
-        begin = stretch * sweeps.width;
-        end = leads ? group * GROUP : min(begin + sweeps.width, own_end());
-        // Only then is L still to be read by who leads these rows.
-        behind_leader = !leads && sweep.from == sweep.to && stretch + 1 >= group * GROUP / sweeps.width;
+        begin = stretch * width;
+        end = kind == LEADS ? group * GROUP : min(begin + width, own_end());
     }
 
     __device__ __forceinline__ int panels() const { return (int)((sweep.n + ROWS - 1) / ROWS); }
     __device__ __forceinline__ int groups() const { return (panels() + GROUP - 1) / GROUP; }
+    __device__ __forceinline__ int stretches() const { return (panels() + width - 1) / width; }
     // The panel behind the group's own.
     __device__ __forceinline__ int own_end() const { return min((group + 1) * GROUP, panels()); }
 
-    // Waits until L is as the sweep before leaves it, and nobody else reads what is about to be written.
+    // Waits until L is as the sweep before leaves it, and nobody else is to read what will be written.
     __device__ __forceinline__ void await_l() const {
         if (threadIdx.x == 0) {
-            if (sweep.before) await(sweep.before + panels() + group, leads ? own_end() : end);
-            if (behind_leader) await(sweep, own_end() - 1, WEIGHED);
+            for (int part = stretch; sweep.before && part * width < (kind == LEADS ? own_end() : end); ++part)
+                await(done(sweep.before, part), 1);
+            if (kind == FOLLOWS && sweep.from == sweep.to) await(sweep, own_end() - 1, WEIGHED);
         }
         __syncthreads();
     }
 
-    // V of the thread when it is known.
+    // V of the thread at the beginning when it is known.
     __device__ __forceinline__ void load(const Lane& at, long long row, Tile& v) const {
         if (begin == 0) {
 #pragma unroll
@@ -69,7 +74,7 @@ struct Task {
             }
             return;
         }
-        if (threadIdx.x == 0) await(sweep.marks + panels() + group, begin);
+        if (threadIdx.x == 0) await(known(stretch), WARPS);
         __syncthreads();
 #pragma unroll
         for (int e = 0; e < 8; e += 2) {
@@ -79,22 +84,33 @@ struct Task {
         }
     }
 
-    // V of the thread for the next stretch, and the rows' mark.
-    __device__ __forceinline__ void finish(const Tile& v) const {
-        if (end < own_end()) {
+    // V of the warp at the beginning of a stretch.
+    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v) const {
 #pragma unroll
-            for (int e = 0; e < 8; e += 2)
-                kept(stretch + 1)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
-        }
+        for (int e = 0; e < 8; e += 2)
+            kept(stretch)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
+        __syncwarp();
+        if (at.lane == 0) add_release(known(stretch), 1);
+    }
+
+    // L of the stretch is written.
+    __device__ __forceinline__ void finish() const {
         __syncthreads();
-        if (threadIdx.x == 0) store_release(sweep.marks + panels() + group, end);
+        if (threadIdx.x == 0) store_release(done(sweep.marks, stretch), 1);
     }
 
 private:
-    bool behind_leader;
-
-    // In one place for even stretches and one for odd: who leads may read the one while the other is written.
+    // For each group and stretch, the warps whose V is known at its beginning.
+    __device__ __forceinline__ int* known(int stretch) const {
+        return sweep.marks + panels() + group * stretches() + stretch;
+    }
+    // And whether its new L is there.
+    template <class Mark>
+    __device__ __forceinline__ Mark* done(Mark* marks, int stretch) const {
+        return marks + panels() + (groups() + group) * stretches() + stretch;
+    }
     __device__ __forceinline__ Word<double>* kept(int stretch) const {
-        return (Word<double>*)(sweep.kept + (stretch % 2 * groups() + group) * (long long)(HEIGHT * COLUMNS));
+        return (Word<double>*)(sweep.kept +
+                               (stretch % places * groups() + group) * (long long)(HEIGHT * COLUMNS));
     }
 };

@@ -52,7 +52,7 @@ impl<T: Scalar> Queue<T> {
         let len = v_stride * cut.columns();
         let panels = order.div_ceil(PANEL_COLS);
         let together = cut.count().min(TOGETHER);
-        let tasks = |sweeps| Schedule::new(panels, sweeps).len();
+        let schedule = |sweeps| Schedule::new(panels, sweeps);
         Ok(Self {
             steps: Steps::load(device)?,
             stream: Stream::new(device)?,
@@ -60,11 +60,11 @@ impl<T: Scalar> Queue<T> {
             refine: DeviceBuffer::new(device, panels)?,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
             state: DeviceBuffer::new(device, together * STATE)?,
-            kept: DeviceBuffer::new(device, kept(order, together))?,
-            marks: DeviceBuffer::new(device, marks(order, together))?,
+            kept: DeviceBuffer::new(device, kept(schedule(together)))?,
+            marks: DeviceBuffer::new(device, marks(schedule(together)))?,
             tasks: [
-                Tasks::new(device, if together == TOGETHER { tasks(TOGETHER) } else { 0 })?,
-                Tasks::new(device, tasks(together.min(TOGETHER - 1)))?,
+                Tasks::new(device, if together == TOGETHER { schedule(TOGETHER).len() } else { 0 })?,
+                Tasks::new(device, schedule(together.min(TOGETHER - 1)).len())?,
             ],
             v: (Pinned::new(device, len)?, DeviceBuffer::new(device, len)?),
             v_stride,

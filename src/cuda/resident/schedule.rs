@@ -1,29 +1,32 @@
 //! The order in which the blocks of threads of a launch take up their tasks: `kernels/task.cuh`.
 
-use core::ops::Range;
-
 /// Panels of a group of rows.
 pub(super) const GROUP: usize = 2;
 
-/// A sweep is this many phases behind the one before over the same L.
-const BEHIND: usize = 2;
+/// What is done with a group of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Through a stretch of panels, L and V, which is given on to the next.
+    Carries,
+    /// With V alone from a stretch on to the diagonal, and through it.
+    Leads,
+    /// Through a stretch of panels behind who leads.
+    Follows,
+}
 
-/// What a block of threads does: the rows of a group through the panels of a stretch; or who leads the group goes on from
-/// there up to the diagonal and through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Task {
     sweep: usize,
     group: usize,
     stretch: usize,
-    leads: bool,
+    kind: Kind,
 }
 
 impl Task {
     /// As the kernel takes it.
     fn word(self) -> i32 {
-        debug_assert!(self.sweep < 8 && self.group < 1 << 16 && self.stretch < 1 << 12);
-        let word = self.group | self.stretch << 16 | self.sweep << 28 | usize::from(self.leads) << 31;
-        (word as u32).cast_signed()
+        debug_assert!(self.sweep < 8 && self.group < 1 << 14 && self.stretch < 1 << 12);
+        (self.group | self.stretch << 14 | self.sweep << 26 | (self.kind as usize) << 29) as i32
     }
 }
 
@@ -34,22 +37,45 @@ pub(super) struct Schedule {
     sweeps: usize,
     /// Panels of a stretch.
     width: usize,
+    /// Stretches that a leader begins before its own: so many sixteenths of those that there are, rounded up, and so many
+    /// at most.
+    sixteenths: usize,
+    reach: usize,
 }
 
 impl Schedule {
     pub fn new(panels: usize, sweeps: usize) -> Self {
-        let width = std::env::var("CHOLUPDATE_WIDTH").map_or(8, |w| w.parse().unwrap());
-        Self { panels, sweeps, width }
+        let env = |name: &str, default: usize| std::env::var(name).map_or(default, |w| w.parse().unwrap());
+        let width = env("CHOLUPDATE_WIDTH", 8);
+        Self {
+            panels,
+            sweeps,
+            width,
+            sixteenths: env("CHOLUPDATE_SIXT", 11),
+            reach: env("CHOLUPDATE_REACH", 1000),
+        }
     }
 
     /// How many tasks.
     pub fn len(self) -> usize {
-        let of_sweep = |group: usize| group * GROUP / self.width + 2;
-        self.sweeps * (0..self.groups()).map(of_sweep).sum::<usize>()
+        self.sweeps * (0..self.groups()).map(|group| self.own(group) + 2).sum::<usize>()
+    }
+
+    pub fn panels(self) -> usize {
+        self.panels
+    }
+
+    pub fn sweeps(self) -> usize {
+        self.sweeps
     }
 
     pub fn width(self) -> usize {
         self.width
+    }
+
+    /// For V of a group between stretches.
+    pub fn places(self) -> usize {
+        (0..self.groups()).map(|group| self.own(group) - self.first(group) + 1).max().unwrap_or(1)
     }
 
     /// The tasks as the kernel takes them, in an order in which each is behind all that it waits for.
@@ -61,70 +87,79 @@ impl Schedule {
         self.panels.div_ceil(GROUP)
     }
 
-    /// The groups whose own panels are in a stretch.
-    fn own(self, stretch: usize) -> Range<usize> {
-        let per_stretch = self.width / GROUP;
-        (stretch * per_stretch).min(self.groups())..((stretch + 1) * per_stretch).min(self.groups())
+    /// The stretch of a group's own panels.
+    fn own(self, group: usize) -> usize {
+        group * GROUP / self.width
+    }
+
+    /// The stretch where who leads a group begins.
+    fn first(self, group: usize) -> usize {
+        let own = self.own(group);
+        own - (own * self.sixteenths).div_ceil(16).min(self.reach)
     }
 
     fn tasks(self) -> Vec<Task> {
-        let stretches = self.panels.div_ceil(self.width);
-        let mut tasks = Vec::new();
-        for time in 0..=stretches + BEHIND * (self.sweeps - 1) {
-            for sweep in 0..self.sweeps {
-                match time.checked_sub(BEHIND * sweep) {
-                    Some(phase) if phase <= stretches => self.phase(sweep, phase, &mut tasks),
-                    _ => {}
+        // When a task is wanted, in panels that are placed by then.
+        let mut tasks = Vec::with_capacity(self.len());
+        let mut begun = vec![0; self.groups()];
+        for sweep in 0..self.sweeps {
+            let shift = 2 * self.width * sweep;
+            let mut last = 0;
+            for group in 0..self.groups() {
+                let (own, first) = (self.own(group), self.first(group));
+                // Who leads needs two thirds of the time that the panels do.
+                let way = group * GROUP - first * self.width;
+                let begins = (group * GROUP - 2 * way / 3).saturating_sub(self.width).max(first * self.width);
+                last = last.max(begins + shift).max(begun[group]);
+                tasks.push((last, Task { sweep, group, stretch: first, kind: Kind::Leads }));
+                for stretch in 0..=own {
+                    let kind = if stretch < first { Kind::Carries } else { Kind::Follows };
+                    let mut time = (stretch + 1) * self.width + shift;
+                    if kind == Kind::Follows {
+                        time = time.max(last);
+                    }
+                    begun[group] = begun[group].max(time);
+                    tasks.push((time, Task { sweep, group, stretch, kind }));
                 }
             }
         }
-        tasks
-    }
-
-    /// The rows through the stretch before, and who leads those of the stretch behind: they wait for the stretch of the
-    /// phase, whose leaders have begun. What they themselves wait for comes first.
-    fn phase(self, sweep: usize, phase: usize, tasks: &mut Vec<Task>) {
-        let lead = |stretch: usize, tasks: &mut Vec<Task>| {
-            let first = stretch.saturating_sub(1);
-            tasks.extend(self.own(stretch).map(|group| Task { sweep, group, stretch: first, leads: true }));
-        };
-        let Some(before) = phase.checked_sub(1) else {
-            lead(0, tasks);
-            lead(1, tasks);
-            return;
-        };
-        let follow = |group| Task { sweep, group, stretch: before, leads: false };
-        let next = self.own(phase + 1);
-        tasks.extend(next.clone().map(follow));
-        lead(phase + 1, tasks);
-        tasks.extend((self.own(before).start..next.start).chain(next.end..self.groups()).map(follow));
+        tasks.sort_by_key(|&(time, task)| (time, task.sweep, task.kind));
+        tasks.into_iter().map(|(_, task)| task).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::iter;
 
     /// What a task waits for, as task.cuh and flow.cuh have it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
-        let Task { sweep, group, stretch, leads } = task;
-        let own = group * GROUP / of.width;
-        let follower = |sweep, stretch| Task { sweep, group, stretch, leads: false };
-        let leader = |group: usize| {
-            let first = (group * GROUP / of.width).saturating_sub(1);
-            Task { sweep, group, stretch: first, leads: true }
+        let Task { sweep, group, stretch, kind } = task;
+        let follower = |sweep: usize, stretch: usize| {
+            let kind = if stretch < of.first(group) { Kind::Carries } else { Kind::Follows };
+            Task { sweep, group, stretch, kind }
         };
+        let leader = |group: usize| Task { sweep, group, stretch: of.first(group), kind: Kind::Leads };
         let mut awaited = Vec::new();
-        // V, and L of the sweep before.
-        awaited.extend(stretch.checked_sub(1).map(|before| follower(sweep, before)));
-        awaited
-            .extend(sweep.checked_sub(1).map(|before| follower(before, if leads { own } else { stretch })));
+        // V.
+        if stretch > of.first(group) {
+            awaited.push(leader(group));
+        } else if stretch > 0 {
+            awaited.push(follower(sweep, stretch - 1));
+        }
+        // L of the sweep before.
+        if let Some(before) = sweep.checked_sub(1) {
+            let last = if kind == Kind::Leads { of.own(group) } else { stretch };
+            awaited.extend((stretch..=last).map(|stretch| follower(before, stretch)));
+        }
         // The panels, and who reads the L that is to be written.
-        if leads {
-            awaited.extend((stretch * of.width / GROUP..group).map(leader));
-        } else {
-            awaited.extend(of.own(stretch).filter(|&other| other <= group).map(leader));
-            awaited.extend((stretch + 1 >= own).then(|| leader(group)));
+        let panels = stretch * of.width / GROUP..(stretch + 1) * of.width / GROUP;
+        match kind {
+            Kind::Leads => awaited.extend((panels.start..group).map(leader)),
+            Kind::Follows => awaited
+                .extend(panels.filter(|&other| other < group).map(leader).chain(iter::once(leader(group)))),
+            Kind::Carries => awaited.extend(panels.map(leader)),
         }
         awaited
     }
@@ -133,14 +168,17 @@ mod tests {
     fn each_task_is_there_once_and_behind_what_it_waits_for() {
         for (panels, sweeps, width) in [(1, 1, 2), (1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 8), (33, 2, 16)]
         {
-            let of = Schedule { panels, sweeps, width };
-            let tasks = of.tasks();
-            assert_eq!(tasks.len(), of.len(), "{of:?}");
-            let place = |task: Task| tasks.iter().position(|&other| other == task);
-            for (at, &task) in tasks.iter().enumerate() {
-                assert_eq!(place(task), Some(at), "{task:?} twice in {of:?}");
-                for before in awaited(task, of) {
-                    assert!(place(before).is_some_and(|before| before < at), "{before:?}, {task:?}, {of:?}");
+            for (sixteenths, reach) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
+                let of = Schedule { panels, sweeps, width, sixteenths, reach };
+                let tasks = of.tasks();
+                assert_eq!(tasks.len(), of.len(), "{of:?}");
+                let place = |task: Task| tasks.iter().position(|&other| other == task);
+                for (at, &task) in tasks.iter().enumerate() {
+                    assert_eq!(place(task), Some(at), "{task:?} twice in {of:?}");
+                    for before in awaited(task, of) {
+                        let found = place(before).is_some_and(|before| before < at);
+                        assert!(found, "{before:?}, {task:?}, {of:?}");
+                    }
                 }
             }
         }

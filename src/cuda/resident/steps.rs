@@ -175,19 +175,21 @@ struct Arguments {
     sign: f64,
     plus: c_int,
     width: c_int,
+    places: c_int,
     tasks: u64,
 }
 
-/// Marks that so many sweeps of order n take: the number of blocks that have begun, and for each sweep one for each panel
-/// and one for each group of rows.
-pub(super) fn marks(order: usize, sweeps: usize) -> usize {
-    let panels = order.div_ceil(PANEL_COLS);
-    1 + sweeps * (panels + panels.div_ceil(GROUP))
+/// Marks that the sweeps of a schedule take: the number of blocks that have begun, and for each sweep one for each panel
+/// and two for each group of rows and stretch.
+pub(super) fn marks(schedule: Schedule) -> usize {
+    let (panels, sweeps) = (schedule.panels(), schedule.sweeps());
+    1 + sweeps * (panels + 2 * panels.div_ceil(GROUP) * panels.div_ceil(schedule.width()))
 }
 
-/// Scalars of V between stretches that so many sweeps of order n take: twice the rows of each group.
-pub(super) fn kept(order: usize, sweeps: usize) -> usize {
-    2 * sweeps * order.next_multiple_of(GROUP * PANEL_COLS) * V_COLS
+/// Scalars of V between stretches that they take.
+pub(super) fn kept(schedule: Schedule) -> usize {
+    let groups = schedule.sweeps() * schedule.panels().div_ceil(GROUP);
+    groups * schedule.places() * GROUP * PANEL_COLS * V_COLS
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
@@ -201,8 +203,8 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD && self.state.len() >= sweeps * STATE);
         debug_assert!(self.pivots.len() >= self.n && self.status.len() > 0);
-        debug_assert!(self.marks.len() >= marks(self.n, sweeps) && self.kept.len() >= kept(self.n, sweeps));
-        debug_assert!(self.schedule == Schedule::new(panels, sweeps));
+        debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
+        debug_assert!(self.marks.len() >= marks(self.schedule) && self.kept.len() >= kept(self.schedule));
         Arguments {
             from: self.from.address(),
             to: self.to.address(),
@@ -224,6 +226,7 @@ impl<T: Scalar> Sweeps<'_, T> {
             sign: 0.0,
             plus: self.plus as c_int,
             width: self.schedule.width() as c_int,
+            places: self.schedule.places() as c_int,
             tasks: self.tasks.address(),
         }
     }
