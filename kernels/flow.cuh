@@ -74,14 +74,21 @@ __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, con
                                       State& state) {
     const Sweep<T>& sweep = place.sweep;
     const int end = task.end;
-    if (task.begin < end) place.fetch(at, (long long)task.begin * ROWS);
+    const auto fetch = [&](int panel) {
+        if (sweep.before && (panel == task.begin || panel % task.width == 0)) {
+            if (at.lane == 0) task.await_l(panel / task.width);
+            __syncwarp();
+        }
+        place.fetch(at, (long long)panel * ROWS);
+    };
+    if (task.begin < end) fetch(task.begin);
 #pragma unroll 1
     for (int panel = task.begin; panel < end; ++panel) {
         const long long column = (long long)panel * ROWS;
         const double* const record = sweep.records + (long long)panel * RECORD;
         copy_async_wait_all();
         place.take(at, column, rows.l);
-        if (panel + 1 < end) place.fetch(at, column + ROWS);
+        if (panel + 1 < end) fetch(panel + 1);
         if (panel + 3 < end) place.prefetch(at, column + 3 * ROWS);
         const int how = await_by_warp(sweep, panel, PLACED);
         if (panel + 1 == end) state.load(sweep);

@@ -52,7 +52,7 @@ struct Sweep {
     // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and what
     // task.cuh has of each 128 rows.
     int* marks;
-    const int* before; // those of the sweep before over the same L, if there is one
+    int* before; // those of the sweep before over the same L, if there is one
     long long n;
     long long number; // of the first column
     double sign;

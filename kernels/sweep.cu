@@ -22,8 +22,8 @@
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
 // records, state, pivots, status, marks, and inverse and refine of later sweeps, written.
 // Launch: a block for each task of task.cuh, of 256 threads; at most eight sweeps. Tasks: for each sweep and group, one
-// that leads, from any stretch up to the group's own; and one for each stretch up to the group's own, which carries where
-// it is before that. `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
+// that leads, from any stretch up to the group's own; one for each stretch up to the group's own, which carries where it
+// is before that; and for each sweep but the first and each diagonal block, one that inverts. `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
 // (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a tile (TILE).
 #include "flow.cuh"
 #include "group.cuh"
@@ -32,16 +32,23 @@
 
 __device__ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-// The inverses of a group's diagonal blocks.
 template <class T>
-__device__ __noinline__ void invert_group(Inverting& shared, const T* l, long long l_stride, double* inverse,
-                                          int* refine, int height) {
-#pragma unroll 1
-    for (int j = 0; j * ROWS < height; ++j) {
-        invert(shared, l + j * ROWS * (l_stride + 1), l_stride, inverse + j * ROWS * ROWS, refine + j,
-               height - j * ROWS);
-        __syncthreads();
-    }
+__device__ __noinline__ void invert_apart(Inverting& shared, const T* l, long long l_stride, double* inverse,
+                                          int* refine, long long height) {
+    invert(shared, l, l_stride, inverse, refine, height);
+}
+
+// The inverse of one of a group's diagonal blocks.
+template <class T>
+__device__ __forceinline__ void invert_block(const Task<T>& task, Inverting& shared) {
+    const Sweep<T>& sweep = task.sweep;
+    const int panel = task.group * GROUP + task.stretch;
+    const long long first = (long long)panel * ROWS;
+    if (threadIdx.x == 0) task.await_l(task.own());
+    __syncthreads();
+    invert_apart(shared, sweep.from + first * (sweep.l_stride + 1), sweep.l_stride,
+                 sweep.inverse + first * ROWS, sweep.refine + panel, sweep.n - first);
+    task.finish();
 }
 
 // A group's rows to their diagonal blocks, and those.
@@ -54,15 +61,15 @@ __device__ __forceinline__ void lead(const Lane& at, const Task<T>& task, const 
     const int height = (int)min(sweep.n - begin, (long long)HEIGHT);
     const T* const l = sweep.from + begin * (sweep.l_stride + 1);
     double* const inverse = sweep.inverse + begin * ROWS;
-    if (sweep.before)
-        invert_group(*(Inverting*)memory, l, sweep.l_stride, inverse, sweep.refine + first, height);
     Rows rows;
     task.load(at, place.row, rows.v);
     const Tiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
-    tiles.start();
-    const int refined[GROUP] = {sweep.refine[first], panels > 1 ? sweep.refine[first + 1] : 0};
+    if (!sweep.before) tiles.start();
     State state;
     ahead(at, place, task, rows, state);
+    task.await_inverses();
+    if (sweep.before) tiles.start();
+    const int refined[GROUP] = {sweep.refine[first], panels > 1 ? sweep.refine[first + 1] : 0};
     Shared& shared = *(Shared*)memory;
     put(at, shared.v + WARP_ROWS * at.warp * LD, rows.v);
     solve(shared, tiles, sweep, first, state, refined);
@@ -74,6 +81,8 @@ template <class T>
 __device__ __forceinline__ void follow(const Lane& at, const Task<T>& task, const Place<T>& place, int slots,
                                        double* staged) {
     Rows rows;
+    if (threadIdx.x == 0) task.await_l(task.stretch);
+    __syncthreads();
     place.fetch(at, (long long)task.begin * ROWS);
     task.load(at, place.row, rows.v);
     through(at, place, staged, slots, task.begin, task.end, rows);
@@ -94,9 +103,10 @@ __device__ __forceinline__ void work(const Sweeps<T>& sweeps, int slots) {
     const Lane at;
     const Place<T> place{task.sweep, (long long)task.group * HEIGHT + WARP_ROWS * at.warp + at.row,
                          (T*)memory + WARP_ROWS * at.warp * ROWS};
-    task.await_l();
     if (task.kind == LEADS)
         lead(at, task, place, slots, memory, memory + FRONT);
+    else if (task.kind == INVERTS)
+        invert_block(task, *(Inverting*)memory);
     else
         follow(at, task, place, slots, memory + FRONT);
 }

@@ -14,9 +14,10 @@ struct Sweeps {
     const unsigned* tasks; // in the order in which they begin
 };
 
-// What is done with a group of rows: through a stretch of panels, L and V, which is given on to the next; from a stretch
-// on with V alone to the group's own panels, and through those; through a stretch of panels behind who has led.
-constexpr unsigned CARRIES = 0, LEADS = 1, FOLLOWS = 2;
+// What is done with a group of rows: through a stretch of panels, L and V, which is given on to the next; the inverse of a
+// diagonal block as the sweep before leaves it; from a stretch on with V alone to the group's own panels, and through
+// those; through a stretch of panels behind who has led.
+constexpr unsigned CARRIES = 0, INVERTS = 1, LEADS = 2, FOLLOWS = 3;
 
 // Groups of rows and stretches are counted from 0.
 template <class T>
@@ -27,7 +28,8 @@ struct Task {
     int begin, end; // the panels on the way
     int width, places;
 
-    // A word: the group in 14 bits, the stretch in 12, the sweep in 3, the kind in 2.
+    // A word: the group in 14 bits, the stretch in 12 (or which of the group's diagonal blocks), the sweep in 3, the kind
+    // in 2.
     __device__ __forceinline__ Task(const Sweeps<T>& sweeps, unsigned word)
         : sweep(sweeps.first), group(word & 0x3fff), stretch(word >> 14 & 0xfff), kind(word >> 29),
           width(sweeps.width), places(sweeps.places) {
@@ -50,16 +52,20 @@ struct Task {
     __device__ __forceinline__ int panels() const { return (int)((sweep.n + ROWS - 1) / ROWS); }
     __device__ __forceinline__ int groups() const { return (panels() + GROUP - 1) / GROUP; }
     __device__ __forceinline__ int stretches() const { return (panels() + width - 1) / width; }
+    // The stretch of the group's own panels.
+    __device__ __forceinline__ int own() const { return group * GROUP / width; }
     // The panel behind the group's own.
     __device__ __forceinline__ int own_end() const { return min((group + 1) * GROUP, panels()); }
 
-    // Waits until L is as the sweep before leaves it, and nobody else is to read what will be written.
-    __device__ __forceinline__ void await_l() const {
-        if (threadIdx.x == 0) {
-            for (int part = stretch; sweep.before && part * width < (kind == LEADS ? own_end() : end); ++part)
-                await(done(sweep.before, part), 1);
-            if (kind == FOLLOWS && sweep.from == sweep.to) await(sweep, own_end() - 1, WEIGHED);
-        }
+    // By one thread. Waits until the sweep before has written this stretch of L, and nobody reads what will be written.
+    __device__ __forceinline__ void await_l(int part) const {
+        if (sweep.before) await(done(sweep.before, part), 1);
+        if (kind == FOLLOWS && sweep.from == sweep.to) await(sweep, own_end() - 1, WEIGHED);
+    }
+
+    // Waits for the inverses of the group's diagonal blocks.
+    __device__ __forceinline__ void await_inverses() const {
+        if (sweep.before && threadIdx.x == 0) await(done(sweep.before, own()), 1 + own_end() - group * GROUP);
         __syncthreads();
     }
 
@@ -93,10 +99,11 @@ struct Task {
         if (at.lane == 0) add_release(known(stretch), 1);
     }
 
-    // L of the stretch is written.
+    // L of the stretch is written, or a diagonal block inverted.
     __device__ __forceinline__ void finish() const {
+        int* const mark = kind == INVERTS ? done(sweep.before, own()) : done(sweep.marks, stretch);
         __syncthreads();
-        if (threadIdx.x == 0) store_release(done(sweep.marks, stretch), 1);
+        if (threadIdx.x == 0) add_release(mark, 1);
     }
 
 private:
@@ -104,9 +111,8 @@ private:
     __device__ __forceinline__ int* known(int stretch) const {
         return sweep.marks + panels() + group * stretches() + stretch;
     }
-    // And whether its new L is there.
-    template <class Mark>
-    __device__ __forceinline__ Mark* done(Mark* marks, int stretch) const {
+    // And whether its new L is there; and how many of the group's diagonal blocks are inverted.
+    __device__ __forceinline__ int* done(int* marks, int stretch) const {
         return marks + panels() + (groups() + group) * stretches() + stretch;
     }
     __device__ __forceinline__ Word<double>* kept(int stretch) const {

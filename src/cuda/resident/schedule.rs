@@ -8,6 +8,8 @@ pub(super) const GROUP: usize = 2;
 enum Kind {
     /// Through a stretch of panels, L and V, which is given on to the next.
     Carries,
+    /// The inverse of a diagonal block as the sweep before leaves it.
+    Inverts,
     /// With V alone from a stretch on to the diagonal, and through it.
     Leads,
     /// Through a stretch of panels behind who leads.
@@ -18,9 +20,14 @@ enum Kind {
 struct Task {
     sweep: usize,
     group: usize,
+    /// Or, where it inverts, which of the group's diagonal blocks.
     stretch: usize,
     kind: Kind,
 }
+
+/// A sweep is so many panels behind the one before over the same L: what it takes from a panel of the one to the same of
+/// the other.
+const BEHIND: usize = 24;
 
 impl Task {
     /// As the kernel takes it.
@@ -45,20 +52,17 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub fn new(panels: usize, sweeps: usize) -> Self {
-        let env = |name: &str, default: usize| std::env::var(name).map_or(default, |w| w.parse().unwrap());
-        let width = env("CHOLUPDATE_WIDTH", 8);
-        Self {
-            panels,
-            sweeps,
-            width,
-            sixteenths: env("CHOLUPDATE_SIXT", 11),
-            reach: env("CHOLUPDATE_REACH", 1000),
-        }
+        let env = |name: &str| std::env::var(name).ok().map(|w| w.parse::<usize>().unwrap());
+        let width = env("CHOLUPDATE_WIDTH").unwrap_or(8);
+        let sixteenths = env("CHOLUPDATE_SIXT").unwrap_or(11);
+        let reach = env("CHOLUPDATE_REACH").unwrap_or(1000);
+        Self { panels, sweeps, width, sixteenths, reach }
     }
 
     /// How many tasks.
     pub fn len(self) -> usize {
         self.sweeps * (0..self.groups()).map(|group| self.own(group) + 2).sum::<usize>()
+            + (self.sweeps - 1) * self.panels
     }
 
     pub fn panels(self) -> usize {
@@ -101,26 +105,30 @@ impl Schedule {
     fn tasks(self) -> Vec<Task> {
         // When a task is wanted, in panels that are placed by then.
         let mut tasks = Vec::with_capacity(self.len());
+        // When the last tasks of a group begin, in the sweep before.
         let mut begun = vec![0; self.groups()];
         for sweep in 0..self.sweeps {
-            let shift = 2 * self.width * sweep;
-            let mut last = 0;
+            let shift = BEHIND * sweep;
+            let mut leads = 0;
             for group in 0..self.groups() {
+                let mut add = |time, stretch, kind| tasks.push((time, Task { sweep, group, stretch, kind }));
+                let blocks = if sweep > 0 { GROUP.min(self.panels - group * GROUP) } else { 0 };
+                (0..blocks).for_each(|block| add(begun[group], block, Kind::Inverts));
                 let (own, first) = (self.own(group), self.first(group));
                 // Who leads needs two thirds of the time that the panels do.
                 let way = group * GROUP - first * self.width;
                 let begins = (group * GROUP - 2 * way / 3).saturating_sub(self.width).max(first * self.width);
-                last = last.max(begins + shift).max(begun[group]);
-                tasks.push((last, Task { sweep, group, stretch: first, kind: Kind::Leads }));
+                leads = leads.max(begins + shift).max(begun[group]);
+                add(leads, first, Kind::Leads);
                 for stretch in 0..=own {
-                    let kind = if stretch < first { Kind::Carries } else { Kind::Follows };
-                    let mut time = (stretch + 1) * self.width + shift;
-                    if kind == Kind::Follows {
-                        time = time.max(last);
+                    let time = (stretch + 1) * self.width + shift;
+                    if stretch < first {
+                        add(time, stretch, Kind::Carries);
+                    } else {
+                        add(time.max(leads), stretch, Kind::Follows);
                     }
-                    begun[group] = begun[group].max(time);
-                    tasks.push((time, Task { sweep, group, stretch, kind }));
                 }
+                begun[group] = leads.max((own + 1) * self.width + shift);
             }
         }
         tasks.sort_by_key(|&(time, task)| (time, task.sweep, task.kind));
@@ -131,7 +139,6 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::iter;
 
     /// What a task waits for, as task.cuh and flow.cuh have it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
@@ -141,7 +148,12 @@ mod tests {
             Task { sweep, group, stretch, kind }
         };
         let leader = |group: usize| Task { sweep, group, stretch: of.first(group), kind: Kind::Leads };
+        let before = sweep.checked_sub(1);
         let mut awaited = Vec::new();
+        if kind == Kind::Inverts {
+            awaited.extend(before.map(|before| follower(before, of.own(group))));
+            return awaited;
+        }
         // V.
         if stretch > of.first(group) {
             awaited.push(leader(group));
@@ -149,17 +161,21 @@ mod tests {
             awaited.push(follower(sweep, stretch - 1));
         }
         // L of the sweep before.
-        if let Some(before) = sweep.checked_sub(1) {
+        if let Some(before) = before {
             let last = if kind == Kind::Leads { of.own(group) } else { stretch };
             awaited.extend((stretch..=last).map(|stretch| follower(before, stretch)));
         }
         // The panels, and who reads the L that is to be written.
         let panels = stretch * of.width / GROUP..(stretch + 1) * of.width / GROUP;
         match kind {
-            Kind::Leads => awaited.extend((panels.start..group).map(leader)),
-            Kind::Follows => awaited
-                .extend(panels.filter(|&other| other < group).map(leader).chain(iter::once(leader(group)))),
-            Kind::Carries => awaited.extend(panels.map(leader)),
+            Kind::Leads => {
+                awaited.extend((panels.start..group).map(leader));
+                let blocks = before.map_or(0, |_| GROUP.min(of.panels - group * GROUP));
+                let inverter = |block| Task { sweep, group, stretch: block, kind: Kind::Inverts };
+                awaited.extend((0..blocks).map(inverter));
+            }
+            Kind::Follows => awaited.extend(panels.filter(|&other| other < group).chain([group]).map(leader)),
+            _ => awaited.extend(panels.map(leader)),
         }
         awaited
     }
