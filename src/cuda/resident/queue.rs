@@ -5,7 +5,7 @@
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::cut::Cut;
-use super::schedule::Schedule;
+use super::schedule::{Cutting, Schedule};
 use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
 use crate::change::Change;
@@ -36,6 +36,8 @@ pub(super) struct Queue<T> {
     marks: DeviceBuffer<i32>,
     /// Of a launch of all sweeps that go together, and of one with fewer.
     tasks: [Tasks; 2],
+    /// For one sweep, and for several.
+    cuttings: [Cutting; 2],
     /// V, columns `v_stride` apart: in host memory, and on the device.
     v: (Pinned<T>, DeviceBuffer<T>),
     v_stride: usize,
@@ -52,7 +54,10 @@ impl<T: Scalar> Queue<T> {
         let len = v_stride * cut.columns();
         let panels = order.div_ceil(PANEL_COLS);
         let together = cut.count().min(TOGETHER);
-        let schedule = |sweeps| Schedule::new(panels, sweeps);
+        let cuttings = [false, true].map(|many| Cutting::new(panels, many, device.multiprocessors()));
+        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
+        // Also of fewer sweeps, and of fewer panels.
+        let most = |of: fn(Schedule) -> usize, sweeps| of(schedule(1)).max(of(schedule(sweeps)));
         Ok(Self {
             steps: Steps::load(device)?,
             stream: Stream::new(device)?,
@@ -60,12 +65,13 @@ impl<T: Scalar> Queue<T> {
             refine: DeviceBuffer::new(device, panels)?,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
             state: DeviceBuffer::new(device, together * STATE)?,
-            kept: DeviceBuffer::new(device, kept(schedule(together)))?,
-            marks: DeviceBuffer::new(device, marks(schedule(together)))?,
+            kept: DeviceBuffer::new(device, most(kept, together))?,
+            marks: DeviceBuffer::new(device, most(marks, together))?,
             tasks: [
                 Tasks::new(device, if together == TOGETHER { schedule(TOGETHER).len() } else { 0 })?,
-                Tasks::new(device, schedule(together.min(TOGETHER - 1)).len())?,
+                Tasks::new(device, most(Schedule::len, together.min(TOGETHER - 1)))?,
             ],
+            cuttings,
             v: (Pinned::new(device, len)?, DeviceBuffer::new(device, len)?),
             v_stride,
             pivots: (DeviceBuffer::new(device, order)?, Pinned::new(device, order)?),
@@ -140,12 +146,16 @@ impl<T: Scalar> Queue<T> {
         }
     }
 
+    fn schedule(&self, panels: usize, sweeps: usize) -> Schedule {
+        Schedule::new(panels, sweeps, self.cuttings[usize::from(sweeps > 1)])
+    }
+
     /// The tasks of all launches to the device.
     fn send_tasks(&mut self, plan: &Plan, cut: Cut) -> Result<(), Error> {
         let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
         for first in (0..cut.count()).step_by(TOGETHER) {
             let count = (cut.count() - first).min(TOGETHER);
-            let schedule = Schedule::new(panels, count);
+            let schedule = self.schedule(panels, count);
             // SAFETY: the stream alone uses this memory; what `run` asked for before is done, and launches of as many
             // sweeps have one schedule.
             unsafe { self.tasks[usize::from(count < TOGETHER)].send(&self.stream, schedule)? };
@@ -198,7 +208,7 @@ impl<T: Scalar> Queue<T> {
             status: all(&self.status.0),
             kept: all(&self.kept),
             marks: all(&self.marks),
-            schedule: Schedule::new((self.order - start).div_ceil(PANEL_COLS), count),
+            schedule: self.schedule((self.order - start).div_ceil(PANEL_COLS), count),
             tasks: self.tasks[usize::from(count < TOGETHER)].slice(),
             n: self.order - start,
             number: start,

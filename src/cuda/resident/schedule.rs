@@ -37,11 +37,9 @@ impl Task {
     }
 }
 
-/// Tasks of one launch.
+/// How the rows of a factor are cut up, for launches of one sweep or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Schedule {
-    panels: usize,
-    sweeps: usize,
+pub(super) struct Cutting {
     /// Panels of a stretch.
     width: usize,
     /// Stretches that a leader begins before its own: so many sixteenths of those that there are, rounded up, and so many
@@ -50,13 +48,39 @@ pub(super) struct Schedule {
     reach: usize,
 }
 
-impl Schedule {
-    pub fn new(panels: usize, sweeps: usize) -> Self {
+impl Cutting {
+    /// Measured on an NVIDIA H200. Where there are multiprocessors to spare, the time is that of the panels one after the
+    /// other: rows are cut finely, and who leads goes far ahead. Where there are not, V alone and a stretch's beginning are
+    /// work that does not pay.
+    pub fn new(order_panels: usize, together: bool, multiprocessors: usize) -> Self {
+        let groups = order_panels.div_ceil(GROUP);
+        let width = match groups {
+            ..=8 => 2,
+            ..=16 => 4,
+            _ if together || groups <= multiprocessors => 8,
+            _ => 16,
+        };
         let env = |name: &str| std::env::var(name).ok().map(|w| w.parse::<usize>().unwrap());
-        let width = env("CHOLUPDATE_WIDTH").unwrap_or(8);
-        let sixteenths = env("CHOLUPDATE_SIXT").unwrap_or(11);
-        let reach = env("CHOLUPDATE_REACH").unwrap_or(1000);
-        Self { panels, sweeps, width, sixteenths, reach }
+        let width = env("CHOLUPDATE_WIDTH").unwrap_or(width);
+        if together {
+            return Self { width, sixteenths: 16, reach: env("CHOLUPDATE_REACH").unwrap_or(1) };
+        }
+        let sixteenths = 16_usize.saturating_sub(10 * groups / multiprocessors.max(1)).clamp(2, 11);
+        Self { width, sixteenths, reach: usize::MAX }
+    }
+}
+
+/// Tasks of one launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Schedule {
+    panels: usize,
+    sweeps: usize,
+    cutting: Cutting,
+}
+
+impl Schedule {
+    pub fn new(panels: usize, sweeps: usize, cutting: Cutting) -> Self {
+        Self { panels, sweeps, cutting }
     }
 
     /// How many tasks.
@@ -74,7 +98,7 @@ impl Schedule {
     }
 
     pub fn width(self) -> usize {
-        self.width
+        self.cutting.width
     }
 
     /// For V of a group between stretches.
@@ -93,13 +117,13 @@ impl Schedule {
 
     /// The stretch of a group's own panels.
     fn own(self, group: usize) -> usize {
-        group * GROUP / self.width
+        group * GROUP / self.cutting.width
     }
 
     /// The stretch where who leads a group begins.
     fn first(self, group: usize) -> usize {
         let own = self.own(group);
-        own - (own * self.sixteenths).div_ceil(16).min(self.reach)
+        own - (own * self.cutting.sixteenths).div_ceil(16).min(self.cutting.reach)
     }
 
     fn tasks(self) -> Vec<Task> {
@@ -116,19 +140,21 @@ impl Schedule {
                 (0..blocks).for_each(|block| add(begun[group], block, Kind::Inverts));
                 let (own, first) = (self.own(group), self.first(group));
                 // Who leads needs two thirds of the time that the panels do.
-                let way = group * GROUP - first * self.width;
-                let begins = (group * GROUP - 2 * way / 3).saturating_sub(self.width).max(first * self.width);
+                let way = group * GROUP - first * self.cutting.width;
+                let begins = (group * GROUP - 2 * way / 3)
+                    .saturating_sub(self.cutting.width)
+                    .max(first * self.cutting.width);
                 leads = leads.max(begins + shift).max(begun[group]);
                 add(leads, first, Kind::Leads);
                 for stretch in 0..=own {
-                    let time = (stretch + 1) * self.width + shift;
+                    let time = (stretch + 1) * self.cutting.width + shift;
                     if stretch < first {
                         add(time, stretch, Kind::Carries);
                     } else {
                         add(time.max(leads), stretch, Kind::Follows);
                     }
                 }
-                begun[group] = leads.max((own + 1) * self.width + shift);
+                begun[group] = leads.max((own + 1) * self.cutting.width + shift);
             }
         }
         tasks.sort_by_key(|&(time, task)| (time, task.sweep, task.kind));
@@ -166,7 +192,7 @@ mod tests {
             awaited.extend((stretch..=last).map(|stretch| follower(before, stretch)));
         }
         // The panels, and who reads the L that is to be written.
-        let panels = stretch * of.width / GROUP..(stretch + 1) * of.width / GROUP;
+        let panels = stretch * of.cutting.width / GROUP..(stretch + 1) * of.cutting.width / GROUP;
         match kind {
             Kind::Leads => {
                 awaited.extend((panels.start..group).map(leader));
@@ -185,7 +211,7 @@ mod tests {
         for (panels, sweeps, width) in [(1, 1, 2), (1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 8), (33, 2, 16)]
         {
             for (sixteenths, reach) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
-                let of = Schedule { panels, sweeps, width, sixteenths, reach };
+                let of = Schedule::new(panels, sweeps, Cutting { width, sixteenths, reach });
                 let tasks = of.tasks();
                 assert_eq!(tasks.len(), of.len(), "{of:?}");
                 let place = |task: Task| tasks.iter().position(|&other| other == task);
