@@ -17,7 +17,20 @@ pub enum Weights<'a, T> {
 }
 
 impl<T: Scalar> Weights<'_, T> {
-    fn of(&self, column: usize) -> T {
+    /// Whether they are finite, and as many as there are columns.
+    ///
+    /// # Errors
+    /// `Shape` or `NonFinite`, naming `weights`.
+    pub fn check(&self, columns: usize) -> Result<(), Error> {
+        let Self::Each(w) = self else { return Ok(()) };
+        extent("weights", "entries", columns, w.len())?;
+        match w.iter().position(|w| !w.is_finite()) {
+            Some(row) => Err(Error::NonFinite { argument: "weights", row, column: 0 }),
+            None => Ok(()),
+        }
+    }
+
+    pub fn of(&self, column: usize) -> T {
         match self {
             Self::Plus => T::ONE,
             Self::Minus => -T::ONE,
@@ -26,11 +39,9 @@ impl<T: Scalar> Weights<'_, T> {
     }
 }
 
-/// A + V diag(w) Vᵀ with V (n × k) and w (k) known to be finite and of the right shape.
-#[derive(Clone, Copy)]
-pub struct Change<'a, T> {
-    v: MatRef<'a, T>,
-    weights: Weights<'a, T>,
+/// What V diag(w) Vᵀ with V (n × k) is to a factor, wherever V may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Outline {
     /// Columns with a positive weight.
     pub plus: usize,
     /// Columns with a negative weight.
@@ -41,6 +52,64 @@ pub struct Change<'a, T> {
     pub row_norm: f64,
 }
 
+impl Outline {
+    /// Of no columns.
+    pub fn new(order: usize) -> Self {
+        Self { plus: 0, minus: 0, first_row: order, row_norm: 0.0 }
+    }
+
+    /// Takes note of a column of V: its weight, the magnitude of its largest entry, and its first row before the one
+    /// given that is not zero; k is the number of columns.
+    ///
+    /// # Errors
+    /// `Overflow`: V and w are finite, but √|w| v and its square must be as well.
+    pub fn add<T: Scalar>(
+        &mut self,
+        (weight, largest): (T, T),
+        k: usize,
+        first_row: impl FnOnce(usize) -> Option<usize>,
+    ) -> Result<(), Error> {
+        let square = weight.abs().to_f64().sqrt() * largest.to_f64();
+        let square = square * square * k as f64;
+        if !(square <= T::LARGE_SQUARE.to_f64()) {
+            return Err(Error::Overflow { argument: "v" });
+        }
+        if weight == T::ZERO {
+            return Ok(());
+        }
+        if weight > T::ZERO {
+            self.plus += 1;
+            self.row_norm = self.row_norm.max(square.sqrt());
+        } else {
+            self.minus += 1;
+        }
+        self.first_row = first_row(self.first_row).unwrap_or(self.first_row);
+        Ok(())
+    }
+
+    /// The first column of L (n × n) to work on, or `None` where nothing changes.
+    ///
+    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
+    /// which is exact.
+    pub fn first_column<T>(&self, order: usize) -> Option<usize> {
+        let line = 64 / size_of::<T>();
+        (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
+    }
+
+    /// Columns of V that count: those whose weight is not zero.
+    pub fn rank(&self) -> usize {
+        self.plus + self.minus
+    }
+}
+
+/// A + V diag(w) Vᵀ with V (n × k) and w (k) known to be finite and of the right shape.
+#[derive(Clone, Copy)]
+pub struct Change<'a, T> {
+    v: MatRef<'a, T>,
+    weights: Weights<'a, T>,
+    pub outline: Outline,
+}
+
 impl<'a, T: Scalar> Change<'a, T> {
     /// Checks the arguments, a large V on the threads of `par`.
     ///
@@ -49,13 +118,8 @@ impl<'a, T: Scalar> Change<'a, T> {
     pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize, par: Par) -> Result<Self, Error> {
         extent("v", "rows", order, v.nrows())?;
         let k = v.ncols();
-        if let Weights::Each(w) = weights {
-            extent("weights", "entries", k, w.len())?;
-            if let Some(row) = w.iter().position(|w| !w.is_finite()) {
-                return Err(Error::NonFinite { argument: "weights", row, column: 0 });
-            }
-        }
-        let mut change = Self { v, weights, plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+        weights.check(k)?;
+        let mut outline = Outline::new(order);
         let mut largest = [Ok(T::ZERO); COLUMNS_AT_ONCE];
         for (r, column) in v.col_iter().enumerate() {
             let at = r % COLUMNS_AT_ONCE;
@@ -63,41 +127,19 @@ impl<'a, T: Scalar> Change<'a, T> {
                 largest_entries(v.subcols(r, COLUMNS_AT_ONCE.min(k - r)), &mut largest, par);
             }
             let largest = largest[at].map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
-            let weight = weights.of(r);
-            // V and w are finite, but √|w| v and its square must be as well.
-            let square = weight.abs().to_f64().sqrt() * largest.to_f64();
-            let square = square * square * k as f64;
-            if !(square <= T::LARGE_SQUARE.to_f64()) {
-                return Err(Error::Overflow { argument: "v" });
-            }
-            if weight == T::ZERO {
-                continue;
-            }
-            if weight > T::ZERO {
-                change.plus += 1;
-                change.row_norm = change.row_norm.max(square.sqrt());
-            } else {
-                change.minus += 1;
-            }
-            if let Some(row) = (0..change.first_row).find(|&i| column[i] != T::ZERO) {
-                change.first_row = row;
-            }
+            outline.add((weights.of(r), largest), k, |end| (0..end).find(|&i| column[i] != T::ZERO))?;
         }
-        Ok(change)
+        Ok(Self { v, weights, outline })
     }
 
-    /// The first column of L (n × n) to work on, or `None` where nothing changes.
-    ///
-    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
-    /// which is exact.
+    /// As [`Outline::first_column`].
     pub fn first_column(&self, order: usize) -> Option<usize> {
-        let line = 64 / size_of::<T>();
-        (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
+        self.outline.first_column::<T>(order)
     }
 
-    /// Columns of V that count: those whose weight is not zero.
+    /// As [`Outline::rank`].
     pub fn rank(&self) -> usize {
-        self.plus + self.minus
+        self.outline.rank()
     }
 
     /// The column of V that becomes column `r` < rank of the signed V, with the factor √|w| it is scaled

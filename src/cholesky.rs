@@ -1,6 +1,6 @@
 //! The front type: a factor that stays current.
 
-use crate::change::{Change, Weights};
+use crate::change::{Change, Outline, Weights};
 use crate::check::{extent, finite, finite_lower};
 use crate::cpu::{Cpu, lower};
 use crate::engine::Engine;
@@ -255,15 +255,36 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(report)
     }
 
+    /// For what one engine alone offers: the engine, its factor, and the bound on the rows of L.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn parts_mut(&mut self) -> (&E, &mut E::Factor, &mut f64) {
+        (&self.engine, &mut self.factor, &mut self.row_norm)
+    }
+
+    #[cfg(feature = "cuda")]
+    pub(crate) fn inner(&self) -> &E::Factor {
+        &self.factor
+    }
+
     /// The checked change, and the bound on the rows of L that holds after it.
-    fn check<'a>(&self, v: MatRef<'a, T>, weights: Weights<'a, T>) -> Result<(Change<'a, T>, f64), Error> {
+    pub(crate) fn check<'a>(
+        &self,
+        v: MatRef<'a, T>,
+        weights: Weights<'a, T>,
+    ) -> Result<(Change<'a, T>, f64), Error> {
         let change = Change::new(v, weights, self.order(), self.engine.par())?;
+        let row_norm = self.row_norm_after(&change.outline)?;
+        Ok((change, row_norm))
+    }
+
+    /// The bound on the rows of L that holds after a change.
+    pub(crate) fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
         let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
-        let mut row_norm = self.row_norm.hypot(change.row_norm);
+        let mut row_norm = self.row_norm.hypot(outline.row_norm);
         if overflows(row_norm) {
             // The bound never shrinks with a downdate: look at L itself before refusing.
-            row_norm = self.engine.row_norm(&self.factor)?.hypot(change.row_norm);
+            row_norm = self.engine.row_norm(&self.factor)?.hypot(outline.row_norm);
         }
-        if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok((change, row_norm)) }
+        if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
     }
 }

@@ -110,7 +110,7 @@ impl<T: Scalar> EngineCore<T> for Cpu {
     }
 
     fn modify(&self, factor: &mut HostFactor<T>, change: &Change<'_, T>) -> Result<Modification<T>, Error> {
-        if change.minus == 0 {
+        if change.outline.minus == 0 {
             return self.sweep_factor(factor, change, Sink::InPlace);
         }
         match self.safeguard {

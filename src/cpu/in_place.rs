@@ -83,12 +83,13 @@ pub fn modify_in_place<T: Scalar>(
     let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
 
     let column_major = l.row_stride() == 1 || order == 1;
-    let through_copy = !column_major || (change.minus > 0 && engine.safeguard == Safeguard::SecondBuffer);
+    let through_copy =
+        !column_major || (change.outline.minus > 0 && engine.safeguard == Safeguard::SecondBuffer);
     if !through_copy {
         let at = l.as_ptr_mut();
         let stride = l.col_stride();
         let columns = |dst| Columns { src: at.cast_const(), src_stride: stride, dst, dst_stride: stride };
-        if change.minus > 0 {
+        if change.outline.minus > 0 {
             // SAFETY: L is n × n at `at` and borrowed exclusively; a null `dst` is not written.
             unsafe { engine.sweep(columns(core::ptr::null_mut()), order, &change, &mut workspace.memory)? };
         }

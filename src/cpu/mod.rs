@@ -135,7 +135,7 @@ fn prepare<T: Scalar>(
         panel_cols: plan.panel_cols,
         block,
         lanes,
-        plus: change.plus,
-        minus: change.minus,
+        plus: change.outline.plus,
+        minus: change.outline.minus,
     }
 }

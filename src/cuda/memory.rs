@@ -24,6 +24,8 @@ unsafe impl<T: Scalar> Plain for T {}
 unsafe impl Plain for i32 {}
 // SAFETY: an integer.
 unsafe impl Plain for u8 {}
+// SAFETY: an integer.
+unsafe impl Plain for u64 {}
 
 /// Bytes of `len` scalars, at least one: the driver allocates no empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
@@ -92,6 +94,11 @@ impl<T> Clone for DeviceSlice<'_, T> {
 impl<T> Copy for DeviceSlice<'_, T> {}
 
 impl<T> DeviceSlice<'_, T> {
+    /// What somebody else has there.
+    pub(super) fn at(address: u64, len: usize) -> Self {
+        Self { address, len, buffer: PhantomData }
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

@@ -15,6 +15,7 @@
 //! | `stream` | streams, events and the copies between the memories |
 //! | `kernels` | the kernels, and for each the one function that launches it |
 //! | `dense` | a matrix in device memory, and its way there and back |
+//! | `matrix` | matrices in device memory that callers have |
 //! | `solver` | cuSOLVER's factorization, where the library is found |
 //! | `factorize` | initial factors on the GPU |
 //! | `tuning` | the parameters of a launch and of the panels |
@@ -32,6 +33,8 @@ mod factorize;
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod kernels;
+#[allow(unsafe_code, reason = "copies, and memory of somebody else")]
+mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
 mod passes;
@@ -51,5 +54,6 @@ pub use self::device::Device;
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{by_column, by_cusolver, has_cusolver};
 pub use self::hybrid::{Hybrid, HybridFactor};
-pub use self::resident::{Resident, ResidentFactor};
+pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
+pub use self::resident::{Pending, Resident, ResidentFactor};
 pub use self::tuning::Tuning;

@@ -12,6 +12,8 @@ mod failure;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;
+#[cfg(feature = "cuda")]
+mod on_device;
 mod order;
 mod peers;
 mod properties;

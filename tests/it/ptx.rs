@@ -15,7 +15,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 12] = [
+const MADE: [(&str, &str, &[&str]); 13] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
@@ -24,6 +24,7 @@ const MADE: [(&str, &str, &[&str]); 12] = [
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
     ("ptx/sweep.compute_80.ptx", "sweep.cu", &[]),
     ("ptx/sweep.compute_90.ptx", "sweep.cu", &[]),
+    ("ptx/take.compute_80.ptx", "take.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),

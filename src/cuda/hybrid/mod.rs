@@ -175,7 +175,7 @@ impl<T: Scalar> EngineCore<T> for Hybrid {
     }
 
     fn modify(&self, factor: &mut HybridFactor<T>, change: &Change<'_, T>) -> Result<Modification<T>, Error> {
-        if change.minus == 0 {
+        if change.outline.minus == 0 {
             return self.sweep_factor(factor, change, To::Itself);
         }
         match self.safeguard {
@@ -234,7 +234,8 @@ impl Hybrid {
         let panel_cols = factor.l.panel_cols();
         let start = first / panel_cols * panel_cols;
         let plan = Plan { rows: order, cols: order, start, panel_cols };
-        let passes = Passes::new::<T>(change.plus, change.minus, self.tuning.elements_per_thread);
+        let passes =
+            Passes::new::<T>(change.outline.plus, change.outline.minus, self.tuning.elements_per_thread);
         self.prepare(factor, &plan, &passes, to)?;
 
         let HybridFactor { l, spare, pipe: Some(pipe), tops, scratch, .. } = factor else {

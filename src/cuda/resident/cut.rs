@@ -1,8 +1,7 @@
 //! How the columns of V are cut up.
 
 use super::steps::V_COLS;
-use crate::change::Change;
-use crate::scalar::Scalar;
+use crate::change::Outline;
 use core::ops::Range;
 
 /// Columns of either sign, in sweeps of sixteen.
@@ -13,8 +12,8 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub fn new<T: Scalar>(change: &Change<'_, T>) -> Self {
-        Self { plus: change.plus, minus: change.minus }
+    pub fn new(outline: &Outline) -> Self {
+        Self { plus: outline.plus, minus: outline.minus }
     }
 
     /// Sweeps with a plus sign, which come first.
@@ -29,6 +28,11 @@ impl Cut {
     /// Columns of V on the device: sixteen a sweep.
     pub fn columns(self) -> usize {
         self.count() * V_COLS
+    }
+
+    /// The column on the device of a column on the host.
+    pub fn place(self, column: usize) -> usize {
+        if column < self.plus { column } else { self.of_plus() * V_COLS + column - self.plus }
     }
 
     /// The columns with a plus sign and those with a minus: the first on the host, the first on the device, how

@@ -8,10 +8,18 @@
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of a launch on the device |
 //! | `queue` | what a modification has on the device beside L, and what it asks for |
+//! | `intake` | columns that are on the device already, on their way into the engine's memory |
+//! | `modify` | a modification: what begins it, and what its outcome is |
+//! | `pending` | a modification that goes on while the host does something else |
+//! | `on_device` | V and right-hand sides in device memory |
 //! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
 mod cut;
+mod intake;
+mod modify;
+mod on_device;
+mod pending;
 mod queue;
 mod schedule;
 mod solves;
@@ -19,13 +27,15 @@ mod steps;
 mod systems;
 mod tasks;
 
-use self::cut::Cut;
+use self::intake::Intake;
+use self::modify::{Begun, To, V};
+pub use self::pending::Pending;
 use self::queue::Queue;
-use self::steps::PANEL_COLS;
 use self::systems::Systems;
 use super::dense::Dense;
 use super::device::Device;
 use super::factorize;
+use super::matrix::DeviceView;
 use super::memory::DeviceBuffer;
 use super::stream::Stream;
 use crate::change::Change;
@@ -33,8 +43,7 @@ use crate::cpu::Threads;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::factorize::blocked;
-use crate::plan::Plan;
-use crate::report::{Health, Modification};
+use crate::report::Modification;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, Par};
 use std::sync::{Mutex, PoisonError};
@@ -96,6 +105,9 @@ pub struct ResidentFactor<T> {
     /// The diagonal of L, in host memory.
     pivots: Vec<T>,
     queue: Option<Queue<T>>,
+    /// For V that is on the device already.
+    intake: Option<Intake<T>>,
+    under_way: Option<Begun>,
     systems: Mutex<Systems<T>>,
     poisoned: bool,
 }
@@ -154,7 +166,8 @@ impl<T: Scalar> EngineCore<T> for Resident {
         factor: &mut ResidentFactor<T>,
         change: &Change<'_, T>,
     ) -> Result<Modification<T>, Error> {
-        self.sweep(factor, change, To::Spare)
+        self.begin(factor, change.outline, V::OfHost(change), To::Spare)?;
+        self.settle(factor)
     }
 
     fn rehearse(
@@ -162,7 +175,8 @@ impl<T: Scalar> EngineCore<T> for Resident {
         factor: &mut ResidentFactor<T>,
         change: &Change<'_, T>,
     ) -> Result<Modification<T>, Error> {
-        self.sweep(factor, change, To::Nowhere)
+        self.begin(factor, change.outline, V::OfHost(change), To::Nowhere)?;
+        self.settle(factor)
     }
 
     fn solve_in_place(&self, factor: &ResidentFactor<T>, rhs: MatMut<'_, T>) -> Result<(), Error> {
@@ -187,73 +201,21 @@ impl<T: Scalar> EngineCore<T> for Resident {
     }
 }
 
-/// Where the new factor goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum To {
-    Itself,
-    Spare,
-    Nowhere,
-}
-
 impl Resident {
-    fn hold<T: Scalar>(&self, l: Dense<T>, pivots: Vec<T>) -> Result<ResidentFactor<T>, Error> {
-        let systems = Mutex::new(Systems::new(&self.device)?);
-        Ok(ResidentFactor { l, spare: None, pivots, queue: None, systems, poisoned: false })
+    /// B ← A⁻¹ B, with B (n × m) on the device.
+    fn solve_there<T: Scalar>(
+        &self,
+        factor: &ResidentFactor<T>,
+        rhs: &DeviceView<'_, T>,
+    ) -> Result<(), Error> {
+        rhs.is_on(&self.device, "rhs")?;
+        let l = &factor.healthy()?.l;
+        factor.systems.lock().unwrap_or_else(PoisonError::into_inner).solve_there(&self.device, l, rhs)
     }
 
-    fn sweep<T: Scalar>(
-        &self,
-        factor: &mut ResidentFactor<T>,
-        change: &Change<'_, T>,
-        mut to: To,
-    ) -> Result<Modification<T>, Error> {
-        let order = factor.healthy()?.l.order();
-        let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
-        // Rows of zeros before it leave their columns as they are.
-        let start = first / PANEL_COLS * PANEL_COLS;
-        let plan = Plan { rows: order, cols: order, start, panel_cols: PANEL_COLS };
-        let cut = Cut::new(change);
-        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, cut)) {
-            // The old one first: both might not fit.
-            factor.queue = None;
-            factor.queue = Some(Queue::new(&self.device, order, cut)?);
-        }
-        if factor.spare.is_none() {
-            match DeviceBuffer::new(&self.device, order * factor.l.stride()) {
-                Ok(spare) => factor.spare = Some(spare),
-                // Slower, but nothing is at risk; unless it is not for want of room.
-                Err(_) if change.minus == 0 && to == To::Spare => {
-                    self.device.memory_bytes()?;
-                    to = To::Itself;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        let ResidentFactor { l, spare, queue: Some(queue), .. } = factor else { return Err(Error::Poisoned) };
-        let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
-        let outcome = queue.run(&plan, cut, change, l, other);
-        match outcome {
-            Ok(None) => {}
-            Ok(Some(column)) => {
-                // An update has none; but if it had, it would have been in the middle of L.
-                factor.poisoned = to == To::Itself;
-                return Err(Error::NotPositiveDefinite { column });
-            }
-            Err(error) => {
-                factor.poisoned = to == To::Itself;
-                factor.queue = None;
-                return Err(error);
-            }
-        }
-        let new = &queue.pivots()[plan.start..];
-        let mut health = Health::default();
-        factor.pivots[plan.start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
-        if to != To::Nowhere {
-            factor.pivots[plan.start..].copy_from_slice(new);
-        }
-        if let (To::Spare, Some(spare)) = (to, spare) {
-            l.exchange(spare);
-        }
-        Ok(health.report())
+    fn hold<T: Scalar>(&self, l: Dense<T>, pivots: Vec<T>) -> Result<ResidentFactor<T>, Error> {
+        let systems = Mutex::new(Systems::new(&self.device)?);
+        let (spare, queue, intake, under_way) = (None, None, None, None);
+        Ok(ResidentFactor { l, spare, pivots, queue, intake, under_way, systems, poisoned: false })
     }
 }

@@ -5,10 +5,10 @@
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::cut::Cut;
+use super::modify::V;
 use super::schedule::{Cutting, Schedule};
 use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
-use crate::change::Change;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Plain};
@@ -53,7 +53,7 @@ impl<T: Scalar> Queue<T> {
         let v_stride = order.next_multiple_of(128 / size_of::<T>());
         let len = v_stride * cut.columns();
         let panels = order.div_ceil(PANEL_COLS);
-        let together = cut.count().min(TOGETHER);
+        let together = cut.count().clamp(1, TOGETHER);
         let cuttings = [false, true].map(|many| Cutting::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
@@ -90,21 +90,33 @@ impl<T: Scalar> Queue<T> {
         self.pivots.1.as_slice()
     }
 
-    /// A ± V Vᵀ in L in place, or in `other`, of the same shape; the first column that breaks down, if one does.
+    /// Asks for A ± V Vᵀ in L in place, or in `other`, of the same shape.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
-    pub fn run(
+    /// [`Error::Device`]. Nothing is under way then.
+    ///
+    pub fn begin(
         &mut self,
         plan: &Plan,
         cut: Cut,
-        change: &Change<'_, T>,
+        v: V<'_, '_, T>,
         l: &Dense<T>,
         other: Option<DeviceSlice<'_, T>>,
-    ) -> Result<Option<usize>, Error> {
-        let asked = self.ask(plan, cut, change, l, other);
-        // Also behind an error: nothing is under way when this returns.
-        self.stream.synchronize().and(asked)?;
+    ) -> Result<(), Error> {
+        let asked = self.ask(plan, cut, v, l, other);
+        if asked.is_err() {
+            // What had been asked for before.
+            self.stream.synchronize()?;
+        }
+        asked
+    }
+
+    /// Waits for what has begun; the first column that breaks down, if one does.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
+    pub fn wait(&mut self) -> Result<Option<usize>, Error> {
+        self.stream.synchronize()?;
         let status = self.status.1.as_slice()[0];
         Ok((status != WHOLE).then(|| status as usize - 1))
     }
@@ -113,13 +125,14 @@ impl<T: Scalar> Queue<T> {
         &mut self,
         plan: &Plan,
         cut: Cut,
-        change: &Change<'_, T>,
+        v: V<'_, '_, T>,
         l: &Dense<T>,
         other: Option<DeviceSlice<'_, T>>,
     ) -> Result<(), Error> {
         self.status.1.as_mut_slice()[0] = WHOLE;
         let (order, to) = (self.order, other.unwrap_or(l.slice()));
-        // SAFETY: L and what is read of it are borrowed, and all other memory is this stream's, until `run` has
+        // SAFETY: who holds this holds L and `other` as well, and leaves them alone until `wait`; all other memory is this
+        // stream's until `wait` has
         // waited for it; V is written before its copy is asked for.
         unsafe {
             // What needs no V, first.
@@ -130,9 +143,11 @@ impl<T: Scalar> Queue<T> {
                 let untouched = 0..plan.start * l.stride();
                 self.stream.copy(l.slice().part(untouched.clone()), to.part(untouched))?;
             }
-            let v = &mut self.v.0.as_mut_slice()[..self.v_stride * change.rank()];
-            pack(v, self.v_stride, change, plan.start..plan.rows);
-            self.upload(cut)?;
+            if let V::OfHost(change) = v {
+                let v = &mut self.v.0.as_mut_slice()[..self.v_stride * change.rank()];
+                pack(v, self.v_stride, change, plan.start..plan.rows);
+                self.upload(cut)?;
+            }
             for first in (0..cut.count()).step_by(TOGETHER) {
                 let from = if first == 0 { l.slice() } else { to };
                 let sweeps = self.sweeps(plan, cut, first, (from, to, l.stride()));
@@ -163,6 +178,21 @@ impl<T: Scalar> Queue<T> {
         Ok(())
     }
 
+    /// The stream, and V on the device with the distance of its columns: [`Cut`] has their places.
+    pub fn v(&self) -> (&Stream, DeviceSlice<'_, T>, usize) {
+        (&self.stream, self.v.1.slice(0..self.v.1.len()), self.v_stride)
+    }
+
+    /// Has the columns of V that fill up a sweep cleared.
+    pub fn clear_zeros(&self, cut: Cut) -> Result<(), Error> {
+        let stride = self.v_stride;
+        for zeros in cut.columns_of_zeros() {
+            // SAFETY: what uses this memory is on this stream.
+            unsafe { self.stream.clear(self.v.1.slice(zeros.start * stride..zeros.end * stride))? };
+        }
+        Ok(())
+    }
+
     /// V to the device.
     fn upload(&self, cut: Cut) -> Result<(), Error> {
         let (stride, stream) = (self.v_stride, &self.stream);
@@ -173,11 +203,8 @@ impl<T: Scalar> Queue<T> {
                 let host = from * stride..(from + count) * stride;
                 stream.upload(&self.v.0, host, v.part(to * stride..(to + count) * stride))?;
             }
-            for zeros in cut.columns_of_zeros() {
-                stream.clear(v.part(zeros.start * stride..zeros.end * stride))?;
-            }
         }
-        Ok(())
+        self.clear_zeros(cut)
     }
 
     /// Those of a launch, from the first one on.
@@ -215,5 +242,12 @@ impl<T: Scalar> Queue<T> {
             count,
             plus: cut.of_plus().saturating_sub(first),
         }
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        // Somebody may have forgotten what is under way; the memory is freed next.
+        let _ = self.stream.synchronize();
     }
 }

@@ -56,7 +56,7 @@ impl Cutting {
         let groups = order_panels.div_ceil(GROUP);
         let width = match groups {
             ..=8 => 2,
-            ..=16 => 4,
+            9..=16 => 4,
             _ if together || groups <= multiprocessors => 8,
             _ => 16,
         };

@@ -1,10 +1,12 @@
 //! Triangular systems on the device.
 
+use super::intake::{Found, Intake};
 use super::solves::{SolveSteps, System, Way};
 use super::steps::{Inversion, PANEL_COLS};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::matrix::DeviceView;
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -22,7 +24,10 @@ pub(super) struct Systems<T> {
     /// Of the diagonal blocks.
     inverse: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
     /// Right-hand sides, packed: in host memory, and on the device twice.
-    rhs: Option<(Pinned<T>, [DeviceBuffer<T>; 2])>,
+    host: Option<Pinned<T>>,
+    rhs: Option<[DeviceBuffer<T>; 2]>,
+    /// For right-hand sides that are on the device already.
+    intake: Option<Intake<T>>,
 }
 
 impl<T: Scalar> Systems<T> {
@@ -32,7 +37,9 @@ impl<T: Scalar> Systems<T> {
             steps: SolveSteps::load(device)?,
             stream: Stream::new(device)?,
             inverse: None,
+            host: None,
             rhs: None,
+            intake: None,
         })
     }
 
@@ -64,35 +71,99 @@ impl<T: Scalar> Systems<T> {
         if len == 0 {
             return Ok(());
         }
-        if self.inverse.is_none() {
-            let panels = order.div_ceil(PANEL_COLS);
-            let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
-            self.inverse = Some((inverse, DeviceBuffer::new(device, panels)?));
+        self.make_room(device, order, columns.len())?;
+        if self.host.as_ref().is_none_or(|host| host.len() < len) {
+            self.host = None;
+            self.host = Some(Pinned::new(device, len)?);
         }
-        if self.rhs.as_ref().is_none_or(|(host, _)| host.len() < len) {
-            self.rhs = None;
-            let on_device = [DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?];
-            self.rhs = Some((Pinned::new(device, len)?, on_device));
-        }
-        let Some((host, _)) = &mut self.rhs else { return Err(Error::Poisoned) };
+        let Some(host) = &mut self.host else { return Err(Error::Poisoned) };
         for (to, j) in host.as_mut_slice().chunks_exact_mut(order).zip(columns.clone()) {
             to.iter_mut().zip(rhs.as_ref().col(j).iter()).for_each(|(to, from)| *to = *from);
         }
-        let asked = self.ask(l, columns.len());
+        let (Some(host), Some(both)) = (&self.host, &self.rhs) else { return Err(Error::Poisoned) };
+        let on_device = both[0].slice(0..len);
+        // SAFETY: the stream alone uses this memory until it has been waited for.
+        let asked = unsafe {
+            self.stream
+                .upload(host, 0..len, on_device)
+                .and_then(|()| self.ask(l, both, columns.len()))
+                .and_then(|()| self.stream.download(on_device, host, 0..len))
+        };
         // Also behind an error: nothing is under way when this returns.
         self.stream.synchronize().and(asked)?;
-        let Some((host, _)) = &self.rhs else { return Err(Error::Poisoned) };
         for (from, j) in host.as_slice().chunks_exact(order).zip(columns) {
             rhs.as_mut().col_mut(j).iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(())
     }
 
-    fn ask(&self, l: &Dense<T>, count: usize) -> Result<(), Error> {
-        let Self { inversion, steps, stream, inverse, rhs } = self;
-        let (Some((inverse, refine)), Some((host, [rhs, other]))) = (inverse, rhs) else {
-            return Err(Error::Poisoned);
-        };
+    /// B ← A⁻¹ B, with B (n × m) on the device; it is left alone on any error but one of the device.
+    pub fn solve_there(
+        &mut self,
+        device: &Device,
+        l: &Dense<T>,
+        rhs: &DeviceView<'_, T>,
+    ) -> Result<(), Error> {
+        let (order, cols) = rhs.shape();
+        let (at, stride) = rhs.slice();
+        if order * cols == 0 {
+            return Ok(());
+        }
+        self.make_room(device, order, cols.min(TOGETHER))?;
+        if !self.intake.as_ref().is_some_and(|intake| intake.fits(cols)) {
+            self.intake = Some(Intake::new(device, cols)?);
+        }
+        // A look at all of them first.
+        let found = self.take((at, stride), (at, stride), (order, cols), |_| None)?;
+        if let Some((column, row)) = (0..).zip(&found).find_map(|(j, found)| Some((j, found.not_finite?))) {
+            return Err(Error::NonFinite { argument: "rhs", row, column });
+        }
+        for first in (0..cols).step_by(TOGETHER) {
+            let count = TOGETHER.min(cols - first);
+            let there = (at.part(first * stride..at.len()), stride);
+            // Taken out while the rest of this is at work.
+            let Some(rhs) = self.rhs.take() else { return Err(Error::Poisoned) };
+            let here = (rhs[0].slice(0..order * count), order);
+            let each = |column| Some((column, T::ONE));
+            self.take(there, here, (order, count), each)?;
+            let asked = self.ask(l, &rhs, count);
+            self.stream.synchronize().and(asked)?;
+            self.take(here, there, (order, count), each)?;
+            self.rhs = Some(rhs);
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        from: (DeviceSlice<'_, T>, usize),
+        to: (DeviceSlice<'_, T>, usize),
+        shape: (usize, usize),
+        targets: impl Fn(usize) -> Option<(usize, T)>,
+    ) -> Result<Vec<Found<T>>, Error> {
+        let Some(intake) = &mut self.intake else { return Err(Error::Poisoned) };
+        // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
+        unsafe { intake.take(&self.stream, from, to, shape, targets) }
+    }
+
+    fn make_room(&mut self, device: &Device, order: usize, count: usize) -> Result<(), Error> {
+        if self.inverse.is_none() {
+            let panels = order.div_ceil(PANEL_COLS);
+            let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
+            self.inverse = Some((inverse, DeviceBuffer::new(device, panels)?));
+        }
+        let len = order * count;
+        if self.rhs.as_ref().is_none_or(|[one, _]| one.len() < len) {
+            self.rhs = None;
+            self.rhs = Some([DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?]);
+        }
+        Ok(())
+    }
+
+    /// B ← A⁻¹ B in the memory for right-hand sides.
+    fn ask(&self, l: &Dense<T>, [rhs, other]: &[DeviceBuffer<T>; 2], count: usize) -> Result<(), Error> {
+        let Self { inversion, steps, stream, inverse, .. } = self;
+        let Some((inverse, refine)) = inverse else { return Err(Error::Poisoned) };
         let n = l.order();
         let panels = n.div_ceil(PANEL_COLS);
         let (rhs, other) = (rhs.slice(0..n * count), other.slice(0..n * count));
@@ -107,14 +178,13 @@ impl<T: Scalar> Systems<T> {
                 (inverse, refine.slice(0..panels)),
                 (panels, n),
             )?;
-            stream.upload(host, 0..n * count, rhs)?;
             for panel in 0..panels {
                 steps.panel(stream, &forward, Way::Forward, panel * PANEL_COLS)?;
             }
             for panel in (0..panels).rev() {
                 steps.panel(stream, &backward, Way::Backward, panel * PANEL_COLS)?;
             }
-            stream.download(rhs, host, 0..n * count)
         }
+        Ok(())
     }
 }

@@ -1,0 +1,228 @@
+//! Matrices in device memory that callers have: their own, and views of what somebody else has.
+
+use super::device::{Device, unfit};
+use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use super::stream::Stream;
+use crate::check::extent;
+use crate::error::Error;
+use crate::input::AsMatrix;
+use crate::scalar::Scalar;
+use core::marker::PhantomData;
+use faer::Mat;
+
+/// A matrix (rows × columns) in the memory of a GPU, column-major and packed: what
+/// [`Cholesky::update_on_device`](crate::Cholesky::update_on_device) and its kin take.
+///
+/// ```
+/// use cholupdate::cuda::{Device, DeviceMatrix};
+/// use cholupdate::{Error, faer::mat};
+///
+/// fn there_and_back() -> Result<(), Error> {
+///     let v = mat![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+///     let on_device = DeviceMatrix::from_host(&Device::new(0)?, &v)?;
+///     assert_eq!(on_device.to_host()?, v);
+///     Ok(())
+/// }
+/// # match there_and_back() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+/// ```
+pub struct DeviceMatrix<T> {
+    buffer: DeviceBuffer<T>,
+    rows: usize,
+    cols: usize,
+    device: Device,
+}
+
+impl<T: Scalar> DeviceMatrix<T> {
+    /// A copy of a matrix in host memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has no memory for it, or the driver fails.
+    pub fn from_host(device: &Device, a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
+        let a = a.as_matrix();
+        let buffer = DeviceBuffer::new(device, a.nrows().saturating_mul(a.ncols()))?;
+        let matrix = Self { buffer, rows: a.nrows(), cols: a.ncols(), device: device.clone() };
+        matrix.send(a)?;
+        Ok(matrix)
+    }
+
+    /// Copies a matrix in host memory of the same shape here.
+    ///
+    /// # Errors
+    /// `Shape`, naming `a`; [`Error::Device`].
+    pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
+        let a = a.as_matrix();
+        extent("a", "rows", self.rows, a.nrows())?;
+        extent("a", "columns", self.cols, a.ncols())?;
+        self.send(a)
+    }
+
+    fn send(&self, a: faer::MatRef<'_, T>) -> Result<(), Error> {
+        let (stream, len) = (Stream::new(&self.device)?, self.buffer.len());
+        let mut staged = Pinned::new(&self.device, len)?;
+        for (to, column) in staged.as_mut_slice().chunks_exact_mut(self.rows.max(1)).zip(a.col_iter()) {
+            to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
+        }
+        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        let asked = unsafe { stream.upload(&staged, 0..len, self.buffer.slice(0..len)) };
+        stream.synchronize().and(asked)
+    }
+
+    /// A copy in host memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn to_host(&self) -> Result<Mat<T>, Error> {
+        let (stream, len) = (Stream::new(&self.device)?, self.buffer.len());
+        let staged = Pinned::new(&self.device, len)?;
+        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        let asked = unsafe { stream.download(self.buffer.slice(0..len), &staged, 0..len) };
+        stream.synchronize().and(asked)?;
+        let entries = staged.as_slice();
+        Ok(Mat::from_fn(self.rows, self.cols, |i, j| entries[j * self.rows + i]))
+    }
+
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn view(&self) -> DeviceView<'_, T> {
+        let slice = self.buffer.slice(0..self.buffer.len());
+        DeviceView { slice, shape: self.shape(), stride: self.rows, device: self.device.clone() }
+    }
+
+    /// All of it, for writing.
+    #[must_use]
+    pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
+        DeviceViewMut { view: self.view(), unique: PhantomData }
+    }
+}
+
+impl<T> core::fmt::Debug for DeviceMatrix<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DeviceMatrix")
+            .field("rows", &self.rows)
+            .field("cols", &self.cols)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A matrix (rows × columns) in the memory of a GPU, column-major, that is read.
+#[derive(Clone)]
+pub struct DeviceView<'a, T> {
+    slice: DeviceSlice<'a, T>,
+    shape: (usize, usize),
+    stride: usize,
+    device: Device,
+}
+
+impl<'a, T: Scalar> DeviceView<'a, T> {
+    /// What somebody else has there: entry (i, j) at `address + (i + j · stride) · size_of::<T>()`.
+    ///
+    /// # Errors
+    /// `Shape`, where columns of so many rows are not so far apart.
+    ///
+    /// # Safety
+    /// The address is that of memory of `device` (a `CUdeviceptr`), aligned for T. For the lifetime of the view it lives,
+    /// and what writes to it has been waited for.
+    pub unsafe fn from_raw(
+        device: &Device,
+        address: u64,
+        (rows, cols): (usize, usize),
+        stride: usize,
+    ) -> Result<Self, Error> {
+        if stride < rows {
+            return Err(Error::Shape {
+                argument: "stride",
+                extent: "entries",
+                expected: rows,
+                found: stride,
+            });
+        }
+        let len = if cols == 0 { 0 } else { (cols - 1) * stride + rows };
+        let slice = DeviceSlice::at(address, len);
+        Ok(Self { slice, shape: (rows, cols), stride, device: device.clone() })
+    }
+
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    /// Of the first entry: a `CUdeviceptr`.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.slice.address()
+    }
+
+    /// Entries from column to column.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    pub(super) fn slice(&self) -> (DeviceSlice<'a, T>, usize) {
+        (self.slice, self.stride)
+    }
+
+    /// Whether it is on this device.
+    pub(super) fn is_on(&self, device: &Device, argument: &str) -> Result<(), Error> {
+        if self.device.ordinal() == device.ordinal() {
+            return Ok(());
+        }
+        let (here, there) = (device.ordinal(), self.device.ordinal());
+        Err(unfit(format!("`{argument}` is on device {there}, the factor on device {here}")))
+    }
+}
+
+/// A matrix (rows × columns) in the memory of a GPU, column-major, that is read and written.
+pub struct DeviceViewMut<'a, T> {
+    view: DeviceView<'a, T>,
+    unique: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: Scalar> DeviceViewMut<'a, T> {
+    /// As [`DeviceView::from_raw`], for writing.
+    ///
+    /// # Errors
+    /// As [`DeviceView::from_raw`].
+    ///
+    /// # Safety
+    /// As [`DeviceView::from_raw`], and for the lifetime of the view nobody else uses the memory.
+    pub unsafe fn from_raw(
+        device: &Device,
+        address: u64,
+        shape: (usize, usize),
+        stride: usize,
+    ) -> Result<Self, Error> {
+        // SAFETY: forwarded to the caller.
+        let view = unsafe { DeviceView::from_raw(device, address, shape, stride)? };
+        Ok(Self { view, unique: PhantomData })
+    }
+
+    /// The same, to be read.
+    #[must_use]
+    pub fn as_view(&self) -> &DeviceView<'a, T> {
+        &self.view
+    }
+}
+
+macro_rules! debug {
+    ($($type:ident: |$me:ident| $shape:expr;)*) => {$(
+        impl<T> core::fmt::Debug for $type<'_, T> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let $me = self;
+                f.debug_struct(stringify!($type)).field("shape", &$shape).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+debug! {
+    DeviceView: |me| me.shape;
+    DeviceViewMut: |me| me.view.shape;
+}

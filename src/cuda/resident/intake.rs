@@ -1,0 +1,129 @@
+//! Columns that are on the device already, on their way into the engine's own memory.
+
+use super::steps::{Function, argument};
+use crate::cuda::device::Device;
+use crate::cuda::kernels::TAKE;
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::c_longlong;
+
+/// What is found out about a column.
+pub(super) struct Found<T> {
+    /// The magnitude of its largest entry.
+    pub largest: T,
+    /// The first row that is not finite, and the first that is not zero.
+    pub not_finite: Option<usize>,
+    pub not_zero: Option<usize>,
+}
+
+/// The kernel `take.cu`, with what it needs for so many columns.
+pub(super) struct Intake<T> {
+    kernel: Function,
+    scale: (Pinned<T>, DeviceBuffer<T>),
+    place: (Pinned<i32>, DeviceBuffer<i32>),
+    facts: (DeviceBuffer<u64>, Pinned<u64>),
+}
+
+/// Numbers about a column.
+const FACTS: usize = 3;
+
+impl<T: Scalar> Intake<T> {
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has not that much memory.
+    pub fn new(device: &Device, cols: usize) -> Result<Self, Error> {
+        Ok(Self {
+            kernel: Function::load(&device.module(TAKE)?, "take", T::TYPE_NAME)?,
+            scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
+            place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
+            facts: (DeviceBuffer::new(device, FACTS * cols)?, Pinned::new(device, FACTS * cols)?),
+        })
+    }
+
+    /// Whether there is room for so many columns.
+    pub fn fits(&self, cols: usize) -> bool {
+        self.scale.1.len() >= cols
+    }
+
+    /// Copies column j of `from` (rows × cols) to the column of `to` that `targets` has for it, with that factor; what
+    /// there is to know of each, by its number.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
+    ///
+    /// # Safety
+    /// Both memories live, and until this returns nothing but the stream uses `to`, and nobody writes `from`.
+    pub unsafe fn take(
+        &mut self,
+        stream: &Stream,
+        (from, from_stride): (DeviceSlice<'_, T>, usize),
+        (to, to_stride): (DeviceSlice<'_, T>, usize),
+        (rows, cols): (usize, usize),
+        targets: impl Fn(usize) -> Option<(usize, T)>,
+    ) -> Result<Vec<Found<T>>, Error> {
+        debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
+        for column in 0..cols {
+            let target = targets(column);
+            debug_assert!(target.is_none_or(|(place, _)| place * to_stride + rows <= to.len()));
+            self.scale.0.as_mut_slice()[column] = target.map_or(T::ZERO, |(_, factor)| factor);
+            self.place.0.as_mut_slice()[column] = target.map_or(-1, |(place, _)| place as i32);
+        }
+        // SAFETY: the caller vouches for both matrices; all other memory is waited for here.
+        let asked = unsafe { self.ask(stream, (from, from_stride), (to, to_stride), (rows, cols)) };
+        stream.synchronize().and(asked)?;
+        let row = |fact: u64| (fact > 0).then_some(!fact as usize);
+        let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
+        let found = facts.map(|&[largest, not_finite, not_zero]| Found {
+            largest: T::from_f64(f64::from_bits(largest)),
+            not_finite: row(not_finite),
+            not_zero: row(not_zero),
+        });
+        Ok(found.collect())
+    }
+
+    /// # Safety
+    /// As [`take`](Self::take), until the stream has been waited for.
+    unsafe fn ask(
+        &self,
+        stream: &Stream,
+        (from, from_stride): (DeviceSlice<'_, T>, usize),
+        (to, to_stride): (DeviceSlice<'_, T>, usize),
+        (rows, cols): (usize, usize),
+    ) -> Result<(), Error> {
+        const THREADS: usize = 256;
+        const ROWS_OF_BLOCK: usize = 4 * THREADS;
+        /// The second extent of a grid is less than twice as many.
+        const TOGETHER: usize = 1 << 15;
+        let all = 0..cols;
+        // SAFETY: the memory is this stream's until it has been waited for; the kernel gets eight arguments of its types.
+        unsafe {
+            stream.clear(self.facts.0.slice(0..FACTS * cols))?;
+            stream.upload(&self.scale.0, all.clone(), self.scale.1.slice(all.clone()))?;
+            stream.upload(&self.place.0, all.clone(), self.place.1.slice(all.clone()))?;
+            for first in all.step_by(TOGETHER).filter(|_| rows > 0) {
+                let some = first..cols.min(first + TOGETHER);
+                let mut source = from.part(first * from_stride..from.len()).address();
+                let (mut target, mut facts) =
+                    (to.address(), self.facts.0.slice(FACTS * first..FACTS * cols).address());
+                let (mut from_stride, mut to_stride) = (from_stride as c_longlong, to_stride as c_longlong);
+                let (mut scale, mut place) =
+                    (self.scale.1.slice(some.clone()).address(), self.place.1.slice(some.clone()).address());
+                let mut length = rows as c_longlong;
+                let mut arguments = [
+                    argument(&mut source),
+                    argument(&mut from_stride),
+                    argument(&mut target),
+                    argument(&mut to_stride),
+                    argument(&mut scale),
+                    argument(&mut place),
+                    argument(&mut facts),
+                    argument(&mut length),
+                ];
+                let blocks = (rows.div_ceil(ROWS_OF_BLOCK), some.len());
+                self.kernel.launch(stream, (blocks, THREADS), &mut arguments)?;
+            }
+            stream.download(self.facts.0.slice(0..FACTS * cols), &self.facts.1, 0..FACTS * cols)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! A modification: what begins it, and what its outcome is.
+
+use super::cut::Cut;
+use super::queue::Queue;
+use super::steps::PANEL_COLS;
+use super::{Resident, ResidentFactor};
+use crate::change::{Change, Outline};
+use crate::cuda::memory::DeviceBuffer;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::report::{Health, Modification};
+use crate::scalar::Scalar;
+
+/// Where the new factor goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    Itself,
+    Spare,
+    Nowhere,
+}
+
+/// Where V is.
+#[derive(Clone, Copy)]
+pub(super) enum V<'a, 'b, T> {
+    OfHost(&'a Change<'b, T>),
+    /// In the queue already.
+    Taken,
+}
+
+/// What is under way: columns from `start` on.
+#[derive(Clone, Copy)]
+pub(super) struct Begun {
+    start: usize,
+    pub to: To,
+}
+
+impl Resident {
+    /// Makes room for a modification, and ends what somebody has forgotten.
+    pub(super) fn ready<T: Scalar>(&self, factor: &mut ResidentFactor<T>, cut: Cut) -> Result<(), Error> {
+        // Its outcome has nobody to go to.
+        let _ = self.settle(factor);
+        let order = factor.healthy()?.l.order();
+        if !factor.queue.as_ref().is_some_and(|queue| queue.fits(order, cut)) {
+            // The old one first: both might not fit.
+            factor.queue = None;
+            factor.queue = Some(Queue::new(&self.device, order, cut)?);
+        }
+        Ok(())
+    }
+
+    /// Asks for L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; [`settle`](Self::settle) waits for it.
+    ///
+    /// # Errors
+    /// `Device` or `Poisoned`; nothing is under way then.
+    pub(super) fn begin<T: Scalar>(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        outline: Outline,
+        v: V<'_, '_, T>,
+        mut to: To,
+    ) -> Result<(), Error> {
+        let order = factor.l.order();
+        let Some(first) = outline.first_column::<T>(order) else {
+            return factor.healthy().map(|_| ());
+        };
+        // Rows of zeros before it leave their columns as they are.
+        let start = first / PANEL_COLS * PANEL_COLS;
+        let plan = Plan { rows: order, cols: order, start, panel_cols: PANEL_COLS };
+        let cut = Cut::new(&outline);
+        self.ready(factor, cut)?;
+        if factor.spare.is_none() {
+            match DeviceBuffer::new(&self.device, order * factor.l.stride()) {
+                Ok(spare) => factor.spare = Some(spare),
+                // Slower, but nothing is at risk; unless it is not for want of room.
+                Err(_) if outline.minus == 0 && to == To::Spare => {
+                    self.device.memory_bytes()?;
+                    to = To::Itself;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let ResidentFactor { l, spare, queue: Some(queue), .. } = &mut *factor else {
+            return Err(Error::Poisoned);
+        };
+        let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
+        if let Err(error) = queue.begin(&plan, cut, v, l, other) {
+            return Err(lost(factor, to, error));
+        }
+        factor.under_way = Some(Begun { start, to });
+        Ok(())
+    }
+
+    /// The outcome of what is under way.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite`, and the factor is as it was; `Device`; `Poisoned`.
+    pub(super) fn settle<T: Scalar>(&self, factor: &mut ResidentFactor<T>) -> Result<Modification<T>, Error> {
+        let Some(Begun { start, to }) = factor.under_way.take() else {
+            return factor.healthy().map(|_| Modification::identity());
+        };
+        let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };
+        match queue.wait() {
+            Ok(None) => {}
+            Ok(Some(column)) => {
+                // An update has none; but if it had, it would have been in the middle of L.
+                factor.poisoned = to == To::Itself;
+                return Err(Error::NotPositiveDefinite { column });
+            }
+            Err(error) => return Err(lost(factor, to, error)),
+        }
+        let new = &queue.pivots()[start..];
+        let mut health = Health::default();
+        factor.pivots[start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
+        if to != To::Nowhere {
+            factor.pivots[start..].copy_from_slice(new);
+        }
+        if let (To::Spare, Some(spare)) = (to, &mut factor.spare) {
+            factor.l.exchange(spare);
+        }
+        Ok(health.report())
+    }
+}
+
+/// What a driver error leaves.
+fn lost<T>(factor: &mut ResidentFactor<T>, to: To, error: Error) -> Error {
+    factor.poisoned = to == To::Itself;
+    factor.queue = None;
+    error
+}

@@ -1,0 +1,204 @@
+//! V and right-hand sides that are in device memory, and modifications that go on after the call.
+
+use crate::support::cuda::{device, resident};
+use crate::support::problem::{Kind, Problem, rng, uniform};
+use crate::support::real::{Real, bits};
+use cholupdate::cuda::{DeviceMatrix, DeviceView, DeviceViewMut, Resident};
+use cholupdate::faer::Mat;
+use cholupdate::{Cholesky, Error};
+
+const ORDER: usize = 64 * 5 + 21;
+
+fn factor<T: Real>(problem: &Problem<T>, engine: &Resident) -> Cholesky<T, Resident> {
+    Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap()
+}
+
+fn bits_of<T: Real>(factor: &Cholesky<T, Resident>) -> Vec<u64> {
+    bits(factor.to_factor().unwrap().as_ref())
+}
+
+/// As from host memory, bit for bit.
+fn is_the_same<T: Real>(engine: &Resident) {
+    let device = device().unwrap();
+    for (k, kind) in [(1, Kind::Up), (5, Kind::Down), (20, Kind::Mixed), (40, Kind::Mixed)] {
+        for zeros in [0, 70, 200] {
+            let mut problem = Problem::<T>::feasible(ORDER, k, kind, 0.3, 51);
+            problem.v.as_mut().subrows_mut(0, zeros).fill(T::of(0.0));
+            let mut weights: Vec<T> = problem.weights.iter().map(|&w| w * T::of(0.7)).collect();
+            weights[k / 2] = T::of(0.0);
+            let mut expected = factor(&problem, engine);
+            let reported = expected.modify(&problem.v, &weights).unwrap();
+            let mut found = factor(&problem, engine);
+            let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
+            let report = found.modify_on_device(&v.view(), &weights).unwrap();
+            assert_eq!(report, reported);
+            assert!(bits_of(&found) == bits_of(&expected), "k = {k}, {kind:?}, {zeros} rows of zeros");
+            assert_eq!(v.to_host().unwrap(), problem.v);
+        }
+    }
+    let problem = Problem::<T>::feasible(ORDER, 3, Kind::Up, 0.3, 52);
+    let (mut here, mut there) = (factor(&problem, engine), factor(&problem, engine));
+    let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
+    assert_eq!(here.update_on_device(&v.view()).unwrap(), there.update(&problem.v).unwrap());
+    assert_eq!(here.downdate_on_device(&v.view()).unwrap(), there.downdate(&problem.v).unwrap());
+    assert!(bits_of(&here) == bits_of(&there));
+}
+
+#[test]
+fn v_on_the_device_is_as_good_as_v_on_the_host() {
+    let Some((_turn, engine)) = resident() else { return };
+    is_the_same::<f64>(&engine);
+    is_the_same::<f32>(&engine);
+}
+
+#[test]
+fn columns_may_be_any_distance_apart() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let problem = Problem::<f64>::feasible(ORDER, 4, Kind::Up, 0.3, 53);
+    let mut all = uniform(ORDER + 9, 4, &mut rng(54));
+    all.as_mut().subrows_mut(5, ORDER).copy_from(&problem.v);
+    let mut all = DeviceMatrix::from_host(&device, &all).unwrap();
+    let (address, stride) = (all.view().address() + 5 * 8, all.view().stride());
+    // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is left alone until the end.
+    let view = unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
+    let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
+    here.update_on_device(&view).unwrap();
+    there.update(&problem.v).unwrap();
+    assert!(bits_of(&here) == bits_of(&there));
+
+    let before = all.to_host().unwrap();
+    let address = all.view_mut().as_view().address() + 5 * 8;
+    // SAFETY: the same rows, and nobody else uses them.
+    let mut rhs = unsafe { DeviceViewMut::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
+    here.solve_on_device(&mut rhs).unwrap();
+    let x = there.solve(&problem.v).unwrap();
+    let after = all.to_host().unwrap();
+    assert_eq!(after.as_ref().subrows(5, ORDER), x.as_ref());
+    for rows in [0..5, ORDER + 5..ORDER + 9] {
+        let of = |m: &Mat<f64>| m.as_ref().subrows(rows.start, rows.len()).to_owned();
+        assert_eq!(of(&after), of(&before));
+    }
+
+    // SAFETY: refused before it is looked at.
+    let refused =
+        unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), ORDER - 1).unwrap_err() };
+    assert!(matches!(refused, Error::Shape { argument: "stride", .. }), "{refused:?}");
+}
+
+#[test]
+fn bad_input_is_found_on_the_device() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Up, 0.3, 55);
+    let mut there = factor(&problem, &engine);
+    let before = bits_of(&there);
+    let on_device = |v: &Mat<f64>| DeviceMatrix::from_host(&device, v).unwrap();
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut v = problem.v.clone();
+        (v[(300, 1)], v[(77, 1)], v[(5, 2)]) = (bad, bad, bad);
+        let expected = Error::NonFinite { argument: "v", row: 77, column: 1 };
+        assert_eq!(there.update_on_device(&on_device(&v).view()).unwrap_err(), expected);
+        // Also where the weight is zero.
+        let outcome = there.modify_on_device(&on_device(&v).view(), &[1.0, 0.0, -1.0]);
+        assert_eq!(outcome.unwrap_err(), expected);
+        let mut rhs = on_device(&v);
+        let expected = Error::NonFinite { argument: "rhs", row: 77, column: 1 };
+        assert_eq!(there.solve_on_device(&mut rhs.view_mut()).unwrap_err(), expected);
+        assert!(bits(rhs.to_host().unwrap().as_ref()) == bits(v.as_ref()));
+    }
+    let mut v = problem.v.clone();
+    v[(9, 0)] = 1e200;
+    let refused = there.update_on_device(&on_device(&v).view()).unwrap_err();
+    assert_eq!(refused, Error::Overflow { argument: "v" });
+    let short = on_device(&v.as_ref().subrows(1, ORDER - 1).to_owned());
+    assert_eq!(
+        there.update_on_device(&short.view()).unwrap_err(),
+        there.update(&short.to_host().unwrap()).unwrap_err()
+    );
+    let refused = there.modify_on_device(&on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
+    assert!(matches!(refused, Error::Shape { argument: "weights", .. }), "{refused:?}");
+    let mut short = short;
+    let refused = there.solve_on_device(&mut short.view_mut()).unwrap_err();
+    assert!(matches!(refused, Error::Shape { argument: "rhs", .. }), "{refused:?}");
+    let refused = short.copy_from_host(&problem.v).unwrap_err();
+    assert!(matches!(refused, Error::Shape { argument: "a", .. }), "{refused:?}");
+    // Far more than there is.
+    let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
+    let refused = there.downdate_on_device(&on_device(&far).view()).unwrap_err();
+    assert!(matches!(refused, Error::NotPositiveDefinite { .. }), "{refused:?}");
+    assert!(bits_of(&there) == before);
+}
+
+#[test]
+fn nothing_on_the_device_is_nothing() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    for (order, cols) in [(0, 0), (0, 3), (5, 0)] {
+        let mut there =
+            Cholesky::from_factor_in(&Mat::<f64>::identity(order, order), engine.clone()).unwrap();
+        let mut empty = DeviceMatrix::from_host(&device, &Mat::<f64>::zeros(order, cols)).unwrap();
+        there.update_on_device(&empty.view()).unwrap();
+        there.solve_on_device(&mut empty.view_mut()).unwrap();
+        assert_eq!(empty.to_host().unwrap(), Mat::<f64>::zeros(order, cols));
+    }
+}
+
+#[test]
+fn many_right_hand_sides_on_the_device_are_solved() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let there = Cholesky::from_factor_in(
+        &Mat::from_fn(3, 3, |i, j| if i < j { 0.0 } else { 1.0 + (i + j) as f64 }),
+        engine,
+    )
+    .unwrap();
+    // More than go together.
+    let rhs = uniform(3, 4100, &mut rng(56));
+    let mut on_device = DeviceMatrix::from_host(&device, &rhs).unwrap();
+    there.solve_on_device(&mut on_device.view_mut()).unwrap();
+    assert_eq!(on_device.to_host().unwrap(), there.solve(&rhs).unwrap());
+}
+
+#[test]
+fn what_goes_on_after_the_call_comes_to_the_same_end() {
+    let Some((_turn, engine)) = resident() else { return };
+    let problem = Problem::<f64>::feasible(ORDER, 6, Kind::Down, 0.3, 57);
+    let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
+    let mut v = problem.v.clone();
+    let pending = here.begin_downdate(&v).unwrap();
+    v.as_mut().fill(f64::NAN); // taken over already
+    assert_eq!(pending.wait().unwrap(), there.downdate(&problem.v).unwrap());
+    assert!(bits_of(&here) == bits_of(&there));
+
+    // What breaks down leaves the factor alone, whoever waits.
+    let before = bits_of(&here);
+    let far = Mat::from_fn(ORDER, 6, |i, j| 1e6 * problem.v[(i, j)]);
+    let expected = there.downdate(&far).unwrap_err();
+    assert_eq!(here.begin_downdate(&far).unwrap().wait().unwrap_err(), expected);
+    drop(here.begin_downdate(&far).unwrap());
+    assert!(bits_of(&here) == before);
+
+    // Dropped, it has happened.
+    drop(here.begin_update(&problem.v).unwrap());
+    there.update(&problem.v).unwrap();
+    assert!(bits_of(&here) == bits_of(&there));
+
+    // Forgotten, it waits for the next one.
+    core::mem::forget(here.begin_modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap());
+    here.update(&problem.v).unwrap();
+    there.modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap();
+    there.update(&problem.v).unwrap();
+    assert!(bits_of(&here) == bits_of(&there));
+    core::mem::forget(here.begin_update(&problem.v).unwrap());
+    drop(here);
+
+    let on_device = DeviceMatrix::from_host(&device().unwrap(), &problem.v).unwrap();
+    let mut here = factor(&problem, &engine);
+    let pending = here.begin_modify_on_device(&on_device.view(), &[-1.0; 6]).unwrap();
+    drop(on_device);
+    pending.wait().unwrap();
+    let mut there = factor(&problem, &engine);
+    there.downdate(&problem.v).unwrap();
+    assert!(bits_of(&here) == bits_of(&there));
+}
