@@ -1,7 +1,7 @@
 //! The resident engine against the CPU engine on all cores.
 //!
-//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report; the CPU
-//! engine's times on all threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each
+//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
+//! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each
 //! order. Without a device it says so and does nothing. `support/refactor_on_device.py` measures the alternatives on
 //! the same device.
 //!
@@ -13,10 +13,14 @@
 #[path = "support/cells.rs"]
 mod cells;
 
-use self::cells::{change, factor, list, measure, residual, testing, var};
-use cholupdate::cuda::{Device, Resident};
+use self::cells::{change, factor, list, measure, measure_calls, residual, testing, var};
+use cholupdate::cuda::{Device, DeviceMatrix, Resident};
+use cholupdate::faer::Scale;
 use cholupdate::{Cholesky, Cpu, Scalar};
 use std::time::{Duration, Instant};
+
+/// Columns of an update that outweighs all that there is.
+const HEAVY_RANK: usize = 16;
 
 /// For the samples of a cell.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -56,19 +60,30 @@ fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) 
     for (at, &rank) in ranks.iter().enumerate() {
         let v = change::<T>(order, rank);
         let [up, down] = measure(&mut factor, &v, BUDGET);
+        let there = DeviceMatrix::from_host(device, &v).expect("V on the device");
+        let [there_up, there_down] = measure_calls(BUDGET, |up| match up {
+            true => factor.update_on_device(&there.view()),
+            false => factor.downdate_on_device(&there.view()),
+        });
         factor.update(&v).expect("an update");
         let residual = residual(l.as_ref(), v.as_ref(), factor.to_factor().expect("L").as_ref());
         factor.downdate(&v).expect("a downdate");
         print!(
-            "{name} n {order:>5} k {rank:>3} update {:>8.3} ms downdate {:>8.3} ms, residual {residual:.1e}",
+            "{name} n {order:>5} k {rank:>3} update {:>8.3} ms downdate {:>8.3} ms, V there {:>8.3} / {:>8.3} ms, residual \
+             {residual:.1e}",
             1e3 * up,
             1e3 * down,
+            1e3 * there_up,
+            1e3 * there_down,
         );
         if let Some([cpu_up, cpu_down]) = cpu_times.get(at) {
             let (ms_up, ms_down) = (1e3 * cpu_up, 1e3 * cpu_down);
             print!(", CPU {ms_up:.3} / {ms_down:.3} ms = {:.2} / {:.2} x", cpu_up / up, cpu_down / down);
         }
         println!();
+    }
+    if ranks.contains(&HEAVY_RANK) {
+        heavy(name, &mut factor);
     }
     for columns in [1, 64] {
         let rhs = change::<T>(order, columns);
@@ -82,4 +97,21 @@ fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) 
         seconds.sort_by(f64::total_cmp);
         println!("{name} n {order:>5} solve of {columns:>2} right-hand sides {:>8.3} ms", 1e3 * seconds[2]);
     }
+}
+
+/// Updates that outweigh all that there is a thousand times, so that every panel goes column by column. Each is heavier
+/// than the one before.
+fn heavy<T: Scalar>(name: &str, factor: &mut Cholesky<T, Resident>) {
+    let order = factor.order();
+    let mut v = change::<T>(order, HEAVY_RANK);
+    let mut seconds: Vec<_> = (0..5)
+        .map(|_| {
+            v = &v * Scale(T::from_f64(1e3));
+            let start = Instant::now();
+            factor.update(&v).expect("an update");
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    println!("{name} n {order:>5} k {HEAVY_RANK:>3} heavy update {:>8.3} ms", 1e3 * seconds[2]);
 }

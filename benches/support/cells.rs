@@ -1,7 +1,7 @@
 //! Cells of the engines on a device: problems, times, and the residual.
 
 use cholupdate::faer::{Mat, MatRef};
-use cholupdate::{Cholesky, Engine, Scalar};
+use cholupdate::{Cholesky, Engine, Error, Scalar};
 use rayon::prelude::*;
 use std::env;
 use std::time::{Duration, Instant};
@@ -23,18 +23,26 @@ pub fn measure<T: Scalar, E: Engine<T>>(
     v: &Mat<T>,
     budget: Duration,
 ) -> [f64; 2] {
+    measure_calls(budget, |up| if up { factor.update(v) } else { factor.downdate(v) })
+}
+
+/// The same of any calls, given whether it is to be an update.
+pub fn measure_calls<R>(budget: Duration, mut call: impl FnMut(bool) -> Result<R, Error>) -> [f64; 2] {
     let mut seconds = [Vec::new(), Vec::new()];
     // The first call allocates.
-    factor.update(v).expect("an update");
-    factor.downdate(v).expect("a downdate");
+    let mut both = || {
+        [true, false].map(|up| {
+            let start = Instant::now();
+            call(up).expect(if up { "an update" } else { "a downdate" });
+            start.elapsed().as_secs_f64()
+        })
+    };
+    both();
     let begin = Instant::now();
     while seconds[0].len() < SAMPLES && (seconds[0].is_empty() || begin.elapsed() < budget) {
-        let start = Instant::now();
-        factor.update(v).expect("an update");
-        seconds[0].push(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        factor.downdate(v).expect("a downdate");
-        seconds[1].push(start.elapsed().as_secs_f64());
+        for (seconds, sample) in seconds.iter_mut().zip(both()) {
+            seconds.push(sample);
+        }
     }
     seconds.map(|mut seconds| {
         seconds.sort_by(f64::total_cmp);

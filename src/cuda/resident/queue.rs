@@ -1,7 +1,7 @@
 //! What a modification has on the device beside L, and what it asks for, on one stream.
 //!
 //! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is
-//! positive definite in the end is so all the way. A launch has all sweeps, or eight of them, and its blocks of threads
+//! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::cut::Cut;
@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::scalar::Scalar;
 
 /// Sweeps of a launch, at most.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 16;
 
 /// What a status of no breakdown is: no column's number is as large.
 const WHOLE: i32 = i32::MAX;

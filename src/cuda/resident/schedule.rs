@@ -32,8 +32,9 @@ const BEHIND: usize = 24;
 impl Task {
     /// As the kernel takes it.
     fn word(self) -> i32 {
-        debug_assert!(self.sweep < 8 && self.group < 1 << 14 && self.stretch < 1 << 12);
-        (self.group | self.stretch << 14 | self.sweep << 26 | (self.kind as usize) << 29) as i32
+        debug_assert!(self.sweep < 16 && self.group < 1 << 14 && self.stretch < 1 << 12);
+        ((self.group | self.stretch << 14 | self.sweep << 26 | (self.kind as usize) << 30) as u32)
+            .cast_signed()
     }
 }
 
@@ -54,17 +55,20 @@ impl Cutting {
     /// work that does not pay.
     pub fn new(order_panels: usize, together: bool, multiprocessors: usize) -> Self {
         let groups = order_panels.div_ceil(GROUP);
+        if together {
+            let (width, reach) = match groups {
+                ..=16 => (4, 2),
+                17..=32 => (8, 2),
+                _ => (8, 1),
+            };
+            return Self { width, sixteenths: 16, reach };
+        }
         let width = match groups {
-            ..=8 => 2,
-            9..=16 => 4,
-            _ if together || groups <= multiprocessors => 8,
+            ..=4 => 2,
+            5..=8 => 4,
+            _ if groups <= multiprocessors => 8,
             _ => 16,
         };
-        let env = |name: &str| std::env::var(name).ok().map(|w| w.parse::<usize>().unwrap());
-        let width = env("CHOLUPDATE_WIDTH").unwrap_or(width);
-        if together {
-            return Self { width, sixteenths: 16, reach: env("CHOLUPDATE_REACH").unwrap_or(1) };
-        }
         let sixteenths = 16_usize.saturating_sub(10 * groups / multiprocessors.max(1)).clamp(2, 11);
         Self { width, sixteenths, reach: usize::MAX }
     }
