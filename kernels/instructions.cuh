@@ -27,6 +27,7 @@ inline void add_release(int* at, int x) { *(volatile int*)at += x; }
 inline int barrier_count(bool x) { return __syncthreads_count(x); }
 inline void pause() { __nanosleep(0); }
 inline void prefetch_l2(const void*) {}
+inline void forget(long long&) {}
 inline double reciprocal_root(double x) { return 1 / std::sqrt(x); }
 inline double reciprocal(double x) { return 1 / x; }
 #else
@@ -127,6 +128,9 @@ __device__ __forceinline__ void pause() {}
 __device__ __forceinline__ void prefetch_l2(const void* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
+
+// The compiler keeps nothing that it has made of x.
+__device__ __forceinline__ void forget(long long& x) { asm volatile("" : "+l"(x)); }
 
 // 1 / sqrt(x) and 1 / x to an ulp or two, for x that are normal and whose results are: without the branches that
 // others need.

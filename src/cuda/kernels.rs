@@ -38,6 +38,10 @@ pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
 
+/// The blocked factorization, both scalar types in one module.
+pub(super) static FACTOR: ByCapability =
+    ByCapability { any: ptx!("factor.compute_80.ptx"), hopper: ptx!("factor.compute_90.ptx") };
+
 /// PTX that uses what came with compute capability 9.0 where it is there.
 pub(super) struct ByCapability {
     any: &'static str,
@@ -170,6 +174,55 @@ pub(super) unsafe fn launch(
     // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
     unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }
         .map_err(failed("launching a kernel"))
+}
+
+/// A pointer to an argument of a kernel, which lives until the launch.
+pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
+    core::ptr::from_mut(value).cast()
+}
+
+/// A kernel, which keeps its module loaded.
+pub(super) struct Function {
+    handle: sys::CUfunction,
+    shared_bytes: usize,
+    _module: Arc<Module>,
+}
+
+// SAFETY: the driver takes function handles from any thread, and the module is kept.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
+        Ok(Self {
+            handle: module.function(&format!("{name}_{scalar}"))?,
+            shared_bytes: 0,
+            _module: module.clone(),
+        })
+    }
+
+    /// With so many bytes of dynamic shared memory.
+    pub fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the module of the handle is kept, and loading it has bound the thread.
+        unsafe { result::function::set_function_attribute(self.handle, attribute, shared_bytes as c_int) }
+            .map_err(failed("asking for shared memory for a kernel"))?;
+        Ok(Self { shared_bytes, ..self })
+    }
+
+    /// # Safety
+    /// As [`launch`].
+    pub unsafe fn launch(
+        &self,
+        stream: &Stream,
+        (blocks, threads): ((usize, usize), usize),
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Error> {
+        let shape = Launch { blocks, threads, shared_bytes: self.shared_bytes };
+        // SAFETY: forwarded to the caller.
+        unsafe { launch(self.handle, stream, shape, arguments) }
+    }
 }
 
 /// The functions of a kernel by place in [`ELEMENTS`]: for one sign, for both.

@@ -52,7 +52,7 @@ mod tests;
 
 pub use self::device::Device;
 pub use self::factorize::ColumnKernels;
-pub(crate) use self::factorize::{by_column, by_cusolver, has_cusolver};
+pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
 pub use self::hybrid::{Hybrid, HybridFactor};
 pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
 pub use self::resident::{Pending, Resident, ResidentFactor};

@@ -75,14 +75,23 @@ pub enum Method {
         /// The GPU.
         device: Device,
     },
+    /// Kernels of this library on a GPU, 64 columns at a time on its tensor cores, in double precision for either
+    /// scalar: the fastest on a GPU where there is no cuSOLVER.
+    #[cfg(feature = "cuda")]
+    CudaBlocked {
+        /// The GPU.
+        device: Device,
+    },
 }
 
 impl Method {
-    /// The fastest for a matrix that fits the device: cuSOLVER where its library is found, else faer.
+    /// The fastest for a large matrix that fits the device: cuSOLVER where its library is found, else kernels of this
+    /// library.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub fn fastest_on(device: &Device) -> Self {
-        if cuda::has_cusolver() { Self::CuSolver { device: device.clone() } } else { Self::Blocked }
+        let device = device.clone();
+        if cuda::has_cusolver() { Self::CuSolver { device } } else { Self::CudaBlocked { device } }
     }
 }
 
@@ -123,12 +132,21 @@ pub fn timed<T: Scalar>(
             cuda::by_column(device, a, *kernels, *threads_per_block, *cutoff)
         }
         #[cfg(feature = "cuda")]
-        Method::CuSolver { device } => {
-            let mut l = lower(a);
-            let elapsed = cuda::by_cusolver(device, l.as_mut())?;
-            Ok((l, elapsed))
-        }
+        Method::CuSolver { device } => in_device_memory(device, a, cuda::By::CuSolver),
+        #[cfg(feature = "cuda")]
+        Method::CudaBlocked { device } => in_device_memory(device, a, cuda::By::Blocked),
     }
+}
+
+#[cfg(feature = "cuda")]
+fn in_device_memory<T: Scalar>(
+    device: &Device,
+    a: MatRef<'_, T>,
+    by: cuda::By,
+) -> Result<(Mat<T>, Duration), Error> {
+    let mut l = lower(a);
+    let elapsed = cuda::in_device_memory(device, l.as_mut(), by)?;
+    Ok((l, elapsed))
 }
 
 /// Checks A; the largest entry of its diagonal.

@@ -25,6 +25,7 @@ fn with_methods(test: impl Fn(&Method)) {
         let _turn = turn();
         let Some(device) = device() else { return };
         test(&Method::fastest_on(&device));
+        test(&Method::CudaBlocked { device: device.clone() });
         for kernels in ColumnKernels::ALL {
             for (threads_per_block, cutoff) in [(8, 0), (128, 0), (1, 3), (64, 1000)] {
                 let device = device.clone();
@@ -210,4 +211,64 @@ fn a_singular_matrix_is_no_success_with_nonsense() {
         Ok(l) => assert!((&l * l.transpose() - &a).norm_max() <= 1e-13, "{method:?}"),
         Err(error) => panic!("{method:?}: {error}"),
     });
+}
+
+/// Across panels, strips and the trailing matrix, with whole blocks and cut ones.
+#[cfg(feature = "cuda")]
+mod blocked_on_the_device {
+    use super::*;
+    use crate::support::cuda::{Turn, device, turn};
+
+    fn method() -> Option<(Turn, Method)> {
+        let turn = turn();
+        Some((turn, Method::CudaBlocked { device: device()? }))
+    }
+
+    fn long_matrices_are_factored<T: Real>() {
+        let Some((_turn, method)) = method() else { return };
+        for order in [128, 129, 190, 257, 321, 385, 514] {
+            let a = matrix::<T>(order, |_| 1.0);
+            assert_factor(&factorize(&a, &method).unwrap(), &a, &method);
+        }
+    }
+
+    #[test]
+    fn long_matrices_are_factored_in_double_precision() {
+        long_matrices_are_factored::<f64>();
+    }
+
+    #[test]
+    fn long_matrices_are_factored_in_single_precision() {
+        long_matrices_are_factored::<f32>();
+    }
+
+    /// A diagonal block whose inverse is as large as 10⁵, so that a product with that alone would lose as many digits.
+    #[test]
+    fn a_diagonal_block_that_is_hard_to_invert_costs_no_digits() {
+        let Some((_turn, method)) = method() else { return };
+        let order = 200;
+        let mut g = factor(order, &mut rng(17));
+        for j in 0..64 {
+            g.col_mut(j).subrows_mut(j, 64 - j).fill(-0.2);
+            g[(j, j)] = 1.0;
+        }
+        let a = &g * g.transpose();
+        assert_factor(&factorize(&a, &method).unwrap(), &a, &method);
+    }
+
+    #[test]
+    fn the_first_pivot_that_is_not_positive_is_named_in_any_panel() {
+        let Some((_turn, method)) = method() else { return };
+        let order = 400;
+        let good = matrix::<f32>(order, |_| 1.0);
+        for column in [0, 63, 64, 127, 200, 255, 256, 384, 399] {
+            for bad in [0.0, -1.0, -1e30] {
+                let mut a = good.clone();
+                a[(column, column)] = bad;
+                a[(order - 1, order - 1)] = -1.0;
+                let error = factorize(&a, &method).unwrap_err();
+                assert_eq!(error, Error::NotPositiveDefinite { column }, "{bad}");
+            }
+        }
+    }
 }

@@ -118,7 +118,7 @@ fn launches_and_slots_do_not_change_a_bit() {
     }
 }
 
-/// Large enough for the GPU to factor it, where cuSOLVER is found.
+/// Large enough for the GPU to factor it.
 #[test]
 fn the_initial_factor_of_a_large_matrix_is_right() {
     let Some((_turn, device)) = any_device() else { return };

@@ -15,10 +15,12 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 13] = [
+const MADE: [(&str, &str, &[&str]); 15] = [
     ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
+    ("ptx/factor.compute_80.ptx", "factor.cu", &[]),
+    ("ptx/factor.compute_90.ptx", "factor.cu", &[]),
     ("ptx/invert.compute_80.ptx", "invert.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
     ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
@@ -32,7 +34,7 @@ const MADE: [(&str, &str, &[&str]); 13] = [
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 12] = [
+const HEADERS: [&str; 13] = [
     "common.cuh",
     "flow.cuh",
     "frame.cuh",
@@ -41,6 +43,7 @@ const HEADERS: [&str; 12] = [
     "instructions.cuh",
     "invert.cuh",
     "panel.cuh",
+    "product.cuh",
     "rows.cuh",
     "task.cuh",
     "tiles.cuh",

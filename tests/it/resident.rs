@@ -124,7 +124,7 @@ fn a_long_chain(engine: &Resident, k: usize) {
     assert!(distance < 1e-11 * rhs.norm_l2(), "{distance:e}");
 }
 
-/// Of an order from which on cuSOLVER factors A, whose factor then never comes home.
+/// Of an order from which on the device factors A, whose factor then never comes home.
 #[test]
 fn a_factor_that_stays_on_the_device_is_the_cpus() {
     let Some((_turn, engine)) = resident() else { return };
@@ -181,6 +181,34 @@ mod on_the_fake_driver {
         factor.downdate(&problem.v).unwrap();
         let distance = (&factor.to_factor().unwrap() - &problem.l).norm_l2() / problem.l.norm_l2();
         assert!(distance < 1e-12, "{distance:e}");
+    }
+
+    /// Where there is no room for what cuSOLVER works with, as where there is no cuSOLVER, kernels of our own factor A,
+    /// and there, too, the factor never comes home.
+    #[test]
+    fn a_factor_made_without_cusolver_stays_on_the_device() {
+        let fake = fake_cuda::exclusive();
+        let engine = Resident::new(&device().unwrap());
+        let n = 2048;
+        let mut a =
+            Mat::from_fn(n, n, |i, j| if i == j { 4.0 + (i % 3) as f32 } else { (i + j) as f32 / 1e7 });
+        let matrix = n * n * size_of::<f32>();
+        fake.memory_cap(matrix + matrix / 4);
+        fake.reset_stats();
+        let here = Cholesky::new_in(&a, engine.clone()).unwrap();
+        let stats = fake.stats();
+        assert!(stats.launches > 2 * 31, "it was to be factored panel by panel: {stats:?}");
+        assert!(stats.bytes_down < matrix as u64 / 10, "it was to stay there: {stats:?}");
+        let there = Cholesky::new(&a).unwrap();
+        let distance = (here.log_det().unwrap() - there.log_det().unwrap()).abs();
+        assert!(distance < 1e-2, "{distance:e}");
+        let (here, there) = (here.to_factor().unwrap(), there.to_factor().unwrap());
+        let distance = (&here - &there).norm_l2() / there.norm_l2();
+        assert!(distance < 1e-5, "{distance:e}");
+
+        a[(1500, 1500)] = -1.0;
+        let refused = Cholesky::new_in(&a, engine).unwrap_err();
+        assert_eq!(refused, Error::NotPositiveDefinite { column: 1500 });
     }
 
     /// Blocks take their rows in the order in which they begin, whatever their numbers.

@@ -1,25 +1,41 @@
 //! Initial factors on the GPU: by cuSOLVER, or by kernels of our own.
 
+mod blocked;
 mod columns;
 
 pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
+use self::blocked::Blocked;
 use super::dense::Dense;
 use super::device::Device;
 use super::solver::{self, Solver};
+use super::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use faer::{MatMut, MatRef};
 use std::time::{Duration, Instant};
+
+/// Orders from which on a factorization on the device pays: below, page-locking memory, and starting cuSOLVER, take
+/// longer than faer.
+const WORTH_STARTING: usize = 2048;
 
 /// Whether cuSOLVER's library is found.
 pub(crate) fn has_cusolver() -> bool {
     solver::is_present()
 }
 
-/// A factored by cuSOLVER where its library is found and works, A and its working memory fit, and A is large enough
-/// for that to be worth the start; else `None`.
+/// Who factors a matrix in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// cuSOLVER, where its library is found.
+    CuSolver,
+    /// `factor.cu`.
+    Blocked,
+}
+
+/// A factored on the device, if it is large enough for that to be worth the start and there is room for it: by cuSOLVER
+/// where its library is found and works, else by kernels of our own; else `None`.
 ///
 /// # Errors
 /// `NotPositiveDefinite`.
@@ -27,58 +43,111 @@ pub(super) fn where_it_pays<T: Scalar>(
     device: &Device,
     a: MatRef<'_, T>,
 ) -> Result<Option<Factored<T>>, Error> {
-    // Below, starting the library and page-locking memory takes longer than faer.
-    const WORTH_STARTING: usize = 2048;
-    if a.nrows() < WORTH_STARTING || !fits::<T>(device, a.nrows()).unwrap_or(false) {
+    let order = a.nrows();
+    if order < WORTH_STARTING {
         return Ok(None);
     }
-    match Factored::new(device, a) {
-        Ok(factored) => Ok(Some(factored)),
-        Err(error @ Error::NotPositiveDefinite { .. }) => Err(error),
-        // A library for another driver, or memory that somebody else has taken: faer needs neither.
-        Err(_) => Ok(None),
+    for by in [By::CuSolver, By::Blocked] {
+        if !by.fits::<T>(device, order).unwrap_or(false) {
+            continue;
+        }
+        match Factored::new(device, a, by) {
+            Ok(factored) => return Ok(Some(factored)),
+            Err(error @ Error::NotPositiveDefinite { .. }) => return Err(error),
+            // A library for another driver, or memory that somebody else has taken: the next one needs neither the
+            // one nor as much of the other, and faer nothing.
+            Err(_) => {}
+        }
+    }
+    Ok(None)
+}
+
+impl By {
+    /// Whether it is there, and a matrix of this order would fit the device with what else it takes.
+    fn fits<T>(self, device: &Device, order: usize) -> Result<bool, Error> {
+        let matrix = order.saturating_mul(order).saturating_mul(size_of::<T>());
+        let more = match self {
+            Self::CuSolver if !has_cusolver() => return Ok(false),
+            // The library says too late how much it works with.
+            Self::CuSolver => matrix / 2,
+            // A diagonal block, and columns that begin at multiples of 16 bytes.
+            Self::Blocked => order.saturating_mul(16).saturating_add(1 << 20),
+        };
+        let (free, _) = device.memory_bytes()?;
+        Ok(matrix.saturating_add(more) <= free)
     }
 }
 
-/// Whether cuSOLVER is there and a matrix of this order would fit the device.
-fn fits<T: Scalar>(device: &Device, order: usize) -> Result<bool, Error> {
-    if !has_cusolver() {
-        return Ok(false);
-    }
-    let (free, _) = device.memory_bytes()?;
-    // Half as much again for the working memory, of which cuSOLVER says the size too late.
-    let wanted = order.saturating_mul(order).saturating_mul(size_of::<T>());
-    Ok(wanted.saturating_add(wanted / 2) <= free)
-}
-
-/// A ← L by cuSOLVER, zero above the diagonal; only the lower triangle of A is read. (n × n) Returns the time
+/// A ← L on the device, zero above the diagonal; only the lower triangle of A is read. (n × n) Returns the time
 /// with the transfers and without the start.
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive; A is left as it was then. `Device`.
-pub(crate) fn by_cusolver<T: Scalar>(device: &Device, a: MatMut<'_, T>) -> Result<Duration, Error> {
-    let factored = Factored::new(device, a.as_ref())?;
+pub(crate) fn in_device_memory<T: Scalar>(
+    device: &Device,
+    a: MatMut<'_, T>,
+    by: By,
+) -> Result<Duration, Error> {
+    let factored = Factored::new(device, a.as_ref(), by)?;
     let begun = factored.begun;
     factored.fetch(a)?;
     Ok(begun.elapsed())
 }
 
-/// A factor that cuSOLVER has left on the device.
+/// What has factored a matrix, with the stream that it did so on.
+enum Means<T> {
+    CuSolver(Solver),
+    Blocked(Blocked<T>),
+}
+
+impl<T: Scalar> Means<T> {
+    fn new(device: &Device, by: By) -> Result<Self, Error> {
+        Ok(match by {
+            By::CuSolver => Self::CuSolver(Solver::new(device)?),
+            By::Blocked => Self::Blocked(Blocked::new(device)?),
+        })
+    }
+
+    fn stream(&self) -> &Stream {
+        match self {
+            Self::CuSolver(solver) => solver.stream(),
+            Self::Blocked(blocked) => blocked.stream(),
+        }
+    }
+
+    fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
+        match self {
+            Self::CuSolver(solver) => solver.factorize(a),
+            Self::Blocked(blocked) => blocked.factorize(a),
+        }
+    }
+}
+
+/// A factor that has been left on the device.
 pub(super) struct Factored<T> {
-    solver: Solver,
+    means: Means<T>,
     l: Dense<T>,
     /// When A was about to go up.
     begun: Instant,
 }
 
 impl<T: Scalar> Factored<T> {
-    fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
-        let solver = Solver::new(device)?;
+    fn new(device: &Device, a: MatRef<'_, T>, by: By) -> Result<Self, Error> {
+        let means = Means::new(device, by)?;
         let l = Dense::aligned(device, a.nrows())?;
         let begun = Instant::now();
-        l.upload(solver.stream(), a)?;
-        solver.factorize(&l)?;
-        Ok(Self { solver, l, begun })
+        l.upload(means.stream(), a)?;
+        means.factorize(&l)?;
+        Ok(Self { means, l, begun })
+    }
+
+    /// Who has made it.
+    #[cfg(test)]
+    pub fn by(&self) -> By {
+        match self.means {
+            Means::CuSolver(_) => By::CuSolver,
+            Means::Blocked(_) => By::Blocked,
+        }
     }
 
     /// L where it is, with anything above the diagonal.
@@ -88,7 +157,7 @@ impl<T: Scalar> Factored<T> {
 
     /// L, zero above the diagonal.
     pub fn fetch(&self, mut l: MatMut<'_, T>) -> Result<(), Error> {
-        self.l.download(self.solver.stream(), l.as_mut(), self.l.order())?;
+        self.l.download(self.means.stream(), l.as_mut(), self.l.order())?;
         for j in 1..l.ncols() {
             l.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
         }

@@ -150,8 +150,8 @@ impl<T: Scalar> Engine<T> for Hybrid {}
 impl<T: Scalar> EngineCore<T> for Hybrid {
     type Factor = HybridFactor<T>;
 
-    /// On the GPU by cuSOLVER, where its library is found and works, A and its working memory fit, and A is
-    /// large enough to be worth the start; else by faer on the CPU.
+    /// On the GPU, where A fits and is large enough to be worth the start: by cuSOLVER where its library is found and works,
+    /// else by kernels of our own. Else by faer on the CPU.
     fn factorize(&self, mut a: Mat<T>) -> Result<HybridFactor<T>, Error> {
         match factorize::where_it_pays(&self.device, a.as_ref())? {
             Some(factored) => factored.fetch(a.as_mut())?,

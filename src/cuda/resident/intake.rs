@@ -1,8 +1,8 @@
 //! Columns that are on the device already, on their way into the engine's own memory.
 
-use super::steps::{Function, argument};
 use crate::cuda::device::Device;
 use crate::cuda::kernels::TAKE;
+use crate::cuda::kernels::{Function, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;

@@ -136,7 +136,7 @@ impl<T: Scalar> Engine<T> for Resident {}
 impl<T: Scalar> EngineCore<T> for Resident {
     type Factor = ResidentFactor<T>;
 
-    /// As the hybrid engine does; what cuSOLVER makes stays where it is.
+    /// As the hybrid engine does; what the GPU makes stays where it is.
     fn factorize(&self, mut a: Mat<T>) -> Result<ResidentFactor<T>, Error> {
         if let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? {
             let l = factored.into_l();

@@ -1,8 +1,8 @@
 //! The kernels of triangular systems, and the one function that launches them.
 
-use super::steps::{Function, PANEL_COLS, argument};
+use super::steps::PANEL_COLS;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::SOLVE;
+use crate::cuda::kernels::{Function, SOLVE, argument};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::stream::Stream;
 use crate::error::Error;

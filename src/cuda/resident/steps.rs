@@ -1,16 +1,14 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
 use super::schedule::{GROUP, Schedule};
-use crate::cuda::device::{Device, Module, failed};
-use crate::cuda::kernels::{INVERT, Launch, SWEEP, launch};
+use crate::cuda::device::Device;
+use crate::cuda::kernels::{Function, INVERT, SWEEP, argument};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::ffi::{c_int, c_longlong, c_void};
+use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
-use cudarc::driver::{result, sys};
-use std::sync::Arc;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
@@ -29,55 +27,6 @@ const THREADS: usize = 256;
 const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
 const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
 const STAGED_BYTES: usize = STAGED * size_of::<f64>();
-
-/// A pointer to an argument of a kernel, which lives until the launch.
-pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
-    core::ptr::from_mut(value).cast()
-}
-
-/// A kernel, which keeps its module loaded.
-pub(super) struct Function {
-    handle: sys::CUfunction,
-    shared_bytes: usize,
-    _module: Arc<Module>,
-}
-
-// SAFETY: the driver takes function handles from any thread, and the module is kept.
-unsafe impl Send for Function {}
-// SAFETY: as above.
-unsafe impl Sync for Function {}
-
-impl Function {
-    pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
-        Ok(Self {
-            handle: module.function(&format!("{name}_{scalar}"))?,
-            shared_bytes: 0,
-            _module: module.clone(),
-        })
-    }
-
-    /// With so many bytes of dynamic shared memory.
-    fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
-        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the module of the handle is kept, and loading it has bound the thread.
-        unsafe { result::function::set_function_attribute(self.handle, attribute, shared_bytes as c_int) }
-            .map_err(failed("asking for shared memory for a kernel"))?;
-        Ok(Self { shared_bytes, ..self })
-    }
-
-    /// # Safety
-    /// As [`launch`].
-    pub unsafe fn launch(
-        &self,
-        stream: &Stream,
-        (blocks, threads): ((usize, usize), usize),
-        arguments: &mut [*mut c_void],
-    ) -> Result<(), Error> {
-        let shape = Launch { blocks, threads, shared_bytes: self.shared_bytes };
-        // SAFETY: forwarded to the caller.
-        unsafe { launch(self.handle, stream, shape, arguments) }
-    }
-}
 
 /// `invert.cu` for one scalar type.
 pub(super) struct Inversion(Function);

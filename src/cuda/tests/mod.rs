@@ -1,10 +1,10 @@
 //! The rooms against what they promise, on a device where there is one.
 
 use super::device::Device;
+use super::factorize::{self, By};
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::{Event, Stream};
 use super::tuning::Tuning;
-use super::{factorize, solver};
 use crate::error::Error;
 use crate::factorize::blocked;
 use crate::scalar::Scalar;
@@ -113,9 +113,9 @@ fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
     })
 }
 
-fn cusolver_factors<T: Scalar>(tolerance: f64) {
+fn factors<T: Scalar>(by: By, tolerance: f64) {
     let Some((_turn, device)) = device() else { return };
-    if !solver::is_present() {
+    if by == By::CuSolver && !factorize::has_cusolver() {
         return eprintln!("SKIPPED, for want of cuSOLVER");
     }
     // The last one goes over the link in several pieces.
@@ -124,7 +124,7 @@ fn cusolver_factors<T: Scalar>(tolerance: f64) {
         let mut expected = a.clone();
         blocked::factorize(expected.as_mut(), Par::Seq).unwrap();
         let mut found = a.clone();
-        factorize::by_cusolver(&device, found.as_mut()).unwrap();
+        factorize::in_device_memory(&device, found.as_mut(), by).unwrap();
         for j in 0..order {
             assert!((0..j).all(|i| found[(i, j)] == T::ZERO), "above column {j}");
             for i in j..order {
@@ -137,13 +137,40 @@ fn cusolver_factors<T: Scalar>(tolerance: f64) {
     for column in [0, 1, 29, 39] {
         let mut a = positive_definite::<T>(40);
         a[(column, column)] = T::from_f64(-1.0);
-        let error = factorize::by_cusolver(&device, a.as_mut()).unwrap_err();
+        let error = factorize::in_device_memory(&device, a.as_mut(), by).unwrap_err();
         assert_eq!(error, Error::NotPositiveDefinite { column });
     }
 }
 
 #[test]
 fn cusolver_factors_as_the_cpu_does() {
-    cusolver_factors::<f64>(1e-13);
-    cusolver_factors::<f32>(1e-4);
+    factors::<f64>(By::CuSolver, 1e-13);
+    factors::<f32>(By::CuSolver, 1e-4);
+}
+
+#[test]
+fn the_blocked_kernels_factor_as_the_cpu_does() {
+    factors::<f64>(By::Blocked, 1e-13);
+    factors::<f32>(By::Blocked, 1e-4);
+}
+
+/// What decides there is the memory: cuSOLVER wants half as much again, our kernels next to nothing, faer none.
+#[cfg(feature = "fake-cuda")]
+#[test]
+fn who_factors_is_who_can() {
+    let fake = fake_cuda::exclusive();
+    let device = Device::new(0).unwrap();
+    let (order, small) = (2048, 2047);
+    let a = positive_definite::<f32>(order);
+    let made = |order| {
+        let made = factorize::where_it_pays(&device, a.as_ref().submatrix(0, 0, order, order)).unwrap();
+        made.map(|factored| factored.by())
+    };
+    let matrix = order * order * size_of::<f32>();
+    assert_eq!(made(small), None);
+    assert_eq!(made(order), Some(By::CuSolver));
+    fake.memory_cap(matrix + matrix / 4);
+    assert_eq!(made(order), Some(By::Blocked));
+    fake.memory_cap(matrix);
+    assert_eq!(made(order), None);
 }

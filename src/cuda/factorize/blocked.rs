@@ -1,0 +1,154 @@
+//! Kernels of our own that factor a matrix where it is, 64 columns at a time.
+
+use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
+use crate::cuda::kernels::{FACTOR, Function, argument};
+use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::c_longlong;
+use core::marker::PhantomData;
+use core::ops::Range;
+
+/// Columns of a panel, `ROWS` of `panel.cuh`.
+const PANEL_COLS: usize = 64;
+/// Columns whose products are taken from the rest of the matrix together.
+const TOGETHER: usize = 4 * PANEL_COLS;
+/// Rows of a tile of the trailing matrix.
+const TILE_ROWS: usize = 2 * PANEL_COLS;
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// Bytes of shared memory that `panel` takes: two tiles of 64 columns, in double precision at most.
+const PANEL_BYTES: usize = 2 * PANEL_COLS * column_bytes::<f64>(PANEL_COLS);
+
+/// Bytes that `strip` and `trailing` take: three times sixteen columns of two tiles, of which one has so many rows.
+const fn product_bytes<T>(rows: usize) -> usize {
+    3 * 16 * (column_bytes::<T>(rows) + column_bytes::<T>(PANEL_COLS))
+}
+
+/// From column to column of a tile there: `ld` of `product.cuh`.
+const fn column_bytes<T>(rows: usize) -> usize {
+    rows * size_of::<T>() + 32
+}
+
+/// `factor.cu` for one scalar type, and a stream for it.
+pub(super) struct Blocked<T> {
+    diagonal: Function,
+    panel: Function,
+    strip: Function,
+    trailing: Function,
+    stream: Stream,
+    /// Of the diagonal block at work, and whether it loses digits.
+    inverse: DeviceBuffer<f64>,
+    refine: DeviceBuffer<i32>,
+    /// 1 + the first column that is not positive, or 0.
+    status: (DeviceBuffer<i32>, Pinned<i32>),
+    scalar: PhantomData<T>,
+}
+
+/// `Factoring` of `factor.cu`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Arguments {
+    l: u64,
+    stride: c_longlong,
+    inverse: u64,
+    refine: u64,
+    status: u64,
+    n: c_longlong,
+}
+
+impl<T: Scalar> Blocked<T> {
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses the kernels, or there is no memory for a diagonal block.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        let module = device.module(FACTOR.on(device))?;
+        let function = |name: &str| Function::load(&module, &format!("factor_{name}"), T::TYPE_NAME);
+        Ok(Self {
+            diagonal: function("diagonal")?,
+            panel: function("panel")?.with_shared(PANEL_BYTES)?,
+            strip: function("strip")?.with_shared(product_bytes::<T>(PANEL_COLS))?,
+            trailing: function("trailing")?.with_shared(product_bytes::<T>(TILE_ROWS))?,
+            stream: Stream::new(device)?,
+            inverse: DeviceBuffer::new(device, PANEL_COLS.pow(2))?,
+            refine: DeviceBuffer::new(device, 1)?,
+            status: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
+            scalar: PhantomData,
+        })
+    }
+
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// A ← L, in the lower triangle; what is above may be anything, before and after. (n × n, of aligned columns)
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite` at the first pivot² that is not positive, [`Error::Device`] where the device fails.
+    pub fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
+        // SAFETY: `a` and the rest are this stream's until it has been waited for, below and also behind an error.
+        let asked = unsafe { self.ask(a) };
+        self.stream.synchronize().and(asked)?;
+        match self.status.1.as_slice()[0] {
+            0 => Ok(()),
+            column => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
+        }
+    }
+
+    /// # Safety
+    /// Until what is asked for is done, nothing but this stream uses A or the memory of `self`.
+    unsafe fn ask(&self, a: &Dense<T>) -> Result<(), Error> {
+        let (n, status) = (a.order(), self.status.0.slice(0..1));
+        debug_assert!((a.stride() * size_of::<T>()).is_multiple_of(16), "columns of A begin anywhere");
+        let work = Arguments {
+            l: a.slice().address(),
+            stride: a.stride() as c_longlong,
+            inverse: self.inverse.slice(0..self.inverse.len()).address(),
+            refine: self.refine.slice(0..1).address(),
+            status: status.address(),
+            n: n as c_longlong,
+        };
+        // SAFETY: all of it is this stream's, as the caller has promised. The kernels come in the order that `factor.cu`
+        // tells of, each with as many blocks as that says; columns are multiples of 64 and before n.
+        unsafe {
+            self.stream.clear(status)?;
+            for begin in (0..n).step_by(TOGETHER) {
+                let end = n.min(begin + TOGETHER);
+                for first in (begin..end).step_by(PANEL_COLS) {
+                    let panels = (n - first).div_ceil(PANEL_COLS);
+                    if first > begin {
+                        self.launch(&self.strip, work, begin..first, panels)?;
+                    }
+                    self.launch(&self.diagonal, work, begin..first, 1)?;
+                    if panels > 1 {
+                        self.launch(&self.panel, work, begin..first, panels - 1)?;
+                    }
+                }
+                if end < n {
+                    let tiles = (n - end).div_ceil(TILE_ROWS);
+                    self.launch(&self.trailing, work, begin..end, tiles * (tiles + 1))?;
+                }
+            }
+            self.stream.download(status, &self.status.1, 0..1)
+        }
+    }
+
+    /// Asks for a kernel at the panel, or the trailing matrix, that begins where the columns of L to subtract end.
+    ///
+    /// # Safety
+    /// As `factor.cu` says; the memory is as [`ask`](Self::ask) says.
+    unsafe fn launch(
+        &self,
+        function: &Function,
+        mut work: Arguments,
+        subtract: Range<usize>,
+        blocks: usize,
+    ) -> Result<(), Error> {
+        let (mut from, mut first) = (subtract.start as c_longlong, subtract.end as c_longlong);
+        let mut arguments = [argument(&mut work), argument(&mut from), argument(&mut first)];
+        // SAFETY: three arguments of the types of all these kernels'; the caller vouches for what they point to.
+        unsafe { function.launch(&self.stream, ((blocks, 1), THREADS), &mut arguments) }
+    }
+}
