@@ -21,9 +21,11 @@
 //
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
 // records, state, pivots, status, marks, and inverse and refine of later sweeps, written.
-// Launch: a block for each task of task.cuh, of 256 threads; at most sixteen sweeps. Tasks: for each sweep and group, one
-// that leads, from any stretch up to the group's own; one for each stretch up to the group's own, which carries where it
-// is before that; and for each sweep but the first and each diagonal block, one that inverts. `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
+// Launch: a block for each task of task.cuh, of 256 threads; at most sixteen sweeps, 2^14 groups and 2^12 stretches.
+// Tasks: for each sweep and group, one that leads, from a stretch before the group's own (from that only where it is the
+// first); one for each stretch up to the group's own, which carries before the leader's first and follows from there on;
+// and for each sweep but the first and each diagonal block, one that inverts.
+// `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
 // (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a tile (TILE).
 #include "flow.cuh"
 #include "group.cuh"

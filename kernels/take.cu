@@ -25,7 +25,6 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
     const int column = blockIdx.y, target = place[column];
     const T factor = scale[column];
     from += column * from_stride;
-    to += target * to_stride;
     // The first of each kind of row is the one whose complement is the largest.
     Fact largest = 0, not_finite = 0, not_zero = 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows;
@@ -37,7 +36,7 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
         if (bits > largest) largest = bits;
         if (!(magnitude <= 1.7976931348623157e308) && ~(Fact)i > not_finite) not_finite = ~(Fact)i;
         if (magnitude != 0.0 && ~(Fact)i > not_zero) not_zero = ~(Fact)i;
-        if (target >= 0) to[i] = factor * x;
+        if (target >= 0) to[target * to_stride + i] = factor * x;
     }
     const Fact found[3] = {most_of_warp(largest), most_of_warp(not_finite), most_of_warp(not_zero)};
     if (threadIdx.x % 32 == 0)

@@ -123,10 +123,11 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
     /// What somebody else has there: entry (i, j) at `address + (i + j · stride) · size_of::<T>()`.
     ///
     /// # Errors
-    /// `Shape`, where columns of so many rows are not so far apart.
+    /// `Shape`, where columns of so many rows are not so far apart; `Device`, where the address is not aligned for T or
+    /// there are more entries than can be counted.
     ///
     /// # Safety
-    /// The address is that of memory of `device` (a `CUdeviceptr`), aligned for T. For the lifetime of the view it lives,
+    /// All these entries are in memory of `device` (the address is a `CUdeviceptr`). For the lifetime of the view it lives,
     /// and what writes to it has been waited for.
     pub unsafe fn from_raw(
         device: &Device,
@@ -142,8 +143,18 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
                 found: stride,
             });
         }
-        let len = if cols == 0 { 0 } else { (cols - 1) * stride + rows };
-        let slice = DeviceSlice::at(address, len);
+        let uncountable =
+            || unfit(format!("{cols} columns of {stride} entries are more than can be counted"));
+        let len = match cols.checked_sub(1) {
+            Some(before) => before.checked_mul(stride).and_then(|len| len.checked_add(rows)),
+            None => Some(0),
+        };
+        let len = len.ok_or_else(uncountable)?;
+        if !address.is_multiple_of(size_of::<T>() as u64) {
+            return Err(unfit(format!("the address {address:#x} is not one of {}", T::TYPE_NAME)));
+        }
+        // SAFETY: forwarded to the caller.
+        let slice = unsafe { DeviceSlice::at(address, len) };
         Ok(Self { slice, shape: (rows, cols), stride, device: device.clone() })
     }
 
@@ -206,8 +217,8 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
 
     /// The same, to be read.
     #[must_use]
-    pub fn as_view(&self) -> &DeviceView<'a, T> {
-        &self.view
+    pub fn as_view(&self) -> DeviceView<'_, T> {
+        self.view.clone()
     }
 }
 

@@ -95,7 +95,10 @@ impl<T> Copy for DeviceSlice<'_, T> {}
 
 impl<T> DeviceSlice<'_, T> {
     /// What somebody else has there.
-    pub(super) fn at(address: u64, len: usize) -> Self {
+    ///
+    /// # Safety
+    /// So many scalars are in device memory there, for the lifetime of the slice.
+    pub(super) unsafe fn at(address: u64, len: usize) -> Self {
         Self { address, len, buffer: PhantomData }
     }
 

@@ -58,7 +58,7 @@ fn columns_may_be_any_distance_apart() {
     let problem = Problem::<f64>::feasible(ORDER, 4, Kind::Up, 0.3, 53);
     let mut all = uniform(ORDER + 9, 4, &mut rng(54));
     all.as_mut().subrows_mut(5, ORDER).copy_from(&problem.v);
-    let mut all = DeviceMatrix::from_host(&device, &all).unwrap();
+    let all = DeviceMatrix::from_host(&device, &all).unwrap();
     let (address, stride) = (all.view().address() + 5 * 8, all.view().stride());
     // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is left alone until the end.
     let view = unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
@@ -68,7 +68,7 @@ fn columns_may_be_any_distance_apart() {
     assert!(bits_of(&here) == bits_of(&there));
 
     let before = all.to_host().unwrap();
-    let address = all.view_mut().as_view().address() + 5 * 8;
+    let address = all.view().address() + 5 * 8;
     // SAFETY: the same rows, and nobody else uses them.
     let mut rhs = unsafe { DeviceViewMut::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
     here.solve_on_device(&mut rhs).unwrap();
@@ -189,6 +189,11 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     here.update(&problem.v).unwrap();
     there.modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap();
     there.update(&problem.v).unwrap();
+    assert!(bits_of(&here) == bits_of(&there));
+    // Not even its error goes to somebody else.
+    core::mem::forget(here.begin_downdate(&far).unwrap());
+    let none = Mat::<f64>::zeros(ORDER, 2);
+    assert_eq!(here.update(&none).unwrap(), there.update(&none).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
     core::mem::forget(here.begin_update(&problem.v).unwrap());
     drop(here);

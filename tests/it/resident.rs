@@ -87,18 +87,19 @@ fn a_result_is_the_same_every_time() {
     }
 }
 
-/// Of more panels than are left for later and more sweeps than a launch has, one or several in the last: what the CPU
-/// engine makes of it.
+/// Of many stretches of panels, and of more sweeps than a launch has, one or several in the last: what the CPU engine makes
+/// of it.
 #[test]
 fn a_long_chain_of_many_sweeps_is_the_cpus() {
     let Some((_turn, engine)) = resident() else { return };
-    for k in [70, 140, 150] {
-        a_long_chain(&engine, k);
+    a_long_chain(&engine, 64 * 40 + 37, 16);
+    a_long_chain(&engine, 64 * 26 + 37, 70);
+    for k in [250, 257, 300] {
+        a_long_chain(&engine, 64 * 6 + 5, k);
     }
 }
 
-fn a_long_chain(engine: &Resident, k: usize) {
-    let n = 64 * 26 + 37;
+fn a_long_chain(engine: &Resident, n: usize, k: usize) {
     let l = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
         std::cmp::Ordering::Less => 0.0,
         std::cmp::Ordering::Equal => 1.0 + 0.1 * (i % 7) as f64,
@@ -119,6 +120,13 @@ fn a_long_chain(engine: &Resident, k: usize) {
         let distance = (&here - &there).norm_l2() / there.norm_l2();
         assert!(distance < 1e-13, "{distance:e}, down {down}");
     }
+    // Signs change in the middle, where there are two launches in the second.
+    let weights: Vec<f64> = (0..k).map(|r| if r < k - k / 8 { 1.0 } else { -0.1 }).collect();
+    here.modify(&v, &weights).unwrap();
+    there.modify(&v, &weights).unwrap();
+    let (new, expected) = (here.to_factor().unwrap(), there.to_factor().unwrap());
+    let distance = (&new - &expected).norm_l2() / expected.norm_l2();
+    assert!(distance < 1e-13, "{distance:e}, either sign");
     let rhs = uniform(n, 9, &mut rng(12));
     let distance = (here.solve(&rhs).unwrap() - there.solve(&rhs).unwrap()).norm_l2();
     assert!(distance < 1e-11 * rhs.norm_l2(), "{distance:e}");

@@ -35,7 +35,7 @@ use self::systems::Systems;
 use super::dense::Dense;
 use super::device::Device;
 use super::factorize;
-use super::matrix::DeviceView;
+use super::matrix::DeviceViewMut;
 use super::memory::DeviceBuffer;
 use super::stream::Stream;
 use crate::change::Change;
@@ -51,13 +51,14 @@ use std::sync::{Mutex, PoisonError};
 /// The resident engine: L stays in the memory of the GPU from call to call.
 ///
 /// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
-/// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. L takes n² entries of device
+/// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. What is on the device already is taken
+/// from there: [`update_on_device`](crate::Cholesky::update_on_device). L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
 /// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n
-/// entries for each sixteen columns of V and 72 n doubles for each, eight times at most, and 64 n doubles; 64 n more
-/// and the right-hand sides twice from the first `solve` on.
+/// entries for each sixteen columns of V; 64 n doubles for inverses; and at most 320 n doubles for up to sixteen columns, or
+/// 120 n for each sixteen, of at most 256. From the first `solve` on 64 n doubles more, and the right-hand sides twice.
 ///
-/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to eight
+/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to sixteen
 /// of them in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
 /// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
 /// by panel; the accuracy contract holds for either.
@@ -99,12 +100,13 @@ impl Resident {
 
 /// L in device memory, and what goes with it.
 pub struct ResidentFactor<T> {
+    /// Dropped first: it waits for what is under way in the memory of the others.
+    queue: Option<Queue<T>>,
     l: Dense<T>,
     /// Where the next modification works.
     spare: Option<DeviceBuffer<T>>,
     /// The diagonal of L, in host memory.
     pivots: Vec<T>,
-    queue: Option<Queue<T>>,
     /// For V that is on the device already.
     intake: Option<Intake<T>>,
     under_way: Option<Begun>,
@@ -190,7 +192,9 @@ impl<T: Scalar> EngineCore<T> for Resident {
 
     fn row_norm(&self, factor: &ResidentFactor<T>) -> Result<f64, Error> {
         let l = self.to_factor(factor)?;
-        Ok(l.norm_max().to_f64() * (l.nrows() as f64).sqrt())
+        let row_norm = l.norm_max().to_f64() * (l.nrows() as f64).sqrt();
+        // With what may become of it.
+        Ok(row_norm.hypot(factor.under_way.map_or(0.0, |begun| begun.row_norm)))
     }
 
     fn to_factor(&self, factor: &ResidentFactor<T>) -> Result<Mat<T>, Error> {
@@ -206,9 +210,9 @@ impl Resident {
     fn solve_there<T: Scalar>(
         &self,
         factor: &ResidentFactor<T>,
-        rhs: &DeviceView<'_, T>,
+        rhs: &mut DeviceViewMut<'_, T>,
     ) -> Result<(), Error> {
-        rhs.is_on(&self.device, "rhs")?;
+        rhs.as_view().is_on(&self.device, "rhs")?;
         let l = &factor.healthy()?.l;
         factor.systems.lock().unwrap_or_else(PoisonError::into_inner).solve_there(&self.device, l, rhs)
     }

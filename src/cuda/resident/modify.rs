@@ -32,6 +32,8 @@ pub(super) enum V<'a, 'b, T> {
 pub(super) struct Begun {
     start: usize,
     pub to: To,
+    /// By how much rows of L may grow.
+    pub row_norm: f64,
 }
 
 impl Resident {
@@ -59,6 +61,8 @@ impl Resident {
         v: V<'_, '_, T>,
         mut to: To,
     ) -> Result<(), Error> {
+        // What somebody has forgotten; its outcome has nobody to go to.
+        let _ = self.settle(factor);
         let order = factor.l.order();
         let Some(first) = outline.first_column::<T>(order) else {
             return factor.healthy().map(|_| ());
@@ -83,10 +87,12 @@ impl Resident {
             return Err(Error::Poisoned);
         };
         let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
-        if let Err(error) = queue.begin(&plan, cut, v, l, other) {
+        // SAFETY: L and the spare matrix are the factor's own, which drops its queue first; they change hands, and the queue
+        // begins again, only when `settle` has waited.
+        if let Err(error) = unsafe { queue.begin(&plan, cut, v, l, other) } {
             return Err(lost(factor, to, error));
         }
-        factor.under_way = Some(Begun { start, to });
+        factor.under_way = Some(Begun { start, to, row_norm: outline.row_norm });
         Ok(())
     }
 
@@ -95,7 +101,7 @@ impl Resident {
     /// # Errors
     /// `NotPositiveDefinite`, and the factor is as it was; `Device`; `Poisoned`.
     pub(super) fn settle<T: Scalar>(&self, factor: &mut ResidentFactor<T>) -> Result<Modification<T>, Error> {
-        let Some(Begun { start, to }) = factor.under_way.take() else {
+        let Some(Begun { start, to, .. }) = factor.under_way.take() else {
             return factor.healthy().map(|_| Modification::identity());
         };
         let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };

@@ -73,13 +73,32 @@ impl<T: Scalar> Cholesky<T, Resident> {
         self.begin_on_device(v, Weights::Each(weights))
     }
 
+    /// As [`update_on_device`](Self::update_on_device), waiting until V has been looked at and copied, and not for the
+    /// update.
+    ///
+    /// # Errors
+    /// As [`update_on_device`](Self::update_on_device).
+    pub fn begin_update_on_device(&mut self, v: &DeviceView<'_, T>) -> Result<Pending<'_, T>, Error> {
+        self.begin_on_device(v, Weights::Plus)
+    }
+
+    /// As [`downdate_on_device`](Self::downdate_on_device), waiting until V has been looked at and copied, and not for the
+    /// downdate.
+    ///
+    /// # Errors
+    /// As [`downdate_on_device`](Self::downdate_on_device); `NotPositiveDefinite` comes with [`Pending::wait`].
+    pub fn begin_downdate_on_device(&mut self, v: &DeviceView<'_, T>) -> Result<Pending<'_, T>, Error> {
+        self.begin_on_device(v, Weights::Minus)
+    }
+
     /// B ← A⁻¹ B. (n × m)
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, B untouched; `Device` or `Poisoned`.
+    /// `Shape` or `NonFinite`, `Device` where B is on another device, or `Poisoned`: B is untouched. `Device` where the
+    /// driver fails: of more than 4096 right-hand sides some may be solved.
     pub fn solve_on_device(&self, rhs: &mut DeviceViewMut<'_, T>) -> Result<(), Error> {
         extent("rhs", "rows", self.order(), rhs.as_view().shape().0)?;
-        self.engine().solve_there(self.inner(), rhs.as_view())
+        self.engine().solve_there(self.inner(), rhs)
     }
 
     fn begin_on_device(

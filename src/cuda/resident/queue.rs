@@ -85,7 +85,7 @@ impl<T: Scalar> Queue<T> {
         self.order == order && self.v_stride * cut.columns() <= self.v.0.len()
     }
 
-    /// The diagonal of the factor that [`run`](Self::run) has made.
+    /// The diagonal of the factor that [`begin`](Self::begin) has made.
     pub fn pivots(&self) -> &[T] {
         self.pivots.1.as_slice()
     }
@@ -95,7 +95,11 @@ impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`]. Nothing is under way then.
     ///
-    pub fn begin(
+    /// # Safety
+    /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
+    /// uses `other`, or L where there is none.
+    ///
+    pub unsafe fn begin(
         &mut self,
         plan: &Plan,
         cut: Cut,
@@ -131,9 +135,8 @@ impl<T: Scalar> Queue<T> {
     ) -> Result<(), Error> {
         self.status.1.as_mut_slice()[0] = WHOLE;
         let (order, to) = (self.order, other.unwrap_or(l.slice()));
-        // SAFETY: who holds this holds L and `other` as well, and leaves them alone until `wait`; all other memory is this
-        // stream's until `wait` has
-        // waited for it; V is written before its copy is asked for.
+        // SAFETY: the caller of `begin` vouches for L and `other`; all other memory is this stream's until `wait` has waited
+        // for it. V is written before its copy is asked for.
         unsafe {
             // What needs no V, first.
             self.stream.upload(&self.status.1, 0..1, self.status.0.slice(0..1))?;
@@ -171,7 +174,7 @@ impl<T: Scalar> Queue<T> {
         for first in (0..cut.count()).step_by(TOGETHER) {
             let count = (cut.count() - first).min(TOGETHER);
             let schedule = self.schedule(panels, count);
-            // SAFETY: the stream alone uses this memory; what `run` asked for before is done, and launches of as many
+            // SAFETY: the stream alone uses this memory; what was asked for before is done, and launches of as many
             // sweeps have one schedule.
             unsafe { self.tasks[usize::from(count < TOGETHER)].send(&self.stream, schedule)? };
         }
@@ -197,7 +200,7 @@ impl<T: Scalar> Queue<T> {
     fn upload(&self, cut: Cut) -> Result<(), Error> {
         let (stride, stream) = (self.v_stride, &self.stream);
         let v = self.v.1.slice(0..stride * cut.columns());
-        // SAFETY: what uses this memory is behind, on this stream, until `run` has waited for it.
+        // SAFETY: what uses this memory is behind, on this stream, until it has been waited for.
         unsafe {
             for (from, to, count) in cut.columns_of_v() {
                 let host = from * stride..(from + count) * stride;

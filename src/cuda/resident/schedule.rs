@@ -3,20 +3,21 @@
 /// Panels of a group of rows.
 pub(super) const GROUP: usize = 2;
 
-/// What is done with a group of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What is done with a group of rows: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
+/// order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
     /// Through a stretch of panels, L and V, which is given on to the next.
-    Carries,
+    Carries = 0,
     /// The inverse of a diagonal block as the sweep before leaves it.
-    Inverts,
+    Inverts = 1,
     /// With V alone from a stretch on to the diagonal, and through it.
-    Leads,
+    Leads = 2,
     /// Through a stretch of panels behind who leads.
-    Follows,
+    Follows = 3,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Task {
     sweep: usize,
     group: usize,
@@ -84,6 +85,9 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub fn new(panels: usize, sweeps: usize, cutting: Cutting) -> Self {
+        // What the order below, and leaders, rest on.
+        debug_assert!(cutting.width.is_multiple_of(GROUP) && cutting.width <= BEHIND);
+        debug_assert!(cutting.sixteenths > 0 && cutting.reach > 0 && sweeps > 0);
         Self { panels, sweeps, cutting }
     }
 
@@ -169,6 +173,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashMap;
 
     /// What a task waits for, as task.cuh and flow.cuh have it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
@@ -210,22 +215,34 @@ mod tests {
         awaited
     }
 
+    fn is_in_order(of: Schedule) {
+        let tasks = of.tasks();
+        assert_eq!(tasks.len(), of.len(), "{of:?}");
+        let places: HashMap<Task, usize> = (0..).zip(&tasks).map(|(at, &task)| (task, at)).collect();
+        assert_eq!(places.len(), tasks.len(), "twice in {of:?}");
+        for (at, &task) in tasks.iter().enumerate() {
+            for before in awaited(task, of) {
+                let found = places.get(&before).is_some_and(|&before| before < at);
+                assert!(found, "{before:?}, {task:?}, {of:?}");
+            }
+        }
+    }
+
     #[test]
     fn each_task_is_there_once_and_behind_what_it_waits_for() {
-        for (panels, sweeps, width) in [(1, 1, 2), (1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 8), (33, 2, 16)]
-        {
-            for (sixteenths, reach) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
-                let of = Schedule::new(panels, sweeps, Cutting { width, sixteenths, reach });
-                let tasks = of.tasks();
-                assert_eq!(tasks.len(), of.len(), "{of:?}");
-                let place = |task: Task| tasks.iter().position(|&other| other == task);
-                for (at, &task) in tasks.iter().enumerate() {
-                    assert_eq!(place(task), Some(at), "{task:?} twice in {of:?}");
-                    for before in awaited(task, of) {
-                        let found = place(before).is_some_and(|before| before < at);
-                        assert!(found, "{before:?}, {task:?}, {of:?}");
-                    }
+        for panels in [1, 2, 7, 8, 17, 33, 64, 65, 150, 300] {
+            for multiprocessors in [1, 4, 20, 108, 132] {
+                for sweeps in [1, 2, 16] {
+                    let cutting = Cutting::new(panels, sweeps > 1, multiprocessors);
+                    is_in_order(Schedule::new(panels, sweeps, cutting));
+                    // V that begins late.
+                    is_in_order(Schedule::new(panels.div_ceil(2), sweeps, cutting));
                 }
+            }
+        }
+        for (panels, sweeps, width) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 24), (33, 2, 16)] {
+            for (sixteenths, reach) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
+                is_in_order(Schedule::new(panels, sweeps, Cutting { width, sixteenths, reach }));
             }
         }
     }

@@ -5,7 +5,7 @@ use super::solves::{SolveSteps, System, Way};
 use super::steps::{Inversion, PANEL_COLS};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::matrix::DeviceView;
+use crate::cuda::matrix::DeviceViewMut;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
@@ -102,8 +102,9 @@ impl<T: Scalar> Systems<T> {
         &mut self,
         device: &Device,
         l: &Dense<T>,
-        rhs: &DeviceView<'_, T>,
+        rhs: &mut DeviceViewMut<'_, T>,
     ) -> Result<(), Error> {
+        let rhs = rhs.as_view();
         let (order, cols) = rhs.shape();
         let (at, stride) = rhs.slice();
         if order * cols == 0 {
@@ -126,7 +127,8 @@ impl<T: Scalar> Systems<T> {
             let here = (rhs[0].slice(0..order * count), order);
             let each = |column| Some((column, T::ONE));
             self.take(there, here, (order, count), each)?;
-            let asked = self.ask(l, &rhs, count);
+            // SAFETY: they are borrowed, or held here, until the stream has been waited for in the next line.
+            let asked = unsafe { self.ask(l, &rhs, count) };
             self.stream.synchronize().and(asked)?;
             self.take(here, there, (order, count), each)?;
             self.rhs = Some(rhs);
@@ -160,8 +162,16 @@ impl<T: Scalar> Systems<T> {
         Ok(())
     }
 
-    /// B ← A⁻¹ B in the memory for right-hand sides.
-    fn ask(&self, l: &Dense<T>, [rhs, other]: &[DeviceBuffer<T>; 2], count: usize) -> Result<(), Error> {
+    /// B ← A⁻¹ B in the first of these, n × count.
+    ///
+    /// # Safety
+    /// L and both live, and nobody else uses them, until the stream has been waited for.
+    unsafe fn ask(
+        &self,
+        l: &Dense<T>,
+        [rhs, other]: &[DeviceBuffer<T>; 2],
+        count: usize,
+    ) -> Result<(), Error> {
         let Self { inversion, steps, stream, inverse, .. } = self;
         let Some((inverse, refine)) = inverse else { return Err(Error::Poisoned) };
         let n = l.order();
@@ -170,7 +180,7 @@ impl<T: Scalar> Systems<T> {
         let inverse = inverse.slice(0..inverse.len());
         let forward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: rhs, to: other, count };
         let backward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: other, to: rhs, count };
-        // SAFETY: the stream alone uses this memory, and L is borrowed, until it has been waited for.
+        // SAFETY: the caller vouches for all of them, and the inverses are this one's own.
         unsafe {
             inversion.ask(
                 stream,

@@ -49,7 +49,7 @@ enum : Result {
 };
 
 constexpr int MAX_DEVICES = 16;
-constexpr int MULTIPROCESSORS = 4, BLOCKS_PER_MULTIPROCESSOR = 2, MAX_THREADS_PER_BLOCK = 1024;
+constexpr int MULTIPROCESSORS = 20, BLOCKS_PER_MULTIPROCESSOR = 2, MAX_THREADS_PER_BLOCK = 1024;
 constexpr int SHARED_BYTES = 48 << 10, SHARED_BYTES_OPT_IN = 227 << 10;
 constexpr size_t DEVICE_BYTES = size_t(8) << 30; // where the test sets no cap
 
