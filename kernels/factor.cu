@@ -68,8 +68,7 @@ __device__ __forceinline__ int factor(double (*columns)[ROWS], T* l, long long s
             if (part == p) a[t] = i == j ? pivot_sq : x;
 #pragma unroll
             for (int later = t; later < EACH; ++later)
-                if (later > t || part > p)
-                    a[later] = fma(-x * scale, column[later * PARTS + part], a[later]);
+                if (later > t || part > p) a[later] = fma(-x * scale, column[later * PARTS + part], a[later]);
         }
 #pragma unroll
     for (int t = 0; t < EACH; ++t) {
@@ -87,7 +86,7 @@ __device__ __forceinline__ void diagonal(const Factoring<T>& a, long long, long 
     if (*a.status != 0) return;
     T* const l = a.l + first * (a.stride + 1);
     const int height = (int)min((long long)ROWS, a.n - first);
-    const int broken = factor((double (*)[ROWS])shared.product, l, a.stride, height);
+    const int broken = factor((double(*)[ROWS])shared.product, l, a.stride, height);
     if (broken != 0) {
         if (threadIdx.x == 0) *a.status = (int)first + broken;
     } else if (first + ROWS < a.n) {

@@ -114,11 +114,10 @@ __device__ __forceinline__ void add_release(int* at, int x) {
 // A barrier of the block, which warps may meet at different places of the code; how many threads bring a true x.
 __device__ __forceinline__ int barrier_count(bool x) {
     int count;
-    asm volatile(
-        "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"
-        : "=r"(count)
-        : "r"((int)x)
-        : "memory");
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"
+                 : "=r"(count)
+                 : "r"((int)x)
+                 : "memory");
     return count;
 }
 // While waiting; the fake driver has another block go on.

@@ -48,7 +48,7 @@ struct Sweep {
     double* state; // G behind the last panel, 16 x 16, and whether it is not zero
     T* pivots;     // the new diagonal of L
     int* status;   // 1 + the first column that has broken down
-    double* kept; // V between stretches of panels, for each 128 rows 128 x 16, several times: task.cuh
+    double* kept;  // V between stretches of panels, for each 128 rows 128 x 16, several times: task.cuh
     // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and what
     // task.cuh has of each 128 rows.
     int* marks;

@@ -25,8 +25,9 @@
 // Tasks: for each sweep and group, one that leads, from a stretch before the group's own (from that only where it is the
 // first); one for each stretch up to the group's own, which carries before the leader's first and follows from there on;
 // and for each sweep but the first and each diagonal block, one that inverts.
-// `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or what is needed in their place when they are not
-// (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a tile (TILE).
+// `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or
+// what is needed in their place when they are not (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a
+// tile (TILE).
 #include "flow.cuh"
 #include "group.cuh"
 #include "invert.cuh"

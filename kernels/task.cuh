@@ -31,8 +31,12 @@ struct Task {
     // A word: the group in 14 bits, the stretch in 12 (or which of the group's diagonal blocks), the sweep in 4, the kind
     // in 2.
     __device__ __forceinline__ Task(const Sweeps<T>& sweeps, unsigned word)
-        : sweep(sweeps.first), group(word & 0x3fff), stretch(word >> 14 & 0xfff), kind(word >> 30),
-          width(sweeps.width), places(sweeps.places) {
+        : sweep(sweeps.first),
+          group(word & 0x3fff),
+          stretch(word >> 14 & 0xfff),
+          kind(word >> 30),
+          width(sweeps.width),
+          places(sweeps.places) {
         const int index = word >> 26 & 15, marks = panels() + 2 * groups() * stretches();
         sweep.v += (long long)index * COLUMNS * sweep.v_stride;
         sweep.kept += index * places * groups() * (long long)(HEIGHT * COLUMNS);

@@ -28,7 +28,8 @@ struct Tiles {
     template <class S>
     __device__ __forceinline__ static void copy(double* slot, const S* from, long long stride, int rows,
                                                 bool triangle = false) {
-        constexpr int BYTES = WORD_BYTES, EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH, COLS = THREADS / AT_ONCE;
+        constexpr int BYTES = WORD_BYTES, EACH = BYTES / (int)sizeof(S), AT_ONCE = ROWS / EACH,
+                      COLS = THREADS / AT_ONCE;
         const int i = threadIdx.x % AT_ONCE * EACH, first = threadIdx.x / AT_ONCE;
         const int bytes = max(0, min(BYTES, (rows - i) * (int)sizeof(S)));
         S* to = (S*)slot + first * tile_stride<S>() + i;
