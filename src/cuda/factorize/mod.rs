@@ -142,7 +142,7 @@ impl<T: Scalar> Factored<T> {
     }
 
     /// Who has made it.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "fake-cuda"))]
     pub fn by(&self) -> By {
         match self.means {
             Means::CuSolver(_) => By::CuSolver,
