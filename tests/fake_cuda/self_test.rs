@@ -95,8 +95,8 @@ fn blocks_that_nap_let_others_run_and_keep_their_shared_memory() {
     assert_eq!(stream.clone_dtoh(&order).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
 
     let mut launch = stream.launch_builder(&chain);
-    // SAFETY: refused before it runs, as 9 blocks are not on the device together.
-    let refused = unsafe { launch.arg(&mut turn).arg(&mut order).launch_cooperative(grid(9, 32, 0)) };
+    // SAFETY: refused before it runs, as 41 blocks are not on the device together.
+    let refused = unsafe { launch.arg(&mut turn).arg(&mut order).launch_cooperative(grid(41, 32, 0)) };
     assert_eq!(code(refused), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
