@@ -104,14 +104,20 @@ fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) 
 fn heavy<T: Scalar>(name: &str, factor: &mut Cholesky<T, Resident>) {
     let order = factor.order();
     let mut v = change::<T>(order, HEAVY_RANK);
-    let mut seconds: Vec<_> = (0..5)
-        .map(|_| {
-            v = &v * Scale(T::from_f64(1e3));
-            let start = Instant::now();
-            factor.update(&v).expect("an update");
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
+    let mut seconds = Vec::new();
+    let mut before = None;
+    for _ in 0..5 {
+        v = &v * Scale(T::from_f64(1e3));
+        before = Some(factor.to_factor().expect("L"));
+        let start = Instant::now();
+        factor.update(&v).expect("an update");
+        seconds.push(start.elapsed().as_secs_f64());
+    }
     seconds.sort_by(f64::total_cmp);
-    println!("{name} n {order:>5} k {HEAVY_RANK:>3} heavy update {:>8.3} ms", 1e3 * seconds[2]);
+    let (before, after) = (before.expect("L"), factor.to_factor().expect("L"));
+    let residual = residual(before.as_ref(), v.as_ref(), after.as_ref());
+    println!(
+        "{name} n {order:>5} k {HEAVY_RANK:>3} heavy update {:>8.3} ms, residual {residual:.1e}",
+        1e3 * seconds[2]
+    );
 }

@@ -1,58 +1,21 @@
-//! The kernels, and for each the one function that launches it.
+//! The kernels of the hybrid engine, and for each the one function that launches it.
 //!
 //! A kernel's contract stands at the top of its file in `kernels/`; its launch function alone knows the order
 //! of its arguments and which thread owns what.
 
-use super::device::{Device, Module, failed, unfit};
+use super::device::{Device, Module, unfit};
+use super::launch::{Launch, launch};
 use super::memory::DeviceSlice;
+use super::ptx::{COPY_F32, COPY_F64, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use super::stream::Stream;
 use super::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::ffi::{c_int, c_longlong, c_uint, c_void};
+use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 use core::ops::Range;
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 use std::sync::Arc;
-
-/// The PTX of this name as the driver takes it: ending in a zero.
-macro_rules! ptx {
-    ($file:literal) => {
-        concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0")
-    };
-}
-
-static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
-static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
-static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
-static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
-static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
-/// The column-by-column factorizations, both scalar types in one module each.
-pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
-pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
-pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
-/// The steps of the resident engine, both scalar types in one module each.
-pub(super) static SWEEP: ByCapability =
-    ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
-pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
-pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
-pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
-
-/// The blocked factorization, both scalar types in one module.
-pub(super) static FACTOR: ByCapability =
-    ByCapability { any: ptx!("factor.compute_80.ptx"), hopper: ptx!("factor.compute_90.ptx") };
-
-/// PTX that uses what came with compute capability 9.0 where it is there.
-pub(super) struct ByCapability {
-    any: &'static str,
-    hopper: &'static str,
-}
-
-impl ByCapability {
-    pub fn on(&self, device: &Device) -> &'static str {
-        if device.compute_capability() >= (9, 0) { self.hopper } else { self.any }
-    }
-}
 
 /// The values of `elements_per_thread` that the kernels are instantiated for.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
@@ -144,86 +107,6 @@ pub(crate) struct Kernels<T> {
 unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
-
-/// The shape of a launch. What is asked for keeps all of it far below 2³².
-#[derive(Clone, Copy)]
-pub(super) struct Launch {
-    /// Blocks along x and y.
-    pub blocks: (usize, usize),
-    pub threads: usize,
-    pub shared_bytes: usize,
-}
-
-/// Asks for a launch.
-///
-/// # Errors
-/// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
-///
-/// # Safety
-/// `arguments` point to values of the types of the kernel's parameters, and its contract holds for them until
-/// it is done.
-pub(super) unsafe fn launch(
-    function: sys::CUfunction,
-    stream: &Stream,
-    Launch { blocks, threads, shared_bytes }: Launch,
-    arguments: &mut [*mut c_void],
-) -> Result<(), Error> {
-    let grid = (blocks.0 as c_uint, blocks.1 as c_uint, 1);
-    let block = (threads as c_uint, 1, 1);
-    let stream = stream.bound()?;
-    // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
-    unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }
-        .map_err(failed("launching a kernel"))
-}
-
-/// A pointer to an argument of a kernel, which lives until the launch.
-pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
-    core::ptr::from_mut(value).cast()
-}
-
-/// A kernel, which keeps its module loaded.
-pub(super) struct Function {
-    handle: sys::CUfunction,
-    shared_bytes: usize,
-    _module: Arc<Module>,
-}
-
-// SAFETY: the driver takes function handles from any thread, and the module is kept.
-unsafe impl Send for Function {}
-// SAFETY: as above.
-unsafe impl Sync for Function {}
-
-impl Function {
-    pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
-        Ok(Self {
-            handle: module.function(&format!("{name}_{scalar}"))?,
-            shared_bytes: 0,
-            _module: module.clone(),
-        })
-    }
-
-    /// With so many bytes of dynamic shared memory.
-    pub fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
-        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the module of the handle is kept, and loading it has bound the thread.
-        unsafe { result::function::set_function_attribute(self.handle, attribute, shared_bytes as c_int) }
-            .map_err(failed("asking for shared memory for a kernel"))?;
-        Ok(Self { shared_bytes, ..self })
-    }
-
-    /// # Safety
-    /// As [`launch`].
-    pub unsafe fn launch(
-        &self,
-        stream: &Stream,
-        (blocks, threads): ((usize, usize), usize),
-        arguments: &mut [*mut c_void],
-    ) -> Result<(), Error> {
-        let shape = Launch { blocks, threads, shared_bytes: self.shared_bytes };
-        // SAFETY: forwarded to the caller.
-        unsafe { launch(self.handle, stream, shape, arguments) }
-    }
-}
 
 /// The functions of a kernel by place in [`ELEMENTS`]: for one sign, for both.
 fn instances(module: &Module, name: &str) -> Result<[[sys::CUfunction; 2]; ELEMENTS.len()], Error> {

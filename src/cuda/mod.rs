@@ -13,7 +13,9 @@
 //! | `device` | the one GPU: what it must be able to do, what it is |
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and the copies between the memories |
-//! | `kernels` | the kernels, and for each the one function that launches it |
+//! | `ptx` | the kernels as they ship |
+//! | `launch` | functions of loaded modules, and how they are launched |
+//! | `kernels` | the kernels of the hybrid engine, and for each the one function that launches it |
 //! | `dense` | a matrix in device memory, and its way there and back |
 //! | `matrix` | matrices in device memory that callers have |
 //! | `solver` | cuSOLVER's factorization, where the library is found |
@@ -33,11 +35,14 @@ mod factorize;
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod kernels;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod launch;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
 mod passes;
+mod ptx;
 #[allow(unsafe_code, reason = "launches and copies on device memory")]
 mod resident;
 #[allow(unsafe_code, reason = "calls into the library")]

@@ -2,8 +2,9 @@
 
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{FACTOR, Function, argument};
+use crate::cuda::launch::{Function, argument};
 use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::ptx::FACTOR;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;

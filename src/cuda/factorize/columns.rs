@@ -3,8 +3,9 @@
 use crate::cpu::lower;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{CROUT, Launch, PIVOT_ROWS, TILED, launch};
+use crate::cuda::launch::{Launch, launch};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::ptx::{CROUT, PIVOT_ROWS, TILED};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;

@@ -1,9 +1,9 @@
 //! Columns that are on the device already, on their way into the engine's own memory.
 
 use crate::cuda::device::Device;
-use crate::cuda::kernels::TAKE;
-use crate::cuda::kernels::{Function, argument};
+use crate::cuda::launch::{Function, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::ptx::TAKE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -24,6 +24,7 @@ pub(super) struct Intake<T> {
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
     facts: (DeviceBuffer<u64>, Pinned<u64>),
+    found: Vec<Found<T>>,
 }
 
 /// Numbers about a column.
@@ -38,6 +39,7 @@ impl<T: Scalar> Intake<T> {
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             facts: (DeviceBuffer::new(device, FACTS * cols)?, Pinned::new(device, FACTS * cols)?),
+            found: Vec::with_capacity(cols),
         })
     }
 
@@ -47,7 +49,7 @@ impl<T: Scalar> Intake<T> {
     }
 
     /// Copies column j of `from` (rows × cols) to the column of `to` that `targets` has for it, with that factor; what
-    /// there is to know of each, by its number.
+    /// there is to know of each. `targets` is asked once for each column, from the first on.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
@@ -60,8 +62,8 @@ impl<T: Scalar> Intake<T> {
         (from, from_stride): (DeviceSlice<'_, T>, usize),
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
-        targets: impl Fn(usize) -> Option<(usize, T)>,
-    ) -> Result<Vec<Found<T>>, Error> {
+        mut targets: impl FnMut(usize) -> Option<(usize, T)>,
+    ) -> Result<&[Found<T>], Error> {
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
         for column in 0..cols {
             let target = targets(column);
@@ -74,12 +76,13 @@ impl<T: Scalar> Intake<T> {
         stream.synchronize().and(asked)?;
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
         let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
-        let found = facts.map(|&[largest, not_finite, not_zero]| Found {
+        self.found.clear();
+        self.found.extend(facts.map(|&[largest, not_finite, not_zero]| Found {
             largest: T::from_f64(f64::from_bits(largest)),
             not_finite: row(not_finite),
             not_zero: row(not_zero),
-        });
-        Ok(found.collect())
+        }));
+        Ok(&self.found)
     }
 
     /// # Safety

@@ -122,13 +122,9 @@ impl<T: Scalar> Cholesky<T, Resident> {
         v.is_on(&engine.device, "v")?;
         let (order, (_, cols)) = (factor.l.order(), v.shape());
         let mut signs = Outline::new(order);
-        let mut places = Vec::with_capacity(cols);
         for column in 0..cols {
-            let weight = weights.of(column);
-            let (plus, minus) = (weight > T::ZERO, weight < T::ZERO);
-            places.push(if plus { signs.plus } else { signs.minus });
-            signs.plus += usize::from(plus);
-            signs.minus += usize::from(minus);
+            signs.plus += usize::from(weights.of(column) > T::ZERO);
+            signs.minus += usize::from(weights.of(column) < T::ZERO);
         }
         let cut = Cut::new(&signs);
         engine.ready(factor, cut)?;
@@ -140,16 +136,21 @@ impl<T: Scalar> Cholesky<T, Resident> {
         };
         queue.clear_zeros(cut)?;
         let (stream, to, stride) = queue.v();
+        // Those with a plus sign first.
+        let mut next = [0, signs.plus];
         let target = |column: usize| {
             let weight = weights.of(column);
-            let first = if weight > T::ZERO { 0 } else { signs.plus };
-            (weight != T::ZERO).then(|| (cut.place(first + places[column]), weight.abs().sqrt()))
+            let next = &mut next[usize::from(weight < T::ZERO)];
+            (weight != T::ZERO).then(|| {
+                *next += 1;
+                (cut.place(*next - 1), weight.abs().sqrt())
+            })
         };
         // SAFETY: the view's memory lives and is not written to while it is borrowed; the other is the queue's own, and
         // `ready` has waited for what was under way.
         let found = unsafe { intake.take(stream, v.slice(), (to, stride), (order, cols), target)? };
         let mut outline = Outline::new(order);
-        for (column, found) in found.into_iter().enumerate() {
+        for (column, found) in found.iter().enumerate() {
             if let Some(row) = found.not_finite {
                 return Err(Error::NonFinite { argument: "v", row, column });
             }

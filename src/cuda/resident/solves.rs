@@ -2,8 +2,9 @@
 
 use super::steps::PANEL_COLS;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Function, SOLVE, argument};
+use crate::cuda::launch::{Function, argument};
 use crate::cuda::memory::DeviceSlice;
+use crate::cuda::ptx::SOLVE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;

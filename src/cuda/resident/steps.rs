@@ -2,8 +2,9 @@
 
 use super::schedule::{GROUP, Schedule};
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Function, INVERT, SWEEP, argument};
+use crate::cuda::launch::{Function, argument};
 use crate::cuda::memory::DeviceSlice;
+use crate::cuda::ptx::{INVERT, SWEEP};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;

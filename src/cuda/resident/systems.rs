@@ -116,7 +116,7 @@ impl<T: Scalar> Systems<T> {
         }
         // A look at all of them first.
         let found = self.take((at, stride), (at, stride), (order, cols), |_| None)?;
-        if let Some((column, row)) = (0..).zip(&found).find_map(|(j, found)| Some((j, found.not_finite?))) {
+        if let Some((column, row)) = (0..).zip(found).find_map(|(j, found)| Some((j, found.not_finite?))) {
             return Err(Error::NonFinite { argument: "rhs", row, column });
         }
         for first in (0..cols).step_by(TOGETHER) {
@@ -141,8 +141,8 @@ impl<T: Scalar> Systems<T> {
         from: (DeviceSlice<'_, T>, usize),
         to: (DeviceSlice<'_, T>, usize),
         shape: (usize, usize),
-        targets: impl Fn(usize) -> Option<(usize, T)>,
-    ) -> Result<Vec<Found<T>>, Error> {
+        targets: impl FnMut(usize) -> Option<(usize, T)>,
+    ) -> Result<&[Found<T>], Error> {
         let Some(intake) = &mut self.intake else { return Err(Error::Poisoned) };
         // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
         unsafe { intake.take(&self.stream, from, to, shape, targets) }

@@ -1,0 +1,42 @@
+//! The kernels as they ship.
+
+use super::device::Device;
+
+/// The PTX of this name as the driver takes it: ending in a zero.
+macro_rules! ptx {
+    ($file:literal) => {
+        concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0")
+    };
+}
+
+pub(super) static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
+pub(super) static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
+pub(super) static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
+pub(super) static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
+pub(super) static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
+/// The column-by-column factorizations, both scalar types in one module each.
+pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
+pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
+pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
+/// The steps of the resident engine, both scalar types in one module each.
+pub(super) static SWEEP: ByCapability =
+    ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
+pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
+pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
+pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
+
+/// The blocked factorization, both scalar types in one module.
+pub(super) static FACTOR: ByCapability =
+    ByCapability { any: ptx!("factor.compute_80.ptx"), hopper: ptx!("factor.compute_90.ptx") };
+
+/// PTX that uses what came with compute capability 9.0 where it is there.
+pub(super) struct ByCapability {
+    any: &'static str,
+    hopper: &'static str,
+}
+
+impl ByCapability {
+    pub fn on(&self, device: &Device) -> &'static str {
+        if device.compute_capability() >= (9, 0) { self.hopper } else { self.any }
+    }
+}
