@@ -189,7 +189,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// alone.)
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`. Cost: that of the downdate.
+    /// `Shape`, `NonFinite` or `Overflow`; `Device` or `Poisoned` on an engine with a device, of which the resident one
+    /// needs room for a second matrix. Cost: that of the downdate.
     pub fn can_downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<bool, Error> {
         let (change, _) = self.check(v.as_matrix(), Weights::Minus)?;
         match self.engine.rehearse(&mut self.factor, &change) {
@@ -204,7 +205,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: B, X (n × m); a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`; `Poisoned` on an engine with a device. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device. Cost: 2 m n² flops.
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
         let mut x = rhs.as_matrix().to_owned();
         self.solve_in_place(&mut x)?;
@@ -216,7 +217,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Shapes: B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, B untouched; `Poisoned` on an engine with a device. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. Cost: 2 m n² flops.
     pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
         let rhs = rhs.as_matrix_mut();
         extent("rhs", "rows", self.order(), rhs.nrows())?;
@@ -235,7 +236,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A copy of L in host memory, zero above the diagonal. (n × n)
     ///
     /// # Errors
-    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    /// [`Error::Device`] or [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn to_factor(&self) -> Result<Mat<T>, Error> {
         self.engine.to_factor(&self.factor)
     }
@@ -243,7 +244,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A = L Lᵀ, both triangles. (n × n) Cost: n³/3 flops.
     ///
     /// # Errors
-    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    /// [`Error::Device`] or [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
         Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
     }

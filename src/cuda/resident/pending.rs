@@ -12,8 +12,10 @@ use crate::scalar::Scalar;
 /// A modification that is under way on the GPU, from [`Cholesky::begin_update`] and its kin.
 ///
 /// It holds the factor until its outcome is known. Dropping it waits as well, and the outcome is lost: the factor is
-/// either the new one or, bit for bit, the old one. One is under way at most; what the host asks of the factor next waits
-/// behind it. (Where it is forgotten, by [`core::mem::forget`], the factor is the old one until the next modification.)
+/// either the new one or, bit for bit, the old one. One is under way at most. (Where it is forgotten, by
+/// [`core::mem::forget`], the factor is the old one until the next modification or `can_downdate`, before which the
+/// forgotten one is brought to its end.) Where there is no room for a second matrix, it is waited for in the call that
+/// begins it.
 #[must_use = "whether the factor has been modified is not known before `wait`"]
 pub struct Pending<'a, T: Scalar> {
     factor: &'a mut Cholesky<T, Resident>,
