@@ -98,7 +98,6 @@ impl<T: Scalar> Queue<T> {
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
     /// uses `other`, or L where there is none.
-    ///
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
