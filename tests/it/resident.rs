@@ -166,6 +166,7 @@ mod on_the_fake_driver {
     use super::*;
     use crate::support::cuda::{device, fake_cuda};
     use cholupdate::Error;
+    use cholupdate::cuda::DeviceMatrix;
 
     #[test]
     fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_refused() {
@@ -232,6 +233,36 @@ mod on_the_fake_driver {
             factor.modify(&problem.v, &problem.weights).unwrap();
             let new = bits(factor.to_factor().unwrap().as_ref());
             assert!(*first.get_or_insert_with(|| new.clone()) == new, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
+        let fake = fake_cuda::exclusive();
+        let device = device().unwrap();
+        let (n, k) = (700, 20);
+        let problem = Problem::<f64>::feasible(n, k, Kind::Up, 0.5, 23);
+        let mut factor = Cholesky::from_factor_in(&problem.l, Resident::new(&device)).unwrap();
+        let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
+        let mut calls = |there: bool| {
+            if there {
+                factor.update_on_device(&v.view()).unwrap();
+                factor.downdate_on_device(&v.view()).unwrap();
+            } else {
+                factor.update(&problem.v).unwrap();
+                factor.downdate(&problem.v).unwrap();
+            }
+        };
+        for there in [false, true] {
+            calls(there);
+            fake.reset_stats();
+            calls(there);
+            let stats = fake.stats();
+            assert_eq!(stats.peak_bytes, stats.live_bytes, "V there: {there}");
+            // V with its padding, factors, places and facts of columns, statuses; and pivots.
+            let sent = if there { 2 * (k * 12 + 4) } else { 2 * (k * (n + 16) * 8 + 4) } as u64;
+            assert!(stats.bytes_up <= sent, "{} of {sent} up, V there: {there}", stats.bytes_up);
+            assert!(stats.bytes_down <= 2 * (n * 8 + 4 + k * 24) as u64, "{} down", stats.bytes_down);
         }
     }
 
