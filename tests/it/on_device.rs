@@ -84,6 +84,11 @@ fn columns_may_be_any_distance_apart() {
     let refused =
         unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), ORDER - 1).unwrap_err() };
     assert!(matches!(refused, Error::Shape { argument: "stride", .. }), "{refused:?}");
+    for (address, shape, stride) in [(address + 1, (2, 2), 2), (address, (ORDER, usize::MAX), usize::MAX)] {
+        // SAFETY: as above.
+        let refused = unsafe { DeviceView::<f64>::from_raw(&device, address, shape, stride).unwrap_err() };
+        assert!(matches!(refused, Error::Device { .. }), "{refused:?}");
+    }
 }
 
 #[test]

@@ -31,9 +31,7 @@ pub(super) struct Intake<T> {
 const FACTS: usize = 3;
 
 impl<T: Scalar> Intake<T> {
-    /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, cols: usize) -> Result<Self, Error> {
+    fn new(device: &Device, cols: usize) -> Result<Self, Error> {
         Ok(Self {
             kernel: Function::load(&device.module(TAKE)?, "take", T::TYPE_NAME)?,
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
@@ -43,8 +41,23 @@ impl<T: Scalar> Intake<T> {
         })
     }
 
-    /// Whether there is room for so many columns.
-    pub fn fits(&self, cols: usize) -> bool {
+    /// The one that is there if it has room for so many columns, else another in its place.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has not that much memory.
+    pub fn ready<'a>(
+        kept: &'a mut Option<Self>,
+        device: &Device,
+        cols: usize,
+    ) -> Result<&'a mut Self, Error> {
+        let fitting = match kept.take() {
+            Some(intake) if intake.fits(cols) => intake,
+            _ => Self::new(device, cols)?,
+        };
+        Ok(kept.insert(fitting))
+    }
+
+    fn fits(&self, cols: usize) -> bool {
         self.scale.1.len() >= cols
     }
 

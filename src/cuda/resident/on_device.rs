@@ -128,12 +128,8 @@ impl<T: Scalar> Cholesky<T, Resident> {
         }
         let cut = Cut::new(&signs);
         engine.ready(factor, cut)?;
-        if !factor.intake.as_ref().is_some_and(|intake| intake.fits(cols)) {
-            factor.intake = Some(Intake::new(&engine.device, cols)?);
-        }
-        let (Some(intake), Some(queue)) = (&mut factor.intake, &factor.queue) else {
-            return Err(Error::Poisoned);
-        };
+        let intake = Intake::ready(&mut factor.intake, &engine.device, cols)?;
+        let Some(queue) = &factor.queue else { return Err(Error::Poisoned) };
         queue.clear_zeros(cut)?;
         let (stream, to, stride) = queue.v();
         // Those with a plus sign first.

@@ -111,9 +111,7 @@ impl<T: Scalar> Systems<T> {
             return Ok(());
         }
         self.make_room(device, order, cols.min(TOGETHER))?;
-        if !self.intake.as_ref().is_some_and(|intake| intake.fits(cols)) {
-            self.intake = Some(Intake::new(device, cols)?);
-        }
+        Intake::ready(&mut self.intake, device, cols)?;
         // A look at all of them first.
         let found = self.take((at, stride), (at, stride), (order, cols), |_| None)?;
         if let Some((column, row)) = (0..).zip(found).find_map(|(j, found)| Some((j, found.not_finite?))) {
