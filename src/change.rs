@@ -17,11 +17,12 @@ pub enum Weights<'a, T> {
 }
 
 impl<T: Scalar> Weights<'_, T> {
-    /// Whether they are finite, and as many as there are columns.
+    /// Whether they go with V of that shape, and V with A of that order; and whether they are finite.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, naming `weights`.
-    pub fn check(&self, columns: usize) -> Result<(), Error> {
+    /// `Shape` or `NonFinite`, naming `v` or `weights`.
+    pub fn check(&self, order: usize, (rows, columns): (usize, usize)) -> Result<(), Error> {
+        extent("v", "rows", order, rows)?;
         let Self::Each(w) = self else { return Ok(()) };
         extent("weights", "entries", columns, w.len())?;
         match w.iter().position(|w| !w.is_finite()) {
@@ -36,6 +37,24 @@ impl<T: Scalar> Weights<'_, T> {
             Self::Minus => -T::ONE,
             Self::Each(w) => w[column],
         }
+    }
+
+    /// How many of so many columns have a plus sign, and how many a minus.
+    #[cfg(feature = "cuda")]
+    pub fn signs(&self, columns: usize) -> (usize, usize) {
+        let count = |sign: T| (0..columns).filter(|&r| self.of(r) * sign > T::ZERO).count();
+        (count(T::ONE), count(-T::ONE))
+    }
+
+    /// Which column of the signed V this one becomes, those with a plus sign first, and the factor √|w| it is scaled by.
+    #[cfg(feature = "cuda")]
+    pub fn place(&self, column: usize, plus: usize) -> Option<(usize, T)> {
+        let Self::Each(w) = self else { return Some((column, T::ONE)) };
+        let weight = w[column];
+        let minus = weight < T::ZERO;
+        let alike = |w: &&T| if minus { **w < T::ZERO } else { **w > T::ZERO };
+        let before = w[..column].iter().filter(alike).count() + if minus { plus } else { 0 };
+        (weight != T::ZERO).then(|| (before, weight.abs().sqrt()))
     }
 }
 
@@ -105,8 +124,8 @@ impl Outline {
 /// A + V diag(w) Vᵀ with V (n × k) and w (k) known to be finite and of the right shape.
 #[derive(Clone, Copy)]
 pub struct Change<'a, T> {
-    v: MatRef<'a, T>,
-    weights: Weights<'a, T>,
+    pub v: MatRef<'a, T>,
+    pub weights: Weights<'a, T>,
     pub outline: Outline,
 }
 
@@ -116,15 +135,28 @@ impl<'a, T: Scalar> Change<'a, T> {
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`.
     pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize, par: Par) -> Result<Self, Error> {
-        extent("v", "rows", order, v.nrows())?;
-        let k = v.ncols();
-        weights.check(k)?;
+        weights.check(order, v.shape())?;
+        Self::scanned(v, weights, |_, columns, largest| largest_entries(columns, largest, par))
+    }
+
+    /// As [`new`](Self::new), of what fits together. `scan` gets some columns of V, and the first one's number, and has
+    /// the largest magnitude in each, or its first row that is not finite.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`.
+    pub fn scanned(
+        v: MatRef<'a, T>,
+        weights: Weights<'a, T>,
+        mut scan: impl FnMut(usize, MatRef<'a, T>, &mut [Result<T, usize>]),
+    ) -> Result<Self, Error> {
+        let (order, k) = v.shape();
         let mut outline = Outline::new(order);
         let mut largest = [Ok(T::ZERO); COLUMNS_AT_ONCE];
         for (r, column) in v.col_iter().enumerate() {
             let at = r % COLUMNS_AT_ONCE;
             if at == 0 {
-                largest_entries(v.subcols(r, COLUMNS_AT_ONCE.min(k - r)), &mut largest, par);
+                let together = COLUMNS_AT_ONCE.min(k - r);
+                scan(r, v.subcols(r, together), &mut largest[..together]);
             }
             let largest = largest[at].map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
             outline.add((weights.of(r), largest), k, |end| (0..end).find(|&i| column[i] != T::ZERO))?;
@@ -152,5 +184,30 @@ impl<'a, T: Scalar> Change<'a, T> {
             })
         };
         pick(T::ONE).chain(pick(-T::ONE))
+    }
+}
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    #[test]
+    fn columns_have_the_places_in_which_they_are_listed() {
+        let least = f64::from_bits(1);
+        let w = [-2.0, 3.0, 0.0, -least, least, 1e300, -0.0, -1e-300];
+        let weights = Weights::Each(&w);
+        let v = Mat::from_fn(1, w.len(), |_, r| (1 + r) as f64 * 1e-160);
+        let change = Change::new(v.as_ref(), weights, 1, Par::Seq).unwrap();
+        let (plus, minus) = weights.signs(w.len());
+        assert_eq!((plus, minus), (change.outline.plus, change.outline.minus));
+        let mut listed: Vec<_> = change.columns().map(|(column, scale)| (column[(0, 0)], scale)).collect();
+        for (r, entry) in v.row(0).iter().enumerate() {
+            if let Some((at, scale)) = weights.place(r, plus) {
+                assert_eq!(listed[at], (*entry, scale), "column {r}");
+                listed[at].0 = 0.0;
+            }
+        }
+        assert!(listed.len() == 6 && listed.iter().all(|&(entry, _)| entry == 0.0));
     }
 }

@@ -41,18 +41,14 @@ fn columns<T: Scalar>(
     Ok(largest)
 }
 
-/// Columns that [`largest_entries`] takes.
-pub(crate) const COLUMNS_AT_ONCE: usize = 64;
+/// Columns of V that are looked at together.
+pub(crate) const COLUMNS_AT_ONCE: usize = 256;
 
 /// The largest magnitude in each column, or its first row that is not finite. Shared among the threads of
 /// `par` where that pays.
-pub(crate) fn largest_entries<T: Scalar>(
-    a: MatRef<'_, T>,
-    largest: &mut [Result<T, usize>; COLUMNS_AT_ONCE],
-    par: Par,
-) {
+pub(crate) fn largest_entries<T: Scalar>(a: MatRef<'_, T>, largest: &mut [Result<T, usize>], par: Par) {
     const WORTH_SHARING: usize = 1 << 17;
-    let largest = &mut largest[..a.ncols()];
+    debug_assert!(largest.len() == a.ncols());
     if matches!(par, Par::Seq) || a.nrows() * a.ncols() < WORTH_SHARING {
         largest.iter_mut().zip(a.col_iter()).for_each(|(largest, column)| *largest = largest_entry(column));
     } else {

@@ -269,11 +269,11 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// The checked change, and the bound on the rows of L that holds after it.
     pub(crate) fn check<'a>(
-        &self,
+        &mut self,
         v: MatRef<'a, T>,
         weights: Weights<'a, T>,
     ) -> Result<(Change<'a, T>, f64), Error> {
-        let change = Change::new(v, weights, self.order(), self.engine.par())?;
+        let change = self.engine.check(&mut self.factor, v, weights)?;
         let row_norm = self.row_norm_after(&change.outline)?;
         Ok((change, row_norm))
     }

@@ -1,11 +1,11 @@
 //! Where a factor lives and who does the work.
 
-use crate::change::Change;
+use crate::change::{Change, Weights};
 use crate::error::Error;
 use crate::factorize::blocked;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::{Mat, MatMut, Par};
+use faer::{Mat, MatMut, MatRef, Par};
 
 pub(crate) mod sealed {
     /// Engines are the crate's own: the schedule and the failure contract are theirs to keep.
@@ -15,7 +15,7 @@ pub(crate) mod sealed {
 /// An engine: where the factor lives and who does the work. [`Cpu`](crate::Cpu) is the one for everybody.
 pub trait Engine<T: Scalar>: sealed::Sealed + EngineCore<T> {}
 
-/// What the front type asks of an engine. Arguments have been checked by then.
+/// What the front type asks of an engine. But for V and w, arguments have been checked by then.
 pub trait EngineCore<T: Scalar> {
     /// The factor and the working memory that goes with it.
     type Factor;
@@ -37,6 +37,19 @@ pub trait EngineCore<T: Scalar> {
 
     /// Rows of A.
     fn order(&self, factor: &Self::Factor) -> usize;
+
+    /// V diag(w) Vᵀ as `modify` and `rehearse` take it, which come next if at all. (n × k, k)
+    ///
+    /// # Errors
+    /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`; what a device has to say.
+    fn check<'a>(
+        &self,
+        factor: &mut Self::Factor,
+        v: MatRef<'a, T>,
+        weights: Weights<'a, T>,
+    ) -> Result<Change<'a, T>, Error> {
+        Change::new(v, weights, self.order(factor), self.par())
+    }
 
     /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; the factor is untouched on any error, but for one that poisons
     /// it.

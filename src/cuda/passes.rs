@@ -71,29 +71,24 @@ impl Passes {
     /// Writes `rows` of V diag(√|w|) as the passes take it, columns `stride` apart: plus signs first, filled up
     /// with zero columns.
     pub fn fill<T: Scalar>(&self, v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
-        pack(&mut v[..self.columns() * stride], stride, change, rows);
+        /// Scalars from which on threads are worth waking.
+        const WORTH_SHARING: usize = 1 << 17;
+        let copy = |(r, to): (usize, &mut [T])| {
+            let to = &mut to[rows.clone()];
+            let Some((column, scale)) = change.columns().nth(r) else { return to.fill(T::ZERO) };
+            copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
+        };
+        let v = &mut v[..self.columns() * stride];
+        if self.columns() * rows.len() < WORTH_SHARING {
+            v.chunks_exact_mut(stride).enumerate().for_each(copy);
+        } else {
+            v.par_chunks_exact_mut(stride).enumerate().for_each(copy);
+        }
     }
 
     /// Columns with a plus sign in one pass; they come first.
     pub fn plus(&self, pass: usize) -> usize {
         self.all_plus().saturating_sub(pass * self.width()).min(self.width())
-    }
-}
-
-/// Writes `rows` of V diag(√|w|) in columns `stride` apart, as many as there is room for: those with a plus sign,
-/// those with a minus, and zeros.
-pub(super) fn pack<T: Scalar>(v: &mut [T], stride: usize, change: &Change<'_, T>, rows: Range<usize>) {
-    /// Scalars from which on threads are worth waking.
-    const WORTH_SHARING: usize = 1 << 17;
-    let copy = |(r, to): (usize, &mut [T])| {
-        let to = &mut to[rows.clone()];
-        let Some((column, scale)) = change.columns().nth(r) else { return to.fill(T::ZERO) };
-        copy_scaled(to, column.col(0).subrows(rows.start, rows.len()), scale);
-    };
-    if v.len() / stride * rows.len() < WORTH_SHARING {
-        v.chunks_exact_mut(stride).enumerate().for_each(copy);
-    } else {
-        v.par_chunks_exact_mut(stride).enumerate().for_each(copy);
     }
 }
 

@@ -1,19 +1,18 @@
 //! How the columns of V are cut up.
 
 use super::steps::V_COLS;
-use crate::change::Outline;
 use core::ops::Range;
 
 /// Columns of either sign, in sweeps of sixteen.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
     plus: usize,
     minus: usize,
 }
 
 impl Cut {
-    pub fn new(outline: &Outline) -> Self {
-        Self { plus: outline.plus, minus: outline.minus }
+    pub fn new(plus: usize, minus: usize) -> Self {
+        Self { plus, minus }
     }
 
     /// Sweeps with a plus sign, which come first.
@@ -55,7 +54,7 @@ mod tests {
     #[test]
     fn every_column_on_the_device_has_one_source_and_its_sign() {
         for (plus, minus) in [(1, 0), (0, 1), (16, 0), (17, 16), (3, 40), (256, 1)] {
-            let cut = Cut { plus, minus };
+            let cut = Cut::new(plus, minus);
             let mut sources = vec![Vec::new(); cut.columns()];
             for (from, to, count) in cut.columns_of_v() {
                 (0..count).for_each(|r| sources[to + r].push(Some(from + r)));

@@ -8,6 +8,7 @@ use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
+use core::mem;
 
 /// What is found out about a column.
 pub(super) struct Found<T> {
@@ -23,7 +24,11 @@ pub(super) struct Intake<T> {
     kernel: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
+    /// Columns whose factors and places are on the device.
+    sent: usize,
     facts: (DeviceBuffer<u64>, Pinned<u64>),
+    /// Whether the facts on the device are zeros.
+    clean: bool,
     found: Vec<Found<T>>,
 }
 
@@ -36,7 +41,9 @@ impl<T: Scalar> Intake<T> {
             kernel: Function::load(&device.module(TAKE)?, "take", T::TYPE_NAME)?,
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
+            sent: 0,
             facts: (DeviceBuffer::new(device, FACTS * cols)?, Pinned::new(device, FACTS * cols)?),
+            clean: false,
             found: Vec::with_capacity(cols),
         })
     }
@@ -78,15 +85,26 @@ impl<T: Scalar> Intake<T> {
         mut targets: impl FnMut(usize) -> Option<(usize, T)>,
     ) -> Result<&[Found<T>], Error> {
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
+        let (scales, places) = (self.scale.0.as_mut_slice(), self.place.0.as_mut_slice());
         for column in 0..cols {
             let target = targets(column);
             debug_assert!(target.is_none_or(|(place, _)| place * to_stride + rows <= to.len()));
-            self.scale.0.as_mut_slice()[column] = target.map_or(T::ZERO, |(_, factor)| factor);
-            self.place.0.as_mut_slice()[column] = target.map_or(-1, |(place, _)| place as i32);
+            let (place, scale) = target.map_or((-1, T::ZERO), |(place, factor)| (place as i32, factor));
+            if (places[column], scales[column]) != (place, scale) {
+                self.sent = self.sent.min(column);
+                (places[column], scales[column]) = (place, scale);
+            }
         }
+        // As long as something may go wrong.
+        let (sent, clean) = (mem::take(&mut self.sent), mem::take(&mut self.clean));
         // SAFETY: the caller vouches for both matrices; all other memory is waited for here.
-        let asked = unsafe { self.ask(stream, (from, from_stride), (to, to_stride), (rows, cols)) };
+        let asked =
+            unsafe { self.ask(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean)) };
         stream.synchronize().and(asked)?;
+        // While the host goes on.
+        // SAFETY: what uses this memory is on this stream.
+        unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len()))? };
+        (self.sent, self.clean) = (sent.max(cols), true);
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
         let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
         self.found.clear();
@@ -98,6 +116,8 @@ impl<T: Scalar> Intake<T> {
         Ok(&self.found)
     }
 
+    /// `sent`, `clean`: what is there already.
+    ///
     /// # Safety
     /// As [`take`](Self::take), until the stream has been waited for.
     unsafe fn ask(
@@ -106,6 +126,7 @@ impl<T: Scalar> Intake<T> {
         (from, from_stride): (DeviceSlice<'_, T>, usize),
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
+        (sent, clean): (usize, bool),
     ) -> Result<(), Error> {
         const THREADS: usize = 256;
         const ROWS_OF_BLOCK: usize = 4 * THREADS;
@@ -114,9 +135,14 @@ impl<T: Scalar> Intake<T> {
         let all = 0..cols;
         // SAFETY: the memory is this stream's until it has been waited for; the kernel gets eight arguments of its types.
         unsafe {
-            stream.clear(self.facts.0.slice(0..FACTS * cols))?;
-            stream.upload(&self.scale.0, all.clone(), self.scale.1.slice(all.clone()))?;
-            stream.upload(&self.place.0, all.clone(), self.place.1.slice(all.clone()))?;
+            if !clean {
+                stream.clear(self.facts.0.slice(0..self.facts.0.len()))?;
+            }
+            if sent < cols {
+                let new = sent..cols;
+                stream.upload(&self.scale.0, new.clone(), self.scale.1.slice(new.clone()))?;
+                stream.upload(&self.place.0, new.clone(), self.place.1.slice(new))?;
+            }
             for first in all.step_by(TOGETHER).filter(|_| rows > 0) {
                 let some = first..cols.min(first + TOGETHER);
                 let mut source = from.part(first * from_stride..from.len()).address();

@@ -4,6 +4,7 @@
 //! | room | holds |
 //! |---|---|
 //! | `steps` | the kernels of a modification, and for each the one function that launches it |
+//! | `columns` | the columns of V, on their way to the device and there |
 //! | `cut` | how the columns of V are cut up |
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of a launch on the device |
@@ -15,6 +16,7 @@
 //! | `solves` | the kernels of triangular systems, and for each the one function that launches it |
 //! | `systems` | triangular systems on the device |
 
+mod columns;
 mod cut;
 mod intake;
 mod modify;
@@ -38,14 +40,14 @@ use super::factorize;
 use super::matrix::DeviceViewMut;
 use super::memory::DeviceBuffer;
 use super::stream::Stream;
-use crate::change::Change;
+use crate::change::{Change, Weights};
 use crate::cpu::Threads;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::factorize::blocked;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::{Mat, MatMut, Par};
+use faer::{Mat, MatMut, MatRef, Par};
 use std::sync::{Mutex, PoisonError};
 
 /// The resident engine: L stays in the memory of the GPU from call to call.
@@ -161,6 +163,15 @@ impl<T: Scalar> EngineCore<T> for Resident {
 
     fn order(&self, factor: &ResidentFactor<T>) -> usize {
         factor.l.order()
+    }
+
+    fn check<'a>(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        v: MatRef<'a, T>,
+        weights: Weights<'a, T>,
+    ) -> Result<Change<'a, T>, Error> {
+        self.look(factor, v, weights)
     }
 
     fn modify(

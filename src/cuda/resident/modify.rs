@@ -4,12 +4,13 @@ use super::cut::Cut;
 use super::queue::Queue;
 use super::steps::PANEL_COLS;
 use super::{Resident, ResidentFactor};
-use crate::change::{Change, Outline};
+use crate::change::{Change, Outline, Weights};
 use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use faer::MatRef;
 
 /// Where the new factor goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(super) enum To {
 /// Where V is.
 #[derive(Clone, Copy)]
 pub(super) enum V<'a, 'b, T> {
+    /// As [`look`](Resident::look) has left it.
     OfHost(&'a Change<'b, T>),
     /// In the queue already.
     Taken,
@@ -50,6 +52,23 @@ impl Resident {
         Ok(())
     }
 
+    /// V and w, of the host, checked; and V packed on the way.
+    ///
+    /// # Errors
+    /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`; `Device`; `Poisoned`.
+    pub(super) fn look<'a, T: Scalar>(
+        &self,
+        factor: &mut ResidentFactor<T>,
+        v: MatRef<'a, T>,
+        weights: Weights<'a, T>,
+    ) -> Result<Change<'a, T>, Error> {
+        weights.check(factor.l.order(), v.shape())?;
+        let (plus, minus) = weights.signs(v.ncols());
+        self.ready(factor, Cut::new(plus, minus))?;
+        let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };
+        queue.look(v, weights)
+    }
+
     /// Asks for L Lᵀ ← L Lᵀ + V diag(w) Vᵀ; [`settle`](Self::settle) waits for it.
     ///
     /// # Errors
@@ -70,7 +89,7 @@ impl Resident {
         // Rows of zeros before it leave their columns as they are.
         let start = first / PANEL_COLS * PANEL_COLS;
         let plan = Plan { rows: order, cols: order, start, panel_cols: PANEL_COLS };
-        let cut = Cut::new(&outline);
+        let cut = Cut::new(outline.plus, outline.minus);
         self.ready(factor, cut)?;
         if factor.spare.is_none() {
             match DeviceBuffer::new(&self.device, order * factor.l.stride()) {
@@ -86,10 +105,11 @@ impl Resident {
         let ResidentFactor { l, spare, queue: Some(queue), .. } = &mut *factor else {
             return Err(Error::Poisoned);
         };
-        let other = spare.as_ref().filter(|_| to != To::Itself).map(|spare| spare.slice(0..spare.len()));
+        // Where there is no other room, L's own.
+        let room = spare.as_ref().map_or(l.slice(), |spare| spare.slice(0..spare.len()));
         // SAFETY: L and the spare matrix are the factor's own, which drops its queue first; they change hands, and the queue
         // begins again, only when `settle` has waited.
-        if let Err(error) = unsafe { queue.begin(&plan, cut, v, l, other) } {
+        if let Err(error) = unsafe { queue.begin(&plan, cut, v, l, (to, room)) } {
             return Err(lost(factor, to, error));
         }
         factor.under_way = Some(Begun { start, to, row_norm: outline.row_norm });

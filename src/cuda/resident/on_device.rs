@@ -106,9 +106,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
         v: &DeviceView<'_, T>,
         weights: Weights<'_, T>,
     ) -> Result<Pending<'_, T>, Error> {
-        let (order, (rows, cols)) = (self.order(), v.shape());
-        extent("v", "rows", order, rows)?;
-        weights.check(cols)?;
+        weights.check(self.order(), v.shape())?;
         let outline = self.take(v, weights)?;
         let row_norm = self.row_norm_after(&outline)?;
         let (engine, factor, _) = self.parts_mut();
@@ -121,27 +119,13 @@ impl<T: Scalar> Cholesky<T, Resident> {
         let (engine, factor, _) = self.parts_mut();
         v.is_on(&engine.device, "v")?;
         let (order, (_, cols)) = (factor.l.order(), v.shape());
-        let mut signs = Outline::new(order);
-        for column in 0..cols {
-            signs.plus += usize::from(weights.of(column) > T::ZERO);
-            signs.minus += usize::from(weights.of(column) < T::ZERO);
-        }
-        let cut = Cut::new(&signs);
+        let (plus, minus) = weights.signs(cols);
+        let cut = Cut::new(plus, minus);
         engine.ready(factor, cut)?;
         let intake = Intake::ready(&mut factor.intake, &engine.device, cols)?;
-        let Some(queue) = &factor.queue else { return Err(Error::Poisoned) };
-        queue.clear_zeros(cut)?;
-        let (stream, to, stride) = queue.v();
-        // Those with a plus sign first.
-        let mut next = [0, signs.plus];
-        let target = |column: usize| {
-            let weight = weights.of(column);
-            let next = &mut next[usize::from(weight < T::ZERO)];
-            (weight != T::ZERO).then(|| {
-                *next += 1;
-                (cut.place(*next - 1), weight.abs().sqrt())
-            })
-        };
+        let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };
+        let (stream, to, stride) = queue.v(cut)?;
+        let target = |column: usize| weights.place(column, plus).map(|(at, scale)| (cut.place(at), scale));
         // SAFETY: the view's memory lives and is not written to while it is borrowed; the other is the queue's own, and
         // `ready` has waited for what was under way.
         let found = unsafe { intake.take(stream, v.slice(), (to, stride), (order, cols), target)? };

@@ -4,19 +4,21 @@
 //! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/sweep.cu`.
 
+use super::columns::Columns;
 use super::cut::Cut;
-use super::modify::V;
+use super::modify::{To, V};
 use super::schedule::{Cutting, Schedule};
 use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
+use crate::change::{Change, Weights};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Plain};
-use crate::cuda::passes::pack;
-use crate::cuda::stream::Stream;
+use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
+use faer::MatRef;
 
 /// Sweeps of a launch, at most.
 const TOGETHER: usize = 16;
@@ -28,21 +30,26 @@ const WHOLE: i32 = i32::MAX;
 pub(super) struct Queue<T> {
     steps: Steps<T>,
     stream: Stream,
+    /// Behind what a modification waits for.
+    done: Event,
     inverse: DeviceBuffer<f64>,
     refine: DeviceBuffer<i32>,
+    /// The panel of L from which on they are there.
+    inverted: usize,
     records: DeviceBuffer<f64>,
     state: DeviceBuffer<f64>,
     kept: DeviceBuffer<f64>,
+    /// Zeros, but for what is under way.
     marks: DeviceBuffer<i32>,
     /// Of a launch of all sweeps that go together, and of one with fewer.
     tasks: [Tasks; 2],
     /// For one sweep, and for several.
     cuttings: [Cutting; 2],
-    /// V, columns `v_stride` apart: in host memory, and on the device.
-    v: (Pinned<T>, DeviceBuffer<T>),
-    v_stride: usize,
-    pivots: (DeviceBuffer<T>, Pinned<T>),
-    status: (DeviceBuffer<i32>, Pinned<i32>),
+    v: Columns<T>,
+    /// In host memory, where the device writes them: the diagonal of the new L, and 1 + the first column that breaks down.
+    pivots: Pinned<T>,
+    status: Pinned<i32>,
+    device: Device,
     order: usize,
 }
 
@@ -50,19 +57,19 @@ impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize, cut: Cut) -> Result<Self, Error> {
-        let v_stride = order.next_multiple_of(128 / size_of::<T>());
-        let len = v_stride * cut.columns();
         let panels = order.div_ceil(PANEL_COLS);
         let together = cut.count().clamp(1, TOGETHER);
         let cuttings = [false, true].map(|many| Cutting::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
         let most = |of: fn(Schedule) -> usize, sweeps| of(schedule(1)).max(of(schedule(sweeps)));
-        Ok(Self {
+        let queue = Self {
             steps: Steps::load(device)?,
             stream: Stream::new(device)?,
+            done: Event::new(device)?,
             inverse: DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?,
             refine: DeviceBuffer::new(device, panels)?,
+            inverted: panels,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
             state: DeviceBuffer::new(device, together * STATE)?,
             kept: DeviceBuffer::new(device, most(kept, together))?,
@@ -72,41 +79,53 @@ impl<T: Scalar> Queue<T> {
                 Tasks::new(device, most(Schedule::len, together.min(TOGETHER - 1)))?,
             ],
             cuttings,
-            v: (Pinned::new(device, len)?, DeviceBuffer::new(device, len)?),
-            v_stride,
-            pivots: (DeviceBuffer::new(device, order)?, Pinned::new(device, order)?),
-            status: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
+            v: Columns::new(device, order, cut)?,
+            pivots: Pinned::new(device, order)?,
+            status: Pinned::new(device, 1)?,
+            device: device.clone(),
             order,
-        })
+        };
+        // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
+        unsafe { queue.stream.clear(queue.marks.slice(0..queue.marks.len()))? };
+        Ok(queue)
     }
 
     /// Whether there is room for these sweeps.
     pub fn fits(&self, order: usize, cut: Cut) -> bool {
-        self.order == order && self.v_stride * cut.columns() <= self.v.0.len()
+        self.order == order && self.v.fits(cut)
+    }
+
+    /// As [`Columns::look`].
+    ///
+    /// # Errors
+    /// As [`Columns::look`].
+    pub fn look<'a>(&mut self, v: MatRef<'a, T>, weights: Weights<'a, T>) -> Result<Change<'a, T>, Error> {
+        self.v.look(&self.device, v, weights)
     }
 
     /// The diagonal of the factor that [`begin`](Self::begin) has made.
     pub fn pivots(&self) -> &[T] {
-        self.pivots.1.as_slice()
+        self.pivots.as_slice()
     }
 
-    /// Asks for A ± V Vᵀ in L in place, or in `other`, of the same shape.
+    /// Asks for A ± V Vᵀ in L in place, or in `spare`, of the same shape.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing is under way then.
     ///
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
-    /// uses `other`, or L where there is none.
+    /// uses `spare`, or L where it is worked on in place. From then on, until the next call or the end of this queue, the
+    /// matrix that is to be L lives, and nobody writes it; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
         cut: Cut,
         v: V<'_, '_, T>,
         l: &Dense<T>,
-        other: Option<DeviceSlice<'_, T>>,
+        (to, spare): (To, DeviceSlice<'_, T>),
     ) -> Result<(), Error> {
-        let asked = self.ask(plan, cut, v, l, other);
+        let asked = self.ask(plan, cut, v, l, (to, if to == To::Itself { l.slice() } else { spare }));
         if asked.is_err() {
             // What had been asked for before.
             self.stream.synchronize()?;
@@ -117,11 +136,16 @@ impl<T: Scalar> Queue<T> {
     /// Waits for what has begun; the first column that breaks down, if one does.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
+    /// [`Error::Device`]. What was begun is not under way when this returns, whatever it returns.
     pub fn wait(&mut self) -> Result<Option<usize>, Error> {
-        self.stream.synchronize()?;
-        let status = self.status.1.as_slice()[0];
-        Ok((status != WHOLE).then(|| status as usize - 1))
+        self.done.synchronize()?;
+        let status = self.status.as_slice()[0];
+        if status == WHOLE {
+            return Ok(None);
+        }
+        // What is not to be L.
+        self.inverted = self.panels();
+        Ok(Some(status as usize - 1))
     }
 
     fn ask(
@@ -130,37 +154,72 @@ impl<T: Scalar> Queue<T> {
         cut: Cut,
         v: V<'_, '_, T>,
         l: &Dense<T>,
-        other: Option<DeviceSlice<'_, T>>,
+        (to, target): (To, DeviceSlice<'_, T>),
     ) -> Result<(), Error> {
-        self.status.1.as_mut_slice()[0] = WHOLE;
-        let (order, to) = (self.order, other.unwrap_or(l.slice()));
-        // SAFETY: the caller of `begin` vouches for L and `other`; all other memory is this stream's until `wait` has waited
-        // for it. V is written before its copy is asked for.
+        let (source, stride, start) = (l.slice(), l.stride(), plan.start);
+        let inverted = self.inverted.min(start / PANEL_COLS);
+        let known = inverted == self.inverted;
+        // As long as something may go wrong.
+        self.inverted = self.panels();
+        self.status.as_mut_slice()[0] = WHOLE;
+        // SAFETY: the caller of `begin` vouches for L and the target; all other memory is this stream's until it has been
+        // waited for. V is written before its copy is asked for.
         unsafe {
             // What needs no V, first.
-            self.stream.upload(&self.status.1, 0..1, self.status.0.slice(0..1))?;
             self.send_tasks(plan, cut)?;
-            self.steps.begin(&self.stream, &self.sweeps(plan, cut, 0, (l.slice(), to, l.stride())))?;
-            if other.is_some() {
-                let untouched = 0..plan.start * l.stride();
-                self.stream.copy(l.slice().part(untouched.clone()), to.part(untouched))?;
+            if !known {
+                self.invert((source, stride), start)?;
+            }
+            if to != To::Itself {
+                let untouched = 0..start * stride;
+                self.stream.copy(source.part(untouched.clone()), target.part(untouched))?;
             }
             if let V::OfHost(change) = v {
-                let v = &mut self.v.0.as_mut_slice()[..self.v_stride * change.rank()];
-                pack(v, self.v_stride, change, plan.start..plan.rows);
-                self.upload(cut)?;
+                self.v.send(&self.device, &self.stream, (cut, change), start..plan.rows)?;
             }
             for first in (0..cut.count()).step_by(TOGETHER) {
-                let from = if first == 0 { l.slice() } else { to };
-                let sweeps = self.sweeps(plan, cut, first, (from, to, l.stride()));
+                let from = if first == 0 { source } else { target };
                 if first > 0 {
-                    self.steps.begin(&self.stream, &sweeps)?;
+                    self.invert((from, stride), start)?;
                 }
+                let sweeps = self.sweeps(plan, cut, first, (from, target, stride));
                 self.steps.sweep(&self.stream, &sweeps)?;
+                if first + TOGETHER < cut.count() {
+                    self.stream.clear(sweeps.marks)?;
+                }
             }
-            self.stream.download(self.status.0.slice(0..1), &self.status.1, 0..1)?;
-            self.stream.download(self.pivots.0.slice(plan.start..order), &self.pivots.1, plan.start..order)
+            self.done.record(&self.stream)?;
+            // What the next modification needs, while the host looks at what has come of this one.
+            self.stream.clear(self.marks.slice(0..self.marks.len()))?;
+            if to != To::Nowhere {
+                self.invert((target, stride), start)?;
+            }
         }
+        // Sweeps but for the first leave their own inverses.
+        if to != To::Nowhere || cut.count() == 1 {
+            self.inverted = inverted;
+        }
+        Ok(())
+    }
+
+    fn panels(&self) -> usize {
+        self.order.div_ceil(PANEL_COLS)
+    }
+
+    /// Asks for the inverses of the diagonal blocks of L from column `start` on.
+    ///
+    /// # Safety
+    /// Until it is done, or the end of this queue, L lives, and nobody else writes it.
+    unsafe fn invert(&self, (l, stride): (DeviceSlice<'_, T>, usize), start: usize) -> Result<(), Error> {
+        let (l, rows) = (l.part(start * (stride + 1)..l.len()), self.order - start);
+        // SAFETY: the caller vouches for L; the other memory is this stream's.
+        unsafe { self.steps.invert(&self.stream, (l, stride), self.inverses(start), rows) }
+    }
+
+    /// From column `start` on.
+    fn inverses(&self, start: usize) -> (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>) {
+        let inverse = self.inverse.slice(start * PANEL_COLS..self.inverse.len());
+        (inverse, self.refine.slice(start / PANEL_COLS..self.refine.len()))
     }
 
     fn schedule(&self, panels: usize, sweeps: usize) -> Schedule {
@@ -180,33 +239,14 @@ impl<T: Scalar> Queue<T> {
         Ok(())
     }
 
-    /// The stream, and V on the device with the distance of its columns: [`Cut`] has their places.
-    pub fn v(&self) -> (&Stream, DeviceSlice<'_, T>, usize) {
-        (&self.stream, self.v.1.slice(0..self.v.1.len()), self.v_stride)
-    }
-
-    /// Has the columns of V that fill up a sweep cleared.
-    pub fn clear_zeros(&self, cut: Cut) -> Result<(), Error> {
-        let stride = self.v_stride;
-        for zeros in cut.columns_of_zeros() {
-            // SAFETY: what uses this memory is on this stream.
-            unsafe { self.stream.clear(self.v.1.slice(zeros.start * stride..zeros.end * stride))? };
-        }
-        Ok(())
-    }
-
-    /// V to the device.
-    fn upload(&self, cut: Cut) -> Result<(), Error> {
-        let (stride, stream) = (self.v_stride, &self.stream);
-        let v = self.v.1.slice(0..stride * cut.columns());
-        // SAFETY: what uses this memory is behind, on this stream, until it has been waited for.
-        unsafe {
-            for (from, to, count) in cut.columns_of_v() {
-                let host = from * stride..(from + count) * stride;
-                stream.upload(&self.v.0, host, v.part(to * stride..(to + count) * stride))?;
-            }
-        }
-        self.clear_zeros(cut)
+    /// The stream, and V on the device with the distance of its columns, the columns of zeros cleared.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn v(&mut self, cut: Cut) -> Result<(&Stream, DeviceSlice<'_, T>, usize), Error> {
+        self.v.clear_zeros(&self.stream, cut)?;
+        let (v, stride) = self.v.slice();
+        Ok((&self.stream, v, stride))
     }
 
     /// Those of a launch, from the first one on.
@@ -223,18 +263,20 @@ impl<T: Scalar> Queue<T> {
         let start = plan.start;
         let count = (cut.count() - first).min(TOGETHER);
         let corner = start * (l_stride + 1);
+        let (v, v_stride) = self.v.slice();
+        let (inverse, refine) = self.inverses(start);
         Sweeps {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),
             l_stride,
-            v: self.v.1.slice(first * V_COLS * self.v_stride + start..self.v.1.len()),
-            v_stride: self.v_stride,
-            inverse: all(&self.inverse),
-            refine: all(&self.refine),
+            v: v.part(first * V_COLS * v_stride + start..v.len()),
+            v_stride,
+            inverse,
+            refine,
             records: all(&self.records),
             state: all(&self.state),
-            pivots: self.pivots.0.slice(start..self.order),
-            status: all(&self.status.0),
+            pivots: &self.pivots,
+            status: &self.status,
             kept: all(&self.kept),
             marks: all(&self.marks),
             schedule: self.schedule((self.order - start).div_ceil(PANEL_COLS), count),

@@ -3,7 +3,7 @@
 use super::schedule::{GROUP, Schedule};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, argument};
-use crate::cuda::memory::DeviceSlice;
+use crate::cuda::memory::{DeviceSlice, Pinned};
 use crate::cuda::ptx::{INVERT, SWEEP};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
@@ -88,8 +88,9 @@ pub(super) struct Sweeps<'a, T> {
     pub records: DeviceSlice<'a, f64>,
     pub state: DeviceSlice<'a, f64>,
     pub kept: DeviceSlice<'a, f64>,
-    pub pivots: DeviceSlice<'a, T>,
-    pub status: DeviceSlice<'a, i32>,
+    /// In host memory, of all columns of L.
+    pub pivots: &'a Pinned<T>,
+    pub status: &'a Pinned<i32>,
     /// Zeros at first.
     pub marks: DeviceSlice<'a, i32>,
     pub n: usize,
@@ -152,7 +153,7 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.v.len() >= (sweeps * V_COLS - 1) * self.v_stride + self.n, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD && self.state.len() >= sweeps * STATE);
-        debug_assert!(self.pivots.len() >= self.n && self.status.len() > 0);
+        debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(self.marks.len() >= marks(self.schedule) && self.kept.len() >= kept(self.schedule));
         Arguments {
@@ -165,8 +166,8 @@ impl<T: Scalar> Sweeps<'_, T> {
             refine: self.refine.address(),
             records: self.records.address(),
             state: self.state.address(),
-            pivots: self.pivots.address(),
-            status: self.status.address(),
+            pivots: self.pivots.address(self.number),
+            status: self.status.address(0),
             kept: self.kept.address(),
             marks: self.marks.address(),
             // The kernel sets this and the sign for each sweep.
@@ -196,20 +197,22 @@ impl<T: Scalar> Steps<T> {
         })
     }
 
-    /// Asks for what the sweeps need and V is not needed for.
+    /// As [`Inversion::ask`], of all panels.
     ///
     /// # Safety
-    /// As [`sweep`](Self::sweep).
-    pub unsafe fn begin(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        let (panels, inverse) = (sweeps.n.div_ceil(PANEL_COLS), (sweeps.inverse, sweeps.refine));
+    /// As [`Inversion::ask`].
+    pub unsafe fn invert(
+        &self,
+        stream: &Stream,
+        l: (DeviceSlice<'_, T>, usize),
+        inverses: (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>),
+        rows: usize,
+    ) -> Result<(), Error> {
         // SAFETY: forwarded to the caller.
-        unsafe {
-            stream.clear(sweeps.marks)?;
-            self.invert.ask(stream, (sweeps.from, sweeps.l_stride), inverse, (panels, sweeps.n))
-        }
+        unsafe { self.invert.ask(stream, l, inverses, (rows.div_ceil(PANEL_COLS), rows)) }
     }
 
-    /// Asks for the sweeps, which have begun.
+    /// Asks for the sweeps. Their inverses are there, and their marks zeros.
     ///
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
