@@ -67,8 +67,40 @@ __device__ __forceinline__ void through(const Lane& at, const Place<T>& place, d
     copy_async_wait_all();
 }
 
+// Panels that a group listens to: those right before its own.
+constexpr int NEAR = 8;
+
+// What is known of a panel before its mark, which waits for all that its block has written, and comes with the last panel
+// of a group: -P, in fragments, and the thread's entry of G behind it, word by word as they are written. That is all there
+// is where V stays in its frame and the panel is not careful: such P and G are finite, and stored once in a sweep.
+struct Told {
+    double p[ROWS / 8][4], total;
+
+    // Waits until it is known; whether that is all.
+    template <class T>
+    __device__ __forceinline__ bool listen(const Lane& at, const Sweep<T>& sweep, int panel) {
+        const double* const record = sweep.records + (long long)panel * RECORD;
+        for (;;) {
+            const double how = load_relaxed(record + TOLD_AT);
+            total = load_relaxed(record + G_AT + threadIdx.x);
+            bool missing = untold(total);
+#pragma unroll
+            for (int f = 0; f < ROWS / 8; ++f)
+#pragma unroll
+                for (int s = 0; s < 4; s += 2) {
+                    load_relaxed(record + P_AT + f * FRAGMENT + in_fragment(s, at.lane), p[f][s],
+                                 p[f][s + 1]);
+                    missing = missing || untold(p[f][s]) || untold(p[f][s + 1]);
+                }
+            if (how != 0.0) missing = untold(how);
+            if (!__any_sync(ALL, missing)) return how == 0.0;
+            if (at.lane == 0) pause();
+        }
+    }
+};
+
 // V of the task's rows up to their own panels, as soon as those on the way are placed, kept at the beginning of each
-// stretch; and the state behind them.
+// stretch, of which the last is left to announce; and the state behind them.
 template <class T>
 __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, const Task<T>& task, Rows& rows,
                                       State& state) {
@@ -90,14 +122,23 @@ __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, con
         place.take(at, column, rows.l);
         if (panel + 1 < end) fetch(panel + 1);
         if (panel + 3 < end) place.prefetch(at, column + 3 * ROWS);
-        const int how = await_by_warp(sweep, panel, PLACED);
-        if (panel + 1 == end) state.load(sweep);
-        if (how & RENEWED) renew(at, record + FRAME_AT, rows.v);
-        if (how & CAREFUL)
-            column_by_column<false>(at, place, record, column, rows);
-        else
-            to_v(at, record, rows);
-        if ((panel + 1) % task.width == 0) task.keep(at, (panel + 1) / task.width, rows.v);
+        const bool keeps = (panel + 1) % task.width == 0;
+        Told told = {};
+        if (panel + NEAR >= end && told.listen(at, sweep, panel)) {
+            state = {told.total, 1.0};
+#pragma unroll
+            for (int f = 0; f < ROWS / 8; ++f)
+                mma_m16n8k16_f64(rows.v[f % 2], *(const double(*)[4][2])(rows.l + f / 2 * 4), told.p[f]);
+        } else {
+            const int how = await_by_warp(sweep, panel, PLACED);
+            if (panel + 1 == end) state = {__ldcg(record + G_AT + threadIdx.x), __ldcg(record + BEGUN_AT)};
+            if (how & RENEWED) renew(at, record + FRAME_AT, rows.v);
+            if (how & CAREFUL)
+                column_by_column<false>(at, place, record, column, rows);
+            else
+                to_v(at, record, rows);
+        }
+        if (keeps) task.keep(at, (panel + 1) / task.width, rows.v, panel + 1 < end);
     }
     __syncthreads();
 }

@@ -11,25 +11,28 @@ constexpr double SMALL_P = 256.0;
 constexpr double LARGE_PIVOT = 0.25;
 constexpr double LARGE_SHARE = 1.0 / 64.0;
 
-// Eight columns of P^T P, by a warp each.
-__device__ __forceinline__ void gram(const Lane& at, const double* p, double* g) {
-    double sum[4] = {};
-    p += at.q * LD + at.row;
-#pragma unroll 1
-    for (int step = 0; step < STEPS / 4; ++step) {
-        double x[4][2], y[4];
+// P^T P in parts, one for each sixteen rows: eight columns of one by a warp each.
+struct Gram {
+    double part[ROWS / 16][COLUMNS * LD];
+
+    __device__ __forceinline__ void put(const Lane& at, const double* p) {
+        const int own = at.warp / 2, t = at.warp % 2;
+        p += (16 * own + at.q) * LD + at.row;
+        double x[4][2], y[4], sum[4] = {};
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
             x[s][0] = p[4 * s * LD];
             x[s][1] = p[4 * s * LD + 8];
-            y[s] = p[4 * s * LD + 8 * at.warp];
+            y[s] = p[4 * s * LD + 8 * t];
         }
         mma_m16n8k16_f64(sum, x, y);
-        p += 16 * LD;
-    }
 #pragma unroll
-    for (int e = 0; e < 4; ++e) g[(at.row + e / 2 * 8) * LD + at.column(at.warp, e % 2)] = sum[e];
-}
+        for (int e = 0; e < 4; ++e) part[own][(at.row + e / 2 * 8) * LD + at.column(t, e % 2)] = sum[e];
+    }
+    __device__ __forceinline__ double sum(int at) const {
+        return (part[0][at] + part[1][at]) + (part[2][at] + part[3][at]);
+    }
+};
 
 // R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so.
 // With 1 + S G = U^T D U, U with a unit diagonal, row j of U and the square d_j are what goes round at step j; U^-T
@@ -64,10 +67,10 @@ __device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double 
 
 // Whether the frame is good with this G, of which the thread has an entry; its row is one of 16 lanes'.
 __device__ __forceinline__ bool is_good(double gram, double limit) {
-    double sum = fabs(gram);
+    float sum = fabsf((float)gram);
 #pragma unroll
     for (int step = 1; step < COLUMNS; step *= 2) sum += __shfl_xor_sync(ALL, sum, step);
-    return __syncthreads_and(sum <= limit);
+    return __syncthreads_and(sum <= (float)limit);
 }
 
 // V in a new frame: the rows of `count` panels at v times R^-1, which is at g, row-major, and goes into the record.

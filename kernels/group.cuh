@@ -3,10 +3,12 @@
 #include "frame.cuh"
 #include "weigh.cuh"
 
-// V, and behind panels that are not careful -P in its place; -P of the panel at hand; a matrix of 16 x 16; G before
-// each panel. (row-major, LD)
+// V, and behind panels that are not careful -P in its place; -P of the panel at hand; its P^T P; a matrix of 16 x 16; G
+// before each panel. (row-major, LD)
 struct Shared {
-    double v[HEIGHT * LD], p[ROWS * LD], g[COLUMNS * LD], gram[GROUP][COLUMNS * LD];
+    double v[HEIGHT * LD], p[ROWS * LD];
+    Gram own;
+    double g[COLUMNS * LD], gram[GROUP][COLUMNS * LD];
 };
 
 // A warp's 16 rows of V through a panel's reflectors: of L, rows before `height`, counted from the warp's first.
@@ -114,7 +116,7 @@ __device__ __forceinline__ void exchange(const Lane& at, double* record, double*
         if (FROM)
             in_p = in_record;
         else
-            in_record = in_p;
+            store_relaxed(&in_record, in_p);
     }
 }
 
@@ -122,13 +124,6 @@ __device__ __forceinline__ void exchange(const Lane& at, double* record, double*
 struct State {
     double total = 0; // the thread's entry of G
     double begun = 0; // whether G is not zero
-
-    // Behind the last panel's mark.
-    template <class T>
-    __device__ __forceinline__ void load(const Sweep<T>& sweep) {
-        total = __ldcg(sweep.state + threadIdx.x);
-        begun = __ldcg(sweep.state + COLUMNS * COLUMNS);
-    }
 };
 
 // The panels of a group from `first` on, with its rows of V in shared memory: their P or reflectors, and how they go,
@@ -140,7 +135,6 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
     const Lane& at = share.at;
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
     const double limit = sweep.sign > 0.0 ? MOST_PLUS : MOST_MINUS;
-    double* const state = sweep.state + threadIdx.x;
     double total = before.total;
     bool begun = before.begun != 0.0;
     copy_async_wait_all();
@@ -165,9 +159,9 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
             __syncthreads();
             if (j == 0 ? refined[0] : refined[1])
                 refine(share, shared, inverse, v, l, tiles.l_stride, height, p);
-            // What is stored before it is known to be good is stored again if it is not.
+            // What is stored before it is known to be good is stored again if it is not; nobody takes it before.
             exchange<false>(at, record, shared.p);
-            if (at.warp < 2) gram(at, shared.p, shared.g);
+            shared.own.put(at, shared.p);
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll
@@ -175,10 +169,9 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
                 share.multiply((const T*)tile, shared.p, STEPS / 4, next);
             }
             __syncthreads();
-            entry = shared.g[r * LD + c];
+            entry = shared.own.sum(r * LD + c);
             shared.gram[j][r * LD + c] = total;
-            *state = total + entry;
-            if (threadIdx.x == 0) sweep.state[COLUMNS * COLUMNS] = 1.0;
+            store_relaxed(record + G_AT + threadIdx.x, total + entry);
             good = is_good(total + entry, limit);
             if (good || !begun) break;
             shared.g[r * LD + c] = total;
@@ -192,6 +185,8 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
             how = RENEWED;
         }
         if (!good) {
+            shared.g[r * LD + c] = entry;
+            __syncthreads();
             good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
             __syncthreads();
             exchange<true>(at, record, shared.p);
@@ -208,16 +203,23 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
         } else {
             how |= CAREFUL;
             column_by_column(shared, (double(*)[ROWS + 1]) tiles.slot(0), sweep, first + j, l, v, height);
-            *state = total;
-            if (threadIdx.x == 0) sweep.state[COLUMNS * COLUMNS] = begun;
+            store_relaxed(record + G_AT + threadIdx.x, total);
             __syncthreads();
         }
         if (threadIdx.x == 0) {
             record[HOW_AT] = how;
-            mark(sweep, first + j, PLACED | how);
+            record[BEGUN_AT] = begun;
+            store_relaxed(record + TOLD_AT, how);
         }
         __syncthreads();
     }
+    // A mark waits for all that the block has written: the next group, which must not wait as long, listens to the words
+    // themselves (flow.cuh).
+    if (threadIdx.x < tiles.panels) {
+        const int panel = first + threadIdx.x;
+        mark(sweep, panel, PLACED | (int)sweep.records[(long long)panel * RECORD + HOW_AT]);
+    }
+    __syncthreads();
 }
 
 // N and M of a group's panels, a warp for each sixteen columns; and how they go, which `solve` has left with -P.

@@ -24,6 +24,12 @@ inline void copy_async_wait_but_one() { fake::copy_async_wait(1); }
 inline int load_acquire(const int* at) { return *(const volatile int*)at; }
 inline void store_release(int* at, int x) { *(volatile int*)at = x; }
 inline void add_release(int* at, int x) { *(volatile int*)at += x; }
+inline void store_relaxed(double* at, double x) { *(volatile double*)at = x; }
+inline double load_relaxed(const double* at) { return *(const volatile double*)at; }
+inline void load_relaxed(const double* at, double& x, double& y) {
+    x = load_relaxed(at);
+    y = load_relaxed(at + 1);
+}
 inline int barrier_count(bool x) { return __syncthreads_count(x); }
 inline void pause() { __nanosleep(0); }
 inline void prefetch_l2(const void*) {}
@@ -110,6 +116,18 @@ __device__ __forceinline__ void store_release(int* at, int x) {
 // The same for the sum of what is added.
 __device__ __forceinline__ void add_release(int* at, int x) {
     asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(x) : "memory");
+}
+// A word, or two neighbours, that are all there is to tell: nothing is said of what else was written.
+__device__ __forceinline__ void store_relaxed(double* at, double x) {
+    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(x) : "memory");
+}
+__device__ __forceinline__ double load_relaxed(const double* at) {
+    double x;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(x) : "l"(at) : "memory");
+    return x;
+}
+__device__ __forceinline__ void load_relaxed(const double* at, double& x, double& y) {
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(x), "=d"(y) : "l"(at) : "memory");
 }
 // A barrier of the block, which warps may meet at different places of the code; how many threads bring a true x.
 __device__ __forceinline__ int barrier_count(bool x) {

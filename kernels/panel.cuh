@@ -22,12 +22,13 @@ constexpr int P_AT = 0;
 constexpr int N_AT = P_AT + ROWS * COLUMNS;
 constexpr int M_AT = N_AT + ROWS * COLUMNS;
 constexpr int HOW_AT = M_AT + 18 * FRAGMENT;
-constexpr int STAGED = HOW_AT + 2; // what rows need at hand
-constexpr int FRAME_AT = STAGED;
-constexpr int RECORD = FRAME_AT + COLUMNS * COLUMNS;
-
-// What goes from panel to panel: G, and whether it is not zero.
-constexpr int STATE = COLUMNS * COLUMNS + 1;
+constexpr int STAGED = HOW_AT + 2;    // what rows need at hand
+constexpr int FRAME_AT = STAGED + 14; // records and their parts begin at multiples of 128 bytes
+// Behind the panel: G, and whether it is not zero; and how it goes, once that is certain.
+constexpr int G_AT = FRAME_AT + COLUMNS * COLUMNS;
+constexpr int BEGUN_AT = G_AT + COLUMNS * COLUMNS;
+constexpr int TOLD_AT = BEGUN_AT + 1;
+constexpr int RECORD = BEGUN_AT + 16;
 
 // How a panel goes: V has been brought into a new frame before it; column by column.
 constexpr int RENEWED = 1, CAREFUL = 2;
@@ -44,11 +45,10 @@ struct Sweep {
     long long v_stride;
     double* inverse; // of each diagonal block, 64 x 64
     int* refine;     // whether P needs it
-    double* records;
-    double* state; // G behind the last panel, 16 x 16, and whether it is not zero
-    T* pivots;     // the new diagonal of L
-    int* status;   // 1 + the first column that has broken down
-    double* kept;  // V between stretches of panels, for each 128 rows 128 x 16, several times: task.cuh
+    double* records; // all bits ones at first
+    T* pivots;       // the new diagonal of L
+    int* status;     // 1 + the first column that has broken down
+    double* kept;    // V between stretches of panels, for each 128 rows 128 x 16, several times: task.cuh
     // Zeros at first: how many blocks have begun (task.cuh steps over it), for each panel how far it is, and what
     // task.cuh has of each 128 rows.
     int* marks;
@@ -57,6 +57,13 @@ struct Sweep {
     long long number; // of the first column
     double sign;
 };
+
+// Whether nobody has written there yet: no number, and no NaN that arithmetic makes, has all bits ones.
+__device__ __forceinline__ bool untold(double x) {
+    long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits == -1;
+}
 
 // How far a panel is, in its mark: its P is there, and how it goes beside; N and M are there as well.
 constexpr int PLACED = 4, WEIGHED = 8;

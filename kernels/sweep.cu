@@ -20,7 +20,7 @@
 // task stands behind all that it waits for: whoever waits, waits for blocks that have begun.
 //
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
-// records, state, pivots, status, marks, and inverse and refine of later sweeps, written.
+// records, pivots, status, marks, and inverse and refine of later sweeps, written.
 // Launch: a block for each task of task.cuh, of 256 threads; at most sixteen sweeps, 2^14 groups and 2^12 stretches.
 // Tasks: for each sweep and group, one that leads, from a stretch before the group's own (from that only where it is the
 // first); one for each stretch up to the group's own, which carries before the leader's first and follows from there on;
@@ -67,15 +67,22 @@ __device__ __forceinline__ void lead(const Lane& at, const Task<T>& task, const 
     Rows rows;
     task.load(at, place.row, rows.v);
     const Tiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
-    if (!sweep.before) tiles.start();
+    int refined[GROUP] = {};
+    const auto start = [&] {
+        tiles.start();
+        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j];
+    };
+    if (!sweep.before) start();
     State state;
     ahead(at, place, task, rows, state);
-    task.await_inverses();
-    if (sweep.before) tiles.start();
-    const int refined[GROUP] = {sweep.refine[first], panels > 1 ? sweep.refine[first + 1] : 0};
+    if (sweep.before) {
+        task.await_inverses();
+        start();
+    }
     Shared& shared = *(Shared*)memory;
     put(at, shared.v + WARP_ROWS * at.warp * LD, rows.v);
     solve(shared, tiles, sweep, first, state, refined);
+    if (first > task.begin && first % task.width == 0) task.announce(at, task.own());
     weigh_all(shared, (Weights*)staged, sweep, first, panels);
 }
 

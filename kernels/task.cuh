@@ -41,7 +41,6 @@ struct Task {
         sweep.v += (long long)index * COLUMNS * sweep.v_stride;
         sweep.kept += index * places * groups() * (long long)(HEIGHT * COLUMNS);
         sweep.records += (long long)index * panels() * RECORD;
-        sweep.state += index * STATE;
         sweep.marks += 1 + index * marks;
         sweep.sign = index < sweeps.plus ? 1.0 : -1.0;
         sweep.before = nullptr;
@@ -69,7 +68,7 @@ struct Task {
 
     // Waits for the inverses of the group's diagonal blocks.
     __device__ __forceinline__ void await_inverses() const {
-        if (sweep.before && threadIdx.x == 0) await(done(sweep.before, own()), 1 + own_end() - group * GROUP);
+        if (threadIdx.x == 0) await(done(sweep.before, own()), 1 + own_end() - group * GROUP);
         __syncthreads();
     }
 
@@ -95,10 +94,16 @@ struct Task {
     }
 
     // V of the warp at the beginning of a stretch.
-    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v) const {
+    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v,
+                                         bool announced = true) const {
 #pragma unroll
         for (int e = 0; e < 8; e += 2)
             kept(stretch)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
+        if (announced) announce(at, stretch);
+    }
+
+    // The warp's V at the beginning of a stretch is kept. Waits for all that it has written.
+    __device__ __forceinline__ void announce(const Lane& at, int stretch) const {
         __syncwarp();
         if (at.lane == 0) add_release(known(stretch), 1);
     }

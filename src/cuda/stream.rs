@@ -188,9 +188,18 @@ impl Stream {
     /// # Safety
     /// Until it is done, the memory lives and nothing but this stream uses it.
     pub unsafe fn clear<T: Plain>(&self, at: DeviceSlice<'_, T>) -> Result<(), Error> {
+        // SAFETY: forwarded to the caller.
+        unsafe { self.fill(at, 0) }
+    }
+
+    /// Sets all bytes to this one.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear).
+    pub unsafe fn fill<T: Plain>(&self, at: DeviceSlice<'_, T>, byte: u8) -> Result<(), Error> {
         let stream = self.bound()?;
         // SAFETY: forwarded to the caller.
-        unsafe { result::memset_d8_async(at.address(), 0, at.len() * size_of::<T>(), stream) }
+        unsafe { result::memset_d8_async(at.address(), byte, at.len() * size_of::<T>(), stream) }
             .map_err(failed("clearing memory of the device"))
     }
 

@@ -8,7 +8,7 @@ use super::columns::Columns;
 use super::cut::Cut;
 use super::modify::{To, V};
 use super::schedule::{Cutting, Schedule};
-use super::steps::{PANEL_COLS, RECORD, STATE, Steps, Sweeps, V_COLS, kept, marks};
+use super::steps::{PANEL_COLS, RECORD, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
 use crate::change::{Change, Weights};
 use crate::cuda::dense::Dense;
@@ -36,10 +36,9 @@ pub(super) struct Queue<T> {
     refine: DeviceBuffer<i32>,
     /// The panel of L from which on they are there.
     inverted: usize,
+    /// All bits ones, and zeros, but for what is under way.
     records: DeviceBuffer<f64>,
-    state: DeviceBuffer<f64>,
     kept: DeviceBuffer<f64>,
-    /// Zeros, but for what is under way.
     marks: DeviceBuffer<i32>,
     /// Of a launch of all sweeps that go together, and of one with fewer.
     tasks: [Tasks; 2],
@@ -71,7 +70,6 @@ impl<T: Scalar> Queue<T> {
             refine: DeviceBuffer::new(device, panels)?,
             inverted: panels,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
-            state: DeviceBuffer::new(device, together * STATE)?,
             kept: DeviceBuffer::new(device, most(kept, together))?,
             marks: DeviceBuffer::new(device, most(marks, together))?,
             tasks: [
@@ -86,7 +84,7 @@ impl<T: Scalar> Queue<T> {
             order,
         };
         // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
-        unsafe { queue.stream.clear(queue.marks.slice(0..queue.marks.len()))? };
+        unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.marks))? };
         Ok(queue)
     }
 
@@ -184,13 +182,12 @@ impl<T: Scalar> Queue<T> {
                 }
                 let sweeps = self.sweeps(plan, cut, first, (from, target, stride));
                 self.steps.sweep(&self.stream, &sweeps)?;
-                if first + TOGETHER < cut.count() {
-                    self.stream.clear(sweeps.marks)?;
+                if first + TOGETHER >= cut.count() {
+                    // What follows, the next modification needs, while the host looks at what has come of this one.
+                    self.done.record(&self.stream)?;
                 }
+                self.steps.reset(&self.stream, sweeps.records, sweeps.marks)?;
             }
-            self.done.record(&self.stream)?;
-            // What the next modification needs, while the host looks at what has come of this one.
-            self.stream.clear(self.marks.slice(0..self.marks.len()))?;
             if to != To::Nowhere {
                 self.invert((target, stride), start)?;
             }
@@ -257,11 +254,9 @@ impl<T: Scalar> Queue<T> {
         first: usize,
         (from, to, l_stride): (DeviceSlice<'a, T>, DeviceSlice<'a, T>, usize),
     ) -> Sweeps<'a, T> {
-        fn all<U: Plain>(buffer: &DeviceBuffer<U>) -> DeviceSlice<'_, U> {
-            buffer.slice(0..buffer.len())
-        }
         let start = plan.start;
         let count = (cut.count() - first).min(TOGETHER);
+        let panels = (self.order - start).div_ceil(PANEL_COLS);
         let corner = start * (l_stride + 1);
         let (v, v_stride) = self.v.slice();
         let (inverse, refine) = self.inverses(start);
@@ -273,13 +268,12 @@ impl<T: Scalar> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: all(&self.records),
-            state: all(&self.state),
+            records: self.records.slice(0..count * panels * RECORD),
             pivots: &self.pivots,
             status: &self.status,
             kept: all(&self.kept),
             marks: all(&self.marks),
-            schedule: self.schedule((self.order - start).div_ceil(PANEL_COLS), count),
+            schedule: self.schedule(panels, count),
             tasks: self.tasks[usize::from(count < TOGETHER)].slice(),
             n: self.order - start,
             number: start,
@@ -287,6 +281,10 @@ impl<T: Scalar> Queue<T> {
             plus: cut.of_plus().saturating_sub(first),
         }
     }
+}
+
+fn all<T: Plain>(buffer: &DeviceBuffer<T>) -> DeviceSlice<'_, T> {
+    buffer.slice(0..buffer.len())
 }
 
 impl<T> Drop for Queue<T> {

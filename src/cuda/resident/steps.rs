@@ -17,15 +17,14 @@ pub(super) const PANEL_COLS: usize = 64;
 pub(super) const V_COLS: usize = 16;
 /// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
 const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
-/// Scalars of a panel's record, with a frame, and of what goes from panel to panel.
-pub(super) const RECORD: usize = STAGED + V_COLS * V_COLS;
-pub(super) const STATE: usize = V_COLS * V_COLS + 1;
+/// Scalars of a panel's record: with a frame, G, and what there is to tell of them.
+pub(super) const RECORD: usize = STAGED + 14 + 2 * V_COLS * V_COLS + 16;
 
 /// Threads of a block.
 const THREADS: usize = 256;
 /// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
 /// them records.
-const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
+const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + 2 * PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
 const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
 const STAGED_BYTES: usize = STAGED * size_of::<f64>();
 
@@ -85,8 +84,8 @@ pub(super) struct Sweeps<'a, T> {
     pub v_stride: usize,
     pub inverse: DeviceSlice<'a, f64>,
     pub refine: DeviceSlice<'a, i32>,
+    /// All bits ones at first.
     pub records: DeviceSlice<'a, f64>,
-    pub state: DeviceSlice<'a, f64>,
     pub kept: DeviceSlice<'a, f64>,
     /// In host memory, of all columns of L.
     pub pivots: &'a Pinned<T>,
@@ -115,7 +114,6 @@ struct Arguments {
     inverse: u64,
     refine: u64,
     records: u64,
-    state: u64,
     pivots: u64,
     status: u64,
     kept: u64,
@@ -152,7 +150,7 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
         debug_assert!(self.v.len() >= (sweeps * V_COLS - 1) * self.v_stride + self.n, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * RECORD && self.state.len() >= sweeps * STATE);
+        debug_assert!(self.records.len() >= sweeps * panels * RECORD);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(self.marks.len() >= marks(self.schedule) && self.kept.len() >= kept(self.schedule));
@@ -165,7 +163,6 @@ impl<T: Scalar> Sweeps<'_, T> {
             inverse: self.inverse.address(),
             refine: self.refine.address(),
             records: self.records.address(),
-            state: self.state.address(),
             pivots: self.pivots.address(self.number),
             status: self.status.address(0),
             kept: self.kept.address(),
@@ -210,6 +207,23 @@ impl<T: Scalar> Steps<T> {
     ) -> Result<(), Error> {
         // SAFETY: forwarded to the caller.
         unsafe { self.invert.ask(stream, l, inverses, (rows.div_ceil(PANEL_COLS), rows)) }
+    }
+
+    /// Asks for records and marks as sweeps need them.
+    ///
+    /// # Safety
+    /// Until it is done, the memory lives and nothing but the stream uses it.
+    pub unsafe fn reset(
+        &self,
+        stream: &Stream,
+        records: DeviceSlice<'_, f64>,
+        marks: DeviceSlice<'_, i32>,
+    ) -> Result<(), Error> {
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            stream.clear(marks)?;
+            stream.fill(records, u8::MAX)
+        }
     }
 
     /// Asks for the sweeps. Their inverses are there, and their marks zeros.

@@ -6,7 +6,7 @@ namespace fake {
 
 enum class Outcome { Finished, Aside, Failed };
 
-/// Runs threads of `now` until all have returned, or those that can run only nap, or it has met `barriers`
+/// Runs threads of `now` until all have returned, or some nap and no other gets on, or it has met `barriers`
 /// of them, or the launch has failed. `order` is a permutation of the threads.
 Outcome run_block(Block& now, const Launch& of, const unsigned* order, unsigned barriers);
 

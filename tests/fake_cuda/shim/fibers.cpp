@@ -127,7 +127,7 @@ Outcome run_block(Block& now, const Launch& of, const unsigned* order, unsigned 
     launch = &of;
     start_order = order;
     while (now.alive && !now.error) {
-        bool progress = false, napped = false;
+        bool progress = false, met = false, napped = false;
         while (now.unstarted && !now.error) {
             progress = true;
             starting = stacks.take();
@@ -139,12 +139,17 @@ Outcome run_block(Block& now, const Launch& of, const unsigned* order, unsigned 
             next.napping = false;
             thread = &next;
             enter(*next.stack, scheduler, stack_main);
-            (next.state == State::Ready && next.napping ? napped : progress) = true;
+            if (next.state == State::AtWarp) {
+                met = true; // a warp may wait together, over and over
+            } else {
+                (next.state == State::Ready && next.napping ? napped : progress) = true;
+            }
         }
         if (now.error) continue;
         if (barriers_left == 0 && now.alive) return Outcome::Aside;
         if (progress) continue;
         if (napped) return Outcome::Aside;
+        if (met) continue;
         now.error = "a barrier or warp collective is not reached by all its threads, and never will be";
     }
     if (now.error) abandon(now);
