@@ -166,7 +166,7 @@ mod on_the_fake_driver {
     use super::*;
     use crate::support::cuda::{device, fake_cuda};
     use cholupdate::Error;
-    use cholupdate::cuda::DeviceMatrix;
+    use cholupdate::cuda::{DeviceMatrix, Pending};
 
     #[test]
     fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_refused() {
@@ -177,7 +177,8 @@ mod on_the_fake_driver {
         let mut there = Cholesky::from_factor(&problem.l).unwrap();
         let matrix = 900 * 900 * 8;
         fake.memory_cap(2 * matrix);
-        factor.update(&problem.v).unwrap();
+        // There is nothing to wait for, and nothing that could be forgotten.
+        core::mem::forget(factor.begin_update(&problem.v).unwrap());
         there.update(&problem.v).unwrap();
         let (new, expected) = (factor.to_factor().unwrap(), there.to_factor().unwrap());
         let distance = (&new - &expected).norm_l2() / expected.norm_l2();
@@ -264,6 +265,46 @@ mod on_the_fake_driver {
             assert!(stats.bytes_up <= sent, "{} of {sent} up, V there: {there}", stats.bytes_up);
             assert!(stats.bytes_down <= 2 * (k * 24) as u64, "{} down", stats.bytes_down);
         }
+    }
+
+    /// In the call that begins it, before it is waited for, or behind its outcome.
+    #[test]
+    fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
+        let fake = fake_cuda::exclusive();
+        let engine = Resident::new(&device().unwrap());
+        let problem = Problem::<f64>::feasible(200, 20, Kind::Up, 0.5, 27);
+        let factor = || Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap();
+        let mut whole = factor();
+        whole.update(&problem.v).unwrap();
+        let new = whole.to_factor().unwrap();
+        let mut failed = 0;
+        for at in 1..30 {
+            let mut factor = factor();
+            fake.fail_at(at);
+            let outcome = factor.begin_update(&problem.v).and_then(Pending::wait);
+            fake.fail_at(0);
+            if outcome.is_ok() {
+                // Read by a stream of its own, which finds out if something behind the outcome has failed.
+                let found = factor.to_factor();
+                assert!(
+                    found.is_err() || bits(found.unwrap().as_ref()) == bits(new.as_ref()),
+                    "failing at {at}"
+                );
+                fake.reset();
+                continue;
+            }
+            assert!(matches!(outcome, Err(Error::Device { .. })), "{outcome:?}");
+            fake.reset();
+            assert_eq!(
+                bits(factor.to_factor().unwrap().as_ref()),
+                bits(problem.l.as_ref()),
+                "failing at {at}"
+            );
+            factor.update(&problem.v).unwrap();
+            assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(new.as_ref()), "failing at {at}");
+            failed += 1;
+        }
+        assert!(failed >= 4, "{failed} launches and copies of an update");
     }
 
     #[test]
