@@ -67,10 +67,11 @@ impl Cutting {
         let width = match groups {
             ..=4 => 2,
             5..=8 => 4,
-            _ if groups <= multiprocessors => 8,
+            _ if 4 * groups <= multiprocessors => 8,
             _ => 16,
         };
-        let sixteenths = 16_usize.saturating_sub(10 * groups / multiprocessors.max(1)).clamp(2, 11);
+        // About half of the multiprocessors lead.
+        let sixteenths = (8 * multiprocessors / groups.max(1)).clamp(2, 16);
         Self { width, sixteenths, reach: usize::MAX }
     }
 }
