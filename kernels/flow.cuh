@@ -126,6 +126,7 @@ __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, con
         Told told = {};
         if (panel + NEAR >= end && told.listen(at, sweep, panel)) {
             state = {told.total, 1.0};
+            // As `to_v`, to the bit.
 #pragma unroll
             for (int f = 0; f < ROWS / 8; ++f)
                 mma_m16n8k16_f64(rows.v[f % 2], *(const double(*)[4][2])(rows.l + f / 2 * 4), told.p[f]);
@@ -138,7 +139,11 @@ __device__ __forceinline__ void ahead(const Lane& at, const Place<T>& place, con
             else
                 to_v(at, record, rows);
         }
-        if (keeps) task.keep(at, (panel + 1) / task.width, rows.v, panel + 1 < end);
+        if (keeps) {
+            const int next = (panel + 1) / task.width;
+            task.keep(at, next, rows.v);
+            if (panel + 1 < end) task.announce(at, next);
+        }
     }
     __syncthreads();
 }

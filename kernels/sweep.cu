@@ -16,11 +16,13 @@
 // waits for the panels one after the other, and others wait for its own. The new L of those stretches is made behind it,
 // by as many blocks as there is room for, from V as the leader has kept it at the beginning of each.
 //
-// Blocks wait for each other by marks in device memory. Each takes the next of a list of tasks when it begins, in which a
+// Blocks wait for each other by marks in device memory, and right before the diagonal by the words of records as they are
+// written (flow.cuh). Each takes the next of a list of tasks when it begins, in which a
 // task stands behind all that it waits for: whoever waits, waits for blocks that have begun.
 //
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
-// records, pivots, status, marks, and inverse and refine of later sweeps, written.
+// records, pivots, status, marks, and inverse and refine of later sweeps, written. At first all bits of records are ones,
+// and marks zeros. Pivots and status may be in host memory.
 // Launch: a block for each task of task.cuh, of 256 threads; at most sixteen sweeps, 2^14 groups and 2^12 stretches.
 // Tasks: for each sweep and group, one that leads, from a stretch before the group's own (from that only where it is the
 // first); one for each stretch up to the group's own, which carries before the leader's first and follows from there on;
@@ -96,7 +98,10 @@ __device__ __forceinline__ void follow(const Lane& at, const Task<T>& task, cons
     place.fetch(at, (long long)task.begin * ROWS);
     task.load(at, place.row, rows.v);
     through(at, place, staged, slots, task.begin, task.end, rows);
-    if (task.kind == CARRIES) task.keep(at, task.stretch + 1, rows.v);
+    if (task.kind == CARRIES) {
+        task.keep(at, task.stretch + 1, rows.v);
+        task.announce(at, task.stretch + 1);
+    }
     task.finish();
 }
 

@@ -66,7 +66,7 @@ struct Task {
         if (kind == FOLLOWS && sweep.from == sweep.to) await(sweep, own_end() - 1, WEIGHED);
     }
 
-    // Waits for the inverses of the group's diagonal blocks.
+    // Of a sweep behind another. Waits for the inverses of the group's diagonal blocks.
     __device__ __forceinline__ void await_inverses() const {
         if (threadIdx.x == 0) await(done(sweep.before, own()), 1 + own_end() - group * GROUP);
         __syncthreads();
@@ -93,16 +93,14 @@ struct Task {
         }
     }
 
-    // V of the warp at the beginning of a stretch.
-    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v,
-                                         bool announced = true) const {
+    // V of the warp at the beginning of a stretch, which is to be announced.
+    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v) const {
 #pragma unroll
         for (int e = 0; e < 8; e += 2)
             kept(stretch)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
-        if (announced) announce(at, stretch);
     }
 
-    // The warp's V at the beginning of a stretch is kept. Waits for all that it has written.
+    // Waits for all that the warp has written.
     __device__ __forceinline__ void announce(const Lane& at, int stretch) const {
         __syncwarp();
         if (at.lane == 0) add_release(known(stretch), 1);

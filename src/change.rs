@@ -47,6 +47,7 @@ impl<T: Scalar> Weights<'_, T> {
     }
 
     /// Which column of the signed V this one becomes, those with a plus sign first, and the factor √|w| it is scaled by.
+    /// Cost: looks at the weights before it.
     #[cfg(feature = "cuda")]
     pub fn place(&self, column: usize, plus: usize) -> Option<(usize, T)> {
         let Self::Each(w) = self else { return Some((column, T::ONE)) };

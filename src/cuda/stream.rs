@@ -200,7 +200,7 @@ impl Stream {
         let stream = self.bound()?;
         // SAFETY: forwarded to the caller.
         unsafe { result::memset_d8_async(at.address(), byte, at.len() * size_of::<T>(), stream) }
-            .map_err(failed("clearing memory of the device"))
+            .map_err(failed("setting memory of the device"))
     }
 
     /// What is asked for from now on happens after what `event` was last recorded behind. The host does not

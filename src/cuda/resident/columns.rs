@@ -2,7 +2,7 @@
 
 use super::cut::Cut;
 use crate::change::{Change, Weights};
-use crate::check::{COLUMNS_AT_ONCE, largest_entry};
+use crate::check::largest_entry;
 use crate::cpu::{Threads, copy_scaled};
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
@@ -68,7 +68,7 @@ impl<T: Scalar> Columns<T> {
         Ok(())
     }
 
-    /// V and w, of the host, checked; and V packed on the way, if all of its rows will be worked on.
+    /// V of the host, which goes with w, checked; and packed on the way, if its first row is not zero.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`] where the host has not that much memory.
@@ -83,19 +83,19 @@ impl<T: Scalar> Columns<T> {
         if !(0..v.ncols()).any(|r| v.nrows() > 0 && v[(0, r)] != T::ZERO && weights.of(r) != T::ZERO) {
             return Change::new(v, weights, v.nrows(), Threads::Pool.par());
         }
-        self.make_room(device)?;
+        let (plus, stride, host) = (weights.signs(v.ncols()).0, self.stride, self.room(device)?);
         let change = Change::scanned(v, weights, |first, some, largest| {
-            self.pack(weights, v.ncols(), (first, some), all.clone(), largest);
+            pack(host, stride, (weights, plus), (first, some), all.clone(), largest);
         })?;
         self.packed = true;
         Ok(change)
     }
 
-    fn make_room(&mut self, device: &Device) -> Result<(), Error> {
-        if self.host.is_none() {
-            self.host = Some(Pinned::new(device, self.device.len())?);
+    fn room(&mut self, device: &Device) -> Result<&mut Pinned<T>, Error> {
+        match &mut self.host {
+            Some(host) => Ok(host),
+            none => Ok(none.insert(Pinned::new(device, self.device.len())?)),
         }
-        Ok(())
     }
 
     /// Sends `rows` of V, of which the others are zero, packed or not.
@@ -113,15 +113,12 @@ impl<T: Scalar> Columns<T> {
         rows: Range<usize>,
     ) -> Result<(), Error> {
         self.clear_zeros(stream, cut)?;
-        self.make_room(device)?;
-        if !mem::take(&mut self.packed) {
-            let mut largest = [Ok(T::ZERO); COLUMNS_AT_ONCE];
-            let cols = change.v.ncols();
-            for first in (0..cols).step_by(COLUMNS_AT_ONCE) {
-                let together = COLUMNS_AT_ONCE.min(cols - first);
-                let some = change.v.subcols(first, together);
-                self.pack(change.weights, cols, (first, some), rows.clone(), &mut largest[..together]);
-            }
+        let (packed, stride, host) = (mem::take(&mut self.packed), self.stride, self.room(device)?);
+        if !packed {
+            let (v, weights) = (change.v, change.weights);
+            Change::scanned(v, weights, |first, some, largest| {
+                pack(host, stride, (weights, change.outline.plus), (first, some), rows.clone(), largest);
+            })?;
         }
         let Some(host) = &self.host else { return Ok(()) };
         for (from, to, count) in cut.columns_of_v().into_iter().filter(|&(_, _, count)| count > 0) {
@@ -132,33 +129,34 @@ impl<T: Scalar> Columns<T> {
         }
         Ok(())
     }
+}
 
-    /// `rows` of V diag(√|w|) to host memory: of `cols` columns some, from `first` on; what there is to know of them.
-    fn pack(
-        &mut self,
-        weights: Weights<'_, T>,
-        cols: usize,
-        (first, some): (usize, MatRef<'_, T>),
-        rows: Range<usize>,
-        largest: &mut [Result<T, usize>],
-    ) {
-        let Some(host) = &mut self.host else { return };
-        let (plus, _) = weights.signs(cols);
-        let shared = some.ncols() * rows.len() * size_of::<T>() >= WORTH_SHARING;
-        let (at, stride) = (Shared(host.as_mut_slice().as_mut_ptr()), self.stride);
-        let one = |(r, largest): (usize, &mut Result<T, usize>)| {
-            let column = some.col(r).subrows(rows.start, rows.len());
-            let Some((place, scale)) = weights.place(first + r, plus) else {
-                return *largest = largest_entry(column);
-            };
-            // SAFETY: inside the memory that is borrowed here; each column has a place of its own.
-            *largest = pack(unsafe { at.column(place * stride, &rows) }, column, scale);
+/// `rows` of some columns of V diag(√|w|), from column `first` on, to their places in host memory, `stride` apart, those
+/// with a plus sign first; what there is to know of them.
+fn pack<T: Scalar>(
+    host: &mut Pinned<T>,
+    stride: usize,
+    (weights, plus): (Weights<'_, T>, usize),
+    (first, some): (usize, MatRef<'_, T>),
+    rows: Range<usize>,
+    largest: &mut [Result<T, usize>],
+) {
+    assert!(rows.end <= stride);
+    let columns = host.len() / stride;
+    let at = Shared(host.as_mut_slice().as_mut_ptr());
+    let one = |(r, largest): (usize, &mut Result<T, usize>)| {
+        let column = some.col(r).subrows(rows.start, rows.len());
+        let Some((place, scale)) = weights.place(first + r, plus) else {
+            return *largest = largest_entry(column);
         };
-        if shared {
-            largest.par_iter_mut().enumerate().for_each(one);
-        } else {
-            largest.iter_mut().enumerate().for_each(one);
-        }
+        assert!(place < columns);
+        // SAFETY: inside the memory that is borrowed here, as was just found; each column has a place of its own.
+        *largest = copy_and_look(unsafe { at.column(place * stride, &rows) }, column, scale);
+    };
+    if some.ncols() * rows.len() * size_of::<T>() >= WORTH_SHARING {
+        largest.par_iter_mut().enumerate().for_each(one);
+    } else {
+        largest.iter_mut().enumerate().for_each(one);
     }
 }
 
@@ -166,7 +164,7 @@ impl<T: Scalar> Columns<T> {
 #[derive(Clone, Copy)]
 struct Shared<T>(*mut T);
 
-// SAFETY: a place, which unsafe calls alone use.
+// SAFETY: who asks for a column vouches that it is his alone, and T may go to other threads.
 unsafe impl<T: Send> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Shared<T> {}
@@ -183,7 +181,7 @@ impl<T> Shared<T> {
 }
 
 /// y ← scale x, and the largest magnitude in x, or its first row that is not finite.
-fn pack<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
+fn copy_and_look<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
     /// Scalars that are read twice while they are at hand.
     const BLOCK: usize = 256;
     y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {

@@ -72,7 +72,7 @@ impl<T: Scalar> Intake<T> {
     /// there is to know of each. `targets` is asked once for each column, from the first on.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is under way when this returns, whatever it returns.
+    /// [`Error::Device`]. Nothing that uses either memory is under way when this returns, whatever it returns.
     ///
     /// # Safety
     /// Both memories live, and until this returns nothing but the stream uses `to`, and nobody writes `from`.
@@ -101,10 +101,10 @@ impl<T: Scalar> Intake<T> {
         let asked =
             unsafe { self.ask(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean)) };
         stream.synchronize().and(asked)?;
-        // While the host goes on.
-        // SAFETY: what uses this memory is on this stream.
-        unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len()))? };
-        (self.sent, self.clean) = (sent.max(cols), true);
+        // While the host goes on; the columns are taken, whatever comes of it.
+        // SAFETY: other streams use this memory only when this one is gone, and memory is freed when nothing uses it.
+        self.clean = unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len())) }.is_ok();
+        self.sent = sent.max(cols);
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
         let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
         self.found.clear();

@@ -57,7 +57,7 @@ use std::sync::{Mutex, PoisonError};
 /// from there: [`update_on_device`](crate::Cholesky::update_on_device). L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
 /// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n
-/// entries for each sixteen columns of V, and about (64 + 77 s + max(150, 48 s)) n doubles, s being the number of sweeps that
+/// entries for each sixteen columns of V, and about (64 + 77 s + max(160, 48 s)) n doubles up to n = 70000, s being the number of sweeps that
 /// go together. From the first `solve` on 64 n doubles more, and up to 4096 right-hand sides twice.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to sixteen

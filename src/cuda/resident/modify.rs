@@ -5,6 +5,7 @@ use super::queue::Queue;
 use super::steps::PANEL_COLS;
 use super::{Resident, ResidentFactor};
 use crate::change::{Change, Outline, Weights};
+use crate::cpu::Threads;
 use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
 use crate::plan::Plan;
@@ -64,6 +65,9 @@ impl Resident {
     ) -> Result<Change<'a, T>, Error> {
         weights.check(factor.l.order(), v.shape())?;
         let (plus, minus) = weights.signs(v.ncols());
+        if v.nrows() == 0 || plus + minus == 0 {
+            return Change::new(v, weights, v.nrows(), Threads::Pool.par());
+        }
         self.ready(factor, Cut::new(plus, minus))?;
         let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };
         queue.look(v, weights)
@@ -105,11 +109,11 @@ impl Resident {
         let ResidentFactor { l, spare, queue: Some(queue), .. } = &mut *factor else {
             return Err(Error::Poisoned);
         };
-        // Where there is no other room, L's own.
-        let room = spare.as_ref().map_or(l.slice(), |spare| spare.slice(0..spare.len()));
+        let target = spare.as_ref().filter(|_| to != To::Itself);
+        let target = target.map_or(l.slice(), |spare| spare.slice(0..spare.len()));
         // SAFETY: L and the spare matrix are the factor's own, which drops its queue first; they change hands, and the queue
-        // begins again, only when `settle` has waited.
-        if let Err(error) = unsafe { queue.begin(&plan, cut, v, l, (to, room)) } {
+        // begins again, only when `settle` has waited: exactly when nothing broke down. Where something fails the queue goes.
+        if let Err(error) = unsafe { queue.begin(&plan, cut, v, l, (to, target)) } {
             return Err(lost(factor, to, error));
         }
         factor.under_way = Some(Begun { start, to, row_norm: outline.row_norm });

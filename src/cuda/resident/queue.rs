@@ -34,11 +34,12 @@ pub(super) struct Queue<T> {
     done: Event,
     inverse: DeviceBuffer<f64>,
     refine: DeviceBuffer<i32>,
-    /// The panel of L from which on they are there.
+    /// The panel of L from which on the inverses of its diagonal blocks are there.
     inverted: usize,
-    /// All bits ones, and zeros, but for what is under way.
+    /// All bits ones, but for what is under way.
     records: DeviceBuffer<f64>,
     kept: DeviceBuffer<f64>,
+    /// Zeros, but for what is under way.
     marks: DeviceBuffer<i32>,
     /// Of a launch of all sweeps that go together, and of one with fewer.
     tasks: [Tasks; 2],
@@ -106,14 +107,14 @@ impl<T: Scalar> Queue<T> {
         self.pivots.as_slice()
     }
 
-    /// Asks for A ± V Vᵀ in L in place, or in `spare`, of the same shape.
+    /// Asks for A ± V Vᵀ in `target`, of the shape of L, or L itself.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing is under way then.
     ///
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
-    /// uses `spare`, or L where it is worked on in place. From then on, until the next call or the end of this queue, the
+    /// uses the target. From then on, until the next call or the end of this queue, the
     /// matrix that is to be L lives, and nobody writes it; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
@@ -121,9 +122,10 @@ impl<T: Scalar> Queue<T> {
         cut: Cut,
         v: V<'_, '_, T>,
         l: &Dense<T>,
-        (to, spare): (To, DeviceSlice<'_, T>),
+        (to, target): (To, DeviceSlice<'_, T>),
     ) -> Result<(), Error> {
-        let asked = self.ask(plan, cut, v, l, (to, if to == To::Itself { l.slice() } else { spare }));
+        // SAFETY: forwarded to the caller.
+        let asked = unsafe { self.ask(plan, cut, v, l, (to, target)) };
         if asked.is_err() {
             // What had been asked for before.
             self.stream.synchronize()?;
@@ -146,7 +148,9 @@ impl<T: Scalar> Queue<T> {
         Ok(Some(status as usize - 1))
     }
 
-    fn ask(
+    /// # Safety
+    /// As [`begin`](Self::begin).
+    unsafe fn ask(
         &mut self,
         plan: &Plan,
         cut: Cut,
@@ -160,8 +164,8 @@ impl<T: Scalar> Queue<T> {
         // As long as something may go wrong.
         self.inverted = self.panels();
         self.status.as_mut_slice()[0] = WHOLE;
-        // SAFETY: the caller of `begin` vouches for L and the target; all other memory is this stream's until it has been
-        // waited for. V is written before its copy is asked for.
+        // SAFETY: the caller vouches for L and the target; all other memory is this stream's until it has been waited for, and
+        // what goes on behind `done` uses neither V, tasks, pivots nor status. V is written before its copy is asked for.
         unsafe {
             // What needs no V, first.
             self.send_tasks(plan, cut)?;
@@ -224,13 +228,16 @@ impl<T: Scalar> Queue<T> {
     }
 
     /// The tasks of all launches to the device.
-    fn send_tasks(&mut self, plan: &Plan, cut: Cut) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// What had begun before has been waited for.
+    unsafe fn send_tasks(&mut self, plan: &Plan, cut: Cut) -> Result<(), Error> {
         let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
         for first in (0..cut.count()).step_by(TOGETHER) {
             let count = (cut.count() - first).min(TOGETHER);
             let schedule = self.schedule(panels, count);
-            // SAFETY: the stream alone uses this memory; what was asked for before is done, and launches of as many
-            // sweeps have one schedule.
+            // SAFETY: the stream alone uses this memory; what read it before is done, as the caller vouches, and launches of
+            // as many sweeps have one schedule.
             unsafe { self.tasks[usize::from(count < TOGETHER)].send(&self.stream, schedule)? };
         }
         Ok(())

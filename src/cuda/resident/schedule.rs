@@ -52,8 +52,8 @@ pub(super) struct Cutting {
 
 impl Cutting {
     /// Measured on an NVIDIA H200. Where there are multiprocessors to spare, the time is that of the panels one after the
-    /// other: rows are cut finely, and who leads goes far ahead. Where there are not, V alone and a stretch's beginning are
-    /// work that does not pay.
+    /// other: rows are cut finely, and all of the way is led. Where there are not, V alone and a stretch's beginning are work
+    /// beside: half of the multiprocessors lead.
     pub fn new(order_panels: usize, together: bool, multiprocessors: usize) -> Self {
         let groups = order_panels.div_ceil(GROUP);
         if together {
@@ -70,7 +70,6 @@ impl Cutting {
             _ if 4 * groups <= multiprocessors => 8,
             _ => 16,
         };
-        // About half of the multiprocessors lead.
         let sixteenths = (8 * multiprocessors / groups.max(1)).clamp(2, 16);
         Self { width, sixteenths, reach: usize::MAX }
     }

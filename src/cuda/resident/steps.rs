@@ -226,7 +226,7 @@ impl<T: Scalar> Steps<T> {
         }
     }
 
-    /// Asks for the sweeps. Their inverses are there, and their marks zeros.
+    /// Asks for the sweeps. Their inverses are there, and records and marks as [`reset`](Self::reset) leaves them.
     ///
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.

@@ -6,10 +6,11 @@
 // A kernel that never blocks thus costs one function call a thread.
 //
 // Threads start and resume in a seeded random order, one at a time, so nothing here is atomic and a seed
-// replays a run. Blocks run one after another in random order; a block in which threads nap (`__nanosleep`), and
-// the others come no further than to the next warp collective, is put aside with its shared memory, and so are some, at random, in the middle of
-// their work; and the others run: blocks that wait for each other through global memory therefore make
-// progress, provided that their spin loops nap, and one that does not wait is found out.
+// replays a run. Blocks run one after another in random order; a block in which threads nap (`__nanosleep`),
+// and the others come no further than to the next warp collective, is put aside with its shared memory, and so
+// are some, at random, in the middle of their work; and the others run: blocks that wait for each other through
+// global memory therefore make progress, provided that their spin loops nap, and one that does not wait is
+// found out.
 //
 // A barrier or collective that can never complete is an error of the launch, not a hang.
 #pragma once
