@@ -83,19 +83,13 @@ impl<T: Scalar> Columns<T> {
         if !(0..v.ncols()).any(|r| v.nrows() > 0 && v[(0, r)] != T::ZERO && weights.of(r) != T::ZERO) {
             return Change::new(v, weights, v.nrows(), Threads::Pool.par());
         }
-        let (plus, stride, host) = (weights.signs(v.ncols()).0, self.stride, self.room(device)?);
+        let (plus, _) = weights.signs(v.ncols());
+        let (stride, host) = (self.stride, room(&mut self.host, device, self.device.len())?);
         let change = Change::scanned(v, weights, |first, some, largest| {
             pack(host, stride, (weights, plus), (first, some), all.clone(), largest);
         })?;
         self.packed = true;
         Ok(change)
-    }
-
-    fn room(&mut self, device: &Device) -> Result<&mut Pinned<T>, Error> {
-        match &mut self.host {
-            Some(host) => Ok(host),
-            none => Ok(none.insert(Pinned::new(device, self.device.len())?)),
-        }
     }
 
     /// Sends `rows` of V, of which the others are zero, packed or not.
@@ -113,21 +107,31 @@ impl<T: Scalar> Columns<T> {
         rows: Range<usize>,
     ) -> Result<(), Error> {
         self.clear_zeros(stream, cut)?;
-        let (packed, stride, host) = (mem::take(&mut self.packed), self.stride, self.room(device)?);
-        if !packed {
+        let (stride, host) = (self.stride, room(&mut self.host, device, self.device.len())?);
+        if !mem::take(&mut self.packed) {
             let (v, weights) = (change.v, change.weights);
             Change::scanned(v, weights, |first, some, largest| {
                 pack(host, stride, (weights, change.outline.plus), (first, some), rows.clone(), largest);
             })?;
         }
-        let Some(host) = &self.host else { return Ok(()) };
         for (from, to, count) in cut.columns_of_v().into_iter().filter(|&(_, _, count)| count > 0) {
-            let range =
-                |first: usize| first * self.stride + rows.start..(first + count - 1) * self.stride + rows.end;
+            let range = |first: usize| first * stride + rows.start..(first + count - 1) * stride + rows.end;
             // SAFETY: packed above; the caller vouches for the time until it has arrived.
             unsafe { stream.upload(host, range(from), self.device.slice(range(to)))? };
         }
         Ok(())
+    }
+}
+
+/// The host memory for so many scalars that is kept, or that is from now on.
+fn room<'a, T: Scalar>(
+    kept: &'a mut Option<Pinned<T>>,
+    device: &Device,
+    len: usize,
+) -> Result<&'a mut Pinned<T>, Error> {
+    match kept {
+        Some(host) => Ok(host),
+        none => Ok(none.insert(Pinned::new(device, len)?)),
     }
 }
 
