@@ -1,9 +1,10 @@
 //! The resident engine against the CPU engine on all cores.
 //!
 //! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
-//! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in sampled rows. Then a line of `solve` for each
-//! order. Without a device it says so and does nothing. `support/refactor_on_device.py` measures the alternatives on
-//! the same device.
+//! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
+//! sampled rows. Then, for each order, a line of updates that outweigh the matrix, where the ranks contain 16, and one of
+//! `solve` with 1 and with 64 right-hand sides. Without a device it says so and does nothing.
+//! `support/refactor_on_device.py` measures the alternatives on the same device.
 //!
 //! | variable | |
 //! |---|---|

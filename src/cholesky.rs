@@ -171,7 +171,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A ← A + V diag(w) Vᵀ, any mix of signs in one sweep: whether it succeeds depends on the result alone
     /// and not on the order of the columns.
     ///
-    /// Shapes: V (n × k), any layout; w (k). Columns of weight zero are skipped.
+    /// Shapes: V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.
     ///
     /// # Errors
     /// As [`downdate`](Self::downdate), for `v` and `weights`. Cost: that of an update with as many
