@@ -17,8 +17,8 @@
 // by as many blocks as there is room for, from V as the leader has kept it at the beginning of each.
 //
 // Blocks wait for each other by marks in device memory, and right before the diagonal by the words of records as they are
-// written (flow.cuh). Each takes the next of a list of tasks when it begins, in which a
-// task stands behind all that it waits for: whoever waits, waits for blocks that have begun.
+// written (flow.cuh). Each takes the next of a list of tasks when it begins, in which a task stands behind all that it
+// waits for: whoever waits, waits for blocks that have begun.
 //
 // Sweep, panel.cuh: from, v and, for the first sweep, inverse and refine (as invert.cuh leaves them) are read; to, kept,
 // records, pivots, status, marks, and inverse and refine of later sweeps, written. At first all bits of records are ones,

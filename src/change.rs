@@ -46,16 +46,19 @@ impl<T: Scalar> Weights<'_, T> {
         (count(T::ONE), count(-T::ONE))
     }
 
-    /// Which column of the signed V this one becomes, those with a plus sign first, and the factor √|w| it is scaled by.
-    /// Cost: looks at the weights before it.
+    /// For each of so many columns, from the first on: which column of the signed V it becomes, those with a plus sign
+    /// first, and the factor √|w| it is scaled by; none where w is 0.
     #[cfg(feature = "cuda")]
-    pub fn place(&self, column: usize, plus: usize) -> Option<(usize, T)> {
-        let Self::Each(w) = self else { return Some((column, T::ONE)) };
-        let weight = w[column];
-        let minus = weight < T::ZERO;
-        let alike = |w: &&T| if minus { **w < T::ZERO } else { **w > T::ZERO };
-        let before = w[..column].iter().filter(alike).count() + if minus { plus } else { 0 };
-        (weight != T::ZERO).then(|| (before, weight.abs().sqrt()))
+    pub fn places(&self, columns: usize) -> impl Iterator<Item = Option<(usize, T)>> {
+        let mut next = [0, self.signs(columns).0];
+        (0..columns).map(move |r| {
+            let weight = self.of(r);
+            let next = &mut next[usize::from(weight < T::ZERO)];
+            (weight != T::ZERO).then(|| {
+                *next += 1;
+                (*next - 1, weight.abs().sqrt())
+            })
+        })
     }
 }
 
@@ -203,9 +206,9 @@ mod tests {
         let (plus, minus) = weights.signs(w.len());
         assert_eq!((plus, minus), (change.outline.plus, change.outline.minus));
         let mut listed: Vec<_> = change.columns().map(|(column, scale)| (column[(0, 0)], scale)).collect();
-        for (r, entry) in v.row(0).iter().enumerate() {
-            if let Some((at, scale)) = weights.place(r, plus) {
-                assert_eq!(listed[at], (*entry, scale), "column {r}");
+        for (entry, place) in v.row(0).iter().zip(weights.places(w.len())) {
+            if let Some((at, scale)) = place {
+                assert_eq!(listed[at], (*entry, scale));
                 listed[at].0 = 0.0;
             }
         }

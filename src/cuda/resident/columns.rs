@@ -2,7 +2,7 @@
 
 use super::cut::Cut;
 use crate::change::{Change, Weights};
-use crate::check::largest_entry;
+use crate::check::{COLUMNS_AT_ONCE, largest_entry};
 use crate::cpu::{Threads, copy_scaled};
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
@@ -68,7 +68,7 @@ impl<T: Scalar> Columns<T> {
         Ok(())
     }
 
-    /// V of the host, which goes with w, checked; and packed on the way, if its first row is not zero.
+    /// V of the host, which has rows and goes with w, checked; and packed on the way, if its first row is not zero.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`] where the host has not that much memory.
@@ -80,13 +80,12 @@ impl<T: Scalar> Columns<T> {
     ) -> Result<Change<'a, T>, Error> {
         self.packed = false;
         let all = 0..v.nrows();
-        if !(0..v.ncols()).any(|r| v.nrows() > 0 && v[(0, r)] != T::ZERO && weights.of(r) != T::ZERO) {
+        if !(0..v.ncols()).any(|r| v[(0, r)] != T::ZERO && weights.of(r) != T::ZERO) {
             return Change::new(v, weights, v.nrows(), Threads::Pool.par());
         }
-        let (plus, _) = weights.signs(v.ncols());
         let (stride, host) = (self.stride, room(&mut self.host, device, self.device.len())?);
         let change = Change::scanned(v, weights, |first, some, largest| {
-            pack(host, stride, (weights, plus), (first, some), all.clone(), largest);
+            pack(host, stride, weights.places(v.ncols()).skip(first), some, all.clone(), largest);
         })?;
         self.packed = true;
         Ok(change)
@@ -111,7 +110,7 @@ impl<T: Scalar> Columns<T> {
         if !mem::take(&mut self.packed) {
             let (v, weights) = (change.v, change.weights);
             Change::scanned(v, weights, |first, some, largest| {
-                pack(host, stride, (weights, change.outline.plus), (first, some), rows.clone(), largest);
+                pack(host, stride, weights.places(v.ncols()).skip(first), some, rows.clone(), largest);
             })?;
         }
         for (from, to, count) in cut.columns_of_v().into_iter().filter(|&(_, _, count)| count > 0) {
@@ -135,22 +134,24 @@ fn room<'a, T: Scalar>(
     }
 }
 
-/// `rows` of some columns of V diag(√|w|), from column `first` on, to their places in host memory, `stride` apart, those
-/// with a plus sign first; what there is to know of them.
+/// `rows` of some columns of V diag(√|w|) to their places in host memory, `stride` apart, if they have one; what there is
+/// to know of them.
 fn pack<T: Scalar>(
     host: &mut Pinned<T>,
     stride: usize,
-    (weights, plus): (Weights<'_, T>, usize),
-    (first, some): (usize, MatRef<'_, T>),
+    places: impl Iterator<Item = Option<(usize, T)>>,
+    some: MatRef<'_, T>,
     rows: Range<usize>,
     largest: &mut [Result<T, usize>],
 ) {
     assert!(rows.end <= stride);
     let columns = host.len() / stride;
+    let mut of_each = [None; COLUMNS_AT_ONCE];
+    of_each.iter_mut().zip(places).for_each(|(to, place)| *to = place);
     let at = Shared(host.as_mut_slice().as_mut_ptr());
     let one = |(r, largest): (usize, &mut Result<T, usize>)| {
         let column = some.col(r).subrows(rows.start, rows.len());
-        let Some((place, scale)) = weights.place(first + r, plus) else {
+        let Some((place, scale)) = of_each[r] else {
             return *largest = largest_entry(column);
         };
         assert!(place < columns);

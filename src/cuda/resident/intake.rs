@@ -68,8 +68,8 @@ impl<T: Scalar> Intake<T> {
         self.scale.1.len() >= cols
     }
 
-    /// Copies column j of `from` (rows × cols) to the column of `to` that `targets` has for it, with that factor; what
-    /// there is to know of each. `targets` is asked once for each column, from the first on.
+    /// Copies the columns of `from` (rows × cols) each to the column of `to` that `targets` has for it, with that factor;
+    /// what there is to know of each.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing that uses either memory is under way when this returns, whatever it returns.
@@ -82,12 +82,11 @@ impl<T: Scalar> Intake<T> {
         (from, from_stride): (DeviceSlice<'_, T>, usize),
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
-        mut targets: impl FnMut(usize) -> Option<(usize, T)>,
+        targets: impl IntoIterator<Item = Option<(usize, T)>>,
     ) -> Result<&[Found<T>], Error> {
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
         let (scales, places) = (self.scale.0.as_mut_slice(), self.place.0.as_mut_slice());
-        for column in 0..cols {
-            let target = targets(column);
+        for (column, target) in (0..cols).zip(targets) {
             debug_assert!(target.is_none_or(|(place, _)| place * to_stride + rows <= to.len()));
             let (place, scale) = target.map_or((-1, T::ZERO), |(place, factor)| (place as i32, factor));
             if (places[column], scales[column]) != (place, scale) {

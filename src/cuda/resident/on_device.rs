@@ -125,19 +125,10 @@ impl<T: Scalar> Cholesky<T, Resident> {
         let intake = Intake::ready(&mut factor.intake, &engine.device, cols)?;
         let Some(queue) = &mut factor.queue else { return Err(Error::Poisoned) };
         let (stream, to, stride) = queue.v(cut)?;
-        // Those with a plus sign first.
-        let mut next = [0, plus];
-        let target = |column: usize| {
-            let weight = weights.of(column);
-            let next = &mut next[usize::from(weight < T::ZERO)];
-            (weight != T::ZERO).then(|| {
-                *next += 1;
-                (cut.place(*next - 1), weight.abs().sqrt())
-            })
-        };
+        let targets = weights.places(cols).map(|place| place.map(|(at, scale)| (cut.place(at), scale)));
         // SAFETY: the view's memory lives and is not written to while it is borrowed; the other is the queue's own, and
         // `ready` has waited for what was under way.
-        let found = unsafe { intake.take(stream, v.slice(), (to, stride), (order, cols), target)? };
+        let found = unsafe { intake.take(stream, v.slice(), (to, stride), (order, cols), targets)? };
         let mut outline = Outline::new(order);
         for (column, found) in found.iter().enumerate() {
             if let Some(row) = found.not_finite {

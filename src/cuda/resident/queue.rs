@@ -114,8 +114,8 @@ impl<T: Scalar> Queue<T> {
     ///
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
-    /// uses the target. From then on, until the next call or the end of this queue, the
-    /// matrix that is to be L lives, and nobody writes it; it is the L of the next call if nothing broke down.
+    /// uses the target. From then on, until the next call or the end of this queue, the matrix that is to be L lives, and
+    /// nobody writes it; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,

@@ -10,6 +10,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
+use core::iter;
 use core::ops::Range;
 use faer::MatMut;
 
@@ -113,7 +114,7 @@ impl<T: Scalar> Systems<T> {
         self.make_room(device, order, cols.min(TOGETHER))?;
         Intake::ready(&mut self.intake, device, cols)?;
         // A look at all of them first.
-        let found = self.take((at, stride), (at, stride), (order, cols), |_| None)?;
+        let found = self.take((at, stride), (at, stride), (order, cols), iter::repeat(None))?;
         if let Some((column, row)) = (0..).zip(found).find_map(|(j, found)| Some((j, found.not_finite?))) {
             return Err(Error::NonFinite { argument: "rhs", row, column });
         }
@@ -123,12 +124,12 @@ impl<T: Scalar> Systems<T> {
             // Taken out while the rest of this is at work.
             let Some(rhs) = self.rhs.take() else { return Err(Error::Poisoned) };
             let here = (rhs[0].slice(0..order * count), order);
-            let each = |column| Some((column, T::ONE));
-            self.take(there, here, (order, count), each)?;
+            let each = || (0..count).map(|column| Some((column, T::ONE)));
+            self.take(there, here, (order, count), each())?;
             // SAFETY: they are borrowed, or held here, until the stream has been waited for in the next line.
             let asked = unsafe { self.ask(l, &rhs, count) };
             self.stream.synchronize().and(asked)?;
-            self.take(here, there, (order, count), each)?;
+            self.take(here, there, (order, count), each())?;
             self.rhs = Some(rhs);
         }
         Ok(())
@@ -139,7 +140,7 @@ impl<T: Scalar> Systems<T> {
         from: (DeviceSlice<'_, T>, usize),
         to: (DeviceSlice<'_, T>, usize),
         shape: (usize, usize),
-        targets: impl FnMut(usize) -> Option<(usize, T)>,
+        targets: impl IntoIterator<Item = Option<(usize, T)>>,
     ) -> Result<&[Found<T>], Error> {
         let Some(intake) = &mut self.intake else { return Err(Error::Poisoned) };
         // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
