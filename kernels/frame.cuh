@@ -4,10 +4,12 @@
 
 // The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
 constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
-// For the P of one panel: |P|^2 at most, since P is as good as |D| |P| is not much more than a row of D; the pivots^2
-// of R at least; and at least this share of the entry that each was left of, so that the columns of P point into
-// different directions, however unlike their lengths.
-constexpr double SMALL_P = 256.0;
+// For the P of one panel: |P|^2 at most, since with p_1 and p_2 its first two rows, 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1
+// p_1^T) is what the second column is scaled by, and off by |P|^2 u; the pivots^2 of R at least; and at least this share of
+// the entry that each was left of, so that the columns of P point into different directions, however unlike their lengths.
+constexpr double SMALL_P = 64.0;
+// The same where L is one panel, whose errors are to be within 12 u and not within 64 u: reflectors drift less as well.
+constexpr double MOST_PLUS_ALONE = 1.0, MOST_MINUS_ALONE = 0.5;
 constexpr double LARGE_PIVOT = 0.25;
 constexpr double LARGE_SHARE = 1.0 / 64.0;
 
@@ -34,16 +36,17 @@ struct Gram {
     }
 };
 
-// R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so.
+// R^-1 in place of G (16 x 16), by all threads, one for each entry; whether a panel with this G may be solved so, its trace
+// being `small` at most.
 // With 1 + S G = U^T D U, U with a unit diagonal, row j of U and the square d_j are what goes round at step j; U^-T
 // grows beside.
-__device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign) {
+__device__ __noinline__ bool root(double* g, double (*rows)[2][COLUMNS], double sign, double small) {
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
     double trace = 0;
 #pragma unroll
     for (int i = 0; i < COLUMNS; ++i) trace += g[i * LD + i];
     double a = fma(sign, g[r * LD + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
-    bool allowed = trace <= SMALL_P;
+    bool allowed = trace <= small;
     const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
 #pragma unroll 1
     for (int j = 0; j < COLUMNS; ++j) {

@@ -14,16 +14,16 @@ struct Shared {
 // A warp's 16 rows of V through a panel's reflectors: of L, rows before `height`, counted from the warp's first.
 template <class T>
 __device__ __forceinline__ void past_reflectors(const Lane& at, const T* l, long long l_stride,
-                                                long long height, const double* b, const double* rho,
-                                                double sign, Tile& v) {
+                                                long long height, const double* b, const double* scale,
+                                                Tile& v) {
     l += at.row;
 #pragma unroll 8
     for (int j = 0; j < ROWS; ++j) {
-        double entry[2], u[2];
+        double entry[2], d[2];
 #pragma unroll
         for (int which = 0; which < 2; ++which)
             entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
-        reflect(at, b + j * COLUMNS, rho[j], sign, entry, v, u);
+        reflect(at, b + j * COLUMNS, scale[j], scale[ROWS + j], entry, v, d);
         l += l_stride;
     }
 }
@@ -36,33 +36,35 @@ __device__ __forceinline__ void column_by_column(Shared& shared, double (*d)[ROW
     const Lane at;
     const int i = threadIdx.x / LANES, cols = min(height, ROWS);
     double(*const staged)[COLUMNS] = (double(*)[COLUMNS])shared.g;
-    double *const all_rho = shared.g + 2 * COLUMNS, *const b = shared.p;
+    double *const scales = shared.g + 2 * COLUMNS, *const b = shared.p; // S rho, and behind it x
     double* const record = sweep.records + (long long)panel * RECORD;
-    double x[E], rho = 0;
+    double x[E];
+    Pivot own = {};
 #pragma unroll
     for (int r = 0; r < E; ++r) x[r] = v[i * LD + at.column(r / 2, r % 2)];
     __syncthreads();
     load_block(d, l, sweep.l_stride, cols);
     __syncthreads();
-    const int done = eliminate<T>(d, staged, x, sweep.sign, cols, rho);
+    const int done = eliminate<T>(d, staged, x, sweep.sign, cols, own);
     __syncthreads();
     // What comes before a breakdown is good, and a later sweep may find an earlier one: from it on, identities.
     const long long first = sweep.number + (long long)panel * ROWS;
     if (done < cols && threadIdx.x == 0) atomicMin(sweep.status, (int)(first + done) + 1);
-    if (i >= done) rho = 2;
+    if (i >= done) own = {1.0, 2.0, 0.0};
 #pragma unroll
     for (int r = 0; r < E; ++r) {
         const int place = i * COLUMNS + at.column(r / 2, r % 2);
         b[place] = record[P_AT + place] = i < done ? x[r] : 0.0;
     }
-    all_rho[i] = record[N_AT + i] = rho; // the same from all four
+    scales[i] = record[N_AT + i] = sweep.sign * own.rho; // the same from all four
+    scales[ROWS + i] = record[N_AT + ROWS + i] = own.excess;
     if (i < cols && at.q == 0) sweep.pivots[(long long)panel * ROWS + i] = (T)d[i][i];
     for (int j = at.q; j <= i; j += LANES) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
     __syncthreads();
     for (int row = ROWS + 16 * at.warp; row < height; row += 16 * (THREADS / 32)) {
         Tile rest = {};
         add(at, v + row * LD, rest);
-        past_reflectors(at, l + row, sweep.l_stride, height - row, b, all_rho, sweep.sign, rest);
+        past_reflectors(at, l + row, sweep.l_stride, height - row, b, scales, rest);
         put(at, v + row * LD, rest);
     }
     __syncthreads();
@@ -134,7 +136,10 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
     const Share share;
     const Lane& at = share.at;
     const int r = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS;
-    const double limit = sweep.sign > 0.0 ? MOST_PLUS : MOST_MINUS;
+    const bool alone = sweep.n <= ROWS;
+    const double small = alone ? MOST_PLUS_ALONE : SMALL_P;
+    const double limit = sweep.sign > 0.0 ? (alone ? MOST_PLUS_ALONE : MOST_PLUS)
+                                          : (alone ? MOST_MINUS_ALONE : MOST_MINUS);
     double total = before.total;
     bool begun = before.begun != 0.0;
     copy_async_wait_all();
@@ -176,7 +181,7 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
             if (good || !begun) break;
             shared.g[r * LD + c] = total;
             __syncthreads();
-            root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
+            root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign, small);
             __syncthreads();
             renew_all(share, v, tiles.panels - j, shared.g, record + FRAME_AT);
             __syncthreads();
@@ -187,7 +192,7 @@ __device__ __forceinline__ void solve(Shared& shared, const Tiles<T>& tiles, con
         if (!good) {
             shared.g[r * LD + c] = entry;
             __syncthreads();
-            good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign);
+            good = root(shared.g, (double(*)[2][COLUMNS])shared.p, sweep.sign, small);
             __syncthreads();
             exchange<true>(at, record, shared.p);
             __syncthreads();

@@ -4,7 +4,10 @@
 // j, with l the old pivot, a = v_j the row of V there and S the sign of all columns of V:
 //
 //     alpha^2 = l^2 + a S a^T      beta = l + alpha      rho = beta / alpha      b_j = a / beta
-//     rows i > j:     u = rho (l_ij + <v_i, S b_j>)      l_ij <- u - l_ij      v_i <- v_i - u b_j
+//     rows i > j:     d = x l_ij + S rho <v_i, b_j>      u = 2 l_ij + d      l_ij <- l_ij + d      v_i <- v_i - u b_j
+//
+// with x = rho - 2 = -S a a^T / (alpha beta), so that entries are corrected and not made anew, which would move them by
+// the same rounding in every call.
 #pragma once
 #include "panel.cuh"
 
@@ -28,9 +31,9 @@ __device__ __forceinline__ bool is_pivot(double x) {
     return pivot > T(0) && pivot <= (sizeof(T) == 8 ? (T)MAX : (T)3.4028235e38f);
 }
 
-// What all threads know of a column: its new pivot alpha and rho = 1 + l / alpha.
+// What all threads know of a column: its new pivot alpha, rho = 1 + l / alpha, and what it exceeds 2 by.
 struct Pivot {
-    double alpha, rho;
+    double alpha, rho, excess;
 };
 
 // From terms that are scaled where the squares themselves vanish or overflow, and for a minus sign as
@@ -49,23 +52,23 @@ __device__ __forceinline__ Pivot careful(double l, double (&v)[E], double sign) 
     sum = row_sum(sum);
     const double norm = sqrt(sum), scaled = l / scale;
     const double square = sign < 0.0 ? (scaled - norm) * (scaled + norm) : fma(scaled, scaled, sum);
-    if (!(square > 0.0) || !(square <= MAX)) return {0.0, 0.0};
+    if (!(square > 0.0) || !(square <= MAX)) return {0.0, 0.0, 0.0};
     const double alpha = scale * sqrt(square), beta = l + alpha;
     const double magnified = beta < TINY ? MAGNIFIER : 1.0;
     const double inverse = 1.0 / (beta * magnified);
 #pragma unroll
     for (int r = 0; r < E; ++r) v[r] = v[r] * magnified * inverse;
-    return {alpha, beta / alpha};
+    return {alpha, beta / alpha, (l - alpha) / alpha};
 }
 
 // The first `cols` columns of [D V], D by columns in `d`, one after the other; how many of them did not break down.
-// `x`: the thread's entries of its row of V, and from the row's own column on of the row of B, with `own_rho`.
+// `x`: the thread's entries of its row of V, and from the row's own column on of the row of B, with what `own` is then.
 //
 // What is between two columns of L is one chain: the row v_j goes round, two sums, a root, a reciprocal, the new
 // v_j+1. What is not on it has been read a column before, or is written when all columns are done.
 template <class T>
 __device__ __forceinline__ int eliminate(double (*d)[ROWS + 1], double (*staged)[COLUMNS], double (&x)[E],
-                                         double sign, int cols, double& own_rho) {
+                                         double sign, int cols, Pivot& own) {
     const int i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     if (i == 0) {
 #pragma unroll
@@ -90,35 +93,35 @@ __device__ __forceinline__ int eliminate(double (*d)[ROWS + 1], double (*staged)
         norm = row_sum(norm);
         dot = sign * row_sum(dot);
         const double old_square = pivot * pivot, square = fma(sign, norm, old_square);
-        double alpha, rho, tau;
+        Pivot found;
+        double tau;
         // A norm of 0 is for the other branch, which then leaves the pivot to the bit.
         if (norm != 0.0 && square > SMALL && square <= MAX && square > 0.25 * old_square) {
             // A root and reciprocals to the last bit: what is left of either error has the same sign in
             // every call, and adds up.
             const double estimate = reciprocal_root(square);
-            alpha = square * estimate;
-            alpha = fma(fma(-alpha, alpha, square), 0.5 * estimate, alpha);
+            const double rough = square * estimate;
+            const double alpha = fma(fma(-rough, rough, square), 0.5 * estimate, rough);
             const double inverse_alpha = fma(fma(-alpha, estimate, 1.0), estimate, estimate);
             const double beta = pivot + alpha;
             const double near = reciprocal(beta);
             const double inverse = fma(fma(-beta, near, 1.0), near, near);
-            rho = beta * inverse_alpha;
+            const double added = sign * norm * inverse; // alpha - pivot
+            found = {pivot + added, beta * inverse_alpha, -added * inverse_alpha};
             tau = inverse_alpha * dot;
 #pragma unroll
             for (int r = 0; r < E; ++r) b[r] *= inverse;
         } else {
-            const Pivot found = careful(pivot, b, sign);
-            alpha = found.alpha;
-            rho = found.rho;
-            if (!(rho > 0.0)) break;
+            found = careful(pivot, b, sign);
+            if (!(found.rho > 0.0)) break;
             dot = 0;
 #pragma unroll
             for (int r = 0; r < E; ++r) dot = fma(b[r], x[r], dot);
-            tau = sign * rho * row_sum(dot);
+            tau = sign * found.rho * row_sum(dot);
         }
-        if (sizeof(T) < 8 && !is_pivot<T>(alpha)) break;
-        const double u = fma(rho, l, tau);
-        const double taken = i > j ? u : 0.0;
+        if (sizeof(T) < 8 && !is_pivot<T>(found.alpha)) break;
+        const double change = fma(found.excess, l, tau);
+        const double taken = i > j ? fma(2.0, l, change) : 0.0;
 #pragma unroll
         for (int r = 0; r < E; ++r) {
             x[r] = fma(-taken, b[r], x[r]);
@@ -126,8 +129,8 @@ __device__ __forceinline__ int eliminate(double (*d)[ROWS + 1], double (*staged)
         }
 #pragma unroll
         for (int r = 0; r < E; ++r) x[r] = i == j ? b[r] : x[r];
-        own_rho = i == j ? rho : own_rho;
-        if (i >= j && lane == 0) d[j][i] = i == j ? alpha : u - l;
+        if (i == j) own = found;
+        if (i >= j && lane == 0) d[j][i] = i == j ? found.alpha : l + change;
     }
     return j;
 }

@@ -13,11 +13,15 @@ constexpr unsigned ALL = 0xffffffffu;
 
 // A panel's record, in doubles. An operand of matrix products lies there in fragments of 16 x 8, each as the lanes of a
 // warp take it, two entries at a time: -P at 2 s + t and N at t, its rows in V's order, for sixteen rows s and eight
-// columns t; M, upper triangular, at t (t + 1) / 2 and so on, sixteen rows after sixteen, the last perhaps only eight;
-// and the frame at t. A careful panel has rows b_j (64 x 16), rho_j and the lower triangle of its new diagonal block,
-// row by row, in the places of P, N and M.
+// columns t; M - 1, upper triangular, at t (t + 1) / 2 and so on, sixteen rows after sixteen, the last perhaps only
+// eight; and the frame at t. Columns of N and M are placed so that products with them leave a thread of a warp with the
+// columns of L that it has: in_products. A careful panel has rows b_j (64 x 16), S rho_j and behind them x_j, and the lower
+// triangle of its new diagonal block, row by row, in the places of P, N and M.
 constexpr int FRAGMENT = 128;
 __device__ constexpr int in_fragment(int s, int lane) { return s / 2 * 64 + 2 * lane + s % 2; }
+// Of eight columns of a product's second operand, the one that is column n of the result: thread q of a row has columns
+// 2 q and 2 q + 1 of the result, and of L q and q + 4.
+__device__ constexpr int in_products(int column) { return 2 * (column % 4) + column / 4; }
 constexpr int P_AT = 0;
 constexpr int N_AT = P_AT + ROWS * COLUMNS;
 constexpr int M_AT = N_AT + ROWS * COLUMNS;
@@ -169,10 +173,10 @@ __device__ __forceinline__ double row_sum(double x) {
     return x + __shfl_xor_sync(ALL, x, 2);
 }
 
-// Two rows of V through one reflector, 16 of the warp's together: u, of which the old entries `l` of its column are to
-// be taken for the new ones.
-__device__ __forceinline__ void reflect(const Lane& at, const double* b, double rho, double sign,
-                                        const double (&l)[2], Tile& v, double (&u)[2]) {
+// Two rows of V through one reflector, 16 of the warp's together: d, which is to be added to the old entries `l` of its
+// column. `scale` is S rho; see householder.cuh.
+__device__ __forceinline__ void reflect(const Lane& at, const double* b, double scale, double excess,
+                                        const double (&l)[2], Tile& v, double (&d)[2]) {
     double entry[2][2];
 #pragma unroll
     for (int t = 0; t < 2; ++t)
@@ -185,10 +189,11 @@ __device__ __forceinline__ void reflect(const Lane& at, const double* b, double 
         for (int t = 0; t < 2; ++t)
 #pragma unroll
             for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
-        u[row] = rho * fma(sign, row_sum(dot), l[row]);
+        d[row] = fma(scale, row_sum(dot), excess * l[row]);
+        const double u = fma(2.0, l[row], d[row]);
 #pragma unroll
         for (int t = 0; t < 2; ++t)
 #pragma unroll
-            for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u[row], entry[t][e], v[t][2 * row + e]);
+            for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u, entry[t][e], v[t][2 * row + e]);
     }
 }

@@ -1,6 +1,6 @@
 // The rows of L and V below a panel through it: a part of sweep.cu.
 //
-//     L <- L M + V N      V <- V - L P      L the columns of the panel, both from the old L and V
+//     L <- L + (L (M - 1) + V N)      V <- V - L P      L the columns of the panel, both from the old L and V
 //
 // or column by column through its reflectors where the panel is careful: sweep.cu and weigh.cuh say how they come
 // about. All of it in double precision on tensor cores.
@@ -120,7 +120,7 @@ struct Columns {
     const double (&v)[4][2]; // before the panel
     const double (&l)[STEPS][2];
     const Halfway& halfway;
-    S* to; // the thread's first row in its first column
+    S* to; // the thread's first row in its first column of eight
 
     // The eight columns T are done.
     template <int T>
@@ -128,10 +128,12 @@ struct Columns {
         const long long stride = place.sweep.l_stride;
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
+            const int j = 8 * T + 4 * (e % 2);
+            const double fresh = l[j / 4][e / 2] + sum[e];
             if (INSIDE)
-                to[(8 * T + e % 2) * stride + e / 2 * 8] = (S)sum[e];
+                to[j * stride + e / 2 * 8] = (S)fresh;
             else
-                place.store(e / 2, column + at.column(T, e % 2), sum[e]);
+                place.store(e / 2, column + j + at.q, fresh);
         }
     }
 
@@ -172,7 +174,7 @@ __device__ __forceinline__ void multiply(const Lane& at, const Place<T>& place, 
     for (int s = 0; s < 4; ++s) take(rows.v, s, v[s]);
     to_v(at, record, rows);
     const double none[4] = {};
-    T* const to = place.sweep.to + (column + 2 * at.q) * place.sweep.l_stride + place.row;
+    T* const to = place.sweep.to + (column + at.q) * place.sweep.l_stride + place.row;
     if (place.inside(at, column))
         Columns<true, T, Halfway>{at, place, record, column, v, rows.l, halfway, to}.template from<LAST>(
             none);
@@ -192,14 +194,14 @@ __device__ __forceinline__ void column_by_column(const Lane& at, const Place<T>&
         double x[2];
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            double l[2], u[2];
+            double l[2], d[2];
 #pragma unroll
             for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL, rows.l[0][which], c, 4);
-            reflect(at, record + P_AT + (4 * s + c) * COLUMNS, record[N_AT + 4 * s + c], place.sweep.sign, l,
-                    rows.v, u);
+            const int j = 4 * s + c;
+            reflect(at, record + P_AT + j * COLUMNS, record[N_AT + j], record[N_AT + ROWS + j], l, rows.v, d);
 #pragma unroll
             for (int which = 0; which < 2; ++which)
-                if (at.q == c) x[which] = u[which] - l[which];
+                if (at.q == c) x[which] = l[which] + d[which];
         }
 #pragma unroll
         for (int which = 0; which < 2; ++which) {

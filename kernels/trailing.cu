@@ -1,19 +1,16 @@
 // The trailing step: a panel's reflectors over the rows below its diagonal block, pass after pass.
 //
-// A pass takes E * lanes columns of V: a row is worked on by `lanes` neighbouring threads with E columns
-// each. Of the passes * E * lanes columns, the first `plus` have a plus sign and the others a minus (S is +1
-// and -1 on the diagonal). With row j of a pass's reflectors (b_j and rho_j), each row i of the panel (l) and
-// of V (v) goes through the columns j = 0 .. cols - 1 in order:
+// A pass takes E * lanes columns of V, all of one sign: a row is worked on by `lanes` neighbouring threads with E columns
+// each. With row j of a pass's reflectors (b_j, s_j and x_j, which know the sign), each row i of the panel (l) and of V
+// (v) goes through the columns j = 0 .. cols - 1 in order:
 //
-//     u = rho_j (l_ij + <v, S b_j>)        l_ij <- u - l_ij        v <- v - u b_j
-//
-// An instance is for one sign, whose plus is all columns or 0, or for a mix of both.
+//     d = x_j l_ij + s_j <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
 //
 // Shapes, column-major, strides in scalars:
 //     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
 //     v           rows `first .. end` of each column at v + column * v_stride; read and written
 //     reflectors  passes x cols x lanes x ROW, ROW = E + 16 / sizeof(T): of row j of a pass, E entries of b for
-//                 each lane, with rho_j and padding behind them; contiguous, 16-byte aligned; read
+//                 each lane, with s_j, x_j and padding behind them; contiguous, 16-byte aligned; read
 //
 // Launch: a grid of x only, blocks of x only. Thread t of the grid is lane t % lanes of row first + t /
 // lanes; a launch covers at most gridDim.x * blockDim.x / lanes rows, and rows from `end` on belong to
@@ -39,7 +36,7 @@ constexpr int SUMS = 4;
 // counterpart in b. What is on its way, addresses and counters take some 50 more.
 __device__ constexpr int max_threads(int elements) { return 4096 / elements; }
 
-// b and rho of one column, from shared memory: every thread reads the same words.
+// b, s and x of one column, from shared memory: every thread reads the same words.
 template <class T, int E>
 struct Row {
     static constexpr int SCALARS = E + Word<T>::LANES;
@@ -47,25 +44,23 @@ struct Row {
     Word<T> word[WORDS];
 
     __device__ __forceinline__ T b(int r) const { return word[r / Word<T>::LANES].lane[r % Word<T>::LANES]; }
-    __device__ __forceinline__ T rho() const { return word[WORDS - 1].lane[0]; }
+    __device__ __forceinline__ T s() const { return word[WORDS - 1].lane[0]; }
+    __device__ __forceinline__ T x() const { return word[WORDS - 1].lane[1]; }
 };
 
-// One column on one lane of a row: returns the new entry of L, changes v. `plus` is counted from the lane's
-// first column.
-template <class T, int E, bool MIXED>
-__device__ __forceinline__ T apply(const Row<T, E>& row, int plus, T sign, int lanes, T l, T (&v)[E]) {
+// One column on one lane of a row: returns the new entry of L, changes v.
+template <class T, int E>
+__device__ __forceinline__ T apply(const Row<T, E>& row, int lanes, T l, T (&v)[E]) {
     T sum[SUMS];
 #pragma unroll
-    for (int r = 0; r < E; ++r) {
-        const T b = !MIXED || r < plus ? row.b(r) : -row.b(r);
-        sum[r % SUMS] = r < SUMS ? v[r] * b : fma(v[r], b, sum[r % SUMS]);
-    }
+    for (int r = 0; r < E; ++r) sum[r % SUMS] = r < SUMS ? v[r] * row.b(r) : fma(v[r], row.b(r), sum[r % SUMS]);
     T dot = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     for (int other = 1; other < lanes; other *= 2) dot += __shfl_xor_sync(0xffffffffu, dot, other);
-    const T u = row.rho() * fma(sign, dot, l);
+    const T d = fma(row.s(), dot, row.x() * l);
+    const T u = fma(T(2), l, d);
 #pragma unroll
     for (int r = 0; r < E; ++r) v[r] = fma(-u, row.b(r), v[r]);
-    return u - l;
+    return l + d;
 }
 
 // Where a lane of a row is on its way through the columns of the panel. The pointers move along: one sum for
@@ -80,19 +75,16 @@ struct Walk {
     bool mine;   // whether there is a row
     bool writes; // whether this lane stores its entries of L
     int lanes;
-    int plus; // columns with a plus sign from the lane's first on
-    T sign;   // of all of them, where they have one
 };
 
 // The next AHEAD columns. `ahead` holds their entries of L and is left with those of the columns that follow.
-template <class T, int E, bool MIXED>
+template <class T, int E>
 __device__ __forceinline__ void group(const Row<T, E>* staged, Walk<T>& walk, T (&ahead)[AHEAD], T (&v)[E]) {
 #pragma unroll
     for (int c = 0; c < AHEAD; ++c) {
         const T l = ahead[c];
         if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
-        const T fresh =
-            apply<T, E, MIXED>(staged[c * walk.lanes], walk.plus, walk.sign, walk.lanes, l, v);
+        const T fresh = apply<T, E>(staged[c * walk.lanes], walk.lanes, l, v);
         if (walk.writes) *walk.entry = fresh;
         walk.entry += walk.stride;
         walk.later += walk.stride;
@@ -101,7 +93,7 @@ __device__ __forceinline__ void group(const Row<T, E>* staged, Walk<T>& walk, T 
 }
 
 // One pass of a lane of a row. A thread without a row still stages, and meets the others.
-template <class T, int E, bool MIXED>
+template <class T, int E>
 __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, const Word<T>* reflectors,
                                      Row<T, E>* staged, int lane) {
     T registers[E]; // the row's entries in the lane's columns of V
@@ -134,7 +126,7 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
             const int w = threadIdx.x + q * blockDim.x;
             if (w < words && walk.at + AHEAD < walk.cols) carried[q] = reflectors[w];
         }
-        group<T, E, MIXED>(staged + lane, walk, ahead, registers);
+        group<T, E>(staged + lane, walk, ahead, registers);
     }
 
 #pragma unroll
@@ -142,9 +134,9 @@ __device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, con
         if (walk.mine) v[r * v_stride] = registers[r];
 }
 
-template <class T, int E, bool MIXED>
+template <class T, int E>
 __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v, long long v_stride,
-                                         const T* reflectors, int cols, int passes, int lanes, int plus,
+                                         const T* reflectors, int cols, int passes, int lanes,
                                          long long first, long long end) {
     typedef Row<T, E> Reflector;
     DYNAMIC_SHARED(Reflector, staged); // (AHEAD, lanes)
@@ -155,25 +147,20 @@ __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v,
     T* const entry = panel + i;
     for (int p = 0; p < passes; ++p) {
         const int column = (p * lanes + lane) * E; // of V, the lane's first
-        const Walk<T> walk = {entry, entry + AHEAD * panel_stride, panel_stride,  0,
-                              cols,  mine,                         mine && lane == 0, lanes,
-                              plus - column, MIXED || plus > 0 ? T(1) : T(-1)};
+        const Walk<T> walk = {entry, entry + AHEAD * panel_stride, panel_stride, 0,
+                              cols,  mine,                         mine && lane == 0, lanes};
         const Word<T>* const own = (const Word<T>*)reflectors + (long long)p * cols * lanes * Reflector::WORDS;
-        pass<T, E, MIXED>(walk, v + column * v_stride + i, v_stride, own, staged, lane);
+        pass<T, E>(walk, v + column * v_stride + i, v_stride, own, staged, lane);
         __syncwarp(); // the next pass reads the entries of L that lane 0 has written
     }
 }
 
-#define INSTANCE(NAME, T, E, MIXED)                                                                          \
+#define TRAILING(NAME, T, E)                                                                                 \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
-             int passes, int lanes, int plus, long long first, long long end) {                              \
-        trailing<T, E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, plus,       \
-                              first, end);                                                                   \
+             int passes, int lanes, long long first, long long end) {                                        \
+        trailing<T, E>(panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, first, end);       \
     }
-#define TRAILING(NAME, T, E)                                                                                 \
-    INSTANCE(NAME, T, E, false)                                                                              \
-    INSTANCE(NAME##_mixed, T, E, true)
 
 // One module a scalar type: a factor of the one never waits for the other to be translated.
 #ifndef ONLY_F32

@@ -1,22 +1,23 @@
 // The trailing step on the tensor cores of double precision: as trailing.cu, eight columns of L at a time.
 //
 // A warp works on eight rows; four neighbouring threads share a row, and of the 4 E columns of V in a pass
-// each keeps E in registers. With the eight rows b_j of B, S the signs of the columns of V, rho_j = 1 / T_jj
-// and tau_ij = T_ij / T_jj, where T_ij = <b_i, S b_j>, a group of eight columns of the panel (P) is
+// each keeps E in registers. With the eight rows b_j of B, sigma the sign of the pass, s_j = sigma / T_jj,
+// x_j = 1 / T_jj - 2 and tau_ij = T_ij / T_jj, where T_ij = sigma <b_i, b_j>, a group of eight columns of the panel (P) is
 //
-//     U T = P + V S B^T        P <- U - P        V <- V - U B
+//     U T = P + sigma V B^T        P <- P + (U - 2 P)        V <- V - U B
 //
-// two matrix products, and between them the substitution u_j = rho_j w_j - sum_{i < j} tau_ij u_i.
+// two matrix products, and between them the substitution d_j = x_j p_j + s_j w_j - sum_{i < j} tau_ij u_i with W = V B^T
+// and u_j = 2 p_j + d_j.
 //
 // Matrix products are sums over k in any order, and their rows and columns may come in any order. The one
 // used, k or n = 2 q + s for column q + 4 s of a group, makes the result of the one product the operand of
 // the other, register by register: thread q of a row has its columns q and q + 4 of L and of V throughout.
 //
 // Shapes: panel and v as in trailing.cu. For each pass and group of 8 columns of L, contiguous, 16-byte
-// aligned, GROUP = 32 E + 72 scalars of reflectors:
+// aligned, GROUP = 32 E + 80 scalars of reflectors:
 //     b_j of column c of V at 8 c + (j ^ (c & 6)), an order in which threads meet no bank conflicts
 //     tau_ij at 32 E + 8 i + j, 0 for i >= j
-//     rho_j at 32 E + 64 + j
+//     s_j at 32 E + 64 + j, x_j at 32 E + 72 + j
 //
 // Launch: as trailing.cu with `lanes` = 4: thread t of the grid is thread t % 4 of row first + t / 4.
 //
@@ -36,7 +37,7 @@ constexpr int DEPTH = 3;
 
 template <int E>
 __device__ constexpr int group_scalars() {
-    return SHARING * E * COLS + COLS * COLS + COLS;
+    return SHARING * E * COLS + COLS * COLS + 2 * COLS;
 }
 
 // Begins to copy a group's reflectors.
@@ -57,35 +58,33 @@ struct Lane {
     }
 };
 
-// x (8 rows, the thread's two columns) <- L + sign V S B^T. `plus` is counted from the pass's first column.
-template <int E, bool MIXED>
-__device__ __forceinline__ void meet(const double* b, const Lane& lane, int plus, const double (&v)[E],
-                                     double sign, double (&x)[2]) {
+// w (8 rows, the thread's two columns) <- V B^T.
+template <int E>
+__device__ __forceinline__ void meet(const double* b, const Lane& lane, const double (&v)[E], double (&w)[2]) {
     double sum[CHAINS][2] = {};
 #pragma unroll
     for (int g = 0; g < E / 2; ++g)
 #pragma unroll
         for (int s = 0; s < 2; ++s) {
             const int column = lane.q + 4 * s; // of the group of eight
-            double entry = b[(8 * g + column) * COLS + (lane.at ^ (column & 6))];
-            if (MIXED && 8 * g + column >= plus) entry = -entry;
             double(&c)[2] = sum[(2 * g + s) % CHAINS];
-            mma_m8n8k4_f64(c[0], c[1], v[2 * g + s], entry);
+            mma_m8n8k4_f64(c[0], c[1], v[2 * g + s], b[(8 * g + column) * COLS + (lane.at ^ (column & 6))]);
         }
 #pragma unroll
-    for (int s = 0; s < 2; ++s) x[s] = fma(sign, (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]), x[s]);
+    for (int s = 0; s < 2; ++s) w[s] = (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
 }
 
-// U from x, in place: rho, and a substitution forward over the columns.
-__device__ __forceinline__ void substitute(const double* tau, const Lane& lane, double (&x)[2]) {
-    const double* const rho = tau + COLS * COLS;
+// D from W and the old entries of L, in place: a substitution forward over the columns.
+__device__ __forceinline__ void substitute(const double* tau, const Lane& lane, const double (&old)[2],
+                                           double (&d)[2]) {
+    const double *const scale = tau + COLS * COLS, *const excess = scale + COLS;
 #pragma unroll
-    for (int s = 0; s < 2; ++s) x[s] = rho[lane.q + 4 * s] * x[s];
+    for (int s = 0; s < 2; ++s) d[s] = fma(scale[lane.q + 4 * s], d[s], excess[lane.q + 4 * s] * old[s]);
 #pragma unroll
     for (int i = 0; i < COLS - 1; ++i) {
-        const double u = __shfl_sync(0xffffffffu, x[i / 4], i % 4, SHARING);
-        if (i < 3) x[0] = fma(-tau[COLS * i + lane.q], u, x[0]);
-        x[1] = fma(-tau[COLS * i + lane.q + 4], u, x[1]);
+        const double u = __shfl_sync(0xffffffffu, fma(2.0, old[i / 4], d[i / 4]), i % 4, SHARING);
+        if (i < 3) d[0] = fma(-tau[COLS * i + lane.q], u, d[0]);
+        d[1] = fma(-tau[COLS * i + lane.q + 4], u, d[1]);
     }
 }
 
@@ -103,10 +102,10 @@ __device__ __forceinline__ void leave(const double* b, const Lane& lane, const d
 
 // One pass over all columns of the panel, for the thread's row at `l` and `v`. A thread without a row (`mine`
 // false) takes part with zeros.
-template <int E, bool MIXED>
+template <int E>
 __device__ __forceinline__ void pass(double* l, long long panel_stride, double* v,
-                                     long long v_stride, const double* reflectors, int cols, int plus,
-                                     double sign, bool mine, double* shared) {
+                                     long long v_stride, const double* reflectors, int cols, bool mine,
+                                     double* shared) {
     const Lane lane;
     double registers[E], coming[DEPTH][2];
 #pragma unroll
@@ -130,20 +129,22 @@ __device__ __forceinline__ void pass(double* l, long long panel_stride, double* 
             reflectors += group_scalars<E>();
             stage<E>(shared + ((at / COLS + 1) % 2) * other, reflectors);
         }
-        double old[2], u[2];
+        double old[2], d[2], u[2];
 #pragma unroll
         for (int s = 0; s < 2; ++s) {
-            old[s] = u[s] = coming[0][s];
+            old[s] = coming[0][s];
 #pragma unroll
             for (int g = 0; g < DEPTH - 1; ++g) coming[g][s] = coming[g + 1][s];
             if (mine && at + DEPTH * COLS < cols)
                 coming[DEPTH - 1][s] = l[(DEPTH * COLS + 4 * s) * panel_stride];
         }
-        meet<E, MIXED>(b, lane, plus, registers, sign, u);
-        substitute(b + SHARING * E * COLS, lane, u);
+        meet<E>(b, lane, registers, d);
+        substitute(b + SHARING * E * COLS, lane, old, d);
 #pragma unroll
-        for (int s = 0; s < 2; ++s)
-            if (mine) l[4 * s * panel_stride] = u[s] - old[s];
+        for (int s = 0; s < 2; ++s) {
+            u[s] = fma(2.0, old[s], d[s]);
+            if (mine) l[4 * s * panel_stride] = old[s] + d[s];
+        }
         l += COLS * panel_stride;
         leave<E>(b, lane, u, registers);
     }
@@ -153,32 +154,25 @@ __device__ __forceinline__ void pass(double* l, long long panel_stride, double* 
         if (mine) v[(8 * (r / 2) + r % 2 * 4 + lane.q) * v_stride] = registers[r];
 }
 
-template <int E, bool MIXED>
+template <int E>
 __device__ __forceinline__ void trailing(double* panel, long long panel_stride, double* v,
                                          long long v_stride, const double* reflectors, int cols, int passes,
-                                         int plus, long long first, long long end) {
+                                         long long first, long long end) {
     DYNAMIC_SHARED(double, shared); // (GROUP, 2)
     const long long i = first + ((long long)blockIdx.x * blockDim.x + threadIdx.x) / SHARING;
-    const double sign = MIXED || plus > 0 ? 1.0 : -1.0;
     for (int p = 0; p < passes; ++p) {
         const int column = p * SHARING * E; // of V, the pass's first
         const double* const own = reflectors + (long long)p * (cols / COLS) * group_scalars<E>();
-        pass<E, MIXED>(panel + i, panel_stride, v + column * v_stride + i, v_stride,
-                       own, cols, plus - column, sign, i < end, shared);
+        pass<E>(panel + i, panel_stride, v + column * v_stride + i, v_stride, own, cols, i < end, shared);
     }
 }
 
-#define INSTANCE(NAME, E, MIXED)                                                                             \
-    extern "C" __global__ void __launch_bounds__(4096 / E)                                                   \
-        NAME(double* panel, long long panel_stride, double* v, long long v_stride,       \
-             const double* reflectors, int cols, int passes, int lanes, int plus, long long first,           \
-             long long end) {                                                                                \
-        trailing<E, MIXED>(panel, panel_stride, v, v_stride, reflectors, cols, passes, plus, first,    \
-                           end);                                                                             \
-    }
 #define TRAILING(NAME, E)                                                                                    \
-    INSTANCE(NAME, E, false)                                                                                 \
-    INSTANCE(NAME##_mixed, E, true)
+    extern "C" __global__ void __launch_bounds__(4096 / E)                                                   \
+        NAME(double* panel, long long panel_stride, double* v, long long v_stride,                           \
+             const double* reflectors, int cols, int passes, int lanes, long long first, long long end) {    \
+        trailing<E>(panel, panel_stride, v, v_stride, reflectors, cols, passes, first, end);                 \
+    }
 
 TRAILING(tensor_f64_e4, 4)
 TRAILING(tensor_f64_e8, 8)

@@ -8,6 +8,9 @@
 // so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp takes sixteen columns: with
 // Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T by Gauss and Jordan, K = 1 + S Q Y = C C^T, and their part
 // of N is S Y C^-T, gamma the diagonal of C. S_b is well-conditioned, since the frame is renewed in time.
+//
+// L' is made as L + (L (M - 1) + V N), and the pivot l' = gamma l as l + l (gamma - 1): by what 1 / gamma or gamma are
+// rounded they would move in every call. So gamma^2 - 1 is what the elimination of S Q Y keeps, to all its digits.
 #pragma once
 #include "householder.cuh"
 
@@ -18,9 +21,9 @@ struct alignas(WORD_BYTES) Weights {
     double matrix[COLUMNS * LD], row[2 * COLUMNS];
 };
 
-// Sixteen steps of elimination of [A B], two threads for a row, one for each half of it. JORDAN: A becomes diagonal;
-// otherwise what is below its diagonal 0. The first entry of A's row that is not done with is always at a[0], and B is
-// in its place again at the end. Returns the row's pivot.
+// Sixteen steps of elimination of [1 + A B], two threads for a row, one for each half of it. JORDAN: 1 + A becomes
+// diagonal; otherwise what is below its diagonal 0. The first entry of A's row that is not done with is always at a[0],
+// and B is in its place again at the end. Returns what the row's pivot exceeds 1 by.
 template <bool JORDAN>
 __device__ __forceinline__ double gauss(double (&a)[COLUMNS], double* row) {
     const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
@@ -36,7 +39,7 @@ __device__ __forceinline__ double gauss(double (&a)[COLUMNS], double* row) {
         __syncwarp();
         const double here = row[0];
         if (r == step) pivot = here;
-        const double taken = (JORDAN ? r != step : r > step) ? lead * reciprocal(here) : 0.0;
+        const double taken = (JORDAN ? r != step : r > step) ? lead * reciprocal(1.0 + here) : 0.0;
         const double first = a[0];
         Word<double> words[COLUMNS / 2];
 #pragma unroll
@@ -51,15 +54,12 @@ __device__ __forceinline__ double gauss(double (&a)[COLUMNS], double* row) {
     return pivot;
 }
 
-// A (16 x 16, as products leave it) to shared memory, with `sign` times its entries and 1 added on the diagonal.
-__device__ __forceinline__ void put_and_one(const Lane& at, double* to, const Tile& a, double sign) {
+// A (16 x 16, as products leave it) to shared memory, with `sign` times its entries.
+__device__ __forceinline__ void put_signed(const Lane& at, double* to, const Tile& a, double sign) {
 #pragma unroll
     for (int t = 0; t < 2; ++t)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-            const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
-            to[i * LD + j] = fma(sign, a[t][e], i == j ? 1.0 : 0.0);
-        }
+        for (int e = 0; e < 4; ++e) to[(at.row + e / 2 * 8) * LD + at.column(t, e % 2)] = sign * a[t][e];
 }
 
 // Sixteen columns of a panel, by a warp. `p`: -P of the panel, `gram`: G before it. (row-major, LD)
@@ -88,12 +88,12 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
             }
             mma_m16n8k16_f64(sum[t], x, y);
         }
-    put_and_one(at, shared.matrix, sum, sweep.sign);
+    put_signed(at, shared.matrix, sum, sweep.sign);
     __syncwarp();
     double a[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) a[c] = half ? -own[c * LD + r] : shared.matrix[r * LD + c];
-    const double scale = 1.0 / gauss<true>(a, shared.row);
+    const double scale = 1.0 / (1.0 + gauss<true>(a, shared.row));
     if (half) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) shared.matrix[r * LD + c] = scale * a[c];
@@ -114,18 +114,18 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) a[c] = shared.matrix[c * LD + r];
     __syncwarp();
-    put_and_one(at, shared.matrix, k, -sweep.sign);
+    put_signed(at, shared.matrix, k, -sweep.sign);
     __syncwarp();
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c) a[c] = half ? a[c] : shared.matrix[r * LD + c];
-    const double gamma = sqrt(gauss<false>(a, shared.row)), inverse = 1.0 / gamma;
+    const double excess = gauss<false>(a, shared.row), gamma = sqrt(1.0 + excess), inverse = 1.0 / gamma;
     if (half) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) shared.matrix[c * LD + r] = sweep.sign * a[c] * inverse;
     } else {
-        shared.row[r] = inverse;
+        shared.row[r] = -excess * inverse / (1.0 + gamma);
         if (column < sweep.n) {
-            const double pivot = l * gamma;
+            const double pivot = gamma > 0.5 ? fma(l, excess / (1.0 + gamma), l) : l * gamma;
             sweep.pivots[column] = (T)pivot;
             if (!is_pivot<T>(pivot)) atomicMin(sweep.status, (int)(sweep.number + column) + 1);
         }
@@ -138,7 +138,7 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
 #pragma unroll
         for (int s = 0; s < 4; ++s)
             record[N_AT + eight * FRAGMENT + in_fragment(s, at.lane)] =
-                shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * LD + 8 * t + at.row];
+                shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * LD + 8 * t + at.row / 2 + at.row % 2 * 4];
         double* const m = record + M_AT + eight * (eight + 1) / 2 * (FRAGMENT / 2);
 #pragma unroll 1
         for (int sixteen = 0; sixteen <= part; ++sixteen) {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void weigh(Weights& shared, const Sweep<T>& sweep, in
                 const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
                 if (sixteen == part && i >= j) c[e] = i == j ? shared.row[j] : 0.0;
                 if (sixteen < part || i < 8 * (t + 1))
-                    m[sixteen * FRAGMENT + in_fragment(i / 4, j % 8 * 4 + i % 4)] = c[e];
+                    m[sixteen * FRAGMENT + in_fragment(i / 4, in_products(j % 8) * 4 + i % 4)] = c[e];
             }
         }
     }

@@ -168,8 +168,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.apply(v.as_matrix(), Weights::Minus)
     }
 
-    /// A ← A + V diag(w) Vᵀ, any mix of signs in one sweep: whether it succeeds depends on the result alone
-    /// and not on the order of the columns.
+    /// A ← A + V diag(w) Vᵀ, any mix of signs in one call: whether it succeeds depends on the result alone
+    /// and not on the order of the columns. Columns with a plus sign are worked on first, a panel of L at a time, so that
+    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ.
     ///
     /// Shapes: V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.
     ///

@@ -8,10 +8,9 @@ use crate::scalar::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Modification<T> {
-    /// min over columns of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if no column
-    /// changed.
+    /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 where L has none.
     ///
-    /// Never below 1 for an update. For a downdate it is between 0 and 1, and about −log₁₀ of it decimal
+    /// Never below 1 for an update, and 1 as soon as V leaves a column alone: its first rows that are zero do. For a downdate it is between 0 and 1, and about −log₁₀ of it decimal
     /// digits are lost in the worst column, whatever the method (Stewart, *The effects of rounding error on
     /// an algorithm for downdating a Cholesky factorization*, 1979).
     pub min_pivot_ratio: T,
@@ -61,9 +60,12 @@ impl<T: Scalar> Health<T> {
         }
     }
 
-    pub fn report(&self) -> Modification<T> {
+    /// Of a sweep over the columns from `start` on. Those before it keep their pivots, and count like all others.
+    pub fn report(&self, start: usize) -> Modification<T> {
+        let kept = if start > 0 || self.min_ratio.is_none() { T::ONE } else { T::INFINITY };
+        let least = self.min_ratio.filter(|&ratio| ratio < kept).unwrap_or(kept);
         Modification {
-            min_pivot_ratio: self.min_ratio.map_or(T::ONE, |ratio| ratio * ratio),
+            min_pivot_ratio: least * least,
             log_det_change: T::from_f64(2.0 * (self.log + self.product.ln())),
         }
     }

@@ -42,6 +42,7 @@ pub trait Float:
     const TYPE_NAME: &'static str;
     const ZERO: Self;
     const ONE: Self;
+    const TWO: Self;
     const INFINITY: Self;
     /// Below this a sum of squares may have lost digits to underflow and is formed again, scaled.
     const SMALL_SQUARE: Self;
@@ -133,6 +134,7 @@ macro_rules! float {
             const TYPE_NAME: &'static str = stringify!($t);
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const TWO: Self = 2.0;
             const INFINITY: Self = $t::INFINITY;
             const SMALL_SQUARE: Self = $small;
             const TINY: Self = 4.0 * $t::MIN_POSITIVE;

@@ -5,6 +5,7 @@
 //! into a round by counting itself in and then looking whether the round is still open. So a member inside a
 //! round has seen its task, and the leader changes the task while nobody is inside.
 
+use super::guard::OnPanic;
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -92,17 +93,20 @@ impl Crew {
 
     /// The pieces that nobody has taken.
     fn take_pieces(&self) {
-        let _guard = AbortOnPanic::new();
         // SAFETY: called inside an open round, or by the leader of it.
         let Some((task, pieces)) = (unsafe { *self.task.get() }) else { return };
+        // A piece that panics cannot be left behind: others may wait for it, or still use the frame of the
+        // leader. As rayon does in such a place, the process ends.
+        let guard = OnPanic(|| std::process::abort());
         loop {
             let piece = self.next.fetch_add(1, Ordering::AcqRel);
             if piece >= pieces {
-                return;
+                break;
             }
             // SAFETY: the leader keeps the task until everybody has left the round.
             unsafe { (*task)(piece) };
         }
+        guard.defuse();
     }
 
     /// `count` members, woken up two at a time.
@@ -134,27 +138,6 @@ impl Crew {
                 last = self.round.load(Ordering::SeqCst);
                 self.take_pieces();
             }
-        }
-    }
-}
-
-/// A piece that panics cannot be left behind: others may wait for it, or still use the frame of the leader.
-/// As rayon does in such a place, the process ends.
-struct AbortOnPanic {
-    /// The thread was unwinding before.
-    unwinding: bool,
-}
-
-impl AbortOnPanic {
-    fn new() -> Self {
-        Self { unwinding: std::thread::panicking() }
-    }
-}
-
-impl Drop for AbortOnPanic {
-    fn drop(&mut self) {
-        if !self.unwinding && std::thread::panicking() {
-            std::process::abort();
         }
     }
 }

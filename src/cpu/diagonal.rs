@@ -2,15 +2,17 @@
 
 use super::reflector::Reflector;
 use super::trailing::Tile;
-use crate::report::Health;
 use crate::scalar::Scalar;
-use core::ops::Range;
 use pulp::Simd;
 
 /// Independent partial sums of a dot product over the columns of V, to hide the latency of a multiply-add.
 const PARTIAL_SUMS: usize = 4;
 
-/// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`.
+/// Scalars in the widest register.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`, for columns of V of one sign. `pivots`
+/// gets the new diagonal.
 ///
 /// The lanes of a register are the rows of the block. While column j is worked on, lanes below j of the
 /// copy of V hold the finished rows of B, lane j the row a, and the lanes above the rows still to come: one
@@ -29,9 +31,11 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     cols: usize,
     tile: Tile<T>,
     reflector: Reflector<T>,
-    health: &mut Health<T>,
+    minus: bool,
+    pivots: &mut [T; MAX_LANES],
 ) -> Result<(), usize> {
-    let rank = reflector.rank();
+    let rank = reflector.rank;
+    let sign = if minus { -T::ONE } else { T::ONE };
     let block = T::mask(simd, 0, cols);
     // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks
     // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
@@ -39,7 +43,7 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
         // Columns that a ragged block lacks: the solve leaves them as they are.
         for j in cols..T::lanes::<S>() {
             T::store::<S>(reflector.tau(j), T::splat(simd, T::ZERO));
-            *reflector.rho().add(j) = T::ONE;
+            (*reflector.s().add(j), *reflector.x().add(j)) = (T::ZERO, T::ZERO);
         }
         for r in 0..rank {
             let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
@@ -50,33 +54,22 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let old = T::load_masked(simd, T::mask(simd, j, cols), at); // rows j.. of column j
             let l = *at.add(j);
 
-            let products = T::vsub(
-                simd,
-                dot_with_row(simd, reflector, 0, reflector.plus, j),
-                dot_with_row(simd, reflector, reflector.plus, rank, j),
-            );
-            let q = lane::<T, S>(products, j); // a S aᵀ
-            let alpha = match pivot(l, q, reflector.plus == 0) {
-                Some(alpha) => alpha,
-                // Lane j of the first `rank` rows of the reflector holds the row a.
-                None => {
-                    scaled_pivot(l, reflector.plus, reflector.minus, |r| *reflector.b(r).add(j)).ok_or(j)?
-                }
-            };
+            let products = dot_with_row(simd, reflector, j);
+            let products = T::vmul(simd, T::splat(simd, sign), products);
+            let q = lane::<T, S>(products, j); // σ a aᵀ
+            // Lane j of the first `rank` rows of the reflector holds the row a.
+            let Pivot { alpha, x, new } = pivot(l, q, rank, minus, |r| *reflector.b(r).add(j)).ok_or(j)?;
             let beta = l + alpha;
-            let rho = beta / alpha; // exactly 2 where V is zero, and then P stays exactly as it is
-            health.record(l, alpha);
+            pivots[j] = new;
 
-            // V S bᵀ ρ is V S aᵀ / α: for the rows done τ, for the rows to come a part of u
+            // σ V bᵀ / T_jj is σ V aᵀ / α: for the rows done τ, for the rows to come a part of d
             let products = T::vdiv(simd, products, T::splat(simd, alpha));
-            let u = T::mul_add(simd, old, T::splat(simd, rho), products);
+            let d = T::mul_add(simd, old, T::splat(simd, x), products);
             T::store::<S>(reflector.tau(j), products);
-            *reflector.rho().add(j) = rho;
-            if !tile.dst.is_null() {
-                let to = tile.dst.offset(j as isize * tile.dst_stride);
-                T::store_masked(simd, T::mask(simd, j, cols), to, T::vsub(simd, u, old));
-                *to.add(j) = alpha;
-            }
+            (*reflector.s().add(j), *reflector.x().add(j)) = (sign * (beta / alpha), x);
+            let to = tile.dst.offset(j as isize * tile.dst_stride);
+            T::store_masked(simd, T::mask(simd, j, cols), to, T::vadd(simd, old, d));
+            *to.add(j) = new;
 
             // row j of V becomes row j of B; the rows to come lose their part along it
             // 1/β would overflow for the very smallest numbers: they are magnified first, exactly.
@@ -84,6 +77,7 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let inv_beta = T::splat(simd, T::ONE / (beta * magnified));
             let done = T::mask(simd, 0, j);
             let own = T::mask(simd, j, j + 1);
+            let u = T::mul_add(simd, old, T::splat(simd, T::TWO), d);
             let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
             for r in 0..rank {
                 let x = T::load::<S>(reflector.b(r));
@@ -97,24 +91,19 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     Ok(())
 }
 
-/// Σ_r x_r a_r over the columns `from..to` of V, where x is every row of the block at once and a is row `j`.
+/// Σ_r x_r a_r over the columns of V, where x is every row of the block at once and a is row `j`.
 ///
 /// # Safety
-/// The reflector must hold a block's rows of V in its first `to` rows.
+/// The reflector must hold a block's rows of V.
 #[inline(always)]
-unsafe fn dot_with_row<T: Scalar, S: Simd>(
-    simd: S,
-    reflector: Reflector<T>,
-    from: usize,
-    to: usize,
-    j: usize,
-) -> T::Vector<S> {
+unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
+    let rank = reflector.rank;
     let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
-    let mut r = from;
-    while r < to {
+    let mut r = 0;
+    while r < rank {
         for (i, sum) in sums.iter_mut().enumerate() {
-            if r + i < to {
-                // SAFETY: r + i < to rows of the reflector hold V, each with a scalar for every lane.
+            if r + i < rank {
+                // SAFETY: r + i < rank rows of the reflector hold V, each with a scalar for every lane.
                 unsafe {
                     let x = T::load::<S>(reflector.b(r + i));
                     let a = T::splat(simd, *reflector.b(r + i).add(j));
@@ -137,33 +126,55 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
-/// The new pivot α = √(l² + q), or `None` where that square is small, not positive or not finite. `minus`
-/// says that q is a sum of negative squares.
+/// A column's new pivot.
+pub(crate) struct Pivot<T> {
+    /// α, as the reflector has it.
+    pub alpha: T,
+    /// (l − α) / α
+    pub x: T,
+    /// α, as L has it: to the last bit where it is more than half of l. It hangs on no chain.
+    pub new: T,
+}
+
+/// α = √(l² + q) where q = ± a aᵀ for `rank` entries a, or `None` where its square is not positive or not finite. `minus`
+/// says which sign.
 #[inline(always)]
-pub(crate) fn pivot<T: Scalar>(l: T, q: T, minus: bool) -> Option<T> {
+pub(crate) fn pivot<T: Scalar>(
+    l: T,
+    q: T,
+    rank: usize,
+    minus: bool,
+    a: impl Fn(usize) -> T,
+) -> Option<Pivot<T>> {
     let square = if minus {
         let norm = (-q).sqrt();
         (l - norm) * (l + norm)
     } else {
         l * l + q
     };
-    (square > T::SMALL_SQUARE && square < T::INFINITY).then(|| square.sqrt())
+    if !(square > T::SMALL_SQUARE && square < T::INFINITY) {
+        return scaled_pivot(l, rank, minus, a);
+    }
+    let alpha = square.sqrt();
+    let change = q / (l + alpha); // α − l
+    let new = if alpha + alpha > l { l + change } else { alpha };
+    Some(Pivot { alpha, x: -(change / alpha), new })
 }
 
-/// The same pivot from scaled terms, where the squares themselves may have vanished; `None` if it is not
-/// positive.
-///
-/// `a` gives the row of V, `plus` entries with a plus sign and then `minus` ones with a minus.
+/// The same from scaled terms, where squares may have vanished.
 #[cold]
-pub(crate) fn scaled_pivot<T: Scalar>(l: T, plus: usize, minus: usize, a: impl Fn(usize) -> T) -> Option<T> {
-    let scale = (0..plus + minus).fold(l, |m, r| m.max(a(r).abs()));
-    let squares = |range: Range<usize>| range.fold(T::ZERO, |sum, r| sum + (a(r) / scale) * (a(r) / scale));
-    let (l, plus_sum, minus_sum) = (l / scale, squares(0..plus), squares(plus..plus + minus));
-    let square = if plus == 0 {
-        let norm = minus_sum.sqrt();
-        (l - norm) * (l + norm)
+fn scaled_pivot<T: Scalar>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
+    let scale = (0..rank).fold(l, |m, r| m.max(a(r).abs()));
+    let scaled = l / scale;
+    let sum = (0..rank).fold(T::ZERO, |sum, r| sum + (a(r) / scale) * (a(r) / scale));
+    let square = if minus {
+        let norm = sum.sqrt();
+        (scaled - norm) * (scaled + norm)
     } else {
-        l * l + (plus_sum - minus_sum)
+        scaled * scaled + sum
     };
-    (square > T::ZERO && square < T::INFINITY).then(|| scale * square.sqrt())
+    (square > T::ZERO && square < T::INFINITY).then(|| {
+        let alpha = scale * square.sqrt();
+        Pivot { alpha, x: (l - alpha) / alpha, new: alpha }
+    })
 }

@@ -28,6 +28,12 @@ pub enum Safeguard {
 }
 
 /// The CPU engine: the factor in host memory, SIMD micro-kernels, threads of the current rayon pool.
+///
+/// While a modification waits for its threads, rayon may have the waiting thread take up another task, as it may in any
+/// library that uses it. A task that holds a lock during a call (a `Mutex<Cholesky<_>>`) may so be made to run another
+/// that wants the same lock, and wait for itself for ever. Where tasks of a pool share a factor behind a lock, give it
+/// [`Cpu::sequential`], which never leaves its thread, or have the calls made in a pool of their own
+/// ([`rayon::ThreadPool::install`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
     threads: Threads,

@@ -2,7 +2,7 @@
 
 use super::packed::Tiles;
 use super::rank_one::{Coefficients, RankOne};
-use super::reflector::Reflector;
+use super::reflector::{Reflector, Signed};
 use super::simd::{Isa, fence};
 use super::steps::{Diagonal, Trailing};
 use super::trailing::Tile;
@@ -63,12 +63,26 @@ pub(crate) struct Job<T> {
 unsafe impl<T: Sync> Sync for Job<T> {}
 
 impl<T: Scalar> Job<T> {
-    /// Scalars that the block reflector of one panel takes.
-    pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, rank: usize) -> usize {
-        match rank {
+    /// Scalars that the block reflectors of one panel take, for V with that many columns of each sign.
+    pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, plus: usize, minus: usize) -> usize {
+        match plus + minus {
             1 => Coefficients::<T>::LEN,
-            _ => panel_cols.div_ceil(block) * Reflector::<T>::len(rank, lanes),
+            _ => panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus),
         }
+    }
+
+    /// Scalars that the micro reflectors of one block of columns take: one for each sign that is there.
+    fn micro_len(lanes: usize, plus: usize, minus: usize) -> usize {
+        let len = |rank| if rank > 0 { Reflector::<T>::len(rank, lanes) } else { 0 };
+        len(plus) + len(minus)
+    }
+
+    /// The columns of V of each sign, in the order in which they are worked on: plus before minus.
+    pub fn signed(&self) -> [Signed; 2] {
+        [
+            Signed { first: 0, rank: self.plus, minus: false },
+            Signed { first: self.plus, rank: self.minus, minus: true },
+        ]
     }
 
     /// What the steps for one column of V need, if it is one.
@@ -86,15 +100,17 @@ impl<T: Scalar> Job<T> {
         ))
     }
 
-    /// Micro reflector `s` of `panel`.
-    pub fn reflector(&self, panel: Panel, s: usize) -> Reflector<T> {
-        let rank = self.plus + self.minus;
-        let set = Self::reflector_len(self.panel_cols, self.block, self.lanes, rank)
+    /// Micro reflector `s` of `panel` for columns of V of one sign.
+    #[inline(always)]
+    pub fn reflector(&self, panel: Panel, s: usize, signed: Signed) -> Reflector<T> {
+        let Self { lanes, plus, minus, .. } = *self;
+        let set = Self::reflector_len(self.panel_cols, self.block, lanes, plus, minus)
             * (panel.index % self.reflector_sets);
-        // SAFETY: set and s are inside the memory that `reflectors` was sized for.
+        let before = if signed.first > 0 { Reflector::<T>::len(plus, lanes) } else { 0 };
+        // SAFETY: set, s and sign are inside the memory that `reflectors` was sized for.
         unsafe {
-            let at = self.reflectors.add(set + s * Reflector::<T>::len(rank, self.lanes));
-            Reflector::at(at, self.lanes, self.plus, self.minus)
+            let at = self.reflectors.add(set + s * Self::micro_len(lanes, plus, minus) + before);
+            Reflector::at(at, lanes, signed.rank)
         }
     }
 

@@ -5,8 +5,10 @@
 //! this would cost as much as the products:
 //!
 //! ```text
-//! u = ρ p + V (ρ S bᵀ)        p ← u − p        V ← V − u b
+//! d = x p + V (s bᵀ)        u = 2 p + d        p ← p + d        V ← V − u b
 //! ```
+//!
+//! Where V has both signs, the plus columns' part of a column of L comes before the minus columns'.
 //!
 //! It takes 32 registers to have enough rows at work at once to hide the latency of a column.
 
@@ -14,6 +16,7 @@ use super::reflector::Reflector;
 use super::simd::{prefetch, stream};
 use super::trailing::{Rows, Tile};
 use crate::scalar::Scalar;
+use core::ops::Range;
 use pulp::Simd;
 
 /// Most columns of V that this is for.
@@ -31,29 +34,68 @@ pub(crate) const fn row_registers(rank: usize) -> usize {
     }
 }
 
-/// What rows below need of one column of L.
+/// What rows below need of one column of L, for V of K columns, of which the first P have one sign.
 #[derive(Clone, Copy)]
-pub(crate) struct Column<T, const K: usize> {
-    /// ρ S bᵀ
+pub(crate) struct Column<T, const K: usize, const P: usize> {
+    /// s bᵀ
     products: [T; K],
     b: [T; K],
-    rho: T,
+    /// Of the first P columns, and of the others.
+    x: [T; 2],
 }
 
-impl<T: Scalar, const K: usize> Column<T, K> {
+impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
     /// That of the identity.
-    pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], rho: T::ONE };
+    pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], x: [T::ZERO; 2] };
 
-    /// Column `j` of a micro reflector.
+    /// Takes column `j` of a micro reflector, for the columns of V from `first` on.
     ///
     /// # Safety
-    /// The reflector must have been made, for K columns of V.
+    /// The reflector must have been made.
     #[inline(always)]
-    pub unsafe fn of(reflector: Reflector<T>, j: usize) -> Self {
+    pub unsafe fn take(&mut self, reflector: Reflector<T>, first: usize, j: usize) {
         // SAFETY: j is one of the reflector's columns, which the caller vouches for.
-        let (b, rho) = unsafe { (core::array::from_fn(|r| *reflector.b(r).add(j)), *reflector.rho().add(j)) };
-        let sign = |r| if r < reflector.plus { rho } else { -rho };
-        Self { products: core::array::from_fn(|r: usize| sign(r) * b[r]), b, rho }
+        unsafe {
+            for r in 0..reflector.rank.min(K - first) {
+                let b = *reflector.b(r).add(j);
+                (self.b[first + r], self.products[first + r]) = (b, *reflector.s().add(j) * b);
+            }
+            self.x[usize::from(first > 0)] = *reflector.x().add(j);
+        }
+    }
+
+    /// RV registers of rows, p of L and v of V, through what these columns of V, of one sign, do at this column of L.
+    #[inline(always)]
+    fn reflect<S: Simd, const RV: usize>(
+        &self,
+        simd: S,
+        columns: Range<usize>,
+        p: &mut [T::Vector<S>; RV],
+        v: &mut [[T::Vector<S>; RV]; K],
+    ) {
+        let x = T::splat(simd, self.x[usize::from(columns.start > 0)]);
+        let mut d = *p;
+        for i in 0..RV {
+            d[i] = T::vmul(simd, x, p[i]);
+        }
+        for r in columns.clone() {
+            let product = T::splat(simd, self.products[r]);
+            for i in 0..RV {
+                d[i] = T::mul_add(simd, v[r][i], product, d[i]);
+            }
+        }
+        let two = T::splat(simd, T::TWO);
+        for i in 0..RV {
+            let u = T::mul_add(simd, two, p[i], d[i]);
+            p[i] = T::vadd(simd, p[i], d[i]);
+            d[i] = u;
+        }
+        for r in columns {
+            let b = T::splat(simd, self.b[r]);
+            for i in 0..RV {
+                v[r][i] = T::neg_mul_add(simd, d[i], b, v[r][i]);
+            }
+        }
     }
 }
 
@@ -72,10 +114,17 @@ pub(crate) enum Write {
 /// The real rows of `tile`, over these columns of L and K of V, must be readable and writable as `write`
 /// says, and nobody else may use them meanwhile.
 #[inline(always)]
-pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const K: usize>(
+pub(crate) unsafe fn apply<
+    T: Scalar,
+    S: Simd,
+    A: Rows<T, S>,
+    const RV: usize,
+    const K: usize,
+    const P: usize,
+>(
     simd: S,
     rows: A,
-    columns: &[Column<T, K>],
+    columns: &[Column<T, K, P>],
     tile: Tile<T>,
     write: Write,
 ) {
@@ -95,29 +144,19 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
             if tile.ahead > 0 {
                 prefetch::<2, T>(src.wrapping_add(tile.ahead), RV * lanes);
             }
-            let rho = T::splat(simd, column.rho);
-            let mut u = [rho; RV];
+            let mut p = [T::splat(simd, T::ZERO); RV];
             for i in 0..RV {
-                u[i] = T::vmul(simd, rho, rows.load(simd, i, src.add(i * lanes)));
+                p[i] = rows.load(simd, i, src.add(i * lanes));
             }
-            for r in 0..K {
-                let product = T::splat(simd, column.products[r]);
-                for i in 0..RV {
-                    u[i] = T::mul_add(simd, v[r][i], product, u[i]);
-                }
-            }
-            for r in 0..K {
-                let b = T::splat(simd, column.b[r]);
-                for i in 0..RV {
-                    v[r][i] = T::neg_mul_add(simd, u[i], b, v[r][i]);
-                }
+            column.reflect(simd, 0..P, &mut p, &mut v);
+            if P < K {
+                column.reflect(simd, P..K, &mut p, &mut v);
             }
             for i in 0..RV {
-                let new = T::vsub(simd, u[i], rows.load(simd, i, src.add(i * lanes)));
                 match write {
                     Write::Nowhere => {}
-                    Write::Memory => rows.store(simd, i, dst.add(i * lanes), new),
-                    Write::Stream => stream(dst.add(i * lanes), new),
+                    Write::Memory => rows.store(simd, i, dst.add(i * lanes), p[i]),
+                    Write::Stream => stream(dst.add(i * lanes), p[i]),
                 }
             }
             src = src.wrapping_offset(tile.src_stride);

@@ -6,12 +6,14 @@ mod buffer;
 mod crew;
 mod diagonal;
 mod engine;
+mod guard;
 mod in_place;
 mod job;
 mod low_rank;
 mod packed;
 mod rank_one;
 mod reflector;
+mod scratch;
 mod simd;
 mod steps;
 mod storage;
@@ -101,7 +103,7 @@ unsafe fn modify<T: Scalar>(
         sweep(&mut backend, &plan)?;
         backend.chain
     };
-    Ok(chain.health.report())
+    Ok(chain.health.report(plan.start))
 }
 
 /// The panels of a sweep over a factor of this order.
@@ -122,7 +124,8 @@ fn prepare<T: Scalar>(
 ) -> Job<T> {
     let Shape { block, lanes, tile } = isa.shape::<T>(change.rank());
     memory.v.pack(change, plan.rows, plan.start, tile);
-    let reflector_len = Job::<T>::reflector_len(plan.panel_cols, block, lanes, change.rank());
+    let (plus, minus) = (change.outline.plus, change.outline.minus);
+    let reflector_len = Job::<T>::reflector_len(plan.panel_cols, block, lanes, plus, minus);
     memory.reflectors.reserve(reflector_sets * reflector_len);
     Job {
         isa,
@@ -135,7 +138,7 @@ fn prepare<T: Scalar>(
         panel_cols: plan.panel_cols,
         block,
         lanes,
-        plus: change.outline.plus,
-        minus: change.outline.minus,
+        plus,
+        minus,
     }
 }

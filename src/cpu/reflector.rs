@@ -1,18 +1,36 @@
-//! The block reflector of a few columns, as the micro-kernels read it.
+//! The block reflector of a few columns of L for columns of V of one sign, as the micro-kernels read it.
 //!
-//! With S the signature and, for column j, a the row of V there, l the old and α the new pivot, β = l + α:
+//! With σ the sign and, for column j, a the row of V there, l the old and α the new pivot, β = l + α:
 //!
 //! ```text
-//! b_j = a / β,     T_jj = α / β,     T_ij = b_i S b_jᵀ  (i < j)
+//! b_j = a / β,     T_jj = α / β,     T_ij = σ b_i b_jᵀ  (i < j)
 //!
-//! U T = P + V S Bᵀ        P ← U − P        V ← V − U B
+//! U T = P + σ V Bᵀ        P ← U − P        V ← V − U B
 //! ```
 //!
-//! Columns of V with a plus sign come first, so that S is a split point and not an array. The triangular
-//! solve runs forward over columns with its divisions done once, here: u_j = ρ_j w_j − Σ_{i<j} τ_ij u_i,
-//! where w = P + V S Bᵀ, ρ_j = 1 / T_jj = β / α and τ_ij = T_ij / T_jj.
+//! The triangular solve runs forward over columns with its divisions done once, here, and in terms of D = U − 2 P, so
+//! that P is corrected by D instead of being made anew:
+//!
+//! ```text
+//! d_j = x_j p_j + s_j w_j − Σ_{i<j} τ_ij u_i        u_j = 2 p_j + d_j        p_j ← p_j + d_j
+//! ```
+//!
+//! where w = V Bᵀ, s_j = σ / T_jj, τ_ij = T_ij / T_jj and x_j = 1 / T_jj − 2 = (l − α) / α = −σ a aᵀ / (α β). An entry made
+//! anew would be off by a rounding that is the same in every call, and a thousand of them add up.
+//!
+//! V with both signs goes through two reflectors, the one of its plus columns first. In one alone, with S for σ,
+//! l² + a S aᵀ would cancel where plus and minus nearly do, below what it was formed from.
 
 use crate::scalar::Scalar;
+
+/// Columns of V of one sign, some of all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signed {
+    /// The first of them.
+    pub first: usize,
+    pub rank: usize,
+    pub minus: bool,
+}
 
 /// Shape and place of one micro reflector of at most `width` columns; all parts are rows of `width` scalars.
 #[derive(Clone, Copy)]
@@ -20,46 +38,47 @@ pub(crate) struct Reflector<T> {
     data: *mut T,
     /// Scalars from one row to the next: the lanes of a register.
     width: usize,
-    /// Columns of V with a plus sign; they come first.
-    pub plus: usize,
-    /// Columns of V with a minus sign.
-    pub minus: usize,
+    /// Columns of V.
+    pub rank: usize,
 }
 
 impl<T: Scalar> Reflector<T> {
-    /// Scalars that one reflector takes, for V with `k` columns.
+    /// Scalars that one reflector takes, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
-        (k + width + 1) * width
+        (k + width + 2) * width
     }
 
     /// # Safety
-    /// `len(plus + minus, width)` scalars at `data` are this reflector's for as long as it is used.
-    pub unsafe fn at(data: *mut T, width: usize, plus: usize, minus: usize) -> Self {
-        Self { data, width, plus, minus }
-    }
-
-    pub fn rank(&self) -> usize {
-        self.plus + self.minus
+    /// `len(rank, width)` scalars at `data` are this reflector's for as long as it is used.
+    pub unsafe fn at(data: *mut T, width: usize, rank: usize) -> Self {
+        Self { data, width, rank }
     }
 
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
-        // SAFETY: row r < k of the k + width + 1 rows promised to `at`.
+        // SAFETY: row r < k of the k + width + 2 rows promised to `at`.
         unsafe { self.data.add(r * self.width) }
     }
 
     /// τ_{0.., j}: what earlier columns contribute to column j. (width)
     #[inline(always)]
     pub fn tau(&self, j: usize) -> *mut T {
-        // SAFETY: row k + j, j < width, of the k + width + 1 rows promised to `at`.
-        unsafe { self.data.add((self.rank() + j) * self.width) }
+        // SAFETY: row k + j, j < width, of the k + width + 2 rows promised to `at`.
+        unsafe { self.data.add((self.rank + j) * self.width) }
     }
 
-    /// ρ: the reciprocals of the diagonal of T. (width)
+    /// s: σ over the diagonal of T. (width)
     #[inline(always)]
-    pub fn rho(&self) -> *mut T {
-        // SAFETY: the last of the k + width + 1 rows promised to `at`.
-        unsafe { self.data.add((self.rank() + self.width) * self.width) }
+    pub fn s(&self) -> *mut T {
+        // SAFETY: the last but one of the k + width + 2 rows promised to `at`.
+        unsafe { self.data.add((self.rank + self.width) * self.width) }
+    }
+
+    /// x: what the reciprocals of the diagonal of T exceed 2 by. (width)
+    #[inline(always)]
+    pub fn x(&self) -> *mut T {
+        // SAFETY: the last of the k + width + 2 rows promised to `at`.
+        unsafe { self.data.add((self.rank + self.width + 1) * self.width) }
     }
 }

@@ -1,9 +1,10 @@
 //! The two steps of a panel, put together from micro-kernels.
 
-use super::diagonal::diagonal;
+use super::diagonal::{MAX_LANES, diagonal};
 use super::job::{Chain, Job};
 use super::low_rank::{Column, PANEL_COLS, Write, apply as apply_columns, row_registers};
 use super::rank_one::RankOne;
+use super::scratch::Scratch;
 use super::simd::{NARROW, WIDE, wide};
 use super::trailing::{Full, Masked, apply};
 use super::tuning::TILES_AHEAD;
@@ -37,15 +38,26 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
                 rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
             };
         }
+        let mut scratch = Scratch::new();
         for (s, first) in panel.block().step_by(job.block).enumerate() {
             let cols = job.block.min(panel.end() - first);
             let (tile, offset) = job.v.locate(first);
-            let reflector = job.reflector(panel, s);
+            let (mut old, mut new) = ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES]);
             // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile,
             // since tiles and panels both start at multiples of its size.
             unsafe {
-                diagonal(simd, cols, job.tile(tile, offset, first), reflector, &mut chain.health)
-                    .map_err(|column| first + column)?;
+                let at = job.tile(tile, offset, first);
+                for (j, old) in old[..cols].iter_mut().enumerate() {
+                    *old = *at.src.wrapping_offset(j as isize * (at.src_stride + 1));
+                }
+                for (signed, at) in scratch.ways(job.signed(), at) {
+                    let reflector = job.reflector(panel, s, signed);
+                    diagonal(simd, cols, at, reflector, signed.minus, &mut new)
+                        .map_err(|column| first + column)?;
+                }
+                for (&old, &new) in old[..cols].iter().zip(&new) {
+                    chain.health.record(old, new);
+                }
                 let below = first + cols..panel.end();
                 if !below.is_empty() {
                     Reflection { simd, job, panel, blocks: s..s + 1 }.on(below);
@@ -94,12 +106,21 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// As [`Job::trailing`], for these reflectors.
     #[inline(always)]
     unsafe fn on(&self, rows: Range<usize>) {
+        let (plus, minus) = (self.job.plus, self.job.minus);
+        // Columns of one sign all come first, whichever it is.
+        let first = if plus > 0 { plus } else { minus };
         // SAFETY: forwarded to the caller; the constants are the job's own.
         unsafe {
-            match (self.job.plus + self.job.minus, wide::<S>()) {
-                (2, true) => self.in_registers::<{ row_registers(2) }, 2>(rows),
-                (3, true) => self.in_registers::<{ row_registers(3) }, 3>(rows),
-                (4, true) => self.in_registers::<{ row_registers(4) }, 4>(rows),
+            match (plus + minus, first, wide::<S>()) {
+                (2, 2, true) => self.in_registers::<{ row_registers(2) }, 2, 2>(rows),
+                (2, 1, true) => self.in_registers::<{ row_registers(2) }, 2, 1>(rows),
+                (3, 3, true) => self.in_registers::<{ row_registers(3) }, 3, 3>(rows),
+                (3, 2, true) => self.in_registers::<{ row_registers(3) }, 3, 2>(rows),
+                (3, 1, true) => self.in_registers::<{ row_registers(3) }, 3, 1>(rows),
+                (4, 4, true) => self.in_registers::<{ row_registers(4) }, 4, 4>(rows),
+                (4, 3, true) => self.in_registers::<{ row_registers(4) }, 4, 3>(rows),
+                (4, 2, true) => self.in_registers::<{ row_registers(4) }, 4, 2>(rows),
+                (4, 1, true) => self.in_registers::<{ row_registers(4) }, 4, 1>(rows),
                 _ => self.blocked(rows),
             }
         }
@@ -108,14 +129,14 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// V in registers.
     ///
     /// # Safety
-    /// As `on`; V has K columns and tiles of RV registers.
+    /// As `on`; V has K columns, the first P of one sign, and tiles of RV registers.
     #[inline(always)]
-    unsafe fn in_registers<const RV: usize, const K: usize>(&self, rows: Range<usize>) {
+    unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let few = PANEL_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
             let blocks = first..self.blocks.end.min(first + few);
             // SAFETY: forwarded to the caller.
-            unsafe { Self { blocks, ..*self }.few_blocks::<RV, K>(rows.clone()) };
+            unsafe { Self { blocks, ..*self }.few_blocks::<RV, K, P>(rows.clone()) };
         }
     }
 
@@ -124,15 +145,17 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// # Safety
     /// As `in_registers`.
     #[inline(always)]
-    unsafe fn few_blocks<const RV: usize, const K: usize>(&self, rows: Range<usize>) {
+    unsafe fn few_blocks<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
         let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
-        let mut columns = [Column::<T, K>::IDENTITY; PANEL_COLS];
-        for (j, column) in columns[..cols].iter_mut().enumerate() {
-            // SAFETY: the reflectors are made.
-            *column =
-                unsafe { Column::of(job.reflector(panel, self.blocks.start + j / job.block), j % job.block) };
+        let mut columns = [Column::<T, K, P>::IDENTITY; PANEL_COLS];
+        for signed in job.signed().into_iter().filter(|signed| signed.rank > 0) {
+            for (j, column) in columns[..cols].iter_mut().enumerate() {
+                let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);
+                // SAFETY: the reflectors are made.
+                unsafe { column.take(reflector, signed.first, j % job.block) };
+            }
         }
         let columns = &columns[..cols];
         let (whole, ragged) = self.split(rows);
@@ -144,15 +167,16 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         // SAFETY: forwarded to the caller, for all rows of whole tiles; masks keep to rows `inside`.
         unsafe {
             match write {
-                Write::Nowhere => self.over_tiles::<RV, K>(columns, whole, first, Write::Nowhere),
-                Write::Memory => self.over_tiles::<RV, K>(columns, whole, first, Write::Memory),
-                Write::Stream => self.over_tiles::<RV, K>(columns, whole, first, Write::Stream),
+                Write::Nowhere => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Nowhere),
+                Write::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Memory),
+                Write::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Stream),
             }
             let write = if write == Write::Stream { Write::Memory } else { write };
             for (tile, inside) in ragged {
                 for (row, rows) in self.registers(inside) {
-                    let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                    apply_columns::<T, S, _, 1, K>(simd, mask, columns, job.tile(tile, row, first), write);
+                    let (mask, at) =
+                        (Masked([T::mask(simd, rows.start, rows.end)]), job.tile(tile, row, first));
+                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, write);
                 }
             }
         }
@@ -164,9 +188,9 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// # Safety
     /// As `few_blocks`, for all rows of `tiles`.
     #[inline(always)]
-    unsafe fn over_tiles<const RV: usize, const K: usize>(
+    unsafe fn over_tiles<const RV: usize, const K: usize, const P: usize>(
         &self,
-        columns: &[Column<T, K>],
+        columns: &[Column<T, K, P>],
         tiles: Range<usize>,
         first: usize,
         write: Write,
@@ -176,7 +200,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
             unsafe {
                 let mut at = self.job.tile(tile, 0, first);
                 at.ahead = if self.job.large { TILES_AHEAD * self.job.v.tile } else { 0 };
-                apply_columns::<T, S, _, RV, K>(self.simd, Full, columns, at, write);
+                apply_columns::<T, S, _, RV, K, P>(self.simd, Full, columns, at, write);
             }
         }
     }
@@ -202,42 +226,45 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
             // SAFETY: forwarded to the caller.
             unsafe { self.by_register(tile, inside) };
         }
-        // SAFETY: forwarded to the caller; the constants are the job's own.
-        unsafe {
-            match (job.plus, job.minus) {
-                (4, 0) => self.by_group(whole, (4, 0)),
-                (0, 4) => self.by_group(whole, (0, 4)),
-                signs => self.by_group(whole, signs),
-            }
-        }
+        // SAFETY: as above.
+        unsafe { self.by_group(whole) };
     }
 
-    /// Whole tiles, for V with that many columns of each sign.
+    /// Whole tiles.
     ///
     /// # Safety
-    /// As `on`, for all rows of `tiles`; `signs` are the job's.
+    /// As `on`, for all rows of `tiles`.
     #[inline(always)]
-    unsafe fn by_group(&self, tiles: Range<usize>, signs: (usize, usize)) {
+    unsafe fn by_group(&self, tiles: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
-        let group = (GROUP_BYTES / (job.v.tile * (signs.0 + signs.1) * size_of::<T>())).max(1);
+        let group = (GROUP_BYTES / (job.v.tile * (job.plus + job.minus) * size_of::<T>())).max(1);
+        let mut scratch = Scratch::new();
         for first in tiles.clone().step_by(group) {
             for s in self.blocks.clone() {
-                let reflector = job.reflector(panel, s);
                 for tile in first..tiles.end.min(first + group) {
                     // SAFETY: forwarded to the caller.
                     unsafe {
                         let mut at = job.tile(tile, 0, panel.first + s * job.block);
                         at.stream = job.stream;
                         at.ahead = if job.large { group * job.v.tile } else { 0 };
-                        if wide::<S>() {
-                            apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
-                                simd, Full, WIDE.1, signs, at, reflector,
-                            );
-                        } else {
-                            let cols = NARROW.1;
-                            apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
-                                simd, Full, cols, signs, at, reflector,
-                            );
+                        for (signed, at) in scratch.ways(job.signed(), at) {
+                            let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
+                            if wide::<S>() {
+                                let cols = WIDE.1;
+                                apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
+                                    simd, Full, cols, rank, at, reflector,
+                                );
+                            } else if rank == 4 {
+                                let cols = NARROW.1;
+                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                                    simd, Full, cols, 4, at, reflector,
+                                );
+                            } else {
+                                let cols = NARROW.1;
+                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                                    simd, Full, cols, rank, at, reflector,
+                                );
+                            }
                         }
                     }
                 }
@@ -252,34 +279,37 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     #[inline(always)]
     unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
-        let signs = (job.plus, job.minus);
         let lanes = T::lanes::<S>();
+        let mut scratch = Scratch::new();
         for s in self.blocks.clone() {
             let column = panel.first + s * job.block;
             let cols = job.block.min(panel.end() - column);
-            let reflector = job.reflector(panel, s);
             let mut row = inside.start / lanes * lanes;
             while row < inside.end {
                 let rows = inside.start.saturating_sub(row)..(inside.end - row).min(lanes);
                 let whole = rows.len() == lanes;
                 let two = wide::<S>() && whole && row + 2 * lanes <= inside.end;
+                let mask = Masked([T::mask(simd, rows.start, rows.end)]);
                 // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
                 unsafe {
-                    let at = job.tile(tile, row, column);
-                    let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                    match (whole, wide::<S>()) {
-                        _ if two => apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, signs, at, reflector),
-                        (true, true) => {
-                            apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, signs, at, reflector)
-                        }
-                        (true, false) => {
-                            apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, signs, at, reflector)
-                        }
-                        (false, true) => {
-                            apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, signs, at, reflector)
-                        }
-                        (false, false) => {
-                            apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, signs, at, reflector)
+                    for (signed, at) in scratch.ways(job.signed(), job.tile(tile, row, column)) {
+                        let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
+                        match (whole, wide::<S>()) {
+                            _ if two => {
+                                apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (true, true) => {
+                                apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (true, false) => {
+                                apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (false, true) => {
+                                apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, rank, at, reflector)
+                            }
+                            (false, false) => {
+                                apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, rank, at, reflector)
+                            }
                         }
                     }
                 }

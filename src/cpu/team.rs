@@ -11,6 +11,7 @@
 //! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
 //! what.
 
+use super::guard::OnPanic;
 use super::job::{Chain, Job};
 use crate::plan::{Panel, Plan};
 use crate::scalar::Scalar;
@@ -45,7 +46,7 @@ pub(crate) struct Team<'a, T> {
     open: AtomicUsize,
     /// Threads that have turned up.
     members: AtomicUsize,
-    /// The sweep broke down: drop everything.
+    /// The sweep broke down, or a thread has panicked: drop everything. Once set it stays.
     broken: AtomicBool,
 }
 
@@ -88,9 +89,11 @@ impl<'a, T: Scalar> Team<'a, T> {
     /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
     pub fn run(&self, threads: usize) -> Result<Chain<T>, Breakdown> {
         let drive = || {
-            let _guard = BreakOnPanic(&self.broken);
+            let guard = self.let_go_on_panic();
             let mut driver = Driver { team: self, member: self.join(threads), chain: Chain::default() };
-            sweep(&mut driver, self.plan).map(|()| driver.chain)
+            let outcome = sweep(&mut driver, self.plan).map(|()| driver.chain);
+            guard.defuse();
+            outcome
         };
         rayon::join(drive, || self.others(threads - 1, threads)).0
     }
@@ -122,7 +125,7 @@ impl<'a, T: Scalar> Team<'a, T> {
         if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
             return false;
         }
-        let _guard = BreakOnPanic(&self.broken);
+        let guard = self.let_go_on_panic();
         let first = self.plan.start + c * self.chunk_rows;
         let end = self.plan.rows.min(first + self.chunk_rows);
         let before = chunk.progress.load(Ordering::Relaxed);
@@ -140,18 +143,13 @@ impl<'a, T: Scalar> Team<'a, T> {
         if panel == chunk.panels && panel > before {
             self.open.fetch_sub(1, Ordering::Release);
         }
+        guard.defuse();
         panel > before
     }
-}
 
-/// Lets the other threads go if this one panics, so that the panic gets out instead of hanging.
-struct BreakOnPanic<'a>(&'a AtomicBool);
-
-impl Drop for BreakOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.store(true, Ordering::Relaxed);
-        }
+    /// Lets the other threads go if this one panics, so that the panic gets out instead of hanging.
+    fn let_go_on_panic(&self) -> OnPanic<impl FnMut()> {
+        OnPanic(|| self.broken.store(true, Ordering::Relaxed))
     }
 }
 
@@ -209,9 +207,10 @@ impl<T: Scalar> Backend for Driver<'_, T> {
     /// reflector is published.
     fn work(&mut self, panel: Panel, head: Range<usize>, _: Range<usize>) -> Result<(), Breakdown> {
         // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
-        let outcome = unsafe { self.team.job.diagonal(panel, &mut self.chain) };
-        self.team.broken.store(outcome.is_err(), Ordering::Relaxed);
-        outcome.map_err(|column| Breakdown { column })?;
+        if let Err(column) = unsafe { self.team.job.diagonal(panel, &mut self.chain) } {
+            self.team.broken.store(true, Ordering::Relaxed);
+            return Err(Breakdown { column });
+        }
         self.team.published.store(panel.index as u32 + 1, Ordering::Release);
         if head.is_empty() {
             return Ok(());
@@ -234,5 +233,48 @@ impl<T: Scalar> Backend for Driver<'_, T> {
     fn finish(&mut self) -> Result<(), Breakdown> {
         self.member.help_until(self.team, || false);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::{Change, Weights};
+    use crate::cpu::storage::lower;
+    use crate::cpu::{Columns, Isa, Memory, plan, prepare};
+    use faer::{Mat, Par};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// A member has panicked and left its chunk taken: whatever the driver still makes of panels that are good, nobody
+    /// waits for that chunk.
+    #[test]
+    fn the_others_let_go_of_a_member_that_has_panicked() {
+        let (done, when_done) = channel();
+        std::thread::spawn(move || {
+            let n = 400;
+            let mut l = lower(Mat::<f64>::identity(n, n).as_ref());
+            let v = Mat::<f64>::ones(n, 5);
+            let change = Change::new(v.as_ref(), Weights::Plus, n, Par::Seq).unwrap();
+            let plan = plan(n, &change);
+            let mut memory = Memory::default();
+            let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
+            let columns = Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride };
+            let job = prepare(Isa::detect(), columns, &plan, &change, &mut memory, plan.panels());
+            let chunk_rows = 4 * plan.panel_cols;
+            let mut chunks = Vec::new();
+            chunks.resize_with(Team::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+            // SAFETY: L, V and a reflector for each panel are borrowed by this closure alone.
+            let team = unsafe { Team::new(&job, &plan, chunk_rows, &mut chunks) };
+            team.chunks[2].taken.store(true, Ordering::Relaxed);
+            drop(team.let_go_on_panic());
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            let _ = pool.install(|| team.run(3)).map(|_| ());
+            assert!(team.broken.load(Ordering::Relaxed), "the flag goes up, and never down");
+            done.send(()).unwrap();
+        });
+        when_done
+            .recv_timeout(Duration::from_secs(60))
+            .expect("everybody waits for the chunk of a dead member");
     }
 }

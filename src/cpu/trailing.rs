@@ -11,7 +11,7 @@ pub(crate) struct Tile<T> {
     /// The reflector's first column of L, old values. (rows × cols, column stride `src_stride`)
     pub src: *const T,
     pub src_stride: isize,
-    /// Where the new values go, possibly `src` itself; null to compute V alone.
+    /// Where the new values go, possibly `src` itself.
     pub dst: *mut T,
     pub dst_stride: isize,
     /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are
@@ -68,15 +68,15 @@ impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> 
     }
 }
 
-/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; the signs of V's columns are passed
-/// apart, so that they can be constants.
+/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; its rank is passed apart, so that it can be a
+/// constant.
 ///
 /// The C × RV block U lives in registers from the first product to the second; V is read twice and written
 /// once.
 ///
 /// # Safety
-/// The real rows of `tile`, over `cols` columns of L and the reflector's rank of columns of V, must be
-/// readable, and nobody else may use them meanwhile. The reflector must have been made by the diagonal
+/// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and nobody else may
+/// use them meanwhile. The reflector must have been made by the diagonal
 /// step.
 #[inline(always)]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
@@ -84,42 +84,48 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
     simd: S,
     rows: A,
     cols: usize,
-    (plus, minus): (usize, usize),
+    rank: usize,
     tile: Tile<T>,
     reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
+    let two = T::splat(simd, T::TWO);
     // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V
-    // and register i < RV stay inside the tile that the caller vouches for; b, tau and rho stay inside the
+    // and register i < RV stay inside the tile that the caller vouches for; b, tau, s and x stay inside the
     // reflector.
     unsafe {
         let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
-
-        // W = P + V S Bᵀ                                           (rows, cols)
-        let mut u = [[T::splat(simd, T::ZERO); RV]; C];
-        for j in 0..C {
-            if j < cols {
-                for i in 0..RV {
-                    u[j][i] = rows.load(simd, i, src(i, j));
-                }
-                prefetch::<1, T>(src(RV, j), RV * lanes);
-                if tile.ahead > 0 {
-                    prefetch::<2, T>(src(0, j).wrapping_add(tile.ahead), RV * lanes);
-                }
+        for j in 0..cols {
+            prefetch::<1, T>(src(RV, j), RV * lanes);
+            if tile.ahead > 0 {
+                prefetch::<2, T>(src(0, j).wrapping_add(tile.ahead), RV * lanes);
             }
         }
-        let (x, b) = (tile.v.cast_const(), reflector.b(0).cast_const());
-        add_products::<T, S, A, RV, C, false>(simd, rows, &mut u, x, tile.v_stride, b, plus);
-        let (x, b) = (x.wrapping_add(plus * tile.v_stride), b.wrapping_add(plus * lanes));
-        add_products::<T, S, A, RV, C, true>(simd, rows, &mut u, x, tile.v_stride, b, minus);
 
-        // U T = W; P ← U − P
+        // W = V Bᵀ                                                 (rows, cols)
+        let mut u = [[T::splat(simd, T::ZERO); RV]; C];
+        let (mut x, mut b) = (tile.v.cast_const(), reflector.b(0).cast_const());
+        for _ in 0..rank {
+            let column = load_rows::<T, S, A, RV>(simd, rows, x);
+            for j in 0..C {
+                let b = T::splat(simd, *b.add(j));
+                for i in 0..RV {
+                    u[j][i] = T::mul_add(simd, column[i], b, u[j][i]);
+                }
+            }
+            x = x.wrapping_add(tile.v_stride);
+            b = b.wrapping_add(lanes);
+        }
+
+        // U T = P + σ W; P ← P + (U − 2 P)
         macro_rules! solve {
             ($($j:literal)*) => {$(
-                if $j < C {
-                    let rho = T::splat(simd, *reflector.rho().add($j));
+                if $j < C && $j < cols {
+                    let (s, x) = (*reflector.s().add($j), *reflector.x().add($j));
+                    let (s, x) = (T::splat(simd, s), T::splat(simd, x));
                     for i in 0..RV {
-                        u[$j][i] = T::vmul(simd, u[$j][i], rho);
+                        let part = T::vmul(simd, x, rows.load(simd, i, src(i, $j)));
+                        u[$j][i] = T::mul_add(simd, s, u[$j][i], part);
                     }
                     for h in 0..$j {
                         let tau = T::splat(simd, *reflector.tau($j).add(h));
@@ -127,17 +133,11 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
                             u[$j][i] = T::neg_mul_add(simd, u[h][i], tau, u[$j][i]);
                         }
                     }
-                }
-            )*};
-        }
-        // Spelled out: a triangular nest of loops is not unrolled, and then U would live in memory.
-        solve!(0 1 2 3 4 5 6 7);
-        if !tile.dst.is_null() {
-            for j in 0..C {
-                if j < cols {
-                    let dst = tile.dst.offset(j as isize * tile.dst_stride);
+                    let dst = tile.dst.offset($j as isize * tile.dst_stride);
                     for i in 0..RV {
-                        let new = T::vsub(simd, u[j][i], rows.load(simd, i, src(i, j)));
+                        let (old, d) = (rows.load(simd, i, src(i, $j)), u[$j][i]);
+                        u[$j][i] = T::mul_add(simd, two, old, d);
+                        let new = T::vadd(simd, old, d);
                         if tile.stream {
                             stream(dst.add(i * lanes), new);
                         } else {
@@ -145,12 +145,14 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
                         }
                     }
                 }
-            }
+            )*};
         }
+        // Spelled out: a triangular nest of loops is not unrolled, and then U would live in memory.
+        solve!(0 1 2 3 4 5 6 7);
 
         // V ← V − U B
         let (mut x, mut b) = (tile.v, reflector.b(0).cast_const());
-        for _ in 0..plus + minus {
+        for _ in 0..rank {
             let mut column = load_rows::<T, S, A, RV>(simd, rows, x);
             for j in 0..C {
                 let b = T::splat(simd, *b.add(j));
@@ -164,46 +166,6 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
             x = x.wrapping_add(tile.v_stride);
             b = b.wrapping_add(lanes);
         }
-    }
-}
-
-/// u ← u ± Σ_r x_r b_r over `rank` columns of V, with a minus where MINUS.
-///
-/// # Safety
-/// As `apply`, for these columns of V and of B.
-#[inline(always)]
-unsafe fn add_products<
-    T: Scalar,
-    S: Simd,
-    A: Rows<T, S>,
-    const RV: usize,
-    const C: usize,
-    const MINUS: bool,
->(
-    simd: S,
-    rows: A,
-    u: &mut [[T::Vector<S>; RV]; C],
-    mut x: *const T,
-    stride: usize,
-    mut b: *const T,
-    rank: usize,
-) {
-    for _ in 0..rank {
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            let column = load_rows::<T, S, A, RV>(simd, rows, x);
-            for j in 0..C {
-                let b = T::splat(simd, *b.add(j));
-                for i in 0..RV {
-                    u[j][i] = match MINUS {
-                        false => T::mul_add(simd, column[i], b, u[j][i]),
-                        true => T::neg_mul_add(simd, column[i], b, u[j][i]),
-                    };
-                }
-            }
-        }
-        x = x.wrapping_add(stride);
-        b = b.wrapping_add(T::lanes::<S>());
     }
 }
 

@@ -45,7 +45,7 @@ impl Form {
     pub fn group_scalars<T>(self, elements: usize) -> usize {
         match self {
             Self::Columns { lanes } => GROUP * lanes * reflector_stride::<T>(elements),
-            Self::Tensor => (self.lanes() * elements + GROUP + 1) * GROUP,
+            Self::Tensor => (self.lanes() * elements + GROUP + 2) * GROUP,
         }
     }
 
@@ -56,8 +56,8 @@ impl Form {
     }
 }
 
-/// For [`Form::Columns`]: scalars from one row of a pass's reflectors to the next: b, ρ, and padding up to
-/// the next 16 bytes.
+/// For [`Form::Columns`]: scalars from one row of a pass's reflectors to the next: b, and the 16 bytes that s and x
+/// are in.
 pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
 }
@@ -67,8 +67,8 @@ pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
     GROUP * r + (j ^ (r & 6))
 }
 
-/// The trailing step: all columns of a panel over some rows, in passes of `lanes · elements` columns of V,
-/// those with a plus sign first.
+/// The trailing step: all columns of a panel over some rows, in passes of `lanes · elements` columns of V. Its sign is in
+/// the reflectors of a pass.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
 /// `v[i + r · v_stride]`; `reflectors` are as the kernel of the form says.
@@ -84,8 +84,6 @@ pub(crate) struct Trailing<'a, T> {
     pub form: Form,
     /// Columns of V that a thread takes in a pass.
     pub elements: usize,
-    /// Columns of V with a plus sign, of `passes · lanes · elements`.
-    pub plus: usize,
     /// Rows of the panel and of V that the step is over.
     pub rows: Range<usize>,
 }
@@ -93,10 +91,10 @@ pub(crate) struct Trailing<'a, T> {
 /// The kernels for one scalar type, loaded on one device. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Kernels<T> {
-    /// By place in [`ELEMENTS`]: for one sign, for both.
-    trailing: [[sys::CUfunction; 2]; ELEMENTS.len()],
+    /// By place in [`ELEMENTS`].
+    trailing: [sys::CUfunction; ELEMENTS.len()],
     /// The same on tensor cores; for single precision there is none.
-    tensor: Option<[[sys::CUfunction; 2]; ELEMENTS.len()]>,
+    tensor: Option<[sys::CUfunction; ELEMENTS.len()]>,
     copy: sys::CUfunction,
     /// Keep the functions loaded.
     _modules: Vec<Arc<Module>>,
@@ -108,13 +106,11 @@ unsafe impl<T: Scalar> Send for Kernels<T> {}
 // SAFETY: as above.
 unsafe impl<T: Scalar> Sync for Kernels<T> {}
 
-/// The functions of a kernel by place in [`ELEMENTS`]: for one sign, for both.
-fn instances(module: &Module, name: &str) -> Result<[[sys::CUfunction; 2]; ELEMENTS.len()], Error> {
-    let mut found = [[core::ptr::null_mut(); 2]; ELEMENTS.len()];
-    for (functions, elements) in found.iter_mut().zip(ELEMENTS) {
-        for (function, mixed) in functions.iter_mut().zip(["", "_mixed"]) {
-            *function = module.function(&format!("{name}_e{elements}{mixed}"))?;
-        }
+/// The functions of a kernel by place in [`ELEMENTS`].
+fn instances(module: &Module, name: &str) -> Result<[sys::CUfunction; ELEMENTS.len()], Error> {
+    let mut found = [core::ptr::null_mut(); ELEMENTS.len()];
+    for (function, elements) in found.iter_mut().zip(ELEMENTS) {
+        *function = module.function(&format!("{name}_e{elements}"))?;
     }
     Ok(found)
 }
@@ -170,8 +166,6 @@ impl<T: Scalar> Kernels<T> {
         }
         step.check();
         let lanes = step.form.lanes();
-        let columns = step.passes * lanes * elements;
-        let mixed = usize::from(!(step.plus == 0 || step.plus == columns));
         let shared_bytes = step.form.shared_bytes::<T>(elements);
         let threads = tuning.threads_per_block;
         let mut first = step.rows.start;
@@ -182,7 +176,7 @@ impl<T: Scalar> Kernels<T> {
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(functions[place][mixed], stream, shape, first) }?;
+            unsafe { step.launch(functions[place], stream, shape, first) }?;
             first += blocks * threads / lanes;
         }
         Ok(())
@@ -240,13 +234,11 @@ impl<T: Scalar> Kernels<T> {
 impl<T> Trailing<'_, T> {
     /// The contracts of both kernels, as far as they can be seen from here.
     fn check(&self) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, form, elements, plus, rows } =
-            self;
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, passes, form, elements, rows } = self;
         let lanes = form.lanes();
         let columns = passes * lanes * elements;
         debug_assert!(matches!(lanes, 1 | 2 | 4 | 8), "lanes share a warp");
         debug_assert!(*form != Form::Tensor || size_of::<T>() == 8, "tensor cores are for double precision");
-        debug_assert!(*plus <= columns, "more columns of V than there are");
         debug_assert!(cols.is_multiple_of(GROUP), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
@@ -276,7 +268,6 @@ impl<T> Trailing<'_, T> {
         let mut cols = self.cols as c_int;
         let mut passes = self.passes as c_int;
         let mut lanes = self.form.lanes() as c_int;
-        let mut plus = self.plus as c_int;
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;
         let mut arguments = [
@@ -288,11 +279,10 @@ impl<T> Trailing<'_, T> {
             (&raw mut cols).cast(),
             (&raw mut passes).cast(),
             (&raw mut lanes).cast(),
-            (&raw mut plus).cast(),
             (&raw mut first).cast(),
             (&raw mut end).cast(),
         ];
-        // SAFETY: eleven pointers to values of the types of the kernel's eleven parameters.
+        // SAFETY: ten pointers to values of the types of the kernel's ten parameters.
         unsafe { launch(function, stream, shape, &mut arguments) }
     }
 }

@@ -1,9 +1,10 @@
 //! The accuracy contract, row by row: small and large orders, every remainder of the tiles, all signs.
 
 use crate::support::contract::assert_contract;
-use crate::support::engines::sized;
-use crate::support::problem::{Kind, Problem};
+use crate::support::engines::{self, sized};
+use crate::support::problem::{Direction, Kind, Problem};
 use crate::support::real::Real;
+use cholupdate::faer::mat;
 use cholupdate::{Cpu, Engine};
 use std::fmt::Debug;
 
@@ -14,6 +15,14 @@ on_every_engine!(
     graded_rows,
     scaled_as_a_whole,
     general_weights,
+    mixed_signs_that_nearly_cancel,
+    duplicates_of_both_signs,
+    weights_that_cancel_but_for_a_rounding,
+    a_correction_by_a_nearly_equal_column,
+    downdates_that_leave_little_of_a_direction,
+    downdates_at_the_edge_of_method_c1,
+    v_that_outgrows_a_column_of_l,
+    whatever_has_a_margin_is_not_refused,
 );
 
 #[track_caller]
@@ -104,6 +113,142 @@ fn general_weights<T: Real, E: Engine<T> + Clone>(engine: &E) {
             check(engine, &problem, ("weights", seed));
         }
     }
+}
+
+/// Orders and pairs of columns of opposite signs.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    let orders = [1, 2, 3, 8, 9, 33, sized(70, 17)];
+    orders.into_iter().flat_map(|n| [1, 2, 3, 8, 17].map(|pairs| (n, pairs)))
+}
+
+/// Plus and minus columns that are far larger than what they add up to.
+fn mixed_signs_that_nearly_cancel<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    // As small as V in this precision leaves anything of.
+    let pivots: &[f64] = if T::U < 1e-10 { &[1e-1, 1e-3, 1e-5] } else { &[1e-1, 3e-2] };
+    for (n, pairs) in pairs() {
+        for &pivot in pivots {
+            for seed in 0..engines::steps::<E>(20).max(1) as u64 {
+                let problem = Problem::cancelling(n, pairs, pivot, seed);
+                check(engine, &problem, ("pairs that cancel, pivots", pivot, seed));
+            }
+        }
+    }
+}
+
+/// V twice, up to a million times as large as L.
+fn duplicates_of_both_signs<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let scales: &[f64] = if T::U < 1e-10 { &[1.0, 1e3, 1e6] } else { &[1.0, 30.0] };
+    for (n, pairs) in pairs() {
+        for &scale in scales {
+            let mut problem = Problem::<T>::feasible(n, 2 * pairs, Kind::Up, 0.5, n as u64).dominated(scale);
+            for r in 0..pairs {
+                let column = problem.v.col(r).to_owned();
+                problem.v.col_mut(pairs + r).copy_from(column);
+                problem.weights[pairs + r] = -T::ONE;
+            }
+            check(engine, &problem, ("± duplicates", scale));
+        }
+    }
+}
+
+/// 0.1 + 0.2 − 0.3 on one column, many times as large as L.
+fn weights_that_cancel_but_for_a_rounding<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let scales: &[f64] = if T::U < 1e-10 { &[1.0, 1e3, 1e6] } else { &[1.0, 30.0] };
+    for n in [1, 2, 7, 20, 65] {
+        for &scale in scales {
+            let mut problem = Problem::<T>::feasible(n, 3, Kind::Up, 0.5, n as u64).dominated(scale);
+            let column = problem.v.col(0).to_owned();
+            (1..3).for_each(|r| problem.v.col_mut(r).copy_from(&column));
+            problem.weights = [0.1, 0.2, -0.3].map(T::of).to_vec();
+            check(engine, &problem, ("weights that cancel", scale));
+        }
+    }
+}
+
+/// An observation is taken back and a nearly equal one put in its place.
+fn a_correction_by_a_nearly_equal_column<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let small: &[f64] = if T::U < 1e-10 { &[1e-3, 1e-5] } else { &[5e-2] };
+    for &pivot in small {
+        let l = mat![[pivot, 0.0], [0.0, 1.0]];
+        for (first, second) in [([1.0, 1.0], [0.7, 0.7 + 0.4 * pivot]), ([1.0, 1.0], [0.7, 0.7])] {
+            for weights in [[1.0, -1.0], [-1.0, 1.0]] {
+                let v = mat![[first[0], first[1]], [second[0], second[1]]];
+                check(engine, &Problem::new(&l, &v, &weights), (pivot, second, weights));
+            }
+        }
+    }
+}
+
+/// 1 − ‖L⁻¹v‖² down to 1e-14 or 1e-5, which is ninety units of rounding.
+fn downdates_that_leave_little_of_a_direction<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let (least, mut tried) = (if T::U < 1e-10 { 1e-14 } else { 1e-5 }, 0);
+    for n in [2, 3, 8, 16, 40, sized(130, 41)] {
+        for direction in Direction::ALL {
+            for seed in 0..engines::steps::<E>(100).max(4) as u64 {
+                let left = f64::powf(least, 1.0 - (seed % 10) as f64 / 10.0);
+                let problem = Problem::<T>::exhausting(n, left, direction, seed);
+                // Rounded, some of them are not positive definite at all.
+                if problem.margin().is_some_and(|margin| margin > (n + 1) as f64 * T::U) {
+                    check(engine, &problem, (direction, left, seed));
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 40, "{tried}");
+    if T::U < 1e-10 {
+        let (l, v) = (mat![[1.1, 0.0], [0.7, 0.8]], mat![[1.09999999999999], [0.699999995]]);
+        check(engine, &Problem::new(&l, &v, &[-1.0]), "1.1");
+    } else {
+        let (l, v) = (mat![[1.1, 0.0], [0.6, 0.8]], mat![[1.099999], [0.599512]]);
+        check(engine, &Problem::new(&l, &v, &[-1.0]), "1.1");
+    }
+}
+
+/// t grows by a factor that ranges over what method C1 is and is not used for.
+fn downdates_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let l = mat![[0.1660898609493447, 0.0], [2.1890376931564317, 1.4170201755057001]];
+    let v = mat![[-1.4971107986292942], [-1.7635303900380488]];
+    check(engine, &Problem::new(&l, &v, &[1.0]), "growth 81");
+    for n in [2, 5, 16, 40, sized(130, 41)] {
+        for step in 0..engines::steps::<E>(60).max(3) {
+            let scale = 10f64.powf(step as f64 / 20.0 - 1.0);
+            let problem = Problem::feasible(n, 1, Kind::Up, 0.5, step as u64).dominated(scale);
+            check(engine, &problem, ("t grows", scale));
+            let problem = Problem::feasible(n, 1, Kind::Down, (1.0 + scale).recip(), step as u64);
+            check(engine, &problem, ("t shrinks", scale));
+        }
+    }
+}
+
+fn v_that_outgrows_a_column_of_l<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    for n in [1, 2, 3, 5, 8, 30, sized(70, 31)] {
+        for k in [1, 2, 3, 5, 16] {
+            for kind in Kind::ALL {
+                for seed in 0..engines::steps::<E>(100).max(2) as u64 {
+                    check(engine, &Problem::outgrowing(n, k, kind, seed), ("outgrown", kind, seed));
+                }
+            }
+        }
+    }
+}
+
+/// A + V₊ V₊ᵀ − v vᵀ is positive definite, and was so by more than (n + k) u of A + V₊ V₊ᵀ.
+fn whatever_has_a_margin_is_not_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let mut tried = 0;
+    for n in [1, 2, 5, 16, 40] {
+        for k in [1, 2, 4, 18] {
+            for seed in 0..engines::steps::<E>(100).max(4) as u64 {
+                let left = (n + k) as f64 * T::U * (1.0 + (seed % 20) as f64);
+                let problem = Problem::<T>::at_the_edge(n, k, left, seed);
+                if problem.margin().is_some_and(|margin| margin > (n + k) as f64 * T::U) {
+                    check(engine, &problem, ("left", left, seed));
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 20, "{tried}");
 }
 
 #[test]

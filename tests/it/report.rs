@@ -7,6 +7,7 @@ use cholupdate::{Cholesky, Engine};
 
 on_every_engine!(
     the_report_is_what_the_factors_say,
+    columns_before_the_sweep_count,
     nothing_to_do_is_reported_as_no_change,
     log_det_changes_by_what_was_reported,
     extreme_ratios_are_reported,
@@ -34,6 +35,38 @@ fn the_report_is_what_the_factors_say<T: Real, E: Engine<T> + Clone>(engine: &E)
                     Kind::Down => assert!(report.min_pivot_ratio < T::ONE),
                     Kind::Mixed => {}
                 }
+            }
+        }
+    }
+}
+
+/// Rows of V that begin with zeros leave columns alone, wherever a sweep begins.
+fn columns_before_the_sweep_count<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    for n in [16, 40, 150] {
+        for zeros in [0, 1, 7, 8, 9, 15, 16, 17, 32, 100, 149] {
+            for weight in [1.0, -0.5] {
+                let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine.clone()).unwrap();
+                // One entry: its column alone has another pivot.
+                let at = zeros.min(n - 1);
+                let v = Mat::from_fn(n, 1, |i, _| if i == at { T::ONE } else { T::ZERO });
+                let report = factor.modify(&v, &[T::of(weight)]).unwrap();
+                let expected = T::of(if weight > 0.0 { 1.0 } else { 0.5 });
+                let off = (report.min_pivot_ratio - expected).abs();
+                assert!(off.f64() <= 4.0 * T::U, "n = {n}, {zeros} zeros, weight {weight}: {report:?}");
+
+                // All columns from there on.
+                let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine.clone()).unwrap();
+                let v = Mat::from_fn(n, n, |i, r| if i == r && i >= at { T::ONE } else { T::ZERO });
+                let report = factor.modify(&v, &vec![T::of(weight); n]).unwrap();
+                let expected = T::of(if weight < 0.0 {
+                    0.5
+                } else if at > 0 {
+                    1.0
+                } else {
+                    2.0
+                });
+                let off = (report.min_pivot_ratio - expected).abs();
+                assert!(off.f64() <= 8.0 * T::U, "n = {n}, from {at} on, weight {weight}: {report:?}");
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The result does not depend on the number of threads, nor on where the call is made: bit for bit.
 
+use crate::support::contract::is_factor;
 use crate::support::engines::sized;
 use crate::support::problem::{Kind, Problem, breaking};
 use crate::support::real::{Real, bits};
-use cholupdate::{Cpu, Engine, Error, Safeguard, Workspace, modify_in_place};
+use cholupdate::{Cholesky, Cpu, Engine, Error, Modification, Safeguard, Workspace, modify_in_place};
 use rayon::ThreadPoolBuilder;
+use std::panic::AssertUnwindSafe;
 
 /// Around tiles and panels, and large enough for the trailing rows to be shared.
 const ORDERS: &[usize] = sized(&[0, 1, 7, 16, 47, 48, 49, 97, 128, 200, 333, 512, 700], &[0, 1, 16, 49, 97]);
@@ -126,6 +128,65 @@ fn simultaneous_calls_do_not_disturb_each_other() {
             });
         }
     });
+}
+
+/// A guard that undoes a trial modification may run while its thread unwinds: that panic is not the library's.
+#[test]
+fn a_call_from_a_destructor_in_a_panic_is_like_any_other() {
+    struct Undo<'a> {
+        factor: &'a mut Cholesky<f64>,
+        problem: &'a Problem<f64>,
+        outcome: &'a mut Option<Result<Modification<f64>, Error>>,
+    }
+    impl Drop for Undo<'_> {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking());
+            *self.outcome = Some(self.factor.modify(&self.problem.v, &self.problem.weights));
+        }
+    }
+    for k in [1, 20] {
+        let good = Problem::<f64>::feasible(sized(700, 200), k, Kind::Down, 0.1, 3);
+        let bad = breaking::<f64>(sized(700, 200), k, sized(500, 90), Kind::Down, 7);
+        for problem in [good, bad] {
+            let expected = problem.modified(&Cpu::sequential());
+            for threads in [1, 2, 8] {
+                let mut factor = problem.factor(&Cpu::threads(threads));
+                let mut outcome = None;
+                let panic = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                    let _undo = Undo { factor: &mut factor, problem: &problem, outcome: &mut outcome };
+                    std::panic::resume_unwind(Box::new("the trial is given up"));
+                }));
+                assert!(panic.is_err());
+                let (l, outcome) = (factor.to_factor().unwrap(), outcome.unwrap());
+                match &expected {
+                    Ok((new, report)) => {
+                        assert_eq!(outcome, Ok(*report));
+                        assert!(bits(l.as_ref()) == bits(new.as_ref()), "k = {k}, {threads} threads");
+                    }
+                    Err(error) => {
+                        assert_eq!(outcome, Err(error.clone()));
+                        assert!(bits(l.as_ref()) == bits(problem.l.as_ref()), "k = {k}, {threads} threads");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tasks of a pool that share a factor behind a lock: with a factor that stays on its thread they cannot wait for each
+/// other, which is the way out that the documentation of `Cpu` names.
+#[test]
+fn a_locked_sequential_factor_may_be_shared_by_rayon_tasks() {
+    use rayon::prelude::*;
+    use std::sync::Mutex;
+    let problem = Problem::<f64>::feasible(sized(300, 80), 4, Kind::Up, 0.1, 1);
+    let factor = Mutex::new(problem.factor(&Cpu::sequential()));
+    (0..40).into_par_iter().for_each(|_| {
+        let mut factor = factor.lock().unwrap();
+        factor.update(&problem.v).unwrap();
+        factor.downdate(&problem.v).unwrap();
+    });
+    assert!(is_factor(factor.into_inner().unwrap().to_factor().unwrap().as_ref()));
 }
 
 /// A call from inside a rayon task must not wait for itself.

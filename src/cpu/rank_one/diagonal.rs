@@ -1,7 +1,7 @@
 //! The diagonal step for V with one column: the coefficients of a panel and the new diagonal block.
 
 use super::{Coefficients, PANEL_COLS, RankOne};
-use crate::cpu::diagonal::{pivot, scaled_pivot};
+use crate::cpu::diagonal::{MAX_LANES, Pivot, pivot};
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -10,19 +10,16 @@ use pulp::Simd;
 /// Columns whose chain is worked on in scalar registers. The rows below get them all at once.
 const BLOCK: usize = 8;
 
-/// Scalars in the widest register.
-const REGISTER: usize = 16;
-
 /// Rows of the diagonal block that are finished together.
 const GROUP: usize = 16;
 
-/// Largest growth of t in a panel that method C1 is used for. Measured backward errors are those of the
-/// mixed form up to there; without a limit they are 10² times as large.
-const LARGEST_GROWTH: f64 = 256.0;
+/// Largest factor by which t may grow or shrink in a panel that method C1 is used for. Its errors grow with the root of
+/// either: up to here they are those of the mixed form, at 16 they reach 10 u and at 256 22 u.
+const LARGEST_CHANGE: f64 = 1.5;
 
 /// A forward substitution's results: p and t for each column.
 struct Solution<T> {
-    p: [T; PANEL_COLS + REGISTER],
+    p: [T; PANEL_COLS + MAX_LANES],
     /// t before the first column, then after each.
     t: [T; PANEL_COLS + 1],
 }
@@ -50,12 +47,10 @@ impl<T: Scalar> RankOne<T> {
         unsafe {
             let solution = self.solve(simd, columns.clone(), *t);
             let end = solution.t[cols];
-            // Also where t is not a number.
-            if !(end.abs() <= *t * T::from_f64(LARGEST_GROWTH)) {
+            let most = T::from_f64(LARGEST_CHANGE);
+            // t goes up or down all the way, so all that is between has a root. Not so where t is not a number.
+            if !(end <= *t * most && end * most >= *t) {
                 return self.mixed(simd, columns, coefficients, t, health);
-            }
-            if let Some(j) = solution.t[1..=cols].iter().position(|t| !(*t > T::ZERO)) {
-                return Err(columns.start + j);
             }
             self.coefficients(simd, cols, &solution, coefficients);
             coefficients.c[..cols].iter().for_each(|&ratio| health.record(T::ONE, ratio));
@@ -72,7 +67,7 @@ impl<T: Scalar> RankOne<T> {
     #[inline(always)]
     unsafe fn solve<S: Simd>(&self, simd: S, columns: Range<usize>, t: T) -> Solution<T> {
         let cols = columns.len();
-        let mut solution = Solution { p: [T::ZERO; PANEL_COLS + REGISTER], t: [t; PANEL_COLS + 1] };
+        let mut solution = Solution { p: [T::ZERO; PANEL_COLS + MAX_LANES], t: [t; PANEL_COLS + 1] };
         let x = &mut solution.p;
         // SAFETY: the panel's rows of v are the caller's.
         unsafe { core::ptr::copy_nonoverlapping(self.row(columns.start), x.as_mut_ptr(), cols) };
@@ -103,7 +98,10 @@ impl<T: Scalar> RankOne<T> {
 
     /// x ← D⁻¹ x for a diagonal block of `width` columns from `block` on.
     ///
-    /// Rows are divided by their pivots first, which leaves one multiply-add a column on the chain.
+    /// These are the operations that the rows of the block go through when they are transformed, in the same
+    /// order, so that x_j − p_j l_jj, which is dropped there, is a rounding of p_j. To divide rows by their pivots
+    /// first would be a multiplication less on the chain; what is dropped would then be roundings of all p_i l_ji,
+    /// magnified by 1/√t.
     ///
     /// # Safety
     /// As `diagonal`.
@@ -113,13 +111,12 @@ impl<T: Scalar> RankOne<T> {
         for i in 0..width {
             // SAFETY: the diagonal entry of a column of the panel.
             inverse[i] = T::ONE / unsafe { *self.src(block + i, block + i) };
-            x[i] *= inverse[i];
         }
         for j in 0..width {
+            x[j] *= inverse[j];
             for i in j + 1..width {
                 // SAFETY: an entry below the diagonal of the block.
-                let scaled = unsafe { *self.src(block + i, block + j) } * inverse[i];
-                x[i] = T::fused::<S>(-x[j], scaled, x[i]);
+                x[i] = T::fused::<S>(-x[j], unsafe { *self.src(block + i, block + j) }, x[i]);
             }
         }
     }
@@ -155,7 +152,8 @@ impl<T: Scalar> RankOne<T> {
         }
     }
 
-    /// c and g from p and t, a register at a time: g = σ p c / t_j, since t_{j−1} c² = t_j.
+    /// c, x and g from p and t, a register at a time: g = σ p c / t_j, since t_{j−1} c² = t_j, and
+    /// x = (c² − 1) / (c + 1) with c² − 1 = σ p² / t_{j−1}.
     #[inline(always)]
     fn coefficients<S: Simd>(&self, simd: S, cols: usize, solution: &Solution<T>, out: &mut Coefficients<T>) {
         let lanes = T::lanes::<S>();
@@ -169,9 +167,13 @@ impl<T: Scalar> RankOne<T> {
                 let after = T::load::<S>(solution.t.as_ptr().add(j + 1));
                 let p = T::load::<S>(solution.p.as_ptr().add(j));
                 let c = T::vsqrt(simd, T::vdiv(simd, after, before));
-                let g = T::vdiv(simd, T::vmul(simd, T::vmul(simd, sign, p), c), after);
+                let signed = T::vmul(simd, sign, p);
+                let growth = T::vdiv(simd, T::vmul(simd, signed, p), before);
+                let x = T::vdiv(simd, growth, T::vadd(simd, T::splat(simd, T::ONE), c));
+                let g = T::vdiv(simd, T::vmul(simd, signed, c), after);
                 T::store::<S>(out.p.as_mut_ptr().add(j), p);
                 T::store::<S>(out.c.as_mut_ptr().add(j), c);
+                T::store::<S>(out.x.as_mut_ptr().add(j), x);
                 T::store::<S>(out.g.as_mut_ptr().add(j), g);
             }
         }
@@ -224,14 +226,18 @@ impl<T: Scalar> RankOne<T> {
             let mut v = [T::ZERO; BLOCK];
             (0..width).for_each(|i| v[i] = *self.row(block + i));
             for j in 0..width {
-                let (p, c, g) =
-                    (coefficients.p[place + j], coefficients.c[place + j], coefficients.g[place + j]);
-                // v_j is zero by now but for rounding.
-                *self.dst(block + j, block + j) = c * *self.src(block + j, block + j);
+                let at = place + j;
+                let (p, c, x, g) =
+                    (coefficients.p[at], coefficients.c[at], coefficients.x[at], coefficients.g[at]);
+                // v_j is zero by now but for rounding. Where little is left of the pivot, a correction would leave
+                // less: its own rounding is one of the old pivot.
+                let old = *self.src(block + j, block + j);
+                let correct = c > T::from_f64(0.5);
+                *self.dst(block + j, block + j) = if correct { T::fused::<S>(x, old, old) } else { c * old };
                 for i in j + 1..width {
                     let old = *self.src(block + i, block + j);
                     v[i] = T::fused::<S>(-p, old, v[i]);
-                    *self.dst(block + i, block + j) = T::fused::<S>(g, v[i], c * old);
+                    *self.dst(block + i, block + j) = old + T::fused::<S>(g, v[i], x * old);
                 }
             }
         }
@@ -259,16 +265,13 @@ impl<T: Scalar> RankOne<T> {
             unsafe {
                 let scale = if j == columns.start { out.scale } else { T::ONE };
                 let (l, a) = (*self.src(j, j), *self.row(j) * scale);
-                let alpha = pivot(l, self.sign * a * a, minus)
-                    .or_else(|| scaled_pivot(l, usize::from(!minus), usize::from(minus), |_| a))
-                    .ok_or(j)?;
-                health.record(l, alpha);
+                let Pivot { alpha, x, new } = pivot(l, self.sign * a * a, 1, minus, |_| a).ok_or(j)?;
+                health.record(l, new);
                 let place = j - columns.start;
-                (out.p[place], out.c[place], out.g[place]) =
-                    (a / (l + alpha), l / alpha, self.sign * a / alpha);
+                (out.p[place], out.x[place], out.g[place]) = (a / (l + alpha), x, self.sign * a / alpha);
                 self.rows(simd, columns.start, j..j + 1, out, j + 1..columns.end);
                 if !self.l.dst.is_null() {
-                    *self.dst(j, j) = alpha;
+                    *self.dst(j, j) = new;
                 }
             }
         }

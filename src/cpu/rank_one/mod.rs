@@ -16,6 +16,10 @@
 //! ```text
 //! l'_ij = c_j l_ij + g_j v_i    v_i ← v_i − p_j (l_ij + l'_ij),     c_j = l/α,  g_j = σ a/α,  p_j = a/(l + α)
 //! ```
+//!
+//! Either way c_j l_ij is formed as l_ij + x_j l_ij with x_j = c_j − 1, which is known to all its digits: σ p_j² / t_{j−1}
+//! over c_j + 1, or −g_j p_j. An entry times a rounded number near 1 would move by the same rounding in every call, and
+//! after a thousand calls by a thousand of them.
 
 mod diagonal;
 mod trailing;
@@ -31,7 +35,10 @@ pub(crate) const PANEL_COLS: usize = 64;
 #[repr(C)]
 pub(crate) struct Coefficients<T> {
     p: [T; PANEL_COLS],
+    /// Of method C1.
     c: [T; PANEL_COLS],
+    /// c − 1.
+    x: [T; PANEL_COLS],
     g: [T; PANEL_COLS],
     /// What v is multiplied by first: 1, or 1/√t where the mixed form begins.
     scale: T,

@@ -86,8 +86,8 @@ impl<T: Scalar> RankOne<T> {
     ) {
         let lanes = T::lanes::<S>();
         let place = columns.start - panel..columns.end - panel;
-        let (p, c, g) =
-            (&coefficients.p[place.clone()], &coefficients.c[place.clone()], &coefficients.g[place]);
+        let (p, x, g) =
+            (&coefficients.p[place.clone()], &coefficients.x[place.clone()], &coefficients.g[place]);
         // SAFETY (all accesses): the real rows and the columns are the caller's.
         unsafe {
             let mut v = [T::splat(simd, T::ZERO); RV];
@@ -101,23 +101,23 @@ impl<T: Scalar> RankOne<T> {
             // Whole lines: RV registers of at least 32 bytes, from the start of a line on.
             let streamed = self.stream && RV == ROW_VECTORS && (row * size_of::<T>()).is_multiple_of(64);
             let mixed = coefficients.mixed != T::ZERO;
-            for (j, ((&p, &c), &g)) in p.iter().zip(c).zip(g).enumerate() {
+            for (j, ((&p, &x), &g)) in p.iter().zip(x).zip(g).enumerate() {
                 let (src, dst) = (self.src(row, columns.start + j), self.dst(row, columns.start + j));
                 prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
                 if self.large {
                     prefetch::<2, T>(src.wrapping_add(TILES_AHEAD * RV * lanes), RV * lanes);
                 }
-                let (p, c, g) = (T::splat(simd, p), T::splat(simd, c), T::splat(simd, g));
+                let (p, x, g) = (T::splat(simd, p), T::splat(simd, x), T::splat(simd, g));
                 for i in 0..RV {
                     let old = real.load(simd, i, src.add(i * lanes));
-                    let kept = T::vmul(simd, c, old);
+                    let kept = T::vmul(simd, x, old);
                     let new = if mixed {
-                        let new = T::mul_add(simd, g, v[i], kept);
+                        let new = T::vadd(simd, old, T::mul_add(simd, g, v[i], kept));
                         v[i] = T::neg_mul_add(simd, p, T::vadd(simd, old, new), v[i]);
                         new
                     } else {
                         v[i] = T::neg_mul_add(simd, p, old, v[i]);
-                        T::mul_add(simd, g, v[i], kept)
+                        T::vadd(simd, old, T::mul_add(simd, g, v[i], kept))
                     };
                     if streamed {
                         stream(dst.add(i * lanes), new);

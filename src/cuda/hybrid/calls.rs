@@ -103,7 +103,6 @@ impl<T: Scalar> Calls<'_, T> {
             passes: passes.count(),
             form: passes.form,
             elements: passes.elements,
-            plus: passes.all_plus(),
             rows: rows.start - tail.start..rows.end - tail.start,
         };
         // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of `ready`;

@@ -101,7 +101,8 @@ impl Hybrid {
     /// are padded by at most as much again, with columns rounded up to lines of 128 bytes.
     ///
     /// k' is k rounded up to whole passes: to a multiple of e, which is `elements_per_thread` or, for small
-    /// k, 4, 8 or 16, and of the threads that share a row.
+    /// k, 4, 8 or 16, and of the threads that share a row. That is for columns of one sign. With both each sign's are
+    /// rounded up apart, which is one pass more at most.
     ///
     /// `usize::MAX` for a tuning that is not valid, and for n or k beyond 2²⁸.
     #[must_use]
@@ -268,7 +269,7 @@ impl Hybrid {
                 written: false,
             };
             let outcome = streaming.start().and_then(|()| sweep(&mut streaming, plan));
-            (outcome.map(|()| streaming.health.report()), streaming.written)
+            (outcome.map(|()| streaming.health.report(plan.start)), streaming.written)
         });
         factor.poisoned = to == To::Itself && written && outcome.is_err();
         match outcome {

@@ -4,7 +4,6 @@ use crate::cpu::{Job, Reflector};
 use crate::cuda::kernels::{GROUP, reflector_stride, tensor_b};
 use crate::plan::Panel;
 use crate::scalar::Scalar;
-use core::ops::Range;
 
 /// Eight columns' reflectors, as the CPU has them.
 pub(super) struct Group<'a, T> {
@@ -15,9 +14,11 @@ pub(super) struct Group<'a, T> {
 }
 
 impl<T: Scalar> Group<'_, T> {
-    /// The micro reflector of the columns of the group from `j` on.
+    /// The micro reflector of the columns of the group from `j` on. A pass has one sign.
     fn reflector(&self, j: usize) -> Reflector<T> {
-        self.job.reflector(self.panel, (self.first + j) / self.job.block)
+        let [plus, minus] = self.job.signed();
+        let signed = if plus.rank > 0 { plus } else { minus };
+        self.job.reflector(self.panel, (self.first + j) / self.job.block, signed)
     }
 
     /// As `trailing.cu` takes them.
@@ -29,14 +30,15 @@ impl<T: Scalar> Group<'_, T> {
         for (j, out) in out.chunks_exact_mut(lanes * row).enumerate() {
             let (reflector, place) = (self.reflector(j), j % self.job.block);
             for (lane, out) in out.chunks_exact_mut(row).enumerate() {
-                let (b, padding) = out.split_at_mut(elements);
-                // SAFETY: the reflector has `lanes · elements` rows of b, and ρ, each with a scalar for each
-                // of its columns.
+                let (b, rest) = out.split_at_mut(elements);
+                // SAFETY: the reflector has `lanes · elements` rows of b, and s and x, each with a scalar for
+                // each of its columns.
                 unsafe {
                     for (r, x) in b.iter_mut().enumerate() {
                         *x = *reflector.b(lane * elements + r).add(place);
                     }
-                    padding.fill(*reflector.rho().add(place));
+                    rest.fill(T::ZERO);
+                    (rest[0], rest[1]) = (*reflector.s().add(place), *reflector.x().add(place));
                 }
             }
         }
@@ -48,9 +50,10 @@ impl<T: Scalar> Group<'_, T> {
     /// As `by_column`.
     pub unsafe fn for_tensor_cores(&self, out: &mut [T]) {
         let (job, block) = (self.job, self.job.block);
-        let (width, plus) = (job.plus + job.minus, job.plus);
+        let width = job.plus + job.minus;
         let (b, rest) = out.split_at_mut(width * GROUP);
-        let (tau, rho) = rest.split_at_mut(GROUP * GROUP);
+        let (tau, rest) = rest.split_at_mut(GROUP * GROUP);
+        let (s, x) = rest.split_at_mut(GROUP);
         tau.fill(T::ZERO);
         for first in (0..GROUP).step_by(block) {
             let reflector = self.reflector(first);
@@ -62,7 +65,7 @@ impl<T: Scalar> Group<'_, T> {
                     }
                 }
                 for j in 0..block {
-                    rho[first + j] = *reflector.rho().add(j);
+                    (s[first + j], x[first + j]) = (*reflector.s().add(j), *reflector.x().add(j));
                     for i in 0..j {
                         tau[GROUP * (first + i) + first + j] = *reflector.tau(j).add(i);
                     }
@@ -73,8 +76,7 @@ impl<T: Scalar> Group<'_, T> {
         for j in block..GROUP {
             for i in 0..j / block * block {
                 let product = |r: usize| b[tensor_b(i, r)] * b[tensor_b(j, r)];
-                let sum = |range: Range<usize>| range.fold(T::ZERO, |sum, r| sum + product(r));
-                tau[GROUP * i + j] = (sum(0..plus) - sum(plus..width)) * rho[j];
+                tau[GROUP * i + j] = (0..width).fold(T::ZERO, |sum, r| sum + product(r)) * s[j];
             }
         }
     }

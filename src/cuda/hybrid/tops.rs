@@ -1,7 +1,7 @@
 //! What the CPU does of the hybrid sweep: the top of each panel, pass after pass.
 //!
-//! A pass takes the columns of V that the threads which share a row of the device keep in registers, plus
-//! signs first. The sweep over all columns of V is that of one pass after another, panel by panel, and breaks
+//! A pass takes the columns of V that the threads which share a row of the device keep in registers, all of one sign,
+//! plus signs first. The sweep over all columns of V is that of one pass after another, panel by panel, and breaks
 //! down where the whole modification does: what the first passes add, the others only take away.
 //!
 //! Threads share the work in pieces that wait for each other. In the diagonal block each takes a pass, and
@@ -92,7 +92,7 @@ impl<T: Scalar> Tops<T> {
             self.each.resize_with(passes.count(), Pass::default);
         }
         for pass in &mut self.each[..passes.count()] {
-            pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.width()));
+            pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.width(), 0));
             pass.reflectors_at = pass.reflectors.as_mut_ptr();
         }
         self.old.resize(panel_cols, T::ZERO);
@@ -156,7 +156,8 @@ impl<T: Scalar> Tops<T> {
     /// the diagonal block of the panel at position `index`.
     fn job(&self, pass: usize, top: Columns<T>, index: usize, panel_cols: usize) -> Job<T> {
         let Shape { block, lanes, .. } = self.shape;
-        let plus = self.passes.plus(pass);
+        let width = self.passes.width();
+        let (plus, minus) = if self.passes.is_minus(pass) { (0, width) } else { (width, 0) };
         // Later passes go on with what the first has written.
         let l = match pass {
             0 => top,
@@ -176,7 +177,7 @@ impl<T: Scalar> Tops<T> {
             block,
             lanes,
             plus,
-            minus: self.passes.width() - plus,
+            minus,
         }
     }
 

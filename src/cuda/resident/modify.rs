@@ -147,7 +147,7 @@ impl Resident {
         if let (To::Spare, Some(spare)) = (to, &mut factor.spare) {
             factor.l.exchange(spare);
         }
-        Ok(health.report())
+        Ok(health.report(start))
     }
 }
 

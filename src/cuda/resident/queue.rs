@@ -1,7 +1,9 @@
 //! What a modification has on the device beside L, and what it asks for, on one stream.
 //!
 //! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is
-//! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
+//! positive definite in the end is so all the way. Those with a minus sign begin with the last, so that a downdate takes
+//! back what an update has added in the order in which it is on top, and a loop that does both comes back to where it was
+//! but for few roundings. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::columns::Columns;
@@ -286,6 +288,7 @@ impl<T: Scalar> Queue<T> {
             number: start,
             count,
             plus: cut.of_plus().saturating_sub(first),
+            last: (cut.of_plus() + cut.count() - 1) as isize - 2 * first as isize,
         }
     }
 }

@@ -98,6 +98,9 @@ pub(super) struct Sweeps<'a, T> {
     /// How many, and how many with a plus sign, which come first.
     pub count: usize,
     pub plus: usize,
+    /// Those with a minus sign take V from the end: sweep i has columns `V_COLS (last − i)` and on, which may lie before
+    /// `v` where launches before had the others; a sweep with a plus sign has columns `V_COLS i` and on.
+    pub last: isize,
     /// The words of the schedule.
     pub schedule: Schedule,
     pub tasks: DeviceSlice<'a, i32>,
@@ -125,6 +128,7 @@ struct Arguments {
     plus: c_int,
     width: c_int,
     places: c_int,
+    last: c_int,
     tasks: u64,
 }
 
@@ -148,7 +152,12 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        debug_assert!(self.v.len() >= (sweeps * V_COLS - 1) * self.v_stride + self.n, "V is too short");
+        let furthest = if self.plus > 0 { self.plus.min(sweeps) as isize - 1 } else { self.last };
+        let furthest =
+            if self.plus < sweeps { furthest.max(self.last - self.plus as isize) } else { furthest };
+        let columns = V_COLS as isize * (furthest + 1);
+        let end = (columns - 1) * self.v_stride as isize + self.n as isize;
+        debug_assert!(self.v.len() as isize >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
@@ -175,6 +184,7 @@ impl<T: Scalar> Sweeps<'_, T> {
             plus: self.plus as c_int,
             width: self.schedule.width() as c_int,
             places: self.schedule.places() as c_int,
+            last: self.last as c_int,
             tasks: self.tasks.address(),
         }
     }

@@ -20,16 +20,16 @@ struct Step<T> {
     v_stride: usize,
     /// b_j of each pass. (width × cols × passes)
     b: Vec<T>,
-    /// ρ_j of each pass. (cols × passes)
-    rho: Vec<T>,
+    /// s_j of each pass, and x_j. (cols × passes)
+    s: Vec<T>,
+    x: Vec<T>,
     cols: usize,
     passes: usize,
-    plus: usize,
     rows: Range<usize>,
 }
 
 impl<T: Scalar> Step<T> {
-    fn new(form: Form, elements: usize, cols: usize, [passes, plus]: [usize; 2], rows: Range<usize>) -> Self {
+    fn new(form: Form, elements: usize, cols: usize, passes: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         let width = form.lanes() * elements;
         // Small ones: the entries stay of the order of one.
@@ -45,10 +45,10 @@ impl<T: Scalar> Step<T> {
             v: entries(2, passes * width * v_stride),
             v_stride,
             b: scaled(entries(3, passes * cols * width), 0.5 / (width as f64).sqrt()),
-            rho: scaled(entries(4, passes * cols), 0.25),
+            s: scaled(entries(4, passes * cols), 0.25),
+            x: scaled(entries(5, passes * cols), 0.25),
             cols,
             passes,
-            plus,
             rows,
         }
     }
@@ -57,29 +57,12 @@ impl<T: Scalar> Step<T> {
         self.form.lanes() * self.elements
     }
 
-    fn mixed(&self) -> bool {
-        self.plus > 0 && self.plus < self.passes * self.width()
-    }
-
-    /// Entry r of b_j with the sign of its column where signs are mixed.
-    fn signed(&self, pass: usize, j: usize, r: usize) -> T {
-        let b = self.b[(pass * self.cols + j) * self.width() + r];
-        if self.mixed() && pass * self.width() + r >= self.plus { -b } else { b }
-    }
-
-    /// The sign of all columns where they have one.
-    fn sign(&self) -> T {
-        if self.plus > 0 { T::ONE } else { -T::ONE }
-    }
-
     /// τ_ij for columns `first` + i and `first` + j.
     fn tau(&self, pass: usize, first: usize, i: usize, j: usize) -> T {
         let width = self.width();
-        let products = (0..width)
-            .map(|r| self.b[(pass * self.cols + first + i) * width + r] * self.signed(pass, first + j, r));
-        let sum = products.fold(T::ZERO, |sum, x| sum + x);
-        let sign = if self.mixed() { T::ONE } else { self.sign() };
-        sign * sum * self.rho[pass * self.cols + first + j]
+        let b = |j: usize, r: usize| self.b[(pass * self.cols + first + j) * width + r];
+        let sum = (0..width).fold(T::ZERO, |sum, r| sum + b(i, r) * b(j, r));
+        sum * self.s[pass * self.cols + first + j]
     }
 
     /// As the kernel takes them.
@@ -90,7 +73,7 @@ impl<T: Scalar> Step<T> {
         for (pass, first) in (0..self.passes).flat_map(|p| (0..self.cols).step_by(GROUP).map(move |j| (p, j)))
         {
             let b = |j: usize, r: usize| self.b[(pass * self.cols + first + j) * width + r];
-            let rho = |j: usize| self.rho[pass * self.cols + first + j];
+            let own = |of: &[T], j: usize| of[pass * self.cols + first + j];
             let mut group = vec![T::ZERO; scalars];
             for j in 0..GROUP {
                 match self.form {
@@ -98,14 +81,14 @@ impl<T: Scalar> Step<T> {
                         let stride = reflector_stride::<T>(elements);
                         for lane in 0..lanes {
                             let row = &mut group[(j * lanes + lane) * stride..][..stride];
-                            row.iter_mut().enumerate().for_each(|(r, x)| {
-                                *x = if r < elements { b(j, lane * elements + r) } else { rho(j) };
-                            });
+                            (0..elements).for_each(|r| row[r] = b(j, lane * elements + r));
+                            (row[elements], row[elements + 1]) = (own(&self.s, j), own(&self.x, j));
                         }
                     }
                     Form::Tensor => {
                         (0..width).for_each(|r| group[tensor_b(j, r)] = b(j, r));
-                        group[width * GROUP + GROUP * GROUP + j] = rho(j);
+                        group[width * GROUP + GROUP * GROUP + j] = own(&self.s, j);
+                        group[width * GROUP + GROUP * GROUP + GROUP + j] = own(&self.x, j);
                         for i in 0..j {
                             group[width * GROUP + GROUP * i + j] = self.tau(pass, first, i, j);
                         }
@@ -135,7 +118,8 @@ impl<T: Scalar> Step<T> {
         for j in 0..self.cols {
             let mut dots: Vec<T> = (0..lanes)
                 .map(|lane| {
-                    let product = |r: usize| (self.v[at(r)], self.signed(pass, j, r));
+                    let b = |r: usize| self.b[(pass * self.cols + j) * width + r];
+                    let product = |r: usize| (self.v[at(r)], b(r));
                     let first = lane * elements;
                     let mut sums: [T; 4] = core::array::from_fn(|r| {
                         let (v, b) = product(first + r);
@@ -153,10 +137,10 @@ impl<T: Scalar> Step<T> {
                 dots = (0..lanes).map(|lane| dots[lane] + dots[lane ^ other]).collect();
                 other *= 2;
             }
-            let sign = if self.mixed() { T::ONE } else { self.sign() };
-            let l = self.panel[i + j * self.panel_stride];
-            let u = self.rho[pass * self.cols + j] * fma(sign, dots[0], l);
-            self.panel[i + j * self.panel_stride] = u - l;
+            let (l, own) = (self.panel[i + j * self.panel_stride], pass * self.cols + j);
+            let d = fma(self.s[own], dots[0], self.x[own] * l);
+            let u = fma(T::TWO, l, d);
+            self.panel[i + j * self.panel_stride] = l + d;
             for r in 0..width {
                 let b = self.b[(pass * self.cols + j) * width + r];
                 self.v[at(r)] = fma(-u, b, self.v[at(r)]);
@@ -168,26 +152,26 @@ impl<T: Scalar> Step<T> {
     fn by_eight_columns(&mut self, pass: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
         let (width, v_stride) = (self.width(), self.v_stride);
         let at = |r: usize| i + (pass * width + r) * v_stride;
-        let sign = if self.mixed() { T::ONE } else { self.sign() };
         for first in (0..self.cols).step_by(GROUP) {
-            let mut u: [T; GROUP] = core::array::from_fn(|j| {
+            let old: [T; GROUP] = core::array::from_fn(|j| self.panel[i + (first + j) * self.panel_stride]);
+            let mut d: [T; GROUP] = core::array::from_fn(|j| {
+                let own = pass * self.cols + first + j;
                 let mut sums = [T::ZERO; 4];
                 for r in 0..width {
                     let sum = &mut sums[r / 4 % 4];
-                    *sum = fma(self.v[at(r)], self.signed(pass, first + j, r), *sum);
+                    *sum = fma(self.v[at(r)], self.b[own * width + r], *sum);
                 }
-                let l = self.panel[i + (first + j) * self.panel_stride];
-                let met = fma(sign, (sums[0] + sums[1]) + (sums[2] + sums[3]), l);
-                self.rho[pass * self.cols + first + j] * met
+                fma(self.s[own], (sums[0] + sums[1]) + (sums[2] + sums[3]), self.x[own] * old[j])
             });
             for before in 0..GROUP {
+                let u = fma(T::TWO, old[before], d[before]);
                 for j in before + 1..GROUP {
-                    u[j] = fma(-self.tau(pass, first, before, j), u[before], u[j]);
+                    d[j] = fma(-self.tau(pass, first, before, j), u, d[j]);
                 }
             }
-            for (j, u) in u.into_iter().enumerate() {
-                let l = &mut self.panel[i + (first + j) * self.panel_stride];
-                *l = u - *l;
+            for j in 0..GROUP {
+                let u = fma(T::TWO, old[j], d[j]);
+                self.panel[i + (first + j) * self.panel_stride] = old[j] + d[j];
                 for r in 0..width {
                     let b = self.b[(pass * self.cols + first + j) * width + r];
                     self.v[at(r)] = fma(-u, b, self.v[at(r)]);
@@ -221,7 +205,6 @@ impl<T: Scalar> Step<T> {
                 passes: self.passes,
                 form: self.form,
                 elements: self.elements,
-                plus: self.plus,
                 rows: self.rows.clone(),
             };
             kernels.trailing(&stream, &step, tuning).unwrap();
@@ -238,25 +221,23 @@ impl<T: Scalar> Step<T> {
 fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
     for (&form, elements_per_thread) in forms.iter().flat_map(|form| ELEMENTS.map(|e| (form, e))) {
-        let all = form.lanes() * elements_per_thread;
-        for (cols, [passes, plus], rows, threads_per_block) in [
-            (8, [1, all], 0..1, 32),
-            (24, [1, 0], 5..300, 64),
-            (64, [2, 2 * all], 13..141, 32),
-            (104, [3, 0], 0..40, 128),
-            (72, [1, 1], 2..90, 64),
-            (16, [3, all + 2], 0..33, 32),
-            (8, [1, all], 9..9, 32),
-            (40, [2, all + 1], 0..21, 64),
+        for (cols, passes, rows, threads_per_block) in [
+            (8, 1, 0..1, 32),
+            (24, 1, 5..300, 64),
+            (64, 2, 13..141, 32),
+            (104, 3, 0..40, 128),
+            (16, 3, 0..33, 32),
+            (8, 1, 9..9, 32),
+            (40, 2, 0..21, 64),
         ] {
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let step = || Step::<T>::new(form, elements_per_thread, cols, [passes, plus], rows.clone());
+            let step = || Step::<T>::new(form, elements_per_thread, cols, passes, rows.clone());
             let (mut expected, mut found) = (step(), step());
             expected.on_host(fma);
             found.on_device(&device, &tuning);
-            let what = format!("{form:?}, {elements_per_thread} elements, {cols} columns, plus {plus}");
+            let what = format!("{form:?}, {elements_per_thread} elements, {cols} columns");
             assert!(expected.panel == found.panel, "L: {what}");
             assert!(expected.v == found.v, "V: {what}");
         }
@@ -302,7 +283,6 @@ fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
         passes: 1,
         form: Form::Columns { lanes: 1 },
         elements: 5,
-        plus: 5,
         rows: 0..1,
     };
     let tuning = Tuning { elements_per_thread: 5, ..Tuning::walder() };

@@ -51,9 +51,13 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
     if cfg!(debug_assertions) { debug } else { optimized }
 }
 
-/// So many steps with this engine, or a tenth of them on the fake driver, where one thread of the host is all the
-/// threads of a device.
+/// So many steps with this engine, or few of them on the fake driver, where one thread of the host is all the threads of a
+/// device.
 pub fn steps<E>(steps: usize) -> usize {
-    let fake = cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains("cuda");
-    if fake { steps / 10 } else { steps }
+    let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
+    match () {
+        () if on("cuda::resident") => steps / 100,
+        () if on("cuda") => steps / 20,
+        () => steps,
+    }
 }

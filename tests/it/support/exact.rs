@@ -1,13 +1,63 @@
 //! The exact outcome of a modification, to some thirty digits: what forward errors are measured against.
 
 use super::real::Real;
-use cholupdate::faer::{MatRef, fx128};
+use cholupdate::faer::{Mat, MatRef, Side, fx128};
+
+fn wide<T: Real>(x: T) -> fx128 {
+    fx128::from(x.f64())
+}
+
+/// A symmetric matrix to some thirty digits: the lower triangle by rows.
+pub struct Symmetric(Vec<Vec<fx128>>);
+
+impl Symmetric {
+    /// X Xᵀ.
+    pub fn product<T: Real>(x: MatRef<'_, T>) -> Self {
+        let mut a = Self((0..x.nrows()).map(|i| vec![fx128::from(0.0); i + 1]).collect());
+        a.add(x, T::ONE);
+        a
+    }
+
+    /// A ← A + σ X Xᵀ.
+    pub fn add<T: Real>(&mut self, x: MatRef<'_, T>, sigma: T) {
+        let columns: Vec<Vec<fx128>> = x.col_iter().map(|x| x.iter().map(|&x| wide(x)).collect()).collect();
+        for (column, i) in columns.iter().flat_map(|column| (0..column.len()).map(move |i| (column, i))) {
+            let entry = wide(sigma) * column[i];
+            if entry.0 != 0.0 {
+                self.0[i].iter_mut().zip(column).for_each(|(a, &x)| *a += entry * x);
+            }
+        }
+    }
+
+    /// A ← s² A.
+    pub fn scale<T: Real>(&mut self, s: T) {
+        let square = wide(s) * wide(s);
+        self.0.iter_mut().flatten().for_each(|a| *a *= square);
+    }
+
+    /// A factor of it in double precision.
+    pub fn factor(&self) -> Mat<f64> {
+        let n = self.0.len();
+        let a = Mat::from_fn(n, n, |i, j| self.0[i.max(j)][i.min(j)].0);
+        a.llt(Side::Lower).unwrap().L().to_owned()
+    }
+
+    /// max over i, j of |A − B|_ij / √(B_ii B_jj).
+    pub fn largest_difference(&self, other: &Self) -> f64 {
+        let mut worst = 0.0f64;
+        for (i, (row, others)) in self.0.iter().zip(&other.0).enumerate() {
+            for (j, (&x, &y)) in row.iter().zip(others).enumerate() {
+                worst = worst.max((x - y).0.abs() / (other.0[i][i].0 * other.0[j][j].0).sqrt());
+            }
+        }
+        worst
+    }
+}
 
 /// The Cholesky factor of LLᵀ + V diag(w) Vᵀ, both formed in fx128, or `None` where that is not positive definite.
 ///
 /// By rows: entry (i, j), j ≤ i, at [i][j]. Plain loops, for small orders.
 pub fn exact_factor<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> Option<Vec<Vec<fx128>>> {
-    let wide = |x: T| fx128::from(x.f64());
     let product = |i: usize, j: usize| {
         let from_l = (0..=j).fold(fx128::from(0.0), |sum, c| sum + wide(l[(i, c)]) * wide(l[(j, c)]));
         (0..v.ncols()).fold(from_l, |sum, r| sum + wide(weights[r]) * wide(v[(i, r)]) * wide(v[(j, r)]))

@@ -1,10 +1,24 @@
 //! Factors and modifications with known properties, from a seed.
 
+use super::exact::exact_factor;
 use super::real::Real;
-use cholupdate::faer::Mat;
+use cholupdate::faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use cholupdate::faer::{Mat, Par, Scale, Side, fx128};
 use cholupdate::{Cholesky, Engine, Error, Modification};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+
+/// Where the direction of a downdate of rank one lies: along the first or the last column of L, but for little, or anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    First,
+    Last,
+    Any,
+}
+
+impl Direction {
+    pub const ALL: [Self; 3] = [Self::First, Self::Last, Self::Any];
+}
 
 /// L Lᵀ + V diag(w) Vᵀ, ready to be asked for.
 #[derive(Clone)]
@@ -88,6 +102,102 @@ impl<T: Real> Problem<T> {
             p.col_mut(r).copy_from(contraction.col(c));
         }
         Self::new(&l, &(&l * p), &weights)
+    }
+
+    /// Minus columns that nearly cancel plus columns, to such an extent that plus and minus alone are far larger than L: column
+    /// 2 c + 1 is column 2 c but for L q with 2 ‖L⁻¹v‖ ‖q‖ < 1, so that the outcome is positive definite. About half of the
+    /// pivots of L are `pivot` times what they would be. (k = 2 pairs)
+    pub fn cancelling(n: usize, pairs: usize, pivot: f64, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let mut l = factor(n, &mut rng);
+        for j in 0..n {
+            if rng.random_bool(0.5) {
+                l.col_mut(j).iter_mut().for_each(|x| *x *= pivot);
+            }
+        }
+        let plus = uniform(n, pairs, &mut rng);
+        let mut p = plus.clone();
+        solve_lower_triangular_in_place(l.as_ref(), p.as_mut(), Par::Seq);
+        let mut q = uniform(n, pairs, &mut rng);
+        for c in 0..pairs {
+            let length = 0.2 / (pairs as f64 * p.col(c).norm_l2().max(1.0) * q.col(c).norm_l2());
+            q.col_mut(c).iter_mut().for_each(|x| *x *= length);
+        }
+        let minus = &plus + &l * q;
+        let v =
+            Mat::from_fn(n, 2 * pairs, |i, r| if r % 2 == 0 { plus[(i, r / 2)] } else { minus[(i, r / 2)] });
+        Self::new(&l, &v, &Kind::Mixed.weights::<f64>(2 * pairs))
+    }
+
+    /// A downdate of rank one that leaves `left` of its direction: v = L p with ‖p‖² = 1 − `left`.
+    pub fn exhausting(n: usize, left: f64, direction: Direction, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let l = factor(n, &mut rng);
+        let mut p = uniform(n, 1, &mut rng);
+        let main = match direction {
+            Direction::First => Some(0),
+            Direction::Last => Some(n - 1),
+            Direction::Any => None,
+        };
+        if let Some(main) = main {
+            let aside = 0.5 * left.sqrt() / p.norm_l2();
+            p.col_mut(0).iter_mut().for_each(|x| *x *= aside);
+            p[(main, 0)] = 1.0;
+        }
+        let length = (1.0 - left).sqrt() / p.norm_l2();
+        p.col_mut(0).iter_mut().for_each(|x| *x *= length);
+        Self::new(&l, &(&l * p), &[-1.0])
+    }
+
+    /// k − 1 plus columns and a minus column that leaves `left` of a direction of L Lᵀ + V₊ V₊ᵀ.
+    pub fn at_the_edge(n: usize, k: usize, left: f64, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let l = factor(n, &mut rng);
+        let plus = uniform(n, k - 1, &mut rng);
+        let middle = (&l * l.transpose() + &plus * plus.transpose()).llt(Side::Lower).unwrap().L().to_owned();
+        let p = uniform(n, 1, &mut rng);
+        let minus = middle * &p * Scale((1.0 - left).sqrt() / p.norm_l2());
+        let v = Mat::from_fn(n, k, |i, r| if r + 1 < k { plus[(i, r)] } else { minus[(i, 0)] });
+        Self::new(&l, &v, &(0..k).map(|r| if r + 1 < k { 1.0 } else { -1.0 }).collect::<Vec<_>>())
+    }
+
+    /// 1 − vᵀ M⁻¹ v for the one minus column v and M = L Lᵀ + V₊ V₊ᵀ, to some thirty digits: the least eigenvalue of the
+    /// outcome relative to M. `None` where M is not positive definite.
+    pub fn margin(&self) -> Option<f64> {
+        let (n, k) = self.v.shape();
+        let minus = (0..k).find(|&r| self.weights[r] < T::ZERO)?;
+        let mut plus = self.weights.clone();
+        plus[minus] = T::ZERO;
+        let middle = exact_factor(self.l.as_ref(), self.v.as_ref(), &plus)?;
+        let mut p: Vec<fx128> = Vec::new();
+        for i in 0..n {
+            let known = middle[i].iter().zip(&p);
+            let rest = known.fold(fx128::from(self.v[(i, minus)].f64()), |rest, (&l, &p)| rest - l * p);
+            p.push(rest / middle[i][i]);
+        }
+        let left = p.iter().fold(fx128::from(1.0), |left, &p| left - p * p);
+        Some(left.0)
+    }
+
+    /// V that outgrows some column of L, by up to ten to the sixth.
+    pub fn outgrowing(n: usize, k: usize, kind: Kind, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let mut problem = Problem::<f64>::feasible(n, k, kind, 0.5, seed);
+        let column = rng.random_range(0..n);
+        let shrunk = 10f64.powf(rng.random_range(-6.0..0.0));
+        // The minus columns are made of those of L, so that what they take away shrinks as well.
+        let p = |v: &Mat<f64>, l: &Mat<f64>| {
+            let mut p = v.clone();
+            solve_lower_triangular_in_place(l.as_ref(), p.as_mut(), Par::Seq);
+            p
+        };
+        let p = p(&problem.v, &problem.l);
+        problem.l.col_mut(column).iter_mut().for_each(|x| *x *= shrunk);
+        let small = &problem.l * p;
+        for r in (0..k).filter(|&r| problem.weights[r] < 0.0) {
+            problem.v.col_mut(r).copy_from(small.col(r));
+        }
+        Self::new(&problem.l, &problem.v, &problem.weights)
     }
 
     /// The factor before.

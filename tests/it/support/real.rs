@@ -1,7 +1,8 @@
 //! The scalars under test. Both convert to f64 without loss, which is where tests reason about them.
 
 use cholupdate::Scalar;
-use cholupdate::faer::MatRef;
+use cholupdate::faer::{Mat, MatRef};
+use nalgebra::{DMatrix, DVector};
 
 /// A scalar of the library, and the conversions that tests need.
 pub trait Real: Scalar {
@@ -13,6 +14,21 @@ pub trait Real: Scalar {
     /// The same number.
     fn f64(self) -> f64;
     fn bits(self) -> u64;
+    /// L Lᵀ ← L Lᵀ + σ x xᵀ by nalgebra. (n × n, n)
+    fn nalgebra_rank_one_update(l: &mut Mat<Self>, x: &[Self], sigma: Self);
+}
+
+/// nalgebra's own scalar trait has methods of the same names as the library's, hence a function for each type.
+macro_rules! by_nalgebra {
+    ($t:ty) => {
+        fn nalgebra_rank_one_update(l: &mut Mat<$t>, x: &[$t], sigma: $t) {
+            let entries = DMatrix::from_fn(l.nrows(), l.ncols(), |i, j| l[(i, j)]);
+            let mut factor = nalgebra::Cholesky::pack_dirty(entries);
+            factor.rank_one_update(&DVector::from_column_slice(x), sigma);
+            let new = factor.l();
+            *l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| new[(i, j)]);
+        }
+    };
 }
 
 impl Real for f64 {
@@ -27,6 +43,7 @@ impl Real for f64 {
     fn bits(self) -> u64 {
         self.to_bits()
     }
+    by_nalgebra!(f64);
 }
 
 impl Real for f32 {
@@ -41,6 +58,7 @@ impl Real for f32 {
     fn bits(self) -> u64 {
         u64::from(self.to_bits())
     }
+    by_nalgebra!(f32);
 }
 
 /// Every bit of every entry, column by column.

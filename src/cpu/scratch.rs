@@ -1,0 +1,44 @@
+//! The way of a tile of L through the reflectors of both signs.
+
+use super::diagonal::MAX_LANES;
+use super::reflector::Signed;
+use super::simd::WIDE;
+use super::trailing::Tile;
+use crate::scalar::Scalar;
+use core::mem::MaybeUninit;
+
+/// Where a tile of L is between its two reflectors, of the plus and of the minus columns of V, and after the last where
+/// nothing is to be written.
+#[repr(align(64))]
+pub(crate) struct Scratch<T>(MaybeUninit<[T; WIDE.1 * ROWS]>);
+
+/// Rows of the tallest tile.
+const ROWS: usize = WIDE.0 * MAX_LANES;
+
+impl<T: Scalar> Scratch<T> {
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    /// The way of a tile through the reflectors: for each sign that is there, the tile of L and of these columns of V.
+    /// It is of at most `WIDE.1` columns and `ROWS` rows, as all tiles of the micro-kernels are.
+    #[inline(always)]
+    pub fn ways(&mut self, signed: [Signed; 2], mut at: Tile<T>) -> impl Iterator<Item = (Signed, Tile<T>)> {
+        let (own, stride) = (self.0.as_mut_ptr().cast::<T>(), ROWS as isize);
+        if at.dst.is_null() {
+            (at.dst, at.dst_stride) = (own, stride);
+        }
+        let v = at.v;
+        let both = signed[0].rank > 0 && signed[1].rank > 0;
+        signed.into_iter().filter(|signed| signed.rank > 0).map(move |signed| {
+            let mut way = Tile { v: v.wrapping_add(signed.first * at.v_stride), ..at };
+            if both && !signed.minus {
+                (way.dst, way.dst_stride, way.stream) = (own, stride, false);
+            } else if both {
+                (way.src, way.src_stride, way.ahead) = (own, stride, 0);
+            }
+            (signed, way)
+        })
+    }
+}
