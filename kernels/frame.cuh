@@ -2,12 +2,13 @@
 #pragma once
 #include "tiles.cuh"
 
-// The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 32.
-constexpr double MOST_PLUS = 31.0, MOST_MINUS = 0.75;
+// The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 8. What the
+// coefficients of a panel lose grows with it, and comes again in every call of a loop that adds and takes away the same V.
+constexpr double MOST_PLUS = 7.0, MOST_MINUS = 0.75;
 // For the P of one panel: |P|^2 at most, since with p_1 and p_2 its first two rows, 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1
 // p_1^T) is what the second column is scaled by, and off by |P|^2 u; the pivots^2 of R at least; and at least this share of
 // the entry that each was left of, so that the columns of P point into different directions, however unlike their lengths.
-constexpr double SMALL_P = 64.0;
+constexpr double SMALL_P = 16.0;
 // The same where L is one panel, whose errors are to be within 12 u and not within 64 u: reflectors drift less as well.
 constexpr double MOST_PLUS_ALONE = 1.0, MOST_MINUS_ALONE = 0.5;
 constexpr double LARGE_PIVOT = 0.25;

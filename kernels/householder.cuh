@@ -107,7 +107,9 @@ __device__ __forceinline__ int eliminate(double (*d)[ROWS + 1], double (*staged)
             const double near = reciprocal(beta);
             const double inverse = fma(fma(-beta, near, 1.0), near, near);
             const double added = sign * norm * inverse; // alpha - pivot
-            found = {pivot + added, beta * inverse_alpha, -added * inverse_alpha};
+            // As on the CPU: a large change is not known as well as the root.
+            const double corrected = fabs(added) < 0.25 * pivot ? pivot + added : alpha;
+            found = {corrected, beta * inverse_alpha, -added * inverse_alpha};
             tau = inverse_alpha * dot;
 #pragma unroll
             for (int r = 0; r < E; ++r) b[r] *= inverse;

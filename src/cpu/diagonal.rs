@@ -126,13 +126,17 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
+/// Of a pivot, as a share of it: up to here it is corrected, beyond it is made anew.
+const SMALL_CHANGE: f64 = 0.25;
+
 /// A column's new pivot.
 pub(crate) struct Pivot<T> {
     /// α, as the reflector has it.
     pub alpha: T,
     /// (l − α) / α
     pub x: T,
-    /// α, as L has it: to the last bit where it is more than half of l. It hangs on no chain.
+    /// α, as L has it: l and a correction where that is small, whose roundings do not matter then, and the root itself, from
+    /// which the reflector is made, elsewhere. It hangs on no chain.
     pub new: T,
 }
 
@@ -157,7 +161,8 @@ pub(crate) fn pivot<T: Scalar>(
     }
     let alpha = square.sqrt();
     let change = q / (l + alpha); // α − l
-    let new = if alpha + alpha > l { l + change } else { alpha };
+    let small = change.abs() < T::from_f64(SMALL_CHANGE) * l;
+    let new = if small { l + change } else { alpha };
     Some(Pivot { alpha, x: -(change / alpha), new })
 }
 

@@ -1,5 +1,6 @@
 //! What a modification reports, against the factors before and after.
 
+use crate::support::compensated::sum;
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::faer::Mat;
@@ -21,7 +22,7 @@ fn the_report_is_what_the_factors_say<T: Real, E: Engine<T> + Clone>(engine: &E)
                 let (new, report) = problem.modified(engine).unwrap();
                 let ratio = |j: usize| new[(j, j)].f64() / problem.l[(j, j)].f64();
                 let smallest = (0..n).map(|j| ratio(j).powi(2)).fold(f64::INFINITY, f64::min);
-                let log_det: f64 = (0..n).map(|j| 2.0 * ratio(j).ln()).sum();
+                let log_det = sum((0..n).map(|j| 2.0 * ratio(j).ln()));
 
                 // One rounding of a quotient, doubled by the square, and one of the square; the same again here.
                 let off = (report.min_pivot_ratio.f64() - smallest).abs();

@@ -265,13 +265,14 @@ impl<T: Scalar> RankOne<T> {
             unsafe {
                 let scale = if j == columns.start { out.scale } else { T::ONE };
                 let (l, a) = (*self.src(j, j), *self.row(j) * scale);
-                let Pivot { alpha, x, new } = pivot(l, self.sign * a * a, 1, minus, |_| a).ok_or(j)?;
-                health.record(l, new);
+                let Pivot { alpha, .. } = pivot(l, self.sign * a * a, 1, minus, |_| a).ok_or(j)?;
+                health.record(l, alpha);
+                let (p, g) = (a / (l + alpha), self.sign * a / alpha);
                 let place = j - columns.start;
-                (out.p[place], out.x[place], out.g[place]) = (a / (l + alpha), x, self.sign * a / alpha);
+                (out.p[place], out.x[place], out.g[place]) = (p, -(g * p), g);
                 self.rows(simd, columns.start, j..j + 1, out, j + 1..columns.end);
                 if !self.l.dst.is_null() {
-                    *self.dst(j, j) = new;
+                    *self.dst(j, j) = alpha;
                 }
             }
         }

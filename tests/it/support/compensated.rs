@@ -32,6 +32,15 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
 
+/// The sum as if in twice the precision.
+pub fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let (sum, error) = terms.fold((0.0, 0.0), |(sum, error), x| {
+        let (sum, lost) = two_sum(sum, x);
+        (sum, error + lost)
+    });
+    sum + error
+}
+
 /// a · b = product + error exactly.
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let ((a1, a2), (b1, b2)) = (split(a), split(b));
