@@ -15,7 +15,7 @@ const GROUP: usize = 16;
 
 /// Largest factor by which t may grow or shrink in a panel that method C1 is used for. Its errors grow with the root of
 /// either: up to here they are those of the mixed form, at 16 they reach 10 u and at 256 22 u.
-const LARGEST_CHANGE: f64 = 1.5;
+const LARGEST_CHANGE: f64 = 1.75;
 
 /// A forward substitution's results: p and t for each column.
 struct Solution<T> {
