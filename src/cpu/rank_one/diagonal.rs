@@ -227,13 +227,10 @@ impl<T: Scalar> RankOne<T> {
             (0..width).for_each(|i| v[i] = *self.row(block + i));
             for j in 0..width {
                 let at = place + j;
-                let (p, c, x, g) =
-                    (coefficients.p[at], coefficients.c[at], coefficients.x[at], coefficients.g[at]);
-                // v_j is zero by now but for rounding. Where little is left of the pivot, a correction would leave
-                // less: its own rounding is one of the old pivot.
+                let (p, x, g) = (coefficients.p[at], coefficients.x[at], coefficients.g[at]);
+                // v_j is zero by now but for rounding, and most of the pivot is left: t changes by little.
                 let old = *self.src(block + j, block + j);
-                let correct = c > T::from_f64(0.5);
-                *self.dst(block + j, block + j) = if correct { T::fused::<S>(x, old, old) } else { c * old };
+                *self.dst(block + j, block + j) = T::fused::<S>(x, old, old);
                 for i in j + 1..width {
                     let old = *self.src(block + i, block + j);
                     v[i] = T::fused::<S>(-p, old, v[i]);
