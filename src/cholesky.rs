@@ -1,14 +1,15 @@
 //! The front type: a factor that stays current.
 
-use crate::change::{Change, Outline, Weights};
 use crate::check::{extent, finite, finite_lower};
-use crate::cpu::{Cpu, lower};
+use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::factorize::{self, blocked};
+use crate::host::layout::lower;
 use crate::input::{AsMatrix, AsMatrixMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Change, Outline, Weights};
 use faer::{Mat, MatRef};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.

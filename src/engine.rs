@@ -1,10 +1,10 @@
 //! Where a factor lives and who does the work.
 
-use crate::change::{Change, Weights};
 use crate::error::Error;
 use crate::factorize::blocked;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Change, Weights};
 use faer::{Mat, MatMut, MatRef, Par};
 
 pub(crate) mod sealed {

@@ -2,7 +2,6 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-mod change;
 mod check;
 mod cholesky;
 #[allow(unsafe_code, reason = "kernels on raw memory; threads share it row by row")]
@@ -12,8 +11,9 @@ pub mod cuda;
 mod engine;
 mod error;
 pub mod factorize;
+#[allow(unsafe_code, reason = "working memory, instruction sets, threads that share a task")]
+mod host;
 mod input;
-mod plan;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;

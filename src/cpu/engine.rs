@@ -1,13 +1,15 @@
 //! The CPU engine: L in host memory, one sweep per modification, and the failure contract.
 
-use super::storage::{copy_lower, lower, stride, zeros};
-use super::{Columns, Memory, Threads, modify};
-use crate::change::Change;
+use super::kernels::job::Columns;
+use super::{Memory, modify};
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
+use crate::host::layout::{copy_lower, lower, stride, zeros};
+use crate::host::threads::Threads;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
+use crate::sweep::signed::Change;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, Par};

@@ -1,14 +1,15 @@
 //! Modification of a factor in memory that the caller owns.
 
-use super::storage::{copy_lower, zeros};
-use super::{Columns, Cpu, Memory, Safeguard};
-use crate::change::{Change, Weights};
+use super::kernels::job::Columns;
+use super::{Cpu, Memory, Safeguard};
 use crate::check::extent;
 use crate::engine::EngineCore;
 use crate::error::Error;
+use crate::host::layout::{copy_lower, zeros};
 use crate::input::AsMatrix;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Change, Weights};
 use faer::{Mat, MatMut};
 
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.

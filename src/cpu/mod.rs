@@ -1,54 +1,28 @@
 //! The CPU engine's sweep: from a checked change to finished columns.
 
-mod backend;
-mod buffer;
-#[cfg(feature = "cuda")]
-mod crew;
-mod diagonal;
 mod engine;
-mod guard;
 mod in_place;
-mod job;
-mod low_rank;
-mod packed;
-mod rank_one;
-mod reflector;
-mod scratch;
-mod simd;
-mod steps;
-mod storage;
-mod team;
-mod threads;
-mod trailing;
+pub(crate) mod kernels;
+mod serial;
 mod tuning;
+mod workers;
 
 #[cfg(test)]
 mod tests;
 
-use self::backend::Sequential;
-pub(crate) use self::buffer::Buffer;
-#[cfg(feature = "cuda")]
-pub(crate) use self::crew::{Crew, Leader, wait_until};
 pub use self::engine::{Cpu, Safeguard};
 pub use self::in_place::{Workspace, modify_in_place};
-#[cfg(feature = "cuda")]
-pub(crate) use self::job::Chain;
-pub(crate) use self::job::{Columns, Job};
-pub(crate) use self::packed::Packed;
-#[cfg(feature = "cuda")]
-pub(crate) use self::packed::{Tiles, copy_scaled};
-#[cfg(feature = "cuda")]
-pub(crate) use self::reflector::Reflector;
-pub(crate) use self::simd::{Isa, Shape};
-pub(crate) use self::storage::lower;
-#[cfg(feature = "cuda")]
-pub(crate) use self::storage::stride;
-use self::team::{Chunk, Team};
-pub(crate) use self::threads::Threads;
-use crate::change::Change;
-use crate::plan::Plan;
+use self::kernels::job::{Columns, Job};
+use self::kernels::packed::Packed;
+use self::serial::Sequential;
+use self::workers::{Chunk, Team};
+use crate::host::buffer::Buffer;
+use crate::host::isa::{Isa, Shape};
+use crate::host::threads::Threads;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::plan::Plan;
+use crate::sweep::signed::Change;
 use crate::sweep::{Breakdown, sweep};
 
 /// Working memory of a sweep, kept between calls.

@@ -1,13 +1,13 @@
 //! The sweep from inside: every instruction set, and a backend whose panels live elsewhere.
 
-use super::job::Chain;
-use super::simd::Isa;
-use super::storage::{lower, zeros};
-use super::team::{Chunk, Team};
+use super::kernels::job::Chain;
+use super::workers::{Chunk, Team};
 use super::{Columns, Job, Memory, Sequential, plan, prepare};
-use crate::change::{Change, Weights};
-use crate::plan::Panel;
+use crate::host::isa::Isa;
+use crate::host::layout::{lower, zeros};
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
+use crate::sweep::signed::{Change, Weights};
 use crate::sweep::{Backend, Breakdown, sweep};
 use core::ops::Range;
 use faer::{Mat, MatRef, Par};

@@ -1,10 +1,10 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
-use super::job::Columns;
-use super::low_rank;
-use super::simd::Isa;
-use super::threads::Threads;
-use crate::plan::Plan;
+use super::kernels::job::Columns;
+use super::kernels::low_rank;
+use crate::host::isa::Isa;
+use crate::host::threads::Threads;
+use crate::sweep::plan::Plan;
 
 /// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
 ///

@@ -15,13 +15,9 @@
 //! | `stream` | streams, events and the copies between the memories |
 //! | `ptx` | the kernels as they ship |
 //! | `launch` | functions of loaded modules, and how they are launched |
-//! | `kernels` | the kernels of the hybrid engine, and for each the one function that launches it |
 //! | `dense` | a matrix in device memory, and its way there and back |
 //! | `matrix` | matrices in device memory that callers have |
-//! | `solver` | cuSOLVER's factorization, where the library is found |
 //! | `factorize` | initial factors on the GPU |
-//! | `tuning` | the parameters of a launch and of the panels |
-//! | `passes` | how the columns of V are cut up |
 //! | `resident` | the engine whose factor stays in device memory |
 //! | `hybrid` | the engine that streams a factor in host memory through the device |
 
@@ -33,23 +29,17 @@ mod device;
 mod factorize;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
 mod hybrid;
-#[allow(unsafe_code, reason = "launches of kernels on device memory")]
-mod kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod launch;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
-mod passes;
 mod ptx;
 #[allow(unsafe_code, reason = "launches and copies on device memory")]
 mod resident;
-#[allow(unsafe_code, reason = "calls into the library")]
-mod solver;
 #[allow(unsafe_code, reason = "copies that go on after the call")]
 mod stream;
-mod tuning;
 
 #[cfg(test)]
 #[allow(unsafe_code, reason = "launches and copies are unsafe to ask for")]
@@ -58,7 +48,6 @@ mod tests;
 pub use self::device::Device;
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
-pub use self::hybrid::{Hybrid, HybridFactor};
+pub use self::hybrid::{Hybrid, HybridFactor, Tuning};
 pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
 pub use self::resident::{Pending, Resident, ResidentFactor};
-pub use self::tuning::Tuning;

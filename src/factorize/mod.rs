@@ -29,10 +29,11 @@ pub use self::sequential::Sequential;
 pub use self::threads::Threaded;
 
 use crate::check::{extent, finite_lower};
-use crate::cpu::{Threads, lower};
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
 use crate::error::Error;
+use crate::host::layout::lower;
+use crate::host::threads::Threads;
 use crate::input::AsMatrix;
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};

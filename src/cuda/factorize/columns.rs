@@ -1,6 +1,5 @@
 //! Kernels launched column after column.
 
-use crate::cpu::lower;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Launch, launch};
@@ -8,6 +7,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::ptx::{CROUT, PIVOT_ROWS, TILED};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::host::layout::lower;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use cudarc::driver::sys;

@@ -2,14 +2,15 @@
 
 mod blocked;
 mod columns;
+mod cusolver;
 
 pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
 use self::blocked::Blocked;
+use self::cusolver::Solver;
 use super::dense::Dense;
 use super::device::Device;
-use super::solver::{self, Solver};
 use super::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -22,7 +23,7 @@ const WORTH_STARTING: usize = 2048;
 
 /// Whether cuSOLVER's library is found.
 pub(crate) fn has_cusolver() -> bool {
-    solver::is_present()
+    cusolver::is_present()
 }
 
 /// Who factors a matrix in device memory.

@@ -5,37 +5,44 @@
 //! |---|---|
 //! | `panels` | how L lies in host memory |
 //! | `reflectors` | the orders in which the device takes what the CPU has made |
-//! | `tops` | what the CPU does of a panel |
+//! | `host_part` | what the CPU does of a panel |
 //! | `pipe` | what is on the device: slots, V, streams, events |
-//! | `calls` | what is asked of the driver for a panel |
-//! | `backend` | the work on a panel: who does what, and who waits for whom |
+//! | `enqueue` | what is asked of the driver for a panel |
+//! | `schedule` | the work on a panel: who does what, and who waits for whom |
 
-mod backend;
-mod calls;
+mod enqueue;
+mod host_part;
+pub(super) mod kernels;
 mod panels;
+pub(super) mod passes;
 mod pipe;
 mod reflectors;
-mod tops;
+mod schedule;
+pub(super) mod tuning;
 
 #[cfg(test)]
 mod tests;
 
-use self::backend::{Sink, Streaming};
+use self::host_part::Tops;
 use self::panels::{Panels, top_rows};
+use self::passes::Passes;
 use self::pipe::{Pipe, device_bytes};
-use self::tops::Tops;
+use self::schedule::{Sink, Streaming};
+pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
-use super::passes::Passes;
-use super::tuning::Tuning;
-use crate::change::Change;
-use crate::cpu::{Buffer, Crew, Safeguard, Threads, stride};
+use crate::cpu::Safeguard;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::factorize::blocked;
-use crate::plan::{Panel, Plan};
+use crate::host::buffer::Buffer;
+use crate::host::layout::stride;
+use crate::host::pool::Crew;
+use crate::host::threads::Threads;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::signed::Change;
 use crate::sweep::sweep;
 use faer::{Mat, MatMut, Par};
 

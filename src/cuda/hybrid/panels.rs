@@ -1,11 +1,12 @@
 //! How the hybrid engine keeps L in host memory: packed, a panel at a time.
 
-use crate::cpu::{Buffer, stride};
 use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::error::Error;
-use crate::plan::Panel;
+use crate::host::buffer::Buffer;
+use crate::host::layout::stride;
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 use core::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};

@@ -9,11 +9,11 @@
 
 use super::panels::tail_stride;
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{Kernels, Place};
+use crate::cuda::hybrid::kernels::{Kernels, Place};
+use crate::cuda::hybrid::passes::Passes;
+use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
-use crate::cuda::passes::Passes;
 use crate::cuda::stream::{Event, Stream};
-use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
 

@@ -1,9 +1,10 @@
 //! The reflectors that the CPU has made, in the orders in which the device takes them.
 
-use crate::cpu::{Job, Reflector};
-use crate::cuda::kernels::{GROUP, reflector_stride, tensor_b};
-use crate::plan::Panel;
+use crate::cpu::kernels::job::Job;
+use crate::cpu::kernels::reflector::Reflector;
+use crate::cuda::hybrid::kernels::{GROUP, reflector_stride, tensor_b};
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 
 /// Eight columns' reflectors, as the CPU has them.
 pub(super) struct Group<'a, T> {

@@ -1,6 +1,6 @@
 //! The pipeline from inside: what each of its waits is for.
 
-use super::backend::Wait;
+use super::schedule::Wait;
 use std::sync::{Mutex, PoisonError};
 
 static WITHOUT: Mutex<Option<Wait>> = Mutex::new(None);
@@ -18,10 +18,10 @@ fn without(wait: Option<Wait>) {
 #[cfg(feature = "fake-cuda")]
 mod on_the_fake_driver {
     use super::*;
-    use crate::change::{Change, Weights};
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
     use crate::engine::EngineCore;
+    use crate::sweep::signed::{Change, Weights};
     use faer::{Mat, Par};
 
     const ORDER: usize = 83;

@@ -1,14 +1,15 @@
 //! The columns of V, on their way to the device and there.
 
-use super::cut::Cut;
-use crate::change::{Change, Weights};
+use super::rank_blocks::Cut;
 use crate::check::{COLUMNS_AT_ONCE, largest_entry};
-use crate::cpu::{Threads, copy_scaled};
+use crate::cpu::kernels::packed::copy_scaled;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Change, Weights};
 use core::mem;
 use core::ops::Range;
 use faer::{ColRef, MatRef};

@@ -5,11 +5,11 @@
 //! |---|---|
 //! | `steps` | the kernels of a modification, and for each the one function that launches it |
 //! | `columns` | the columns of V, on their way to the device and there |
-//! | `cut` | how the columns of V are cut up |
+//! | `rank_blocks` | how the columns of V are cut up |
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of a launch on the device |
 //! | `queue` | what a modification has on the device beside L, and what it asks for |
-//! | `intake` | columns that are on the device already, on their way into the engine's memory |
+//! | `take` | columns that are on the device already, on their way into the engine's memory |
 //! | `modify` | a modification: what begins it, and what its outcome is |
 //! | `pending` | a modification that goes on while the host does something else |
 //! | `on_device` | V and right-hand sides in device memory |
@@ -17,36 +17,36 @@
 //! | `systems` | triangular systems on the device |
 
 mod columns;
-mod cut;
-mod intake;
 mod modify;
 mod on_device;
 mod pending;
 mod queue;
+mod rank_blocks;
 mod schedule;
 mod solves;
 mod steps;
 mod systems;
+mod take;
 mod tasks;
 
-use self::intake::Intake;
 use self::modify::{Begun, To, V};
 pub use self::pending::Pending;
 use self::queue::Queue;
 use self::systems::Systems;
+use self::take::Intake;
 use super::dense::Dense;
 use super::device::Device;
 use super::factorize;
 use super::matrix::DeviceViewMut;
 use super::memory::DeviceBuffer;
 use super::stream::Stream;
-use crate::change::{Change, Weights};
-use crate::cpu::Threads;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::factorize::blocked;
+use crate::host::threads::Threads;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Change, Weights};
 use faer::{Mat, MatMut, MatRef, Par};
 use std::sync::{Mutex, PoisonError};
 

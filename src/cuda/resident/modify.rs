@@ -1,16 +1,16 @@
 //! A modification: what begins it, and what its outcome is.
 
-use super::cut::Cut;
 use super::queue::Queue;
+use super::rank_blocks::Cut;
 use super::steps::PANEL_COLS;
 use super::{Resident, ResidentFactor};
-use crate::change::{Change, Outline, Weights};
-use crate::cpu::Threads;
 use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
-use crate::plan::Plan;
+use crate::host::threads::Threads;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::sweep::plan::Plan;
+use crate::sweep::signed::{Change, Outline, Weights};
 use faer::MatRef;
 
 /// Where the new factor goes.

@@ -1,17 +1,17 @@
 //! V and right-hand sides in device memory.
 
 use super::Resident;
-use super::cut::Cut;
-use super::intake::Intake;
 use super::modify::{To, V};
 use super::pending::Pending;
-use crate::change::{Outline, Weights};
+use super::rank_blocks::Cut;
+use super::take::Intake;
 use crate::check::extent;
 use crate::cholesky::Cholesky;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::error::Error;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::{Outline, Weights};
 
 /// Modifications and systems with what is in device memory already: nothing of it crosses the link. The device checks it,
 /// before anything is touched.

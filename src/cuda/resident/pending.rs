@@ -2,12 +2,12 @@
 
 use super::Resident;
 use super::modify::{To, V};
-use crate::change::Weights;
 use crate::cholesky::Cholesky;
 use crate::error::Error;
 use crate::input::AsMatrix;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::signed::Weights;
 
 /// A modification that is under way on the GPU, from [`Cholesky::begin_update`] and its kin.
 ///

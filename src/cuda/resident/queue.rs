@@ -7,19 +7,19 @@
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::columns::Columns;
-use super::cut::Cut;
 use super::modify::{To, V};
+use super::rank_blocks::Cut;
 use super::schedule::{Cutting, Schedule};
 use super::steps::{PANEL_COLS, RECORD, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
-use crate::change::{Change, Weights};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Plain};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
-use crate::plan::Plan;
 use crate::scalar::Scalar;
+use crate::sweep::plan::Plan;
+use crate::sweep::signed::{Change, Weights};
 use faer::MatRef;
 
 /// Sweeps of a launch, at most.

@@ -1,8 +1,8 @@
 //! Triangular systems on the device.
 
-use super::intake::{Found, Intake};
 use super::solves::{SolveSteps, System, Way};
 use super::steps::{Inversion, PANEL_COLS};
+use super::take::{Found, Intake};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceViewMut;

@@ -2,9 +2,9 @@
 
 use super::device::Device;
 use super::factorize::{self, By};
+use super::hybrid::tuning::Tuning;
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::{Event, Stream};
-use super::tuning::Tuning;
 use crate::error::Error;
 use crate::factorize::blocked;
 use crate::scalar::Scalar;

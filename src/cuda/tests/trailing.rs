@@ -2,10 +2,10 @@
 
 use super::{device, entries};
 use crate::cuda::device::Device;
-use crate::cuda::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
+use crate::cuda::hybrid::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
+use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
-use crate::cuda::tuning::Tuning;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ops::Range;

@@ -9,13 +9,17 @@
 //! Neither changes a bit of the result.
 
 use super::reflectors::Group;
-use crate::cpu::{Buffer, Chain, Columns, Isa, Job, Packed, Shape, Tiles, wait_until};
-use crate::cuda::kernels::{Form, GROUP};
+use crate::cpu::kernels::job::{Chain, Columns, Job};
+use crate::cpu::kernels::packed::{Packed, Tiles};
+use crate::cuda::hybrid::kernels::{Form, GROUP};
+use crate::cuda::hybrid::passes::Passes;
 use crate::cuda::memory::Pinned;
-use crate::cuda::passes::Passes;
-use crate::plan::Panel;
+use crate::host::buffer::Buffer;
+use crate::host::isa::{Isa, Shape};
+use crate::host::pool::wait_until;
 use crate::report::Health;
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;

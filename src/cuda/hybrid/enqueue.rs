@@ -1,15 +1,15 @@
 //! What is asked of the driver for one panel of a sweep, and which event orders what.
 
-use super::backend::{Sink, Wait, waits};
 use super::panels::{Panels, tail_rows, tail_stride};
 use super::pipe::{Pipe, Slot};
-use crate::cuda::kernels::{Place, Trailing};
-use crate::cuda::passes::Passes;
+use super::schedule::{Sink, Wait, waits};
+use crate::cuda::hybrid::kernels::{Place, Trailing};
+use crate::cuda::hybrid::passes::Passes;
+use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::stream::Stream;
-use crate::cuda::tuning::Tuning;
 use crate::error::Error;
-use crate::plan::{Panel, Plan};
 use crate::scalar::Scalar;
+use crate::sweep::plan::{Panel, Plan};
 use core::ops::Range;
 
 /// What the calls need of a sweep. Threads may make those of one panel at the same time: `fetch` is for the

@@ -3,12 +3,12 @@
 //! A kernel's contract stands at the top of its file in `kernels/`; its launch function alone knows the order
 //! of its arguments and which thread owns what.
 
-use super::device::{Device, Module, unfit};
-use super::launch::{Launch, launch};
-use super::memory::DeviceSlice;
-use super::ptx::{COPY_F32, COPY_F64, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
-use super::stream::Stream;
 use super::tuning::Tuning;
+use crate::cuda::device::{Device, Module, unfit};
+use crate::cuda::launch::{Launch, launch};
+use crate::cuda::memory::DeviceSlice;
+use crate::cuda::ptx::{COPY_F32, COPY_F64, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
+use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};

@@ -1,9 +1,9 @@
 //! The way of a tile of L through the reflectors of both signs.
 
+use super::apply::Tile;
 use super::diagonal::MAX_LANES;
 use super::reflector::Signed;
-use super::simd::WIDE;
-use super::trailing::Tile;
+use crate::host::isa::WIDE;
 use crate::scalar::Scalar;
 use core::mem::MaybeUninit;
 

@@ -1,9 +1,9 @@
 //! How the columns of V are cut into passes.
 
 use super::kernels::{ELEMENTS, Form, GROUP};
-use crate::change::Change;
-use crate::cpu::copy_scaled;
+use crate::cpu::kernels::packed::copy_scaled;
 use crate::scalar::Scalar;
+use crate::sweep::signed::Change;
 use core::ops::Range;
 use rayon::prelude::*;
 

@@ -12,9 +12,9 @@
 //!
 //! It takes 32 registers to have enough rows at work at once to hide the latency of a column.
 
+use super::apply::{Rows, Tile};
 use super::reflector::Reflector;
-use super::simd::{prefetch, stream};
-use super::trailing::{Rows, Tile};
+use crate::host::isa::{prefetch, stream};
 use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;

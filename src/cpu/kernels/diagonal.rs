@@ -1,7 +1,7 @@
 //! The diagonal step on a few columns: where the pivots are made, and the only place a sweep can break down.
 
+use super::apply::Tile;
 use super::reflector::Reflector;
-use super::trailing::Tile;
 use crate::scalar::Scalar;
 use pulp::Simd;
 

@@ -1,9 +1,9 @@
 //! The coefficients of a panel applied to rows of L and V.
 
 use super::{Coefficients, RankOne};
-use crate::cpu::simd::{prefetch, stream};
-use crate::cpu::trailing::{Full, Masked, Rows};
+use crate::cpu::kernels::apply::{Full, Masked, Rows};
 use crate::cpu::tuning::TILES_AHEAD;
+use crate::host::isa::{prefetch, stream};
 use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;
@@ -20,7 +20,7 @@ impl<T: Scalar> RankOne<T> {
     /// `panel` is where the columns' panel begins: coefficient j is that of column `panel + j`.
     ///
     /// # Safety
-    /// As [`Job::trailing`](crate::cpu::job::Job::trailing).
+    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing).
     #[inline(always)]
     pub unsafe fn rows<S: Simd>(
         &self,

@@ -1,8 +1,8 @@
 //! The CPU backend of the sweep on one thread.
 
-use super::job::{Chain, Job};
-use crate::plan::Panel;
+use super::kernels::job::{Chain, Job};
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 use crate::sweep::{Backend, Breakdown};
 use core::ops::Range;
 

@@ -1,6 +1,9 @@
 //! The one schedule: how a sweep goes over the panels, whoever does the work.
 
-use crate::plan::{Panel, Plan};
+pub mod plan;
+pub mod signed;
+
+use self::plan::{Panel, Plan};
 use core::ops::Range;
 
 /// The first pivot² that is not greater than zero, by column of L.

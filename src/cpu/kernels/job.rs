@@ -1,14 +1,14 @@
 //! The memory of one sweep, and the two steps of a panel on it. Nothing here knows about threads.
 
+use super::apply::Tile;
 use super::packed::Tiles;
 use super::rank_one::{Coefficients, RankOne};
 use super::reflector::{Reflector, Signed};
-use super::simd::{Isa, fence};
 use super::steps::{Diagonal, Trailing};
-use super::trailing::Tile;
-use crate::plan::Panel;
+use crate::host::isa::{Isa, fence};
 use crate::report::Health;
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 use core::ops::Range;
 
 /// Old and new L, column-major; the new one may be the same memory, or null for a rehearsal.

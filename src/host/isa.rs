@@ -1,6 +1,6 @@
 //! Which instruction set the kernels run under, asked of the machine at run time.
 
-use super::low_rank::{MAX_RANK, row_registers};
+use crate::cpu::kernels::low_rank::{MAX_RANK, row_registers};
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]

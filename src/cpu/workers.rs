@@ -11,10 +11,10 @@
 //! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
 //! what.
 
-use super::guard::OnPanic;
-use super::job::{Chain, Job};
-use crate::plan::{Panel, Plan};
+use super::kernels::job::{Chain, Job};
+use crate::host::guard::OnPanic;
 use crate::scalar::Scalar;
+use crate::sweep::plan::{Panel, Plan};
 use crate::sweep::{Backend, Breakdown, sweep};
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -239,9 +239,9 @@ impl<T: Scalar> Backend for Driver<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Change, Weights};
-    use crate::cpu::storage::lower;
     use crate::cpu::{Columns, Isa, Memory, plan, prepare};
+    use crate::host::layout::lower;
+    use crate::sweep::signed::{Change, Weights};
     use faer::{Mat, Par};
     use std::sync::mpsc::channel;
     use std::time::Duration;

@@ -1,9 +1,9 @@
 //! cuSOLVER's Cholesky factorization, where the library is found at run time.
 
-use super::dense::Dense;
-use super::device::{Device, unfit};
-use super::memory::{DeviceBuffer, Pinned};
-use super::stream::Stream;
+use crate::cuda::dense::Dense;
+use crate::cuda::device::{Device, unfit};
+use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};

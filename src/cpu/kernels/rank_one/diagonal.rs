@@ -1,7 +1,7 @@
 //! The diagonal step for V with one column: the coefficients of a panel and the new diagonal block.
 
 use super::{Coefficients, PANEL_COLS, RankOne};
-use crate::cpu::diagonal::{MAX_LANES, Pivot, pivot};
+use crate::cpu::kernels::diagonal::{MAX_LANES, Pivot, pivot};
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -32,7 +32,7 @@ impl<T: Scalar> RankOne<T> {
     /// The column whose pivot² is not greater than zero.
     ///
     /// # Safety
-    /// As [`Job::diagonal`](crate::cpu::job::Job::diagonal).
+    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal).
     #[inline(always)]
     pub unsafe fn diagonal<S: Simd>(
         &self,

@@ -1,7 +1,7 @@
 //! The trailing step: a block reflector applied to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
-use super::simd::{prefetch, stream};
+use crate::host::isa::{prefetch, stream};
 use crate::scalar::Scalar;
 use pulp::Simd;
 

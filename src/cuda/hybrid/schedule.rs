@@ -9,17 +9,19 @@
 //! The work of the CPU on one panel is one round of its crew: threads that stand by take the diagonal block,
 //! the head and the calls of the driver side by side.
 
-use super::calls::Calls;
+use super::enqueue::Calls;
+use super::host_part::{Out, Tops};
 use super::panels::{Panels, tail_rows};
 use super::pipe::Pipe;
-use super::tops::{Out, Tops};
-use crate::cpu::{Buffer, Columns, Leader, wait_until};
-use crate::cuda::passes::Passes;
-use crate::cuda::tuning::Tuning;
+use crate::cpu::kernels::job::Columns;
+use crate::cuda::hybrid::passes::Passes;
+use crate::cuda::hybrid::tuning::Tuning;
 use crate::error::Error;
-use crate::plan::{Panel, Plan};
+use crate::host::buffer::Buffer;
+use crate::host::pool::{Leader, wait_until};
 use crate::report::Health;
 use crate::scalar::Scalar;
+use crate::sweep::plan::{Panel, Plan};
 use crate::sweep::{Backend, Breakdown};
 use core::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,15 +1,15 @@
 //! The two steps of a panel, put together from micro-kernels.
 
+use super::apply::{Full, Masked, apply};
 use super::diagonal::{MAX_LANES, diagonal};
 use super::job::{Chain, Job};
 use super::low_rank::{Column, PANEL_COLS, Write, apply as apply_columns, row_registers};
 use super::rank_one::RankOne;
 use super::scratch::Scratch;
-use super::simd::{NARROW, WIDE, wide};
-use super::trailing::{Full, Masked, apply};
-use super::tuning::TILES_AHEAD;
-use crate::plan::Panel;
+use crate::cpu::tuning::TILES_AHEAD;
+use crate::host::isa::{NARROW, WIDE, wide};
 use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 

@@ -1,6 +1,6 @@
 //! How wide panels are and how a launch is cut up.
 
-use super::device::Device;
+use crate::cuda::device::Device;
 use crate::error::Error;
 
 /// The parameters of the engines that stream panels through a GPU, in the words of Walder (2010).

@@ -1,8 +1,8 @@
 //! The working copy of V: tiles of rows, each contiguous, in the order the trailing step reads them.
 
-use super::buffer::Buffer;
-use crate::change::Change;
+use crate::host::buffer::Buffer;
 use crate::scalar::Scalar;
+use crate::sweep::signed::Change;
 use faer::ColRef;
 
 /// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i.
