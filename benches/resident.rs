@@ -63,8 +63,8 @@ fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) 
         let [up, down] = measure(&mut factor, &v, BUDGET);
         let there = DeviceMatrix::from_host(device, &v).expect("V on the device");
         let [there_up, there_down] = measure_calls(BUDGET, |up| match up {
-            true => factor.update_on_device(&there.view()),
-            false => factor.downdate_on_device(&there.view()),
+            true => factor.update(&there.view()),
+            false => factor.downdate(&there.view()),
         });
         factor.update(&v).expect("an update");
         let residual = residual(l.as_ref(), v.as_ref(), factor.to_factor().expect("L").as_ref());

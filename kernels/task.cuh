@@ -4,15 +4,13 @@
 #include "tiles.cuh"
 
 // A launch's sweeps over the same L, one after the other, of which the first `plus` have a plus sign; what there is of
-// each of them stands behind that of the one before. But V of a minus sign is taken from the end: sweep i has sixteen
-// columns i, or last - i where its sign is minus.
+// each of them stands behind that of the one before. Sweep i has sixteen columns of V, from column 16 i on.
 template <class T>
 struct Sweeps {
     Sweep<T> first;
     int plus;
     int width;             // panels of a stretch, even
     int places;            // for V of a group of rows between stretches
-    int last;
     const unsigned* tasks; // in the order in which they begin
 };
 
@@ -40,7 +38,7 @@ struct Task {
           width(sweeps.width),
           places(sweeps.places) {
         const int index = word >> 26 & 15, marks = panels() + 2 * groups() * stretches();
-        sweep.v += (index < sweeps.plus ? index : sweeps.last - index) * COLUMNS * sweep.v_stride;
+        sweep.v += index * COLUMNS * sweep.v_stride;
         sweep.kept += index * places * groups() * (long long)(HEIGHT * COLUMNS);
         sweep.records += (long long)index * panels() * RECORD;
         sweep.marks += 1 + index * marks;

@@ -41,20 +41,22 @@ fn columns<T: Scalar>(
     Ok(largest)
 }
 
-/// Columns of V that are looked at together.
-pub(crate) const COLUMNS_AT_ONCE: usize = 256;
-
-/// The largest magnitude in each column, or its first row that is not finite. Shared among the threads of
-/// `par` where that pays.
-pub(crate) fn largest_entries<T: Scalar>(a: MatRef<'_, T>, largest: &mut [Result<T, usize>], par: Par) {
+/// Hands each column's largest magnitude, or its first row that is not finite, to `note` with the column's place in `to`.
+/// Shared among the threads of `par` where that pays.
+pub(crate) fn largest_entries<T: Scalar, N: Send>(
+    a: MatRef<'_, T>,
+    par: Par,
+    to: &mut [N],
+    note: impl Fn(&mut N, Result<T, usize>) + Sync,
+) {
     const WORTH_SHARING: usize = 1 << 17;
-    debug_assert!(largest.len() == a.ncols());
+    debug_assert!(to.len() == a.ncols());
     if matches!(par, Par::Seq) || a.nrows() * a.ncols() < WORTH_SHARING {
-        largest.iter_mut().zip(a.col_iter()).for_each(|(largest, column)| *largest = largest_entry(column));
+        to.iter_mut().zip(a.col_iter()).for_each(|(to, column)| note(to, largest_entry(column)));
     } else {
         let together = a.ncols().div_ceil(par.degree().max(1));
-        let largest = largest.par_iter_mut().enumerate().with_min_len(together);
-        largest.for_each(|(j, largest)| *largest = largest_entry(a.col(j)));
+        let to = to.par_iter_mut().enumerate().with_min_len(together);
+        to.for_each(|(j, to)| note(to, largest_entry(a.col(j))));
     }
 }
 

@@ -1,15 +1,17 @@
 //! The front type: a factor that stays current.
 
-use crate::check::{extent, finite, finite_lower};
+use crate::check::{extent, finite_lower};
 use crate::cpu::Cpu;
-use crate::engine::Engine;
+use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
 use crate::host::layout::lower;
-use crate::input::{AsMatrix, AsMatrixMut};
+use crate::input::{AsMatrix, AsMatrixMut, OperandMut};
+use crate::modify::Guarded;
+use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::signed::{Change, Outline, Weights};
+use crate::sweep::signed::Weights;
 use faer::{Mat, MatRef};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
@@ -36,47 +38,77 @@ use faer::{Mat, MatRef};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cholesky<T: Scalar, E: Engine<T> = Cpu> {
     engine: E,
-    factor: E::Factor,
-    /// An upper bound of the 2-norm of any row of L: what the overflow check of a modification starts from.
-    row_norm: f64,
+    guarded: Guarded<T, E::Factor>,
+}
+
+impl<T: Scalar, E: Engine<T> + Clone> Clone for Cholesky<T, E>
+where
+    E::Factor: Clone,
+{
+    fn clone(&self) -> Self {
+        Self { engine: self.engine.clone(), guarded: self.guarded.clone() }
+    }
 }
 
 impl<T: Scalar> Cholesky<T> {
     /// The factor of A, by faer's blocked LLᵀ, on the default [`Cpu`] engine.
     ///
-    /// Shapes: A (n × n); only its lower triangle is read.
+    /// # Shapes
+    /// A (n × n); only its lower triangle is read.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`. Cost: n³/3 flops.
+    /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`.
+    ///
+    /// # Cost
+    /// n³/3 flops.
     pub fn new(a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
         Self::new_in(a, Cpu::default())
     }
 
     /// Takes a factor that is already known, on the default [`Cpu`] engine.
     ///
-    /// Shapes: L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor
+    /// # Shapes
+    /// L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor
     /// from a QR decomposition has some) are negated, which leaves L Lᵀ as it is.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite`, `Overflow`, or `NotPositiveDefinite` at the first zero on the diagonal. Cost:
-    /// one copy.
+    /// `Shape`, `NonFinite`, `Overflow`, or `NotPositiveDefinite` at the first zero on the diagonal.
+    ///
+    /// # Cost
+    /// One copy.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::from_factor(&mat![[2.0, 0.0], [1.0, -3.0]])?;
+    /// assert_eq!(factor.l(), mat![[2.0, 0.0], [1.0, 3.0]]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from_factor(l: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
         Self::from_factor_in(l, Cpu::default())
     }
 
-    /// L, zero above the diagonal. (n × n) Free of cost.
+    /// L, zero above the diagonal. (n × n)
+    ///
+    /// # Cost
+    /// None.
     #[must_use]
     pub fn l(&self) -> MatRef<'_, T> {
-        self.factor.l().as_ref()
+        self.guarded.factor().l().as_ref()
     }
 
-    /// L, zero above the diagonal (n × n), and the engine. Free of cost.
+    /// L, zero above the diagonal (n × n), and the engine.
+    ///
+    /// # Cost
+    /// None.
     #[must_use]
     pub fn into_parts(self) -> (Mat<T>, Cpu) {
-        (self.factor.into_l(), self.engine)
+        (self.guarded.into_factor().into_l(), self.engine)
     }
 }
 
@@ -86,9 +118,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let a = a.as_matrix();
-        let largest = factorize::check(a)?;
-        Ok(Self { factor: engine.factorize(lower(a))?, engine, row_norm: largest.sqrt() })
+        let a = a.as_matrix().on_host()?;
+        let largest = factorize::check(a.as_ref())?;
+        let factor = engine.factorize(lower(a.as_ref()))?;
+        Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.
@@ -96,7 +129,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let l = l.as_matrix();
+        let l = l.as_matrix().on_host()?;
+        let l = l.as_ref();
         extent("l", "columns", l.nrows(), l.ncols())?;
         let largest = finite_lower("l", l)?.to_f64();
         let row_norm = largest * (l.nrows() as f64).sqrt();
@@ -112,17 +146,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
             }
         }
-        Ok(Self { factor: engine.adopt(l)?, engine, row_norm })
+        Ok(Self { guarded: Guarded::new(engine.adopt(l)?, row_norm), engine })
     }
 
     /// The same factor on another engine; this one stays.
     ///
     /// # Errors
     /// Those of the engines: [`Error::Poisoned`] from the one, [`Error::Device`] from the other. None between
-    /// engines on the CPU. Cost: two copies of L.
+    /// engines on the CPU.
+    ///
+    /// # Cost
+    /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
         let factor = engine.adopt(self.to_factor()?)?;
-        Ok(Cholesky { factor, engine, row_norm: self.row_norm })
+        Ok(Cholesky { guarded: Guarded::new(factor, self.guarded.row_norm()), engine })
     }
 
     /// The factor moved to another engine, from host memory to a device or back.
@@ -136,7 +173,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// n, the number of rows of A.
     #[must_use]
     pub fn order(&self) -> usize {
-        self.engine.order(&self.factor)
+        self.guarded.order()
     }
 
     /// The engine.
@@ -147,92 +184,198 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// A ← A + V Vᵀ.
     ///
-    /// Shapes: V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
+    /// # Shapes
+    /// V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`; `Device` or `Poisoned` on an engine with a device. An update never
-    /// breaks down. Cost: 2 k (n − r)² flops, where r
-    /// is the number of leading zero rows of V.
+    /// breaks down.
+    ///
+    /// # Cost
+    /// 2 k (n − r)² flops, where r is the number of leading zero rows of V.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let report = factor.update(&mat![[1.0, 0.0], [2.0, 1.0]])?; // A = (5 4; 4 10)
+    /// assert!((factor.log_det()? - 34.0_f64.ln()).abs() < 1e-14);
+    /// assert!((report.log_det_change - (34.0_f64 / 16.0).ln()).abs() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
-        self.apply(v.as_matrix(), Weights::Plus)
+        self.guarded.modify(&v.as_matrix(), Weights::Plus)
     }
 
     /// A ← A − V Vᵀ.
     ///
-    /// Shapes: V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
+    /// # Shapes
+    /// V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
     ///
     /// # Errors
     /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not
-    /// be positive. Cost: the flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to
-    /// leave the factor as it was.
+    /// be positive.
+    ///
+    /// # Cost
+    /// The flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave the factor as it was.
+    ///
+    /// # Source
+    /// C. M. Rader, A. O. Steinhardt, *Hyperbolic Householder transformations*, IEEE Trans. ASSP 34 (1986), in mixed form:
+    /// A. W. Bojanczyk, R. P. Brent, P. Van Dooren, F. R. de Hoog, *A note on downdating the Cholesky factorization*, SIAM
+    /// J. Sci. Stat. Comput. 8 (1987).
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// factor.downdate(&[1.0, 1.0])?; // A = (3 1; 1 4)
+    /// let before = factor.l().to_owned();
+    /// let refused = factor.downdate(&[0.0, 3.0]);
+    /// assert_eq!(refused, Err(Error::NotPositiveDefinite { column: 1 }));
+    /// assert_eq!(factor.l(), before);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
-        self.apply(v.as_matrix(), Weights::Minus)
+        self.guarded.modify(&v.as_matrix(), Weights::Minus)
     }
 
     /// A ← A + V diag(w) Vᵀ, any mix of signs in one call: whether it succeeds depends on the result alone
     /// and not on the order of the columns. Columns with a plus sign are worked on first, a panel of L at a time, so that
-    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ.
+    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ. (`cuda::Resident` makes a sweep over L of each sixteen
+    /// columns of one sign.)
     ///
-    /// Shapes: V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.
+    /// # Shapes
+    /// V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.
     ///
     /// # Errors
-    /// As [`downdate`](Self::downdate), for `v` and `weights`. Cost: that of an update with as many
-    /// columns.
-    pub fn modify(
+    /// As [`downdate`](Self::downdate), for `v` and `weights`.
+    ///
+    /// # Cost
+    /// That of an update with as many columns.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let v = mat![[1.0, 1.0], [0.0, 1.0]];
+    /// factor.modify(&v, &[2.0, -1.0])?; // A = (5 1; 1 4)
+    /// assert!((factor.log_det()? - 19.0_f64.ln()).abs() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn modify<'w>(
         &mut self,
         v: &(impl AsMatrix<T> + ?Sized),
-        weights: &[T],
+        weights: impl Into<Weights<'w, T>>,
     ) -> Result<Modification<T>, Error> {
-        self.apply(v.as_matrix(), Weights::Each(weights))
+        self.guarded.modify(&v.as_matrix(), weights.into())
     }
 
-    /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a rehearsal that stores
+    /// As [`modify`](Self::modify), without waiting for the engine: V has been checked and taken over when this returns,
+    /// and the rest may go on. Engines on the GPU alone have anything go on; the others do the work in the call.
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify); what is found out later comes with [`Pending::wait`].
+    ///
+    /// # Cost
+    /// As [`modify`](Self::modify).
+    pub fn submit<'w>(
+        &mut self,
+        v: &(impl AsMatrix<T> + ?Sized),
+        weights: impl Into<Weights<'w, T>>,
+    ) -> Result<Pending<'_, T, E>, Error> {
+        self.guarded.submit(&v.as_matrix(), weights.into())?;
+        Ok(Pending::new(&mut self.guarded))
+    }
+
+    /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a dry run that stores
     /// nothing: the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory
     /// alone.)
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`; `Device` or `Poisoned` on an engine with a device, of which the resident one
-    /// needs room for a second matrix. Cost: that of the downdate.
+    /// needs room for a second matrix.
+    ///
+    /// # Cost
+    /// That of the downdate.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// assert!(factor.can_downdate(&[1.0, 2.0])? && !factor.can_downdate(&[2.0, 2.0])?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn can_downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<bool, Error> {
-        let (change, _) = self.check(v.as_matrix(), Weights::Minus)?;
-        match self.engine.rehearse(&mut self.factor, &change) {
+        match self.guarded.dry_run(&v.as_matrix(), Weights::Minus) {
             Ok(_) => Ok(true),
             Err(Error::NotPositiveDefinite { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// X with A X = B.
+    /// X with A X = B, in host memory.
     ///
-    /// Shapes: B, X (n × m); a slice, array or vector for m = 1.
+    /// # Shapes
+    /// B, X (n × m); a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device.
+    ///
+    /// # Cost
+    /// 2 m n² flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let x = factor.solve(&[8.0, 12.0])?;
+    /// assert!((x - mat![[1.0], [2.0]]).norm_max() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        let mut x = rhs.as_matrix().to_owned();
+        let mut x = rhs.as_matrix().on_host()?.as_ref().to_owned();
         self.solve_in_place(&mut x)?;
         Ok(x)
     }
 
-    /// B ← A⁻¹ B.
+    /// B ← A⁻¹ B, where B is.
     ///
-    /// Shapes: B (n × m), any layout; a slice, array or vector for m = 1.
+    /// # Shapes
+    /// B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. Cost: 2 m n² flops.
+    /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. But where the driver fails
+    /// with B in device memory, some of more than 4096 right-hand sides may be solved.
+    ///
+    /// # Cost
+    /// 2 m n² flops.
     pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        let rhs = rhs.as_matrix_mut();
-        extent("rhs", "rows", self.order(), rhs.nrows())?;
-        finite("rhs", rhs.as_ref())?;
-        self.engine.solve_in_place(&self.factor, rhs)
+        let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        self.guarded.healthy()?.solve(&[Side::L, Side::Transpose], rhs)
     }
 
-    /// log det A, formed in double precision. Cost: n logarithms.
+    /// log det A, formed in double precision.
     ///
     /// # Errors
     /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    ///
+    /// # Cost
+    /// n logarithms.
     pub fn log_det(&self) -> Result<T, Error> {
-        self.engine.log_det(&self.factor)
+        let logs = self.guarded.healthy()?.diagonal().map(|l| l.to_f64().ln());
+        // The empty sum is −0.
+        Ok(T::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
     }
 
     /// A copy of L in host memory, zero above the diagonal. (n × n)
@@ -240,54 +383,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// [`Error::Device`] or [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn to_factor(&self) -> Result<Mat<T>, Error> {
-        self.engine.to_factor(&self.factor)
+        let factor = self.guarded.healthy()?;
+        let mut l = Mat::zeros(self.order(), self.order());
+        factor.read(l.as_mut())?;
+        Ok(l)
     }
 
-    /// A = L Lᵀ, both triangles. (n × n) Cost: n³/3 flops.
+    /// A = L Lᵀ, both triangles. (n × n)
     ///
     /// # Errors
     /// [`Error::Device`] or [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    ///
+    /// # Cost
+    /// n³/3 flops.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
         Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
-    }
-
-    fn apply(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
-        let (change, row_norm) = self.check(v, weights)?;
-        let report = self.engine.modify(&mut self.factor, &change)?;
-        self.row_norm = row_norm;
-        Ok(report)
-    }
-
-    /// For what one engine alone offers: the engine, its factor, and the bound on the rows of L.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn parts_mut(&mut self) -> (&E, &mut E::Factor, &mut f64) {
-        (&self.engine, &mut self.factor, &mut self.row_norm)
-    }
-
-    #[cfg(feature = "cuda")]
-    pub(crate) fn inner(&self) -> &E::Factor {
-        &self.factor
-    }
-
-    /// The checked change, and the bound on the rows of L that holds after it.
-    pub(crate) fn check<'a>(
-        &mut self,
-        v: MatRef<'a, T>,
-        weights: Weights<'a, T>,
-    ) -> Result<(Change<'a, T>, f64), Error> {
-        let change = self.engine.check(&mut self.factor, v, weights)?;
-        let row_norm = self.row_norm_after(&change.outline)?;
-        Ok((change, row_norm))
-    }
-
-    /// The bound on the rows of L that holds after a change.
-    pub(crate) fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
-        let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
-        let mut row_norm = self.row_norm.hypot(outline.row_norm);
-        if overflows(row_norm) {
-            // The bound never shrinks with a downdate: look at L itself before refusing.
-            row_norm = self.engine.row_norm(&self.factor)?.hypot(outline.row_norm);
-        }
-        if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
     }
 }

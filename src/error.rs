@@ -49,13 +49,29 @@ pub enum Error {
         /// What it is.
         found: usize,
     },
-    /// A device, or the driver that leads to it, is missing, unfit, out of memory or has failed.
+    /// A device, or the driver that leads to it, is missing, cannot do what is asked, is out of memory or has failed.
     #[error("{message}")]
     Device {
+        /// Which of these.
+        kind: DeviceErrorKind,
         /// What was attempted and what came of it.
         message: String,
     },
     /// A device failed in the middle of an earlier call, and the factor was lost with it.
     #[error("the factor was lost when its device failed in an earlier call")]
     Poisoned,
+}
+
+/// What is wrong with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceErrorKind {
+    /// There is no driver, no device, or none that can run this library's kernels: another engine can do the work.
+    Unavailable,
+    /// The device, or page-locked memory of the host, has no room: a smaller problem, or another engine, may fit.
+    OutOfMemory,
+    /// The device or its context has failed, and whatever was there is lost until the process begins again.
+    Lost,
+    /// Anything else; the message says what.
+    Other,
 }

@@ -1,6 +1,7 @@
-//! What the public calls accept as a matrix: faer's matrices and views, slices, and (feature `nalgebra`)
-//! nalgebra's.
+//! What the public calls accept as a matrix, wherever it is: faer's matrices and views, slices, (feature `nalgebra`)
+//! nalgebra's, and (feature `cuda`) matrices in the memory of a GPU.
 
+use crate::error::Error;
 use crate::scalar::Scalar;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 
@@ -8,34 +9,130 @@ use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 #[allow(unsafe_code, reason = "views of nalgebra's storage")]
 mod nalgebra;
 
-/// A matrix of `T` that can be read: any layout, any strides, nothing is copied.
+#[cfg(feature = "cuda")]
+use crate::cuda::{DeviceView, DeviceViewMut};
+
+/// A matrix that is read, and where it is: what [`AsMatrix`] gives. (rows × columns)
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Operand<'a, T: Scalar> {
+    /// In host memory.
+    Host(MatRef<'a, T>),
+    /// In the memory of a GPU.
+    #[cfg(feature = "cuda")]
+    Device(DeviceView<'a, T>),
+}
+
+/// A matrix that is written, and where it is: what [`AsMatrixMut`] gives. (rows × columns)
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OperandMut<'a, T: Scalar> {
+    /// In host memory.
+    Host(MatMut<'a, T>),
+    /// In the memory of a GPU.
+    #[cfg(feature = "cuda")]
+    Device(DeviceViewMut<'a, T>),
+}
+
+/// A matrix of `T` that can be read: any layout, any strides, in host memory or in that of a GPU.
 ///
 /// A slice, array, `Vec` or column is a matrix of one column.
 pub trait AsMatrix<T: Scalar> {
-    /// The entries, as a faer view. (rows × columns)
-    fn as_matrix(&self) -> MatRef<'_, T>;
+    /// The entries, where they are. (rows × columns)
+    fn as_matrix(&self) -> Operand<'_, T>;
 }
 
-/// A matrix of `T` that can be written in place: any layout, any strides.
+/// A matrix of `T` that can be written in place: any layout, any strides, in host memory or in that of a GPU.
 pub trait AsMatrixMut<T: Scalar>: AsMatrix<T> {
-    /// The entries, as a mutable faer view. (rows × columns)
-    fn as_matrix_mut(&mut self) -> MatMut<'_, T>;
+    /// The entries, where they are. (rows × columns)
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T>;
+}
+
+impl<'a, T: Scalar> Operand<'a, T> {
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Host(a) => a.shape(),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => a.shape(),
+        }
+    }
+
+    /// The entries in host memory: where they are, or a copy.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device that has them fails.
+    pub(crate) fn on_host(self) -> Result<OnHost<'a, T>, Error> {
+        match self {
+            Self::Host(a) => Ok(OnHost::There(a)),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => Ok(OnHost::Copied(a.to_host()?)),
+        }
+    }
+}
+
+/// Entries in host memory.
+pub(crate) enum OnHost<'a, T> {
+    There(MatRef<'a, T>),
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "everything is in host memory"))]
+    Copied(Mat<T>),
+}
+
+impl<T> OnHost<'_, T> {
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        match self {
+            Self::There(a) => *a,
+            Self::Copied(a) => a.as_ref(),
+        }
+    }
+}
+
+impl<T: Scalar> OperandMut<'_, T> {
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Host(a) => a.shape(),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => a.as_view().shape(),
+        }
+    }
+
+    /// Has `change` work on the entries in host memory: where they are, or on a copy that goes back where it was taken from.
+    ///
+    /// # Errors
+    /// Those of `change`, behind which nothing goes back; [`Error::Device`] where the device that has them fails.
+    pub(crate) fn change_on_host(
+        self,
+        change: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Host(a) => change(a),
+            #[cfg(feature = "cuda")]
+            Self::Device(mut a) => {
+                let mut copy = a.as_view().to_host()?;
+                change(copy.as_mut())?;
+                a.write(copy.as_ref())
+            }
+        }
+    }
 }
 
 impl<T: Scalar, M: AsMatrix<T> + ?Sized> AsMatrix<T> for &M {
-    fn as_matrix(&self) -> MatRef<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
         (**self).as_matrix()
     }
 }
 
 impl<T: Scalar, M: AsMatrix<T> + ?Sized> AsMatrix<T> for &mut M {
-    fn as_matrix(&self) -> MatRef<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
         (**self).as_matrix()
     }
 }
 
 impl<T: Scalar, M: AsMatrixMut<T> + ?Sized> AsMatrixMut<T> for &mut M {
-    fn as_matrix_mut(&mut self) -> MatMut<'_, T> {
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
         (**self).as_matrix_mut()
     }
 }
@@ -43,9 +140,9 @@ impl<T: Scalar, M: AsMatrixMut<T> + ?Sized> AsMatrixMut<T> for &mut M {
 macro_rules! readable {
     ($($type:ty: |$me:ident| $view:expr;)*) => {$(
         impl<T: Scalar> AsMatrix<T> for $type {
-            fn as_matrix(&self) -> MatRef<'_, T> {
+            fn as_matrix(&self) -> Operand<'_, T> {
                 let $me = self;
-                $view
+                Operand::Host($view)
             }
         }
     )*};
@@ -65,7 +162,7 @@ readable! {
 }
 
 impl<T: Scalar, const N: usize> AsMatrix<T> for [T; N] {
-    fn as_matrix(&self) -> MatRef<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
         self.as_slice().as_matrix()
     }
 }
@@ -73,9 +170,9 @@ impl<T: Scalar, const N: usize> AsMatrix<T> for [T; N] {
 macro_rules! writable {
     ($($type:ty: |$me:ident| $view:expr;)*) => {$(
         impl<T: Scalar> AsMatrixMut<T> for $type {
-            fn as_matrix_mut(&mut self) -> MatMut<'_, T> {
+            fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
                 let $me = self;
-                $view
+                OperandMut::Host($view)
             }
         }
     )*};
@@ -91,7 +188,7 @@ writable! {
 }
 
 impl<T: Scalar, const N: usize> AsMatrixMut<T> for [T; N] {
-    fn as_matrix_mut(&mut self) -> MatMut<'_, T> {
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
         self.as_mut_slice().as_matrix_mut()
     }
 }

@@ -1,27 +1,30 @@
-//! Modification of a factor in memory that the caller owns.
+//! L in memory that the caller owns.
 
-use super::kernels::job::Columns;
-use super::{Cpu, Memory, Safeguard};
-use crate::check::extent;
-use crate::engine::EngineCore;
+use super::engine::Cpu;
+use super::kernels::entries::Entries;
+use super::sweep::{Sweep, sweep};
+use crate::check::{extent, finite_lower};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, zeros};
-use crate::input::AsMatrix;
+use crate::input::{AsMatrix, Operand};
+use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::signed::{Change, Weights};
+use crate::sweep::signed::{Outline, Weights};
+use core::ops::Range;
 use faer::{Mat, MatMut};
 
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
 #[derive(Clone)]
 pub struct Workspace<T> {
-    memory: Memory<T>,
-    second: Option<Mat<T>>,
+    sweep: Sweep<T>,
+    /// As large as the largest L that needed it.
+    shadow: Option<Mat<T>>,
 }
 
 impl<T: Scalar> Default for Workspace<T> {
     fn default() -> Self {
-        Self { memory: Memory::default(), second: None }
+        Self { sweep: Sweep::default(), shadow: None }
     }
 }
 
@@ -37,15 +40,6 @@ impl<T: Scalar> Workspace<T> {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// A buffer for another lower triangle.
-    fn second(&mut self, order: usize) -> (MatMut<'_, T>, &mut Memory<T>) {
-        if self.second.as_ref().is_some_and(|second| second.nrows() < order) {
-            self.second = None;
-        }
-        let second = self.second.get_or_insert_with(|| zeros(order));
-        (second.as_mut().submatrix_mut(0, 0, order, order), &mut self.memory)
-    }
 }
 
 /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ on a factor in memory that the caller owns.
@@ -54,17 +48,32 @@ impl<T: Scalar> Workspace<T> {
 /// finite and far from overflow: looking at them would cost as much as a rank-1 update. Where it cannot be
 /// trusted, [`Cholesky`](crate::Cholesky) checks once and keeps it true.
 ///
-/// Shapes: L (n × n), V (n × k), w (k). A column-major L (row stride 1) is worked on where it lies; any
+/// # Shapes
+/// L (n × n), V (n × k), w (k). A column-major L (row stride 1) is worked on where it lies; any
 /// other layout goes through a copy in `workspace`.
 ///
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not
 /// positive or whose pivot² would not be. With such an L it is bit for bit as it was on every error, by
-/// `engine`'s [`Safeguard`]; with [`Safeguard::SecondBuffer`] the finished columns are copied back from
-/// `workspace`. Cost: 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call
-/// of a shape.
+/// `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
+/// `workspace`.
+///
+/// # Cost
+/// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
+///
+/// ```
+/// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_in_place};
+///
+/// # fn main() -> Result<(), Error> {
+/// let mut l = mat![[2.0, f64::NAN], [1.0, 2.0]]; // of A = (4 2; 2 5)
+/// let mut workspace = Workspace::new();
+/// modify_in_place(l.as_mut(), &[1.0, 1.0], &[1.0], &Cpu::sequential(), &mut workspace)?;
+/// assert!((l[(1, 0)] - 3.0 / 5.0_f64.sqrt()).abs() < 1e-15); // of (5 3; 3 6)
+/// # Ok(())
+/// # }
+/// ```
 pub fn modify_in_place<T: Scalar>(
-    mut l: MatMut<'_, T>,
+    l: MatMut<'_, T>,
     v: &(impl AsMatrix<T> + ?Sized),
     weights: &[T],
     engine: &Cpu,
@@ -72,7 +81,8 @@ pub fn modify_in_place<T: Scalar>(
 ) -> Result<Modification<T>, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
-    let change = Change::new(v.as_matrix(), Weights::Each(weights), order, EngineCore::<T>::par(engine))?;
+    let v = v.as_matrix();
+    Weights::Each(weights).check(order, v.shape())?;
     for (column, &pivot) in l.as_ref().diagonal().column_vector().iter().enumerate() {
         if !pivot.is_finite() {
             return Err(Error::NonFinite { argument: "l", row: column, column });
@@ -81,33 +91,83 @@ pub fn modify_in_place<T: Scalar>(
             return Err(Error::NotPositiveDefinite { column });
         }
     }
-    let Some(first) = change.first_column(order) else { return Ok(Modification::identity()) };
+    // The rows of L are trusted to be far from overflow.
+    let row_norm = 0.0;
+    Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm).modify(&v, Weights::Each(weights))
+}
 
-    let column_major = l.row_stride() == 1 || order == 1;
-    let through_copy =
-        !column_major || (change.outline.minus > 0 && engine.safeguard == Safeguard::SecondBuffer);
-    if !through_copy {
-        let at = l.as_ptr_mut();
-        let stride = l.col_stride();
-        let columns = |dst| Columns { src: at.cast_const(), src_stride: stride, dst, dst_stride: stride };
-        if change.outline.minus > 0 {
-            // SAFETY: L is n × n at `at` and borrowed exclusively; a null `dst` is not written.
-            unsafe { engine.sweep(columns(core::ptr::null_mut()), order, &change, &mut workspace.memory)? };
-        }
-        // SAFETY: as above, with `dst` the same memory as `src`.
-        return unsafe { engine.sweep(columns(at), order, &change, &mut workspace.memory) };
+/// L where the caller has it.
+struct Borrowed<'a, T> {
+    cpu: Cpu,
+    l: MatMut<'a, T>,
+    workspace: &'a mut Workspace<T>,
+}
+
+impl<T> Borrowed<'_, T> {
+    fn is_column_major(&self) -> bool {
+        self.l.row_stride() == 1 || self.l.nrows() == 1
+    }
+}
+
+impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
+    fn order(&self) -> usize {
+        self.l.nrows()
     }
 
-    let (mut second, memory) = workspace.second(order);
-    let (dst, dst_stride) = (second.as_ptr_mut(), second.col_stride());
-    let columns = if column_major {
-        Columns { src: l.as_ptr(), src_stride: l.col_stride(), dst, dst_stride }
-    } else {
-        copy_lower(l.as_ref(), second.as_mut(), first..order);
-        Columns { src: dst.cast_const(), src_stride: dst_stride, dst, dst_stride }
-    };
-    // SAFETY: source and destination are n × n, borrowed exclusively, and the same or disjoint.
-    let report = unsafe { engine.sweep(columns, order, &change, memory)? };
-    copy_lower(second.as_ref(), l.as_mut(), first..order);
-    Ok(report)
+    fn largest(&self) -> Result<T, Error> {
+        finite_lower("l", self.l.as_ref())
+    }
+
+    fn safeguard(&self) -> Safeguard {
+        self.cpu.safeguard
+    }
+
+    fn prefers_shadow(&self) -> bool {
+        !self.is_column_major()
+    }
+
+    fn reserve_shadow(&mut self) -> Result<(), Error> {
+        let (order, shadow) = (self.l.nrows(), &mut self.workspace.shadow);
+        if shadow.as_ref().is_none_or(|shadow| shadow.nrows() < order) {
+            *shadow = None;
+            *shadow = Some(zeros(order));
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.workspace.sweep.stage(v, weights, self.cpu.threads)
+    }
+
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
+        let (order, column_major) = (self.l.nrows(), self.is_column_major());
+        let Workspace { sweep: memory, shadow } = &mut *self.workspace;
+        let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
+        let other = match (target, shadow) {
+            (Target::InPlace, _) => (at, stride),
+            (Target::Shadow, Some(shadow)) => {
+                if !column_major {
+                    copy_lower(self.l.as_ref(), shadow.submatrix_mut(0, 0, order, order), columns.clone());
+                }
+                (shadow.as_ptr_mut(), shadow.col_stride())
+            }
+            _ => (core::ptr::null_mut(), stride),
+        };
+        let (src, src_stride) = if column_major { (at, stride) } else { other };
+        let entries = Entries { src: src.cast_const(), src_stride, dst: other.0, dst_stride: other.1 };
+        // SAFETY: L and the shadow are n × n at least, each with its own stride, and borrowed exclusively; without a place to
+        // write to L is column-major, since any other prefers the shadow.
+        unsafe { sweep(entries, order, columns, outline, memory, self.cpu.threads) }
+    }
+
+    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+        Ok(self.workspace.sweep.take_report())
+    }
+
+    fn commit(&mut self, start: usize) {
+        let order = self.l.nrows();
+        if let Some(shadow) = &self.workspace.shadow {
+            copy_lower(shadow.submatrix(0, 0, order, order), self.l.as_mut(), start..order);
+        }
+    }
 }

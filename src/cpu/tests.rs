@@ -1,16 +1,18 @@
-//! The sweep from inside: every instruction set, and a backend whose panels live elsewhere.
+//! The sweep from inside: every instruction set, every schedule, and panels whose home is elsewhere.
 
-use super::kernels::job::Chain;
-use super::workers::{Chunk, Team};
-use super::{Columns, Job, Memory, Sequential, plan, prepare};
+use super::kernels::entries::Entries;
+use super::kernels::job::{Chain, Job};
+use super::serial;
+use super::sweep::{Sweep, plan};
+use super::workers::{Chunk, Workers};
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
+use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
-use crate::sweep::signed::{Change, Weights};
-use crate::sweep::{Backend, Breakdown, sweep};
-use core::ops::Range;
-use faer::{Mat, MatRef, Par};
+use crate::sweep::signed::{Outline, Weights};
+use faer::{Mat, MatRef};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -65,28 +67,38 @@ fn definition<T: Scalar>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> M
     l
 }
 
-fn in_place<T: Scalar>(l: &mut Mat<T>) -> Columns<T> {
+pub(super) fn in_place<T: Scalar>(l: &mut Mat<T>) -> Entries<T> {
     let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
-    Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
+    Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
 }
 
-fn sequential<T: Scalar>(isa: Isa, l: &mut Mat<T>, change: &Change<'_, T>) -> Result<(), Breakdown> {
-    let plan = plan(l.nrows(), change);
-    let mut memory = Memory::default();
-    let job = prepare(isa, in_place(l), &plan, change, &mut memory, 1);
+/// V as a sweep under this instruction set takes it.
+pub(super) fn staged<T: Scalar>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (Sweep<T>, Outline) {
+    let mut memory = Sweep::default();
+    let outline = memory.stage_for(isa, v.as_ref(), weights, Threads::Fixed(1)).unwrap();
+    (memory, outline)
+}
+
+/// The columns that V changes, of all.
+fn columns<T: Scalar>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
+    outline.first_column::<T>(n).unwrap_or(n)..n
+}
+
+fn sequential<T: Scalar>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) -> Result<(), Breakdown> {
+    let (mut memory, outline) = staged(isa, v, Weights::Each(weights));
+    let plan = plan(l.nrows(), columns::<T>(l.nrows(), &outline), &outline);
+    let job = memory.job(isa, in_place(l), &plan, &outline, 1);
     // SAFETY: L and the working memory are borrowed by this function alone.
-    let mut backend = unsafe { Sequential::new(&job) };
-    sweep(&mut backend, &plan)
+    unsafe { serial::sweep(&job, &plan) }.map(|_| ())
 }
 
 fn every_isa<T: Scalar>(tolerance: f64) {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<T>(n, k, seed as u64);
         let expected = definition(l.as_ref(), v.as_ref(), &weights);
-        let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
         for isa in Isa::all() {
             let mut l = lower(l.as_ref());
-            sequential(isa, &mut l, &change).unwrap();
+            sequential(isa, &mut l, &v, &weights).unwrap();
             let error = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
             let error =
                 error.fold(0.0, |m: f64, (i, j)| m.max((l[(i, j)].to_f64() - expected[(i, j)]).abs()));
@@ -101,75 +113,98 @@ fn every_instruction_set_follows_the_definition() {
     every_isa::<f32>(2e-5);
 }
 
-/// A backend as an engine with a memory of its own has it: panels are copied to a slot, worked on there,
-/// and copied home.
-struct Slotted<'a> {
+/// The first columns of L alone, and all rows: what is left of V below them goes on as if nothing had happened in between.
+#[test]
+fn a_tall_sweep_leaves_the_residual() {
+    for (seed, &(n, k)) in SHAPES.iter().enumerate() {
+        let (l, v, weights) = problem::<f64>(n, k, seed as u64);
+        let mut expected = lower(l.as_ref());
+        sequential(Isa::detect(), &mut expected, &v, &weights).unwrap();
+        let (mut memory, outline) = staged(Isa::detect(), &v, Weights::Each(&weights));
+        let mut found = lower(l.as_ref());
+        let width = plan(n, 0..n, &outline).panel_cols;
+        let end = n.min(n.div_ceil(2).next_multiple_of(width));
+        let mut chain = Chain::default();
+        for columns in [0..end, end..n] {
+            // One row of V scales all others: the chain goes on with it.
+            let plan = plan(n, columns, &outline);
+            let job = memory.job(Isa::detect(), in_place(&mut found), &plan, &outline, 1);
+            for panel in plan.iter() {
+                // SAFETY: as in `serial::sweep`.
+                unsafe {
+                    job.diagonal(panel, &mut chain).unwrap();
+                    job.trailing(panel, panel.end()..n);
+                }
+            }
+        }
+        assert_eq!(found, expected, "n = {n}, k = {k}");
+    }
+}
+
+/// L where panels have a home elsewhere, as on a device: they are copied to a slot, worked on there, and copied home.
+struct Slots<'a> {
     home: &'a mut Mat<f64>,
     job: Job<f64>,
     /// Three panels in flight: the one that comes, the one at work, the one that leaves.
     slots: [Mat<f64>; 3],
-    chain: Chain<f64>,
 }
 
-impl Slotted<'_> {
+impl Slots<'_> {
     /// The job with the columns of `panel` where its slot has them.
     fn job_in_slot(&mut self, panel: Panel) -> Job<f64> {
         let slot = &mut self.slots[panel.index % 3];
         let stride = slot.col_stride();
         let dst = slot.as_ptr_mut().wrapping_offset(-(panel.first as isize) * stride);
-        Job { l: Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }, ..self.job }
+        Job { l: Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }, ..self.job }
     }
-}
 
-impl Backend for Slotted<'_> {
-    type Stop = Breakdown;
-
-    fn fetch(&mut self, panel: Panel) -> Result<(), Breakdown> {
+    fn fetch(&mut self, panel: Panel) {
         let rows = panel.first..self.home.nrows();
         let mut slot = self.slots[panel.index % 3].as_mut();
         slot.fill(f64::NAN);
         let columns = self.home.as_ref().subcols(panel.first, panel.cols).subrows(rows.start, rows.len());
         slot.subcols_mut(0, panel.cols).subrows_mut(rows.start, rows.len()).copy_from(columns);
-        Ok(())
     }
 
-    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Breakdown> {
-        let job = self.job_in_slot(panel);
-        // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
-        unsafe {
-            job.diagonal(panel, &mut self.chain).map_err(|column| Breakdown { column })?;
-            job.trailing(panel, tail);
-            job.trailing(panel, head);
-        }
+    fn retire(&mut self, panel: Panel) {
         let n = self.home.nrows();
         let slot = self.slots[panel.index % 3].as_ref();
         for column in panel.block() {
             let from = slot.col(column - panel.first).subrows(column, n - column);
             self.home.as_mut().col_mut(column).subrows_mut(column, n - column).copy_from(from);
         }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), Breakdown> {
-        Ok(())
     }
 }
 
 #[test]
-fn a_backend_with_slots_gives_the_same_bits() {
+fn panels_in_slots_give_the_same_bits() {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<f64>(n, k, seed as u64);
-        let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
         let mut expected = lower(l.as_ref());
-        sequential(Isa::detect(), &mut expected, &change).unwrap();
+        sequential(Isa::detect(), &mut expected, &v, &weights).unwrap();
 
         let mut home = lower(l.as_ref());
-        let plan = plan(n, &change);
-        let mut memory = Memory::default();
-        let job = prepare(Isa::detect(), in_place(&mut home), &plan, &change, &mut memory, 2);
+        let (mut memory, outline) = staged(Isa::detect(), &v, Weights::Each(&weights));
+        let plan = plan(n, columns::<f64>(n, &outline), &outline);
+        let job = memory.job(Isa::detect(), in_place(&mut home), &plan, &outline, 2);
         let slots = core::array::from_fn(|_| Mat::zeros(n, plan.panel_cols.max(1)));
-        let mut backend = Slotted { home: &mut home, job, slots, chain: Chain::default() };
-        sweep(&mut backend, &plan).unwrap();
+        let mut slots = Slots { home: &mut home, job, slots };
+        let mut chain = Chain::default();
+        slots.fetch(plan.panel(0).unwrap());
+        for panel in plan.iter() {
+            if let Some(next) = plan.panel(panel.index + 1) {
+                slots.fetch(next);
+            }
+            let job = slots.job_in_slot(panel);
+            // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
+            unsafe {
+                job.diagonal(panel, &mut chain).unwrap();
+                // Rows do not mix: those that are needed next may be the last.
+                job.trailing(panel, plan.trailing_rows(panel));
+                job.trailing(panel, plan.next_rows(panel));
+            }
+            slots.retire(panel);
+        }
         assert_eq!(home, expected, "n = {n}, k = {k}");
     }
 }
@@ -179,29 +214,27 @@ fn writing_past_the_caches_gives_the_same_bits() {
     for isa in Isa::all().into_iter().skip(1) {
         for (seed, &(n, k)) in SHAPES.iter().enumerate() {
             let (l, v, weights) = problem::<f64>(n, k, seed as u64);
-            let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
             let mut expected = lower(l.as_ref());
-            sequential(isa, &mut expected, &change).unwrap();
+            sequential(isa, &mut expected, &v, &weights).unwrap();
 
             let (old, mut new) = (lower(l.as_ref()), zeros::<f64>(n));
             let (dst, stride) = (new.as_ptr_mut(), new.col_stride());
-            let columns = Columns { src: old.as_ptr(), src_stride: stride, dst, dst_stride: stride };
-            let plan = plan(n, &change);
-            let mut memory = Memory::default();
-            let job = prepare(isa, columns, &plan, &change, &mut memory, 1);
+            let entries = Entries { src: old.as_ptr(), src_stride: stride, dst, dst_stride: stride };
+            let (mut memory, outline) = staged(isa, &v, Weights::Each(&weights));
+            let plan = plan(n, columns::<f64>(n, &outline), &outline);
+            let job = memory.job(isa, entries, &plan, &outline, 1);
             let aligned = dst.addr().is_multiple_of(64);
             assert!(aligned, "faer allocates whole cache lines");
             let job = Job { stream: true, ..job };
             // SAFETY: both matrices and the working memory are borrowed by this function alone.
-            let mut backend = unsafe { Sequential::new(&job) };
-            sweep(&mut backend, &plan).unwrap();
+            unsafe { serial::sweep(&job, &plan) }.unwrap();
             assert_eq!(new, expected, "{isa:?}, n = {n}, k = {k}");
         }
     }
 }
 
 #[test]
-fn a_team_gives_the_same_bits_and_the_same_breakdown() {
+fn workers_give_the_same_bits_and_the_same_breakdown() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     for (seed, (n, k)) in [(150, 1), (330, 1), (200, 2), (213, 5), (330, 16)].into_iter().enumerate() {
         let (l, mut v, weights) = problem::<f64>(n, k, seed as u64);
@@ -214,21 +247,21 @@ fn a_team_gives_the_same_bits_and_the_same_breakdown() {
                 v.col_mut(minus).fill(0.0);
                 v[(row, minus)] = 9.0;
             }
-            let change = Change::new(v.as_ref(), Weights::Each(&weights), n, Par::Seq).unwrap();
             for isa in Isa::all() {
                 let mut expected = lower(l.as_ref());
-                let outcome = sequential(isa, &mut expected, &change);
+                let outcome = sequential(isa, &mut expected, &v, &weights);
                 assert_eq!(outcome.is_err(), broken_row.is_some());
                 for (threads, panels_in_chunk) in [(2, 1), (3, 2), (8, 1)] {
-                    let plan = plan(n, &change);
-                    let (mut home, mut memory) = (lower(l.as_ref()), Memory::default());
-                    let job = prepare(isa, in_place(&mut home), &plan, &change, &mut memory, plan.panels());
+                    let (mut memory, outline) = staged(isa, &v, Weights::Each(&weights));
+                    let plan = plan(n, columns::<f64>(n, &outline), &outline);
+                    let mut home = lower(l.as_ref());
+                    let job = memory.job(isa, in_place(&mut home), &plan, &outline, plan.panels());
                     let chunk_rows = panels_in_chunk * plan.panel_cols;
                     let mut chunks = Vec::new();
-                    chunks.resize_with(Team::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+                    chunks.resize_with(Workers::<f64>::chunks(&plan, chunk_rows), Chunk::default);
                     // SAFETY: L, V and a reflector for each panel are borrowed by this function alone.
-                    let team = unsafe { Team::new(&job, &plan, chunk_rows, &mut chunks) };
-                    let got = pool.install(|| team.run(threads)).map(|_| ());
+                    let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
+                    let got = pool.install(|| workers.run(threads)).map(|_| ());
                     assert_eq!(got, outcome, "{isa:?}, n = {n}, k = {k}, {threads} threads");
                     assert!(got.is_err() || home == expected, "{isa:?}, n = {n}, k = {k}, {threads} threads");
                 }

@@ -1,7 +1,7 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
-use super::kernels::job::Columns;
-use super::kernels::low_rank;
+use super::kernels::entries::Entries;
+use super::kernels::shape::{LOW_RANK, LOW_RANK_PANEL_COLS};
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::sweep::plan::Plan;
@@ -13,7 +13,7 @@ use crate::sweep::plan::Plan;
 pub(crate) fn panel_cols(rank: usize) -> usize {
     match rank {
         1 => 64,
-        2..=4 => low_rank::PANEL_COLS,
+        2..=LOW_RANK => LOW_RANK_PANEL_COLS,
         5..8 => 16,
         _ => 48,
     }
@@ -38,10 +38,6 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     }
 }
 
-/// Tiles ahead of the one at work that L is brought near where it is larger than the caches and V has few
-/// columns.
-pub(crate) const TILES_AHEAD: usize = 3;
-
 /// Whether L is larger than the caches.
 pub(crate) fn large<T>(plan: &Plan) -> bool {
     const CACHES: usize = 24 << 20;
@@ -50,7 +46,7 @@ pub(crate) fn large<T>(plan: &Plan) -> bool {
 
 /// Whether to write the new L past the caches: where it is other memory than the old one, larger than the
 /// caches, and laid out in cache lines. That spares reading what is overwritten.
-pub(crate) fn stream<T>(isa: Isa, l: &Columns<T>, plan: &Plan) -> bool {
+pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan) -> bool {
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
     let lines = l.dst.addr().is_multiple_of(line)

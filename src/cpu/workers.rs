@@ -1,26 +1,26 @@
-//! The CPU backend of the sweep on several threads.
+//! The schedule on several threads.
 //!
-//! The driver makes the diagonal blocks and transforms the rows that meet the next one; a team of threads,
-//! which the driver joins whenever it would have to wait, transforms the rows below. Those rows are cut
-//! into chunks.
+//! The caller makes the diagonal blocks and transforms the rows that meet the next one; workers, which the caller joins
+//! whenever it would have to wait, transform the rows below. Those rows are cut into chunks.
 //!
 //! Protocol. Whoever takes a chunk has it alone until it has applied all panels whose reflectors are
 //! published, in order, and then lets go of it; a chunk that somebody has is passed by and not waited for.
 //! So nobody waits for work that nobody does, however few threads turn up, and panels are not separated by
-//! barriers. A member looks after its own chunks first, so that their rows of V stay in its cache, and
+//! barriers. A worker looks after its own chunks first, so that their rows of V stay in its cache, and
 //! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
 //! what.
+//!
+//! Orderings. `published` and `progress` are released by who has written what they announce, and acquired by who goes on
+//! with it; `taken` passes a chunk's rows on from one worker to the next; `open` is released with the last of them. What
+//! is relaxed carries nothing: `broken` stops early what is of no use any more, `entered` numbers the workers, and a
+//! `progress` that is read before `taken` is a guess, made again behind it.
 
 use super::kernels::job::{Chain, Job};
-use crate::host::guard::OnPanic;
+use crate::host::pool::{Backoff, OnPanic};
 use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
-use crate::sweep::{Backend, Breakdown, sweep};
-use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-
-/// Polite attempts before a waiting thread gives its core away.
-const SPINS: u32 = 1 << 10;
 
 /// Some consecutive rows, on cache lines of their own.
 #[repr(align(128))]
@@ -30,12 +30,12 @@ pub(crate) struct Chunk {
     taken: AtomicBool,
     /// Panels that have been applied to it.
     progress: AtomicU32,
-    /// Panels to apply: those whose tail reaches into it.
+    /// Panels to apply: those whose trailing rows reach into it.
     panels: u32,
 }
 
 /// What the threads of one sweep share.
-pub(crate) struct Team<'a, T> {
+pub(crate) struct Workers<'a, T> {
     job: &'a Job<T>,
     plan: &'a Plan,
     chunk_rows: usize,
@@ -45,33 +45,34 @@ pub(crate) struct Team<'a, T> {
     /// Chunks that are not finished.
     open: AtomicUsize,
     /// Threads that have turned up.
-    members: AtomicUsize,
+    entered: AtomicUsize,
     /// The sweep broke down, or a thread has panicked: drop everything. Once set it stays.
     broken: AtomicBool,
 }
 
-impl<'a, T: Scalar> Team<'a, T> {
+impl<'a, T: Scalar> Workers<'a, T> {
     /// Chunks that `plan` has.
     pub fn chunks(plan: &Plan, chunk_rows: usize) -> usize {
         (plan.rows - plan.start).div_ceil(chunk_rows)
     }
 
-    /// A team for one sweep. `chunk_rows` is a multiple of the panel width, so that a diagonal block meets
+    /// For one sweep. `chunk_rows` is a multiple of the panel width, so that a diagonal block meets
     /// one chunk alone.
     ///
     /// # Safety
-    /// All memory that `job` describes is the team's alone while it lives, and `job` has a set of reflectors
+    /// All memory that `job` describes is theirs alone while they live, and `job` has a set of reflectors
     /// for every panel.
     pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
         debug_assert_eq!(chunks.len(), Self::chunks(plan, chunk_rows));
+        let mut below = plan.iter().map(|panel| plan.trailing_rows(panel).start).peekable();
         let mut panels = 0;
         for (c, chunk) in chunks.iter_mut().enumerate() {
             let end = plan.rows.min(plan.start + (c + 1) * chunk_rows);
-            while panels < plan.panels() && tail(plan, panels) < end {
+            while below.next_if(|&first| first < end).is_some() {
                 panels += 1;
             }
-            *chunk = Chunk { panels: panels as u32, ..Chunk::default() };
+            *chunk = Chunk { panels, ..Chunk::default() };
         }
         let open = chunks.iter().filter(|chunk| chunk.panels > 0).count();
         Self {
@@ -81,40 +82,67 @@ impl<'a, T: Scalar> Team<'a, T> {
             chunks,
             published: AtomicU32::new(0),
             open: AtomicUsize::new(open),
-            members: AtomicUsize::new(0),
+            entered: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
         }
     }
 
     /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
     pub fn run(&self, threads: usize) -> Result<Chain<T>, Breakdown> {
-        let drive = || {
+        let call = || {
             let guard = self.let_go_on_panic();
-            let mut driver = Driver { team: self, member: self.join(threads), chain: Chain::default() };
-            let outcome = sweep(&mut driver, self.plan).map(|()| driver.chain);
+            let outcome = self.schedule(self.enter(threads));
             guard.defuse();
             outcome
         };
-        rayon::join(drive, || self.others(threads - 1, threads)).0
+        rayon::join(call, || self.wake(threads - 1, threads)).0
     }
 
-    /// `count` members of a team of `threads`, woken up two at a time.
-    fn others(&self, count: usize, threads: usize) {
-        match count {
-            0 => {}
-            1 => self.join(threads).help_until(self, || false),
-            _ => {
-                rayon::join(|| self.others(count / 2, threads), || self.others(count - count / 2, threads));
+    /// The caller's part: diagonal blocks, the rows that meet the next ones, and its share of the rest.
+    fn schedule(&self, caller: Worker) -> Result<Chain<T>, Breakdown> {
+        let mut chain = Chain::default();
+        for panel in self.plan.iter() {
+            // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
+            unsafe { self.job.diagonal(panel, &mut chain) }
+                .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
+            self.published.store(panel.index as u32 + 1, Ordering::Release);
+            let next = self.plan.next_rows(panel);
+            if !next.is_empty() {
+                self.bring_up(panel, next.start, caller);
+                // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
+                // chunk of these rows, and the workers keep below them.
+                unsafe { self.job.trailing(panel, next) };
+            }
+        }
+        // The join in `run` waits for the others' last chunks.
+        caller.help_until(self, || false);
+        Ok(chain)
+    }
+
+    /// Has all panels before `panel` applied to the chunk that holds `row`.
+    fn bring_up(&self, panel: Panel, row: usize, caller: Worker) {
+        let c = (row - self.plan.start) / self.chunk_rows;
+        let behind = || self.chunks[c].progress.load(Ordering::Acquire) < panel.index as u32;
+        while behind() && !self.broken.load(Ordering::Relaxed) {
+            if !self.advance(c) {
+                caller.help_until(self, || !behind());
             }
         }
     }
 
-    fn join(&self, threads: usize) -> Member {
-        Member { first: self.members.fetch_add(1, Ordering::Relaxed) % threads, threads }
+    /// `count` workers out of `threads`, woken up two at a time.
+    fn wake(&self, count: usize, threads: usize) {
+        match count {
+            0 => {}
+            1 => self.enter(threads).help_until(self, || false),
+            _ => {
+                rayon::join(|| self.wake(count / 2, threads), || self.wake(count - count / 2, threads));
+            }
+        }
     }
 
-    fn chunk_of(&self, row: usize) -> usize {
-        (row - self.plan.start) / self.chunk_rows
+    fn enter(&self, threads: usize) -> Worker {
+        Worker { first: self.entered.fetch_add(1, Ordering::Relaxed) % threads, threads }
     }
 
     /// Brings chunk `c` up to the last published panel; false if there is nothing to do or somebody else
@@ -129,22 +157,23 @@ impl<'a, T: Scalar> Team<'a, T> {
         let first = self.plan.start + c * self.chunk_rows;
         let end = self.plan.rows.min(first + self.chunk_rows);
         let before = chunk.progress.load(Ordering::Relaxed);
-        let mut panel = before;
-        while panel < due() && !self.broken.load(Ordering::Relaxed) {
-            if let Some(place) = self.plan.panel(panel as usize) {
+        let mut applied = before;
+        while applied < due() && !self.broken.load(Ordering::Relaxed) {
+            if let Some(panel) = self.plan.panel(applied as usize) {
+                let rows = first.max(self.plan.trailing_rows(panel).start)..end;
                 // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, this
-                // thread alone has it, and the driver keeps above these rows until it sees the progress.
-                unsafe { self.job.trailing(place, first.max(tail(self.plan, panel as usize))..end) };
+                // thread alone has it, and the caller keeps above these rows until it sees the progress.
+                unsafe { self.job.trailing(panel, rows) };
             }
-            panel += 1;
-            chunk.progress.store(panel, Ordering::Release);
+            applied += 1;
+            chunk.progress.store(applied, Ordering::Release);
         }
         chunk.taken.store(false, Ordering::Release);
-        if panel == chunk.panels && panel > before {
+        if applied == chunk.panels && applied > before {
             self.open.fetch_sub(1, Ordering::Release);
         }
         guard.defuse();
-        panel > before
+        applied > before
     }
 
     /// Lets the other threads go if this one panics, so that the panic gets out instead of hanging.
@@ -153,128 +182,69 @@ impl<'a, T: Scalar> Team<'a, T> {
     }
 }
 
-/// The first row below what the driver does of panel `panel`: its block and the rows that meet the next.
-fn tail(plan: &Plan, panel: usize) -> usize {
-    match plan.panel(panel + 1) {
-        Some(next) => next.end(),
-        None => plan.cols,
-    }
-}
-
-/// A thread's place in the team: chunks `first`, `first` + `threads`, … are its own.
+/// A thread's place among the others: chunks `first`, `first` + `threads`, … are its own.
 #[derive(Clone, Copy)]
-struct Member {
+struct Worker {
     first: usize,
     threads: usize,
 }
 
-impl Member {
+impl Worker {
     /// Works on chunks until `enough`, or until all are finished.
-    fn help_until<T: Scalar>(self, team: &Team<'_, T>, enough: impl Fn() -> bool) {
-        let chunks = team.chunks.len();
-        let mut spins = 0;
-        while !enough() && !team.broken.load(Ordering::Relaxed) && team.open.load(Ordering::Acquire) > 0 {
+    fn help_until<T: Scalar>(self, all: &Workers<'_, T>, enough: impl Fn() -> bool) {
+        let chunks = all.chunks.len();
+        let mut backoff = Backoff::default();
+        while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
             let own = (self.first..chunks).step_by(self.threads);
             let others = (0..chunks).filter(|c| c % self.threads != self.first);
             // One chunk at a time, so that `enough` is looked at in between.
-            if own.chain(others).any(|c| team.advance(c)) {
-                spins = 0;
-            } else if spins < SPINS {
-                spins += 1;
-                core::hint::spin_loop();
+            if own.chain(others).any(|c| all.advance(c)) {
+                backoff.reset();
             } else {
-                std::thread::yield_now();
+                backoff.wait();
             }
         }
-    }
-}
-
-/// The thread that runs the schedule.
-struct Driver<'a, T> {
-    team: &'a Team<'a, T>,
-    member: Member,
-    chain: Chain<T>,
-}
-
-impl<T: Scalar> Backend for Driver<'_, T> {
-    type Stop = Breakdown;
-
-    fn fetch(&mut self, _: Panel) -> Result<(), Breakdown> {
-        Ok(())
-    }
-
-    /// The diagonal block, and the rows that meet the next one; the others become the team's when the
-    /// reflector is published.
-    fn work(&mut self, panel: Panel, head: Range<usize>, _: Range<usize>) -> Result<(), Breakdown> {
-        // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
-        if let Err(column) = unsafe { self.team.job.diagonal(panel, &mut self.chain) } {
-            self.team.broken.store(true, Ordering::Relaxed);
-            return Err(Breakdown { column });
-        }
-        self.team.published.store(panel.index as u32 + 1, Ordering::Release);
-        if head.is_empty() {
-            return Ok(());
-        }
-        let c = self.team.chunk_of(head.start);
-        let chunk = &self.team.chunks[c];
-        let behind = || chunk.progress.load(Ordering::Acquire) < panel.index as u32;
-        while behind() && !self.team.broken.load(Ordering::Relaxed) {
-            if !self.team.advance(c) {
-                self.member.help_until(self.team, || !behind());
-            }
-        }
-        // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
-        // chunk of these rows, and the team keeps below them.
-        unsafe { self.team.job.trailing(panel, head) };
-        Ok(())
-    }
-
-    /// Helps with what is left; the join in `run` waits for the members' last chunks.
-    fn finish(&mut self) -> Result<(), Breakdown> {
-        self.member.help_until(self.team, || false);
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::{Columns, Isa, Memory, plan, prepare};
+    use crate::cpu::sweep::plan;
+    use crate::cpu::tests::{in_place, staged};
+    use crate::host::isa::Isa;
     use crate::host::layout::lower;
-    use crate::sweep::signed::{Change, Weights};
-    use faer::{Mat, Par};
+    use crate::sweep::signed::Weights;
+    use faer::Mat;
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    /// A member has panicked and left its chunk taken: whatever the driver still makes of panels that are good, nobody
+    /// A worker has panicked and left its chunk taken: whatever the caller still makes of panels that are good, nobody
     /// waits for that chunk.
     #[test]
-    fn the_others_let_go_of_a_member_that_has_panicked() {
+    fn the_others_let_go_of_a_worker_that_has_panicked() {
         let (done, when_done) = channel();
         std::thread::spawn(move || {
             let n = 400;
             let mut l = lower(Mat::<f64>::identity(n, n).as_ref());
             let v = Mat::<f64>::ones(n, 5);
-            let change = Change::new(v.as_ref(), Weights::Plus, n, Par::Seq).unwrap();
-            let plan = plan(n, &change);
-            let mut memory = Memory::default();
-            let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
-            let columns = Columns { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride };
-            let job = prepare(Isa::detect(), columns, &plan, &change, &mut memory, plan.panels());
+            let (mut memory, outline) = staged(Isa::detect(), &v, Weights::Plus);
+            let plan = plan(n, 0..n, &outline);
+            let job = memory.job(Isa::detect(), in_place(&mut l), &plan, &outline, plan.panels());
             let chunk_rows = 4 * plan.panel_cols;
             let mut chunks = Vec::new();
-            chunks.resize_with(Team::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+            chunks.resize_with(Workers::<f64>::chunks(&plan, chunk_rows), Chunk::default);
             // SAFETY: L, V and a reflector for each panel are borrowed by this closure alone.
-            let team = unsafe { Team::new(&job, &plan, chunk_rows, &mut chunks) };
-            team.chunks[2].taken.store(true, Ordering::Relaxed);
-            drop(team.let_go_on_panic());
+            let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
+            workers.chunks[2].taken.store(true, Ordering::Relaxed);
+            drop(workers.let_go_on_panic());
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-            let _ = pool.install(|| team.run(3)).map(|_| ());
-            assert!(team.broken.load(Ordering::Relaxed), "the flag goes up, and never down");
+            let _ = pool.install(|| workers.run(3)).map(|_| ());
+            assert!(workers.broken.load(Ordering::Relaxed), "the flag goes up, and never down");
             done.send(()).unwrap();
         });
         when_done
             .recv_timeout(Duration::from_secs(60))
-            .expect("everybody waits for the chunk of a dead member");
+            .expect("everybody waits for the chunk of a dead worker");
     }
 }

@@ -1,7 +1,8 @@
 //! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
 
+use super::error::{failed, unavailable};
+use super::module::Module;
 use crate::error::Error;
-use core::ffi::CStr;
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -59,7 +60,7 @@ impl Device {
         let multiprocessors = usize::try_from(count.map_err(failed(describe))?).unwrap_or(1);
         let name = result::device::get_name(device).map_err(failed(describe))?;
         if capability < COMPUTE_CAPABILITY {
-            return Err(unfit(format!(
+            return Err(unavailable(format!(
                 "device {ordinal} ({name}) has compute capability {}.{}, needed is {}.{} or later",
                 capability.0, capability.1, COMPUTE_CAPABILITY.0, COMPUTE_CAPABILITY.1
             )));
@@ -137,55 +138,12 @@ impl fmt::Debug for Device {
     }
 }
 
-/// Kernels that the driver has translated for the GPU. Unloaded when dropped.
-pub(super) struct Module {
-    handle: sys::CUmodule,
-    context: Arc<CudaContext>,
-}
-
-// SAFETY: the driver takes module handles from any thread.
-unsafe impl Send for Module {}
-// SAFETY: as above.
-unsafe impl Sync for Module {}
-
-impl Module {
-    fn load(context: &Arc<CudaContext>, ptx: &'static str) -> Result<Self, Error> {
-        let loading = "loading the kernels";
-        let ptx = CStr::from_bytes_with_nul(ptx.as_bytes())
-            .map_err(|_| unfit("PTX that does not end in a zero"))?;
-        context.bind_to_thread().map_err(failed(loading))?;
-        // SAFETY: PTX text that ends in a zero, as the driver takes it.
-        let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
-        Ok(Self { handle, context: context.clone() })
-    }
-
-    /// The kernel of this name; good for as long as the module is.
-    pub(super) fn function(&self, name: &str) -> Result<sys::CUfunction, Error> {
-        let missing = |_| unfit(format!("the kernel `{name}` has no name that the driver can take"));
-        let text = std::ffi::CString::new(name).map_err(missing)?;
-        self.context.bind_to_thread().map_err(failed("looking up a kernel"))?;
-        // SAFETY: the module is loaded for as long as `self`.
-        unsafe { result::module::get_function(self.handle, text) }
-            .map_err(failed(format_args!("looking up the kernel `{name}`")))
-    }
-}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        // An error here has nobody to go to, and the driver frees everything with the context.
-        if self.context.bind_to_thread().is_ok() {
-            // SAFETY: loaded by `load`, unloaded only here.
-            let _ = unsafe { result::module::unload(self.handle) };
-        }
-    }
-}
-
 /// Finds the driver's library, new enough, and starts it. In this order: cudarc panics where the library is
 /// missing, and every other question is only allowed once the driver is started.
 fn start_driver() -> Result<(), Error> {
     // SAFETY: opens the library by the names that the driver is installed under, and closes it again.
     if !unsafe { sys::is_culib_present() } {
-        return Err(unfit("no NVIDIA driver: its library (libcuda) was not found"));
+        return Err(unavailable("no NVIDIA driver: its library (libcuda) was not found"));
     }
     let mut version = 0;
     // SAFETY: the driver writes one int; this call is allowed before the driver is started.
@@ -193,7 +151,7 @@ fn start_driver() -> Result<(), Error> {
         .result()
         .map_err(failed("asking the NVIDIA driver for its version"))?;
     if version < DRIVER_VERSION {
-        return Err(unfit(format!(
+        return Err(unavailable(format!(
             "the NVIDIA driver supports CUDA {}.{}, needed is {}.{} (driver 570) or later",
             version / 1000,
             version % 1000 / 10,
@@ -202,7 +160,9 @@ fn start_driver() -> Result<(), Error> {
         )));
     }
     match result::init() {
-        Err(DriverError(CUresult::CUDA_ERROR_NO_DEVICE)) => Err(unfit("the NVIDIA driver finds no device")),
+        Err(DriverError(CUresult::CUDA_ERROR_NO_DEVICE)) => {
+            Err(unavailable("the NVIDIA driver finds no device"))
+        }
         outcome => outcome.map_err(failed("starting the NVIDIA driver")),
     }
 }
@@ -211,23 +171,12 @@ fn start_driver() -> Result<(), Error> {
 fn find(ordinal: usize) -> Result<sys::CUdevice, Error> {
     let count = result::device::get_count().map_err(failed("counting the devices"))?;
     match i32::try_from(ordinal) {
-        _ if count < 1 => Err(unfit("the NVIDIA driver finds no device")),
+        _ if count < 1 => Err(unavailable("the NVIDIA driver finds no device")),
         Ok(number) if number < count => {
             result::device::get(number).map_err(failed("asking the driver for the device"))
         }
-        _ => Err(unfit(format!("there is no device {ordinal}: devices are numbered 0 to {}", count - 1))),
+        _ => {
+            Err(unavailable(format!("there is no device {ordinal}: devices are numbered 0 to {}", count - 1)))
+        }
     }
-}
-
-/// What a driver error becomes: what was attempted, and the driver's words for what came of it.
-pub(super) fn failed(attempt: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
-    move |error| {
-        let words = error.error_string().map_or("unknown error".into(), CStr::to_string_lossy);
-        unfit(format!("{attempt}: {words} (driver error {})", error.0 as u32))
-    }
-}
-
-/// An [`Error::Device`] in these words.
-pub(super) fn unfit(message: impl Into<String>) -> Error {
-    Error::Device { message: message.into() }
 }

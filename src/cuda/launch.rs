@@ -1,6 +1,10 @@
-//! Functions of loaded modules, and how they are launched.
+//! Kernels and how they are launched: the one way for all of them.
+//!
+//! A kernel's contract stands at the top of its file in `kernels/`. Each has one function in this crate that launches it,
+//! which alone knows the order of its arguments and which thread owns what.
 
-use super::device::{Module, failed};
+use super::error::failed;
+use super::module::Module;
 use super::stream::Stream;
 use crate::error::Error;
 use core::ffi::{c_int, c_uint, c_void};
@@ -16,26 +20,11 @@ pub(super) struct Launch {
     pub shared_bytes: usize,
 }
 
-/// Asks for a launch.
-///
-/// # Errors
-/// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
-///
-/// # Safety
-/// `arguments` point to values of the types of the kernel's parameters, and its contract holds for them until
-/// it is done.
-pub(super) unsafe fn launch(
-    function: sys::CUfunction,
-    stream: &Stream,
-    Launch { blocks, threads, shared_bytes }: Launch,
-    arguments: &mut [*mut c_void],
-) -> Result<(), Error> {
-    let grid = (blocks.0 as c_uint, blocks.1 as c_uint, 1);
-    let block = (threads as c_uint, 1, 1);
-    let stream = stream.bound()?;
-    // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
-    unsafe { result::launch_kernel(function, grid, block, shared_bytes as c_uint, stream, arguments) }
-        .map_err(failed("launching a kernel"))
+impl Launch {
+    /// Without dynamic shared memory.
+    pub fn new(blocks: (usize, usize), threads: usize) -> Self {
+        Self { blocks, threads, shared_bytes: 0 }
+    }
 }
 
 /// A pointer to an argument of a kernel, which lives until the launch.
@@ -43,10 +32,10 @@ pub(super) fn argument<A>(value: &mut A) -> *mut c_void {
     core::ptr::from_mut(value).cast()
 }
 
-/// A kernel, which keeps its module loaded.
+/// A kernel, which keeps its module loaded. Cheap to clone.
+#[derive(Clone)]
 pub(super) struct Function {
     handle: sys::CUfunction,
-    shared_bytes: usize,
     _module: Arc<Module>,
 }
 
@@ -56,33 +45,45 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    pub fn load(module: &Arc<Module>, name: &str, scalar: &str) -> Result<Self, Error> {
-        Ok(Self {
-            handle: module.function(&format!("{name}_{scalar}"))?,
-            shared_bytes: 0,
-            _module: module.clone(),
-        })
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the module has none.
+    pub fn load(module: &Arc<Module>, name: &str) -> Result<Self, Error> {
+        Ok(Self { handle: module.function(name)?, _module: module.clone() })
     }
 
-    /// With so many bytes of dynamic shared memory.
+    /// Allows launches with so many bytes of dynamic shared memory, where that is more than all kernels may have.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a block cannot have as much.
     pub fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the module of the handle is kept, and loading it has bound the thread.
         unsafe { result::function::set_function_attribute(self.handle, attribute, shared_bytes as c_int) }
             .map_err(failed("asking for shared memory for a kernel"))?;
-        Ok(Self { shared_bytes, ..self })
+        Ok(self)
     }
 
+    /// Enqueues a launch.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
+    ///
     /// # Safety
-    /// As [`launch`].
+    /// `arguments` point to values of the types of the kernel's parameters, and its contract holds for them until
+    /// it is done.
     pub unsafe fn launch(
         &self,
         stream: &Stream,
-        (blocks, threads): ((usize, usize), usize),
+        Launch { blocks, threads, shared_bytes }: Launch,
         arguments: &mut [*mut c_void],
     ) -> Result<(), Error> {
-        let shape = Launch { blocks, threads, shared_bytes: self.shared_bytes };
-        // SAFETY: forwarded to the caller.
-        unsafe { launch(self.handle, stream, shape, arguments) }
+        let grid = (blocks.0 as c_uint, blocks.1 as c_uint, 1);
+        let block = (threads as c_uint, 1, 1);
+        let stream = stream.bound()?;
+        // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
+        unsafe { result::launch_kernel(self.handle, grid, block, shared_bytes as c_uint, stream, arguments) }
+            .map_err(failed("launching a kernel"))
     }
 }

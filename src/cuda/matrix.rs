@@ -1,17 +1,17 @@
 //! Matrices in device memory that callers have: their own, and views of what somebody else has.
 
-use super::device::{Device, unfit};
+use super::device::Device;
+use super::error::other;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
 use crate::check::extent;
 use crate::error::Error;
-use crate::input::AsMatrix;
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
-/// A matrix (rows × columns) in the memory of a GPU, column-major and packed: what
-/// [`Cholesky::update_on_device`](crate::Cholesky::update_on_device) and its kin take.
+/// A matrix (rows × columns) in the memory of a GPU, column-major and packed. Wherever a call takes a matrix it takes this as
+/// well.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, DeviceMatrix};
@@ -33,38 +33,12 @@ pub struct DeviceMatrix<T> {
 }
 
 impl<T: Scalar> DeviceMatrix<T> {
-    /// A copy of a matrix in host memory.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the device or the host has no memory for it, or the driver fails.
-    pub fn from_host(device: &Device, a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
-        let a = a.as_matrix();
+    /// A copy of A.
+    pub(super) fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
         let buffer = DeviceBuffer::new(device, a.nrows().saturating_mul(a.ncols()))?;
-        let matrix = Self { buffer, rows: a.nrows(), cols: a.ncols(), device: device.clone() };
-        matrix.send(a)?;
+        let mut matrix = Self { buffer, rows: a.nrows(), cols: a.ncols(), device: device.clone() };
+        matrix.view_mut().write(a)?;
         Ok(matrix)
-    }
-
-    /// Copies a matrix in host memory of the same shape here.
-    ///
-    /// # Errors
-    /// `Shape`, naming `a`; [`Error::Device`].
-    pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
-        let a = a.as_matrix();
-        extent("a", "rows", self.rows, a.nrows())?;
-        extent("a", "columns", self.cols, a.ncols())?;
-        self.send(a)
-    }
-
-    fn send(&self, a: faer::MatRef<'_, T>) -> Result<(), Error> {
-        let (stream, len) = (Stream::new(&self.device)?, self.buffer.len());
-        let mut staged = Pinned::new(&self.device, len)?;
-        for (to, column) in staged.as_mut_slice().chunks_exact_mut(self.rows.max(1)).zip(a.col_iter()) {
-            to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
-        }
-        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let asked = unsafe { stream.upload(&staged, 0..len, self.buffer.slice(0..len)) };
-        stream.synchronize().and(asked)
     }
 
     /// A copy in host memory.
@@ -72,13 +46,7 @@ impl<T: Scalar> DeviceMatrix<T> {
     /// # Errors
     /// [`Error::Device`].
     pub fn to_host(&self) -> Result<Mat<T>, Error> {
-        let (stream, len) = (Stream::new(&self.device)?, self.buffer.len());
-        let staged = Pinned::new(&self.device, len)?;
-        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let asked = unsafe { stream.download(self.buffer.slice(0..len), &staged, 0..len) };
-        stream.synchronize().and(asked)?;
-        let entries = staged.as_slice();
-        Ok(Mat::from_fn(self.rows, self.cols, |i, j| entries[j * self.rows + i]))
+        self.view().to_host()
     }
 
     /// Rows and columns.
@@ -144,14 +112,14 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
             });
         }
         let uncountable =
-            || unfit(format!("{cols} columns of {stride} entries are more than can be counted"));
+            || other(format!("{cols} columns of {stride} entries are more than can be counted"));
         let len = match cols.checked_sub(1) {
             Some(before) => before.checked_mul(stride).and_then(|len| len.checked_add(rows)),
             None => Some(0),
         };
         let len = len.ok_or_else(uncountable)?;
         if !address.is_multiple_of(size_of::<T>() as u64) {
-            return Err(unfit(format!("the address {address:#x} is not one of {}", T::TYPE_NAME)));
+            return Err(other(format!("the address {address:#x} is not one of {}", T::TYPE_NAME)));
         }
         // SAFETY: forwarded to the caller.
         let slice = unsafe { DeviceSlice::at(address, len) };
@@ -176,6 +144,20 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         self.stride
     }
 
+    /// A copy in host memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn to_host(&self) -> Result<Mat<T>, Error> {
+        let (rows, cols) = self.shape;
+        let (stream, staged) = (Stream::new(&self.device)?, Pinned::new(&self.device, rows * cols)?);
+        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        let enqueued = unsafe { stream.download_columns(self.slice, self.stride, self.shape, &staged) };
+        stream.synchronize().and(enqueued)?;
+        let entries = staged.as_slice();
+        Ok(Mat::from_fn(rows, cols, |i, j| entries[j * rows + i]))
+    }
+
     pub(super) fn slice(&self) -> (DeviceSlice<'a, T>, usize) {
         (self.slice, self.stride)
     }
@@ -186,7 +168,7 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
             return Ok(());
         }
         let (here, there) = (device.ordinal(), self.device.ordinal());
-        Err(unfit(format!("`{argument}` is on device {there}, the factor on device {here}")))
+        Err(other(format!("`{argument}` is on device {there}, the factor on device {here}")))
     }
 }
 
@@ -213,6 +195,30 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
         // SAFETY: forwarded to the caller.
         let view = unsafe { DeviceView::from_raw(device, address, shape, stride)? };
         Ok(Self { view, unique: PhantomData })
+    }
+
+    /// Copies A here, of the same shape.
+    ///
+    /// # Errors
+    /// `Shape`, naming `a`; [`Error::Device`].
+    pub(crate) fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error> {
+        let view = &self.view;
+        let (rows, cols) = view.shape;
+        extent("a", "rows", rows, a.nrows())?;
+        extent("a", "columns", cols, a.ncols())?;
+        let (stream, mut staged) = (Stream::new(&view.device)?, Pinned::new(&view.device, rows * cols)?);
+        for (to, column) in staged.as_mut_slice().chunks_exact_mut(rows.max(1)).zip(a.col_iter()) {
+            to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
+        }
+        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        let enqueued = unsafe { stream.upload_columns(&staged, (rows, cols), view.slice, view.stride) };
+        stream.synchronize().and(enqueued)
+    }
+
+    /// The same for less long.
+    #[must_use]
+    pub fn as_mut(&mut self) -> DeviceViewMut<'_, T> {
+        DeviceViewMut { view: self.view.clone(), unique: PhantomData }
     }
 
     /// The same, to be read.

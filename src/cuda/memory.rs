@@ -3,7 +3,8 @@
 //! Copies and launches go on after the call: see [`stream`](super::stream). Nothing here waits for the whole
 //! device but the dropping of memory.
 
-use super::device::{Device, failed, unfit};
+use super::device::Device;
+use super::error::{failed, other, out_of_memory};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
@@ -31,7 +32,12 @@ unsafe impl Plain for u64 {}
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
     len.checked_mul(size_of::<T>())
         .map(|bytes| bytes.max(1))
-        .ok_or_else(|| unfit(format!("{len} scalars are more bytes than can be counted")))
+        .ok_or_else(|| out_of_memory(format!("{len} scalars are more bytes than can be counted")))
+}
+
+/// `len` scalars rounded up to whole lines of 128 bytes.
+pub(crate) fn whole_lines<T>(len: usize) -> usize {
+    len.next_multiple_of(128 / size_of::<T>())
 }
 
 /// Memory of the device for `len` scalars, not initialized. Aligned to 256 bytes.
@@ -94,6 +100,11 @@ impl<T> Clone for DeviceSlice<'_, T> {
 impl<T> Copy for DeviceSlice<'_, T> {}
 
 impl<T> DeviceSlice<'_, T> {
+    /// No scalars, nowhere.
+    pub fn empty() -> Self {
+        Self { address: 0, len: 0, buffer: PhantomData }
+    }
+
     /// What somebody else has there.
     ///
     /// # Safety
@@ -146,7 +157,7 @@ impl<T: Plain> Pinned<T> {
         let start = unsafe { result::malloc_host(bytes, flags) }
             .map_err(failed(format_args!("allocating {bytes} bytes of page-locked host memory")))?;
         let start = NonNull::new(start.cast::<T>())
-            .ok_or_else(|| unfit("the driver allocated page-locked host memory at no address"))?;
+            .ok_or_else(|| other("the driver allocated page-locked host memory at no address"))?;
         // SAFETY: `bytes` bytes were just allocated and are nobody else's.
         unsafe { start.cast::<u8>().write_bytes(0, bytes) };
         Ok(Self { start, len, device: device.clone() })

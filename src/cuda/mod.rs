@@ -5,26 +5,29 @@
 //! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
 //! travel inside the library.
 //!
-//! The rooms, from the floor up; `cudarc` is known to the first four, to `solver`, and where kernels are launched in
-//! `factorize` and `resident`:
+//! The files, from the floor up; imports point down, and `cudarc` is named in this folder alone.
 //!
-//! | room | holds |
+//! | file | holds |
 //! |---|---|
+//! | `error` | what the driver says, as errors of this library |
+//! | `module` | kernels as the driver has translated them |
 //! | `device` | the one GPU: what it must be able to do, what it is |
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and the copies between the memories |
 //! | `ptx` | the kernels as they ship |
-//! | `launch` | functions of loaded modules, and how they are launched |
+//! | `launch` | kernels, and how they are launched |
 //! | `dense` | a matrix in device memory, and its way there and back |
 //! | `matrix` | matrices in device memory that callers have |
-//! | `factorize` | initial factors on the GPU |
-//! | `resident` | the engine whose factor stays in device memory |
-//! | `hybrid` | the engine that streams a factor in host memory through the device |
+//! | `operands` | the same as operands of the public calls |
+//! | `factorize/` | initial factors on the GPU |
+//! | `resident/` | the engine whose factor stays in device memory |
+//! | `hybrid/` | the engine that streams a factor in host memory through the device |
 
 #[allow(unsafe_code, reason = "copies that go on after the call")]
 mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
@@ -35,6 +38,9 @@ mod launch;
 mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
 mod memory;
+#[allow(unsafe_code, reason = "calls into the driver")]
+mod module;
+mod operands;
 mod ptx;
 #[allow(unsafe_code, reason = "launches and copies on device memory")]
 mod resident;
@@ -50,4 +56,4 @@ pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
 pub use self::hybrid::{Hybrid, HybridFactor, Tuning};
 pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
-pub use self::resident::{Pending, Resident, ResidentFactor};
+pub use self::resident::{Resident, ResidentFactor};

@@ -3,7 +3,8 @@
 //! Copies and launches are asked for on a [`Stream`] and go on after the call. What is asked for on one
 //! stream happens in that order; an [`Event`] orders streams among each other and the host after a stream.
 
-use super::device::{Device, failed};
+use super::device::Device;
+use super::error::failed;
 use super::memory::{DeviceSlice, Pinned, Plain};
 use crate::error::Error;
 use core::ffi::c_int;

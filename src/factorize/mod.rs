@@ -117,7 +117,8 @@ pub fn timed<T: Scalar>(
     a: &(impl AsMatrix<T> + ?Sized),
     method: &Method,
 ) -> Result<(Mat<T>, Duration), Error> {
-    let a = a.as_matrix();
+    let a = a.as_matrix().on_host()?;
+    let a = a.as_ref();
     check(a)?;
     match method {
         Method::Blocked => {

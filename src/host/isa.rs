@@ -1,8 +1,5 @@
-//! Which instruction set the kernels run under, asked of the machine at run time.
+//! Which instruction set the kernels run under, asked of the machine at run time, and what pulp has no name for.
 
-use crate::cpu::kernels::low_rank::{MAX_RANK, row_registers};
-use crate::scalar::Scalar;
-use core::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 use pulp::{Scalar256b, Simd, WithSimd};
@@ -48,28 +45,6 @@ impl Isa {
         all
     }
 
-    /// Shape of the micro-kernels under this instruction set, for V with `rank` columns.
-    pub fn shape<T: Scalar>(self, rank: usize) -> Shape {
-        struct Ask<T> {
-            rank: usize,
-            scalar: PhantomData<T>,
-        }
-        impl<T: Scalar> WithSimd for Ask<T> {
-            type Output = Shape;
-            #[inline(always)]
-            fn with_simd<S: Simd>(self, _: S) -> Shape {
-                let lanes = T::lanes::<S>();
-                let (registers, block) = match wide::<S>() {
-                    true if (2..=MAX_RANK).contains(&self.rank) => (row_registers(self.rank), WIDE.1),
-                    true => WIDE,
-                    false => NARROW,
-                };
-                Shape { block, lanes, tile: registers * lanes }
-            }
-        }
-        self.run(Ask { rank, scalar: PhantomData::<T> })
-    }
-
     #[inline]
     pub fn run<Op: WithSimd>(self, op: Op) -> Op::Output {
         match self {
@@ -80,30 +55,6 @@ impl Isa {
             Self::V4(simd) => Simd::vectorize(simd, op),
         }
     }
-}
-
-/// What a micro-kernel works on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    /// Columns of L in one micro reflector.
-    pub block: usize,
-    /// Rows in one register.
-    pub lanes: usize,
-    /// Rows in a tile of V.
-    pub tile: usize,
-}
-
-/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 hold U, 3 rows of V,
-/// the rest operands.
-pub(crate) const WIDE: (usize, usize) = (3, 8);
-
-/// The same with 16 registers. Three by four would just fit, and spills.
-pub(crate) const NARROW: (usize, usize) = (2, 4);
-
-/// Whether `S` has the registers for [`WIDE`].
-#[inline(always)]
-pub(crate) const fn wide<S: Simd>() -> bool {
-    S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
 }
 
 /// Asks for the `len` scalars at `ptr`, which need not be readable, in the cache of level `LEVEL`, 1 or 2.

@@ -1,9 +1,11 @@
 //! What the host has for every engine: threads, working memory, the layout of L and the instruction sets.
 
 pub mod buffer;
-pub mod guard;
+#[allow(unsafe_code, reason = "instructions that pulp has no name for")]
 pub mod isa;
 pub mod layout;
-#[cfg(feature = "cuda")]
 pub mod pool;
+#[cfg(feature = "cuda")]
+#[allow(unsafe_code, reason = "a task on the caller's stack, shared by its workers")]
+pub mod region;
 pub mod threads;

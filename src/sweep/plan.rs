@@ -37,6 +37,25 @@ impl Plan {
         (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
     }
 
+    /// The panels, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Panel> + use<> {
+        let plan = *self;
+        (0..plan.panels()).map_while(move |index| plan.panel(index))
+    }
+
+    /// The next diagonal rows: of the rows below `panel`, those that meet the diagonal block after it.
+    pub fn next_rows(&self, panel: Panel) -> Range<usize> {
+        match self.panel(panel.index + 1) {
+            Some(next) => next.block(),
+            None => panel.end()..panel.end(),
+        }
+    }
+
+    /// The rows below those.
+    pub fn trailing_rows(&self, panel: Panel) -> Range<usize> {
+        self.next_rows(panel).end..self.rows
+    }
+
     /// The panel at position `index`, or `None` past the last.
     pub fn panel(&self, index: usize) -> Option<Panel> {
         let first = self.start + index * self.panel_cols;

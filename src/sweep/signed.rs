@@ -1,12 +1,20 @@
-//! A modification as asked for: V and its weights, checked before anything is touched.
+//! V diag(w) Vᵀ as a sweep takes it: checked, scaled by √|w|, columns with a plus sign first.
 
-use crate::check::{COLUMNS_AT_ONCE, extent, largest_entries};
+#[cfg(feature = "cuda")]
+use crate::check::largest_entry;
+use crate::check::{extent, largest_entries};
 use crate::error::Error;
 use crate::scalar::Scalar;
-use faer::{MatRef, Par};
+#[cfg(feature = "cuda")]
+use crate::sweep::rank_blocks::RankBlocks;
+#[cfg(feature = "cuda")]
+use core::ops::Range;
+use faer::{ColRef, MatRef, Par};
+#[cfg(feature = "cuda")]
+use rayon::prelude::*;
 
-/// Weights of the columns of V.
-#[derive(Clone, Copy)]
+/// Weights of the columns of V: w in A + V diag(w) Vᵀ.
+#[derive(Clone, Copy, Debug)]
 pub enum Weights<'a, T> {
     /// All 1: an update.
     Plus,
@@ -16,12 +24,30 @@ pub enum Weights<'a, T> {
     Each(&'a [T]),
 }
 
+impl<'a, T> From<&'a [T]> for Weights<'a, T> {
+    fn from(weights: &'a [T]) -> Self {
+        Self::Each(weights)
+    }
+}
+
+impl<'a, T, const N: usize> From<&'a [T; N]> for Weights<'a, T> {
+    fn from(weights: &'a [T; N]) -> Self {
+        Self::Each(weights)
+    }
+}
+
+impl<'a, T> From<&'a Vec<T>> for Weights<'a, T> {
+    fn from(weights: &'a Vec<T>) -> Self {
+        Self::Each(weights)
+    }
+}
+
 impl<T: Scalar> Weights<'_, T> {
     /// Whether they go with V of that shape, and V with A of that order; and whether they are finite.
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `v` or `weights`.
-    pub fn check(&self, order: usize, (rows, columns): (usize, usize)) -> Result<(), Error> {
+    pub(crate) fn check(&self, order: usize, (rows, columns): (usize, usize)) -> Result<(), Error> {
         extent("v", "rows", order, rows)?;
         let Self::Each(w) = self else { return Ok(()) };
         extent("weights", "entries", columns, w.len())?;
@@ -31,34 +57,12 @@ impl<T: Scalar> Weights<'_, T> {
         }
     }
 
-    pub fn of(&self, column: usize) -> T {
+    pub(crate) fn of(&self, column: usize) -> T {
         match self {
             Self::Plus => T::ONE,
             Self::Minus => -T::ONE,
             Self::Each(w) => w[column],
         }
-    }
-
-    /// How many of so many columns have a plus sign, and how many a minus.
-    #[cfg(feature = "cuda")]
-    pub fn signs(&self, columns: usize) -> (usize, usize) {
-        let count = |sign: T| (0..columns).filter(|&r| self.of(r) * sign > T::ZERO).count();
-        (count(T::ONE), count(-T::ONE))
-    }
-
-    /// For each of so many columns, from the first on: which column of the signed V it becomes, those with a plus sign
-    /// first, and the factor √|w| it is scaled by; none where w is 0.
-    #[cfg(feature = "cuda")]
-    pub fn places(&self, columns: usize) -> impl Iterator<Item = Option<(usize, T)>> {
-        let mut next = [0, self.signs(columns).0];
-        (0..columns).map(move |r| {
-            let weight = self.of(r);
-            let next = &mut next[usize::from(weight < T::ZERO)];
-            (weight != T::ZERO).then(|| {
-                *next += 1;
-                (*next - 1, weight.abs().sqrt())
-            })
-        })
     }
 }
 
@@ -76,40 +80,6 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Of no columns.
-    pub fn new(order: usize) -> Self {
-        Self { plus: 0, minus: 0, first_row: order, row_norm: 0.0 }
-    }
-
-    /// Takes note of a column of V: its weight, the magnitude of its largest entry, and its first row before the one
-    /// given that is not zero; k is the number of columns.
-    ///
-    /// # Errors
-    /// `Overflow`: V and w are finite, but √|w| v and its square must be as well.
-    pub fn add<T: Scalar>(
-        &mut self,
-        (weight, largest): (T, T),
-        k: usize,
-        first_row: impl FnOnce(usize) -> Option<usize>,
-    ) -> Result<(), Error> {
-        let square = weight.abs().to_f64().sqrt() * largest.to_f64();
-        let square = square * square * k as f64;
-        if !(square <= T::LARGE_SQUARE.to_f64()) {
-            return Err(Error::Overflow { argument: "v" });
-        }
-        if weight == T::ZERO {
-            return Ok(());
-        }
-        if weight > T::ZERO {
-            self.plus += 1;
-            self.row_norm = self.row_norm.max(square.sqrt());
-        } else {
-            self.minus += 1;
-        }
-        self.first_row = first_row(self.first_row).unwrap_or(self.first_row);
-        Ok(())
-    }
-
     /// The first column of L (n × n) to work on, or `None` where nothing changes.
     ///
     /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
@@ -125,93 +95,288 @@ impl Outline {
     }
 }
 
-/// A + V diag(w) Vᵀ with V (n × k) and w (k) known to be finite and of the right shape.
-#[derive(Clone, Copy)]
-pub struct Change<'a, T> {
-    pub v: MatRef<'a, T>,
-    pub weights: Weights<'a, T>,
-    pub outline: Outline,
+/// What there is to know of a column of V.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<T> {
+    /// The magnitude of its largest entry.
+    pub largest: T,
+    /// The first row that is not finite.
+    pub not_finite: Option<usize>,
 }
 
-impl<'a, T: Scalar> Change<'a, T> {
-    /// Checks the arguments, a large V on the threads of `par`.
-    ///
-    /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`.
-    pub fn new(v: MatRef<'a, T>, weights: Weights<'a, T>, order: usize, par: Par) -> Result<Self, Error> {
-        weights.check(order, v.shape())?;
-        Self::scanned(v, weights, |_, columns, largest| largest_entries(columns, largest, par))
+impl<T: Scalar> Seen<T> {
+    const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
+
+    fn new(looked: Result<T, usize>) -> Self {
+        match looked {
+            Ok(largest) => Self { largest, not_finite: None },
+            Err(row) => Self { largest: T::ZERO, not_finite: Some(row) },
+        }
+    }
+}
+
+/// The order of the columns of one V after the other, and what has been seen of them. Kept between calls, which then
+/// allocate nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Signed<T> {
+    /// For each column of the signed V: which column of V it is, and the factor √|w|.
+    sources: Vec<(usize, T)>,
+    plus: usize,
+    seen: Vec<Seen<T>>,
+    /// For each column of V: its place in rank blocks, and the factor.
+    #[cfg(feature = "cuda")]
+    places: Vec<Option<(usize, T)>>,
+}
+
+impl<T> Default for Signed<T> {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            plus: 0,
+            seen: Vec::new(),
+            #[cfg(feature = "cuda")]
+            places: Vec::new(),
+        }
+    }
+}
+
+impl<T: Scalar> Signed<T> {
+    /// Takes the order of so many columns: those with a plus sign before those with a minus, those of weight zero left out.
+    /// All that follows is of them.
+    pub fn order(&mut self, weights: Weights<'_, T>, columns: usize) {
+        self.sources.clear();
+        let of_sign = |sign: T| {
+            (0..columns).filter_map(move |r| {
+                let weight = weights.of(r) * sign;
+                (weight > T::ZERO).then(|| (r, weight.sqrt()))
+            })
+        };
+        self.sources.extend(of_sign(T::ONE));
+        self.plus = self.sources.len();
+        self.sources.extend(of_sign(-T::ONE));
     }
 
-    /// As [`new`](Self::new), of what fits together. `scan` gets some columns of V, and the first one's number, and has
-    /// the largest magnitude in each, or its first row that is not finite.
+    /// Columns of each sign.
+    #[cfg(feature = "cuda")]
+    pub fn signs(&self) -> (usize, usize) {
+        (self.plus, self.sources.len() - self.plus)
+    }
+
+    /// For each column of the signed V: which column of V it is, and the factor √|w|.
+    #[cfg(feature = "cuda")]
+    pub fn sources(&self) -> &[(usize, T)] {
+        &self.sources
+    }
+
+    /// The columns of the signed V, each with the factor √|w| that it is yet to be scaled by.
+    pub fn columns<'a>(&'a self, v: MatRef<'a, T>) -> impl Iterator<Item = (ColRef<'a, T>, T)> + 'a {
+        self.sources.iter().map(move |&(r, scale)| (v.col(r), scale))
+    }
+
+    /// Looks at V, on the threads of `par` where it is large.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
-    pub fn scanned(
-        v: MatRef<'a, T>,
-        weights: Weights<'a, T>,
-        mut scan: impl FnMut(usize, MatRef<'a, T>, &mut [Result<T, usize>]),
-    ) -> Result<Self, Error> {
-        let (order, k) = v.shape();
-        let mut outline = Outline::new(order);
-        let mut largest = [Ok(T::ZERO); COLUMNS_AT_ONCE];
-        for (r, column) in v.col_iter().enumerate() {
-            let at = r % COLUMNS_AT_ONCE;
-            if at == 0 {
-                let together = COLUMNS_AT_ONCE.min(k - r);
-                scan(r, v.subcols(r, together), &mut largest[..together]);
-            }
-            let largest = largest[at].map_err(|row| Error::NonFinite { argument: "v", row, column: r })?;
-            outline.add((weights.of(r), largest), k, |end| (0..end).find(|&i| column[i] != T::ZERO))?;
-        }
-        Ok(Self { v, weights, outline })
+    pub fn look(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>, par: Par) -> Result<Outline, Error> {
+        self.seen.clear();
+        self.seen.resize(v.ncols(), Seen::NOTHING);
+        largest_entries(v, par, &mut self.seen, |seen, looked| *seen = Seen::new(looked));
+        self.outline(v, weights)
     }
 
-    /// As [`Outline::first_column`].
-    pub fn first_column(&self, order: usize) -> Option<usize> {
-        self.outline.first_column::<T>(order)
-    }
-
-    /// As [`Outline::rank`].
-    pub fn rank(&self) -> usize {
-        self.outline.rank()
-    }
-
-    /// The column of V that becomes column `r` < rank of the signed V, with the factor √|w| it is scaled
-    /// by: plus signs first.
-    pub fn columns(&self) -> impl Iterator<Item = (MatRef<'a, T>, T)> + '_ {
-        let pick = |sign: T| {
-            (0..self.v.ncols()).filter_map(move |r| {
-                let weight = self.weights.of(r) * sign;
-                (weight > T::ZERO).then(|| (self.v.subcols(r, 1), weight.sqrt()))
-            })
-        };
-        pick(T::ONE).chain(pick(-T::ONE))
+    /// What V is, of which all columns have been seen.
+    fn outline(&self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        let first_not_zero = |column: usize, end| (0..end).find(|&i| v[(i, column)] != T::ZERO);
+        outline(v.nrows(), weights, self.seen.iter().copied(), first_not_zero)
     }
 }
 
-#[cfg(all(test, feature = "cuda"))]
+/// What V (`order` rows) is, by what has been seen of its columns; `first_not_zero` has a column's first row before the one
+/// given that is not zero.
+///
+/// # Errors
+/// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.
+pub(crate) fn outline<T: Scalar>(
+    order: usize,
+    weights: Weights<'_, T>,
+    seen: impl ExactSizeIterator<Item = Seen<T>>,
+    first_not_zero: impl Fn(usize, usize) -> Option<usize>,
+) -> Result<Outline, Error> {
+    let k = seen.len() as f64;
+    let mut outline = Outline { plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+    for (column, Seen { largest, not_finite }) in seen.enumerate() {
+        if let Some(row) = not_finite {
+            return Err(Error::NonFinite { argument: "v", row, column });
+        }
+        let weight = weights.of(column);
+        let norm = weight.abs().to_f64().sqrt() * largest.to_f64();
+        let square = norm * norm * k;
+        if !(square <= T::LARGE_SQUARE.to_f64()) {
+            return Err(Error::Overflow { argument: "v" });
+        }
+        if weight == T::ZERO {
+            continue;
+        }
+        if weight > T::ZERO {
+            outline.plus += 1;
+            outline.row_norm = outline.row_norm.max(square.sqrt());
+        } else {
+            outline.minus += 1;
+        }
+        outline.first_row = first_not_zero(column, outline.first_row).unwrap_or(outline.first_row);
+    }
+    Ok(outline)
+}
+
+/// y ← scale x, for as many entries as x has.
+pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
+    match x.try_as_col_major() {
+        Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),
+        None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = scale * x),
+    }
+}
+
+/// V in rank blocks, column-major, as devices take it.
+#[cfg(feature = "cuda")]
+impl<T: Scalar> Signed<T> {
+    /// The rank blocks of the columns ordered last.
+    pub fn blocks(&self, width: usize) -> RankBlocks {
+        let (plus, minus) = self.signs();
+        RankBlocks::new(width, plus, minus)
+    }
+
+    /// For each of so many columns of V: its place in the blocks and the factor √|w|; none where w is 0.
+    pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, T)>] {
+        self.places.clear();
+        self.places.resize(columns, None);
+        for (at, &(r, scale)) in self.sources.iter().enumerate() {
+            self.places[r] = Some((blocks.place_of(at), scale));
+        }
+        &self.places
+    }
+
+    /// Writes `rows` of V diag(√|w|) in its blocks, columns `stride` apart. Columns of zeros are left alone.
+    pub fn pack(
+        &mut self,
+        v: MatRef<'_, T>,
+        blocks: &RankBlocks,
+        rows: Range<usize>,
+        (to, stride): (&mut [T], usize),
+    ) {
+        self.each_column(v, blocks, (to, stride), |to, column, scale| {
+            copy_scaled(&mut to[rows.clone()], column.subrows(rows.start, rows.len()), scale);
+            Seen::NOTHING
+        });
+    }
+
+    /// Looks at V and packs all of its rows, reading it once.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look).
+    pub fn look_and_pack(
+        &mut self,
+        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        blocks: &RankBlocks,
+        (to, stride): (&mut [T], usize),
+    ) -> Result<Outline, Error> {
+        self.each_column(v, blocks, (to, stride), |to, column, scale| {
+            Seen::new(copy_and_look(&mut to[..v.nrows()], column, scale))
+        });
+        // From places to columns of V; those of weight zero have no place.
+        self.seen.resize(blocks.columns() + v.ncols(), Seen::NOTHING);
+        for (at, &(r, _)) in self.sources.iter().enumerate() {
+            self.seen[blocks.columns() + r] = self.seen[blocks.place_of(at)];
+        }
+        self.seen.drain(..blocks.columns());
+        for r in (0..v.ncols()).filter(|&r| weights.of(r) == T::ZERO) {
+            self.seen[r] = Seen::new(largest_entry(v.col(r)));
+        }
+        self.outline(v, weights)
+    }
+
+    /// Has `copy` write each column of V that has a place, times a factor, to memory of `stride` scalars there; what it has
+    /// seen, by place. On the threads of the current rayon pool where V is large.
+    fn each_column(
+        &mut self,
+        v: MatRef<'_, T>,
+        blocks: &RankBlocks,
+        (to, stride): (&mut [T], usize),
+        copy: impl Fn(&mut [T], ColRef<'_, T>, T) -> Seen<T> + Sync,
+    ) {
+        /// Bytes from which on threads are worth waking.
+        const WORTH_SHARING: usize = 1 << 20;
+        let Self { sources, seen, .. } = self;
+        seen.clear();
+        seen.resize(blocks.columns(), Seen::NOTHING);
+        let one = |(place, (to, seen)): (usize, (&mut [T], &mut Seen<T>))| {
+            if let Some(at) = blocks.column_at(place) {
+                let (r, scale) = sources[at];
+                *seen = copy(to, v.col(r), scale);
+            }
+        };
+        let to = &mut to[..blocks.columns() * stride];
+        if sources.len() * v.nrows() * size_of::<T>() < WORTH_SHARING {
+            to.chunks_exact_mut(stride).zip(seen.iter_mut()).enumerate().for_each(one);
+        } else {
+            to.par_chunks_exact_mut(stride).zip(seen.par_iter_mut()).enumerate().for_each(one);
+        }
+    }
+}
+
+/// y ← scale x, and the largest magnitude in x, or its first row that is not finite.
+#[cfg(feature = "cuda")]
+fn copy_and_look<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
+    /// Scalars that are read twice while they are at hand.
+    const BLOCK: usize = 256;
+    y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {
+        let first = number * BLOCK;
+        let x = x.subrows(first, y.len());
+        copy_scaled(y, x, scale);
+        largest_entry(x).map(|entry| largest.max(entry)).map_err(|row| first + row)
+    })
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "cuda")]
     use faer::Mat;
 
     #[test]
-    fn columns_have_the_places_in_which_they_are_listed() {
+    fn columns_come_by_sign_and_without_weights_of_zero() {
         let least = f64::from_bits(1);
         let w = [-2.0, 3.0, 0.0, -least, least, 1e300, -0.0, -1e-300];
+        let mut signed = Signed::default();
+        signed.order(Weights::Each(&w), w.len());
+        let columns: Vec<_> = signed.sources.iter().map(|&(r, _)| r).collect();
+        assert_eq!((signed.plus, columns), (3, vec![1, 4, 5, 0, 3, 7]));
+        assert!(signed.sources.iter().all(|&(r, scale)| scale == w[r].abs().sqrt()));
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn v_is_packed_in_its_blocks_and_seen_on_the_way() {
+        let (n, w) = (700, [1.0, -4.0, 0.0, 9.0, 1.0, -1.0, -1.0]);
+        let mut v = Mat::from_fn(n, w.len(), |i, r| (i * 7 + r) as f64 / 100.0 - 1.0);
         let weights = Weights::Each(&w);
-        let v = Mat::from_fn(1, w.len(), |_, r| (1 + r) as f64 * 1e-160);
-        let change = Change::new(v.as_ref(), weights, 1, Par::Seq).unwrap();
-        let (plus, minus) = weights.signs(w.len());
-        assert_eq!((plus, minus), (change.outline.plus, change.outline.minus));
-        let mut listed: Vec<_> = change.columns().map(|(column, scale)| (column[(0, 0)], scale)).collect();
-        for (entry, place) in v.row(0).iter().zip(weights.places(w.len())) {
-            if let Some((at, scale)) = place {
-                assert_eq!(listed[at], (*entry, scale));
-                listed[at].0 = 0.0;
+        let (mut signed, stride) = (Signed::default(), n + 3);
+        signed.order(weights, w.len());
+        let blocks = signed.blocks(2);
+        let mut packed = vec![f64::NAN; blocks.columns() * stride];
+        let seen = signed.look_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride)).unwrap();
+        let looked = signed.look(v.as_ref(), weights, Par::Seq).unwrap();
+        assert_eq!(format!("{seen:?}"), format!("{looked:?}"));
+        for place in 0..blocks.columns() {
+            let found = &packed[place * stride..][..n];
+            match blocks.column_at(place).map(|at| signed.sources[at]) {
+                Some((r, scale)) => assert!((0..n).all(|i| found[i] == scale * v[(i, r)])),
+                None => assert!(found.iter().all(|x| x.is_nan())),
             }
         }
-        assert!(listed.len() == 6 && listed.iter().all(|&(entry, _)| entry == 0.0));
+        // Also in a column that has no weight, and of several the first.
+        (v[(600, 2)], v[(5, 6)]) = (f64::NAN, f64::INFINITY);
+        let refused = signed.look_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride));
+        assert_eq!(refused.unwrap_err(), Error::NonFinite { argument: "v", row: 600, column: 2 });
+        assert!(signed.look(v.as_ref(), weights, Par::Seq).is_err());
     }
 }

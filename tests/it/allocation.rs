@@ -8,7 +8,7 @@ use cholupdate::faer::Mat;
 use cholupdate::{Cpu, Engine, Safeguard, Workspace, modify_in_place};
 use rayon::ThreadPoolBuilder;
 
-const SAFEGUARDS: [Safeguard; 2] = [Safeguard::SecondBuffer, Safeguard::Rehearsal];
+const SAFEGUARDS: [Safeguard; 2] = [Safeguard::ShadowBuffer, Safeguard::DryRun];
 const SHAPES: [(usize, usize); 6] = [(1, 1), (20, 3), (65, 1), (100, 17), (300, 2), (300, 40)];
 
 /// What `calls` allocates the second time it is run by this thread.

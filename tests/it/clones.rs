@@ -13,7 +13,7 @@ fn original_and_clone_agree<T: Scalar>(convert: impl Fn(f64) -> T) {
         let v = Mat::from_fn(n, 2, entry);
         // The first rows are zero: the columns before are copied, not exchanged.
         let late = Mat::from_fn(n, 1, |i, r| if i < n / 2 { convert(0.0) } else { entry(i, r) });
-        for safeguard in [Safeguard::SecondBuffer, Safeguard::Rehearsal] {
+        for safeguard in [Safeguard::ShadowBuffer, Safeguard::DryRun] {
             let cpu = Cpu::sequential().with_safeguard(safeguard);
             let mut original = Cholesky::new_in(&a, cpu).unwrap();
             original.update(&v).unwrap();

@@ -161,8 +161,8 @@ fn numbers_at_the_end_of_the_range_are_done_right_or_refused<T: Real, E: Engine<
 const CPUS: [fn() -> Cpu; 4] = [
     Cpu::sequential,
     || Cpu::threads(8),
-    || Cpu::sequential().with_safeguard(Safeguard::Rehearsal),
-    || Cpu::threads(2).with_safeguard(Safeguard::Rehearsal),
+    || Cpu::sequential().with_safeguard(Safeguard::DryRun),
+    || Cpu::threads(2).with_safeguard(Safeguard::DryRun),
 ];
 
 #[test]

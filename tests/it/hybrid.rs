@@ -226,7 +226,7 @@ mod on_the_fake_driver {
     fn without_a_driver_that_will_do_there_is_an_error_in_words() {
         let fake = exclusive();
         let message = || match Device::new(0) {
-            Err(Error::Device { message }) => message,
+            Err(Error::Device { message, .. }) => message,
             other => panic!("{other:?}"),
         };
         fake.devices(0);

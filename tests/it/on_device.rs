@@ -5,7 +5,7 @@ use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{DeviceMatrix, DeviceView, DeviceViewMut, Resident};
 use cholupdate::faer::Mat;
-use cholupdate::{Cholesky, Error};
+use cholupdate::{Cholesky, Error, Weights};
 
 const ORDER: usize = 64 * 5 + 21;
 
@@ -30,7 +30,7 @@ fn is_the_same<T: Real>(engine: &Resident) {
             let reported = expected.modify(&problem.v, &weights).unwrap();
             let mut found = factor(&problem, engine);
             let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
-            let report = found.modify_on_device(&v.view(), &weights).unwrap();
+            let report = found.modify(&v.view(), &weights).unwrap();
             assert_eq!(report, reported);
             assert!(bits_of(&found) == bits_of(&expected), "k = {k}, {kind:?}, {zeros} rows of zeros");
             assert_eq!(v.to_host().unwrap(), problem.v);
@@ -39,8 +39,8 @@ fn is_the_same<T: Real>(engine: &Resident) {
     let problem = Problem::<T>::feasible(ORDER, 3, Kind::Up, 0.3, 52);
     let (mut here, mut there) = (factor(&problem, engine), factor(&problem, engine));
     let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
-    assert_eq!(here.update_on_device(&v.view()).unwrap(), there.update(&problem.v).unwrap());
-    assert_eq!(here.downdate_on_device(&v.view()).unwrap(), there.downdate(&problem.v).unwrap());
+    assert_eq!(here.update(&v.view()).unwrap(), there.update(&problem.v).unwrap());
+    assert_eq!(here.downdate(&v.view()).unwrap(), there.downdate(&problem.v).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
 }
 
@@ -63,7 +63,7 @@ fn columns_may_be_any_distance_apart() {
     // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is left alone until the end.
     let view = unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
-    here.update_on_device(&view).unwrap();
+    here.update(&view).unwrap();
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));
 
@@ -71,7 +71,7 @@ fn columns_may_be_any_distance_apart() {
     let address = all.view().address() + 5 * 8;
     // SAFETY: the same rows, and nobody else uses them.
     let mut rhs = unsafe { DeviceViewMut::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
-    here.solve_on_device(&mut rhs).unwrap();
+    here.solve_in_place(&mut rhs).unwrap();
     let x = there.solve(&problem.v).unwrap();
     let after = all.to_host().unwrap();
     assert_eq!(after.as_ref().subrows(5, ORDER), x.as_ref());
@@ -103,34 +103,34 @@ fn bad_input_is_found_on_the_device() {
         let mut v = problem.v.clone();
         (v[(300, 1)], v[(77, 1)], v[(5, 2)]) = (bad, bad, bad);
         let expected = Error::NonFinite { argument: "v", row: 77, column: 1 };
-        assert_eq!(there.update_on_device(&on_device(&v).view()).unwrap_err(), expected);
+        assert_eq!(there.update(&on_device(&v).view()).unwrap_err(), expected);
         // Also where the weight is zero.
-        let outcome = there.modify_on_device(&on_device(&v).view(), &[1.0, 0.0, -1.0]);
+        let outcome = there.modify(&on_device(&v).view(), &[1.0, 0.0, -1.0]);
         assert_eq!(outcome.unwrap_err(), expected);
         let mut rhs = on_device(&v);
         let expected = Error::NonFinite { argument: "rhs", row: 77, column: 1 };
-        assert_eq!(there.solve_on_device(&mut rhs.view_mut()).unwrap_err(), expected);
+        assert_eq!(there.solve_in_place(&mut rhs.view_mut()).unwrap_err(), expected);
         assert!(bits(rhs.to_host().unwrap().as_ref()) == bits(v.as_ref()));
     }
     let mut v = problem.v.clone();
     v[(9, 0)] = 1e200;
-    let refused = there.update_on_device(&on_device(&v).view()).unwrap_err();
+    let refused = there.update(&on_device(&v).view()).unwrap_err();
     assert_eq!(refused, Error::Overflow { argument: "v" });
     let short = on_device(&v.as_ref().subrows(1, ORDER - 1).to_owned());
     assert_eq!(
-        there.update_on_device(&short.view()).unwrap_err(),
+        there.update(&short.view()).unwrap_err(),
         there.update(&short.to_host().unwrap()).unwrap_err()
     );
-    let refused = there.modify_on_device(&on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
+    let refused = there.modify(&on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "weights", .. }), "{refused:?}");
     let mut short = short;
-    let refused = there.solve_on_device(&mut short.view_mut()).unwrap_err();
+    let refused = there.solve_in_place(&mut short.view_mut()).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "rhs", .. }), "{refused:?}");
     let refused = short.copy_from_host(&problem.v).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "a", .. }), "{refused:?}");
     // Far more than there is.
     let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
-    let refused = there.downdate_on_device(&on_device(&far).view()).unwrap_err();
+    let refused = there.downdate(&on_device(&far).view()).unwrap_err();
     assert!(matches!(refused, Error::NotPositiveDefinite { .. }), "{refused:?}");
     assert!(bits_of(&there) == before);
 }
@@ -143,8 +143,8 @@ fn nothing_on_the_device_is_nothing() {
         let mut there =
             Cholesky::from_factor_in(&Mat::<f64>::identity(order, order), engine.clone()).unwrap();
         let mut empty = DeviceMatrix::from_host(&device, &Mat::<f64>::zeros(order, cols)).unwrap();
-        there.update_on_device(&empty.view()).unwrap();
-        there.solve_on_device(&mut empty.view_mut()).unwrap();
+        there.update(&empty.view()).unwrap();
+        there.solve_in_place(&mut empty.view_mut()).unwrap();
         assert_eq!(empty.to_host().unwrap(), Mat::<f64>::zeros(order, cols));
     }
 }
@@ -161,7 +161,7 @@ fn many_right_hand_sides_on_the_device_are_solved() {
     // More than go together.
     let rhs = uniform(3, 4100, &mut rng(56));
     let mut on_device = DeviceMatrix::from_host(&device, &rhs).unwrap();
-    there.solve_on_device(&mut on_device.view_mut()).unwrap();
+    there.solve_in_place(&mut on_device.view_mut()).unwrap();
     assert_eq!(on_device.to_host().unwrap(), there.solve(&rhs).unwrap());
 }
 
@@ -171,7 +171,7 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     let problem = Problem::<f64>::feasible(ORDER, 6, Kind::Down, 0.3, 57);
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
     let mut v = problem.v.clone();
-    let pending = here.begin_downdate(&v).unwrap();
+    let pending = here.submit(&v, Weights::Minus).unwrap();
     v.as_mut().fill(f64::NAN); // taken over already
     assert_eq!(pending.wait().unwrap(), there.downdate(&problem.v).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
@@ -180,32 +180,32 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     let before = bits_of(&here);
     let far = Mat::from_fn(ORDER, 6, |i, j| 1e6 * problem.v[(i, j)]);
     let expected = there.downdate(&far).unwrap_err();
-    assert_eq!(here.begin_downdate(&far).unwrap().wait().unwrap_err(), expected);
-    drop(here.begin_downdate(&far).unwrap());
+    assert_eq!(here.submit(&far, Weights::Minus).unwrap().wait().unwrap_err(), expected);
+    drop(here.submit(&far, Weights::Minus).unwrap());
     assert!(bits_of(&here) == before);
 
     // Dropped, it has happened.
-    drop(here.begin_update(&problem.v).unwrap());
+    drop(here.submit(&problem.v, Weights::Plus).unwrap());
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));
 
     // Forgotten, it waits for the next one.
-    core::mem::forget(here.begin_modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap());
+    core::mem::forget(here.submit(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap());
     here.update(&problem.v).unwrap();
     there.modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap();
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));
     // Not even its error goes to somebody else.
-    core::mem::forget(here.begin_downdate(&far).unwrap());
+    core::mem::forget(here.submit(&far, Weights::Minus).unwrap());
     let none = Mat::<f64>::zeros(ORDER, 2);
     assert_eq!(here.update(&none).unwrap(), there.update(&none).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
-    core::mem::forget(here.begin_update(&problem.v).unwrap());
+    core::mem::forget(here.submit(&problem.v, Weights::Plus).unwrap());
     drop(here);
 
     let on_device = DeviceMatrix::from_host(&device().unwrap(), &problem.v).unwrap();
     let mut here = factor(&problem, &engine);
-    let pending = here.begin_modify_on_device(&on_device.view(), &[-1.0; 6]).unwrap();
+    let pending = here.submit(&on_device.view(), &[-1.0; 6]).unwrap();
     drop(on_device);
     pending.wait().unwrap();
     let mut there = factor(&problem, &engine);

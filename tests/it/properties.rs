@@ -38,7 +38,7 @@ fn case() -> impl Strategy<Value = Case> {
             0..=n,
             prop::sample::select(&Layout::ALL[..]),
             1..=8usize,
-            prop::sample::select(&[Safeguard::SecondBuffer, Safeguard::Rehearsal][..]),
+            prop::sample::select(&[Safeguard::ShadowBuffer, Safeguard::DryRun][..]),
             any::<u64>(),
         )
             .prop_map(

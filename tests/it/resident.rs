@@ -4,9 +4,9 @@ use crate::support::contract::assert_contract;
 use crate::support::cuda::resident;
 use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::{Real, bits};
-use cholupdate::Cholesky;
 use cholupdate::cuda::{DeviceMatrix, Resident};
 use cholupdate::faer::Mat;
+use cholupdate::{Cholesky, Pending, Weights};
 use std::fmt::Debug;
 
 /// Several groups of two panels, the last of them not full.
@@ -203,7 +203,7 @@ fn what_was_done_before_changes_no_bit() {
         let apply = |factor: &mut Cholesky<f64, Resident>| match there {
             true => {
                 let v = DeviceMatrix::from_host(engine.device(), &v).unwrap();
-                factor.modify_on_device(&v.view(), &weights).map(|_| ())
+                factor.modify(&v.view(), &weights).map(|_| ())
             }
             false => factor.modify(&v, &weights).map(|_| ()),
         };
@@ -227,7 +227,6 @@ mod on_the_fake_driver {
     use super::*;
     use crate::support::cuda::{device, fake_cuda};
     use cholupdate::Error;
-    use cholupdate::cuda::Pending;
 
     #[test]
     fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_refused() {
@@ -239,7 +238,7 @@ mod on_the_fake_driver {
         let matrix = 900 * 900 * 8;
         fake.memory_cap(2 * matrix);
         // There is nothing to wait for, and nothing that could be forgotten.
-        core::mem::forget(factor.begin_update(&problem.v).unwrap());
+        core::mem::forget(factor.submit(&problem.v, Weights::Plus).unwrap());
         there.update(&problem.v).unwrap();
         let (new, expected) = (factor.to_factor().unwrap(), there.to_factor().unwrap());
         let distance = (&new - &expected).norm_l2() / expected.norm_l2();
@@ -308,8 +307,8 @@ mod on_the_fake_driver {
         let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
         let mut calls = |there: bool| {
             if there {
-                factor.update_on_device(&v.view()).unwrap();
-                factor.downdate_on_device(&v.view()).unwrap();
+                factor.update(&v.view()).unwrap();
+                factor.downdate(&v.view()).unwrap();
             } else {
                 factor.update(&problem.v).unwrap();
                 factor.downdate(&problem.v).unwrap();
@@ -343,7 +342,7 @@ mod on_the_fake_driver {
         for at in 1..30 {
             let mut factor = factor();
             fake.fail_at(at);
-            let outcome = factor.begin_update(&problem.v).and_then(Pending::wait);
+            let outcome = factor.submit(&problem.v, Weights::Plus).and_then(Pending::wait);
             fake.fail_at(0);
             if outcome.is_ok() {
                 // Read by a stream of its own, which finds out if something behind the outcome has failed.

@@ -40,7 +40,7 @@ where
         for threads in [0, 1, 2, 3, 8, 1000] {
             assert!(result(Cpu::threads(threads), problem) == expected, "{what}, {threads} threads");
         }
-        let rehearsed = Cpu::threads(8).with_safeguard(Safeguard::Rehearsal);
+        let rehearsed = Cpu::threads(8).with_safeguard(Safeguard::DryRun);
         assert!(result(rehearsed, problem) == expected, "{what}, rehearsed");
         assert!(result(Cpu::default(), problem) == expected, "{what}, default");
     });
@@ -61,7 +61,7 @@ fn beyond_the_caches_the_bits_are_the_same() {
     {
         for &(n, k) in shapes {
             let problem = Problem::<T>::feasible(n, k, Kind::Down, 0.1, n as u64);
-            let rehearsal = Cpu::sequential().with_safeguard(Safeguard::Rehearsal);
+            let rehearsal = Cpu::sequential().with_safeguard(Safeguard::DryRun);
             let expected = result(rehearsal, &problem);
             for threads in [1, 2, 8] {
                 assert!(
@@ -96,7 +96,7 @@ fn in_place_any_number_of_threads_gives_the_same_bits() {
     problems::<f64>(|problem, what| {
         let expected = problem.modified(&Cpu::sequential()).unwrap().0;
         for threads in [1, 2, 8] {
-            for safeguard in [Safeguard::SecondBuffer, Safeguard::Rehearsal] {
+            for safeguard in [Safeguard::ShadowBuffer, Safeguard::DryRun] {
                 let cpu = Cpu::threads(threads).with_safeguard(safeguard);
                 let mut l = problem.l.clone();
                 modify_in_place(l.as_mut(), &problem.v, &problem.weights, &cpu, &mut workspace).unwrap();

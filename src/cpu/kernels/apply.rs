@@ -90,7 +90,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
 ) {
     let lanes = T::lanes::<S>();
     let two = T::splat(simd, T::TWO);
-    // SAFETY (all pointer arithmetic and accesses below): column j < cols ≤ C of L, column r < rank of V
+    // SAFETY: all pointer arithmetic and accesses below: column j < cols ≤ C of L, column r < rank of V
     // and register i < RV stay inside the tile that the caller vouches for; b, tau, s and x stay inside the
     // reflector.
     unsafe {

@@ -2,14 +2,12 @@
 
 use super::apply::Tile;
 use super::reflector::Reflector;
+use super::shape::MAX_LANES;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
 /// Independent partial sums of a dot product over the columns of V, to hide the latency of a multiply-add.
 const PARTIAL_SUMS: usize = 4;
-
-/// Scalars in the widest register.
-pub(crate) const MAX_LANES: usize = 16;
 
 /// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`, for columns of V of one sign. `pivots`
 /// gets the new diagonal.
@@ -37,7 +35,7 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     let rank = reflector.rank;
     let sign = if minus { -T::ONE } else { T::ONE };
     let block = T::mask(simd, 0, cols);
-    // SAFETY (all accesses below): the caller vouches for the block's rows and columns of L and V, masks
+    // SAFETY: all accesses below: the caller vouches for the block's rows and columns of L and V, masks
     // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
     unsafe {
         // Columns that a ragged block lacks: the solve leaves them as they are.

@@ -1,27 +1,15 @@
 //! The memory of one sweep, and the two steps of a panel on it. Nothing here knows about threads.
 
 use super::apply::Tile;
+use super::entries::Entries;
 use super::packed::Tiles;
 use super::rank_one::{Coefficients, RankOne};
-use super::reflector::{Reflector, Signed};
-use super::steps::{Diagonal, Trailing};
-use crate::host::isa::{Isa, fence};
+use super::reflector::{OneSign, Reflector};
+use super::shape::Shape;
+use crate::host::isa::Isa;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
-use core::ops::Range;
-
-/// Old and new L, column-major; the new one may be the same memory, or null for a rehearsal.
-#[derive(Clone, Copy)]
-pub(crate) struct Columns<T> {
-    pub src: *const T,
-    pub src_stride: isize,
-    pub dst: *mut T,
-    pub dst_stride: isize,
-}
-
-// SAFETY: a description of memory, which unsafe calls alone use; who may do so when is their contract.
-unsafe impl<T: Sync> Sync for Columns<T> {}
 
 /// What the diagonal steps hand from one panel to the next.
 pub(crate) struct Chain<T> {
@@ -36,11 +24,11 @@ impl<T: Scalar> Default for Chain<T> {
     }
 }
 
-/// Everything that the steps of one sweep read and write.
+/// Everything that the steps of one sweep, [`diagonal`](Job::diagonal) and [`trailing`](Job::trailing), read and write.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<T> {
     pub isa: Isa,
-    pub l: Columns<T>,
+    pub l: Entries<T>,
     pub v: Tiles<T>,
     /// Write whole tiles of the new L past the caches.
     pub stream: bool,
@@ -64,10 +52,10 @@ unsafe impl<T: Sync> Sync for Job<T> {}
 
 impl<T: Scalar> Job<T> {
     /// Scalars that the block reflectors of one panel take, for V with that many columns of each sign.
-    pub fn reflector_len(panel_cols: usize, block: usize, lanes: usize, plus: usize, minus: usize) -> usize {
+    pub fn reflector_len(panel_cols: usize, shape: &Shape, plus: usize, minus: usize) -> usize {
         match plus + minus {
             1 => Coefficients::<T>::LEN,
-            _ => panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus),
+            _ => panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus),
         }
     }
 
@@ -78,10 +66,10 @@ impl<T: Scalar> Job<T> {
     }
 
     /// The columns of V of each sign, in the order in which they are worked on: plus before minus.
-    pub fn signed(&self) -> [Signed; 2] {
+    pub fn signed(&self) -> [OneSign; 2] {
         [
-            Signed { first: 0, rank: self.plus, minus: false },
-            Signed { first: self.plus, rank: self.minus, minus: true },
+            OneSign { first: 0, rank: self.plus, minus: false },
+            OneSign { first: self.plus, rank: self.minus, minus: true },
         ]
     }
 
@@ -102,10 +90,10 @@ impl<T: Scalar> Job<T> {
 
     /// Micro reflector `s` of `panel` for columns of V of one sign.
     #[inline(always)]
-    pub fn reflector(&self, panel: Panel, s: usize, signed: Signed) -> Reflector<T> {
-        let Self { lanes, plus, minus, .. } = *self;
-        let set = Self::reflector_len(self.panel_cols, self.block, lanes, plus, minus)
-            * (panel.index % self.reflector_sets);
+    pub fn reflector(&self, panel: Panel, s: usize, signed: OneSign) -> Reflector<T> {
+        let Self { block, lanes, plus, minus, .. } = *self;
+        let set = panel.index % self.reflector_sets
+            * (self.panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus));
         let before = if signed.first > 0 { Reflector::<T>::len(plus, lanes) } else { 0 };
         // SAFETY: set, s and sign are inside the memory that `reflectors` was sized for.
         unsafe {
@@ -136,32 +124,6 @@ impl<T: Scalar> Job<T> {
             // SAFETY: the caller vouches for the tile and the row.
             v: unsafe { self.v.ptr(tile).add(offset) },
             v_stride: self.v.tile,
-        }
-    }
-
-    /// The diagonal step: transforms the block of `panel` and fills its reflectors.
-    ///
-    /// # Errors
-    /// The column of L whose pivot² is not greater than zero.
-    ///
-    /// # Safety
-    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
-    /// the panel's set of reflectors.
-    pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), usize> {
-        self.isa.run(Diagonal { job: self, panel, chain })
-    }
-
-    /// The trailing step on `rows`.
-    ///
-    /// # Safety
-    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
-    /// uses those rows.
-    pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        if !rows.is_empty() {
-            self.isa.run(Trailing { job: self, panel, rows });
-            if self.stream {
-                fence();
-            }
         }
     }
 }

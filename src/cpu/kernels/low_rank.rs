@@ -19,21 +19,6 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;
 
-/// Most columns of V that this is for.
-pub(crate) const MAX_RANK: usize = 4;
-
-/// Columns of L in a panel.
-pub(crate) const PANEL_COLS: usize = 24;
-
-/// Registers of rows in a tile for V with `rank` columns. With what a column of L takes they just fit.
-pub(crate) const fn row_registers(rank: usize) -> usize {
-    match rank {
-        0..=2 => 6,
-        3 => 5,
-        _ => 4,
-    }
-}
-
 /// What rows below need of one column of L, for V of K columns, of which the first P have one sign.
 #[derive(Clone, Copy)]
 pub(crate) struct Column<T, const K: usize, const P: usize> {
@@ -130,7 +115,7 @@ pub(crate) unsafe fn apply<
 ) {
     let lanes = T::lanes::<S>();
     let (mut src, mut dst) = (tile.src, tile.dst);
-    // SAFETY (all pointer arithmetic and accesses below): each column of L, column r < K of V and register
+    // SAFETY: all pointer arithmetic and accesses below: each column of L, column r < K of V and register
     // i < RV stay inside the tile that the caller vouches for.
     unsafe {
         let mut v = [[T::splat(simd, T::ZERO); RV]; K];

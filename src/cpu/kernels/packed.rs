@@ -2,7 +2,7 @@
 
 use crate::host::buffer::Buffer;
 use crate::scalar::Scalar;
-use crate::sweep::signed::Change;
+use crate::sweep::signed::copy_scaled;
 use faer::ColRef;
 
 /// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i.
@@ -22,16 +22,9 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T: Scalar> Packed<T> {
-    /// Copies rows `base..order` of the change; the last tile is filled up with zeros.
-    pub fn pack(&mut self, change: &Change<'_, T>, order: usize, base: usize, tile: usize) {
-        let columns =
-            change.columns().map(|(column, scale)| (column.col(0).subrows(base, order - base), scale));
-        self.pack_columns(columns, change.rank(), order - base, base, tile);
-    }
-
-    /// Takes `rank` columns of `rows` entries, each times its factor, as rows from `base` on; columns that
-    /// are not there and what is left of the last tile are zero.
-    pub fn pack_columns<'a>(
+    /// Takes `rank` columns of `rows` entries, each times its factor, as rows from `base` on; what is left of the last tile
+    /// is zero.
+    pub fn pack<'a>(
         &mut self,
         columns: impl Iterator<Item = (ColRef<'a, T>, T)>,
         rank: usize,
@@ -42,18 +35,12 @@ impl<T: Scalar> Packed<T> {
         self.make_room(rank, rows, base, tile);
         let view = self.view();
         let tiles = rows.div_ceil(tile);
-        let mut there = 0;
         for (r, (column, scale)) in columns.enumerate() {
             for t in 0..tiles {
                 let from = t * tile..((t + 1) * tile).min(rows);
                 // SAFETY: there is room for these tiles and columns, borrowed exclusively.
                 unsafe { view.take(t, r, column.subrows(from.start, from.len()), scale) };
             }
-            there = r + 1;
-        }
-        for r in there..rank {
-            // SAFETY: as above.
-            (0..tiles).for_each(|t| unsafe { view.column(t, r) }.fill(T::ZERO));
         }
     }
 
@@ -63,16 +50,13 @@ impl<T: Scalar> Packed<T> {
         (self.base, self.tile, self.rank) = (base, tile, rank);
     }
 
+    /// The first row that is there.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
     pub fn view(&mut self) -> Tiles<T> {
         Tiles { data: self.data.as_mut_ptr(), base: self.base, tile: self.tile, rank: self.rank }
-    }
-}
-
-/// y ← scale x, for as many entries as x has.
-pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
-    match x.try_as_col_major() {
-        Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),
-        None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = scale * x),
     }
 }
 

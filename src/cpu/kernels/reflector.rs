@@ -25,7 +25,7 @@ use crate::scalar::Scalar;
 
 /// Columns of V of one sign, some of all of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Signed {
+pub(crate) struct OneSign {
     /// The first of them.
     pub first: usize,
     pub rank: usize,

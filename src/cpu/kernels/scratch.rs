@@ -1,9 +1,8 @@
 //! The way of a tile of L through the reflectors of both signs.
 
 use super::apply::Tile;
-use super::diagonal::MAX_LANES;
-use super::reflector::Signed;
-use crate::host::isa::WIDE;
+use super::reflector::OneSign;
+use super::shape::{MAX_LANES, WIDE};
 use crate::scalar::Scalar;
 use core::mem::MaybeUninit;
 
@@ -24,7 +23,11 @@ impl<T: Scalar> Scratch<T> {
     /// The way of a tile through the reflectors: for each sign that is there, the tile of L and of these columns of V.
     /// It is of at most `WIDE.1` columns and `ROWS` rows, as all tiles of the micro-kernels are.
     #[inline(always)]
-    pub fn ways(&mut self, signed: [Signed; 2], mut at: Tile<T>) -> impl Iterator<Item = (Signed, Tile<T>)> {
+    pub fn ways(
+        &mut self,
+        signed: [OneSign; 2],
+        mut at: Tile<T>,
+    ) -> impl Iterator<Item = (OneSign, Tile<T>)> {
         let (own, stride) = (self.0.as_mut_ptr().cast::<T>(), ROWS as isize);
         if at.dst.is_null() {
             (at.dst, at.dst_stride) = (own, stride);

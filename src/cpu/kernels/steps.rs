@@ -1,14 +1,15 @@
 //! The two steps of a panel, put together from micro-kernels.
 
 use super::apply::{Full, Masked, apply};
-use super::diagonal::{MAX_LANES, diagonal};
+use super::diagonal::diagonal;
 use super::job::{Chain, Job};
-use super::low_rank::{Column, PANEL_COLS, Write, apply as apply_columns, row_registers};
+use super::low_rank::{Column, Write, apply as apply_columns};
 use super::rank_one::RankOne;
 use super::scratch::Scratch;
-use crate::cpu::tuning::TILES_AHEAD;
-use crate::host::isa::{NARROW, WIDE, wide};
+use super::shape::{LOW_RANK_PANEL_COLS, MAX_LANES, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
+use crate::host::isa::fence;
 use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
@@ -17,8 +18,36 @@ use pulp::{Simd, WithSimd};
 /// Neighbouring tiles are independent, so that their latencies overlap.
 const GROUP_BYTES: usize = 16 << 10;
 
+impl<T: Scalar> Job<T> {
+    /// The diagonal step: transforms the block of `panel` and fills its reflectors.
+    ///
+    /// # Errors
+    /// The column of L whose pivot² is not greater than zero.
+    ///
+    /// # Safety
+    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
+    /// the panel's set of reflectors.
+    pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), Breakdown> {
+        self.isa.run(Diagonal { job: self, panel, chain }).map_err(|column| Breakdown { column })
+    }
+
+    /// The trailing step on `rows`.
+    ///
+    /// # Safety
+    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
+    /// uses those rows.
+    pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        if !rows.is_empty() {
+            self.isa.run(Trailing { job: self, panel, rows });
+            if self.stream {
+                fence();
+            }
+        }
+    }
+}
+
 /// The diagonal step: [`Job::diagonal`].
-pub(crate) struct Diagonal<'a, T> {
+struct Diagonal<'a, T> {
     pub job: &'a Job<T>,
     pub panel: Panel,
     pub chain: &'a mut Chain<T>,
@@ -69,7 +98,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
 }
 
 /// The trailing step: [`Job::trailing`].
-pub(crate) struct Trailing<'a, T> {
+struct Trailing<'a, T> {
     pub job: &'a Job<T>,
     pub panel: Panel,
     pub rows: Range<usize>,
@@ -132,7 +161,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// As `on`; V has K columns, the first P of one sign, and tiles of RV registers.
     #[inline(always)]
     unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
-        let few = PANEL_COLS / self.job.block;
+        let few = LOW_RANK_PANEL_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
             let blocks = first..self.blocks.end.min(first + few);
             // SAFETY: forwarded to the caller.
@@ -140,7 +169,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         }
     }
 
-    /// The same for reflectors that fit [`PANEL_COLS`] columns.
+    /// The same for reflectors that fit [`LOW_RANK_PANEL_COLS`] columns.
     ///
     /// # Safety
     /// As `in_registers`.
@@ -149,7 +178,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         let Self { simd, job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
         let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
-        let mut columns = [Column::<T, K, P>::IDENTITY; PANEL_COLS];
+        let mut columns = [Column::<T, K, P>::IDENTITY; LOW_RANK_PANEL_COLS];
         for signed in job.signed().into_iter().filter(|signed| signed.rank > 0) {
             for (j, column) in columns[..cols].iter_mut().enumerate() {
                 let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);

@@ -2,7 +2,7 @@
 
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::launch::{Function, argument};
+use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::ptx::FACTOR;
 use crate::cuda::stream::Stream;
@@ -36,10 +36,11 @@ const fn column_bytes<T>(rows: usize) -> usize {
 
 /// `factor.cu` for one scalar type, and a stream for it.
 pub(super) struct Blocked<T> {
-    diagonal: Function,
-    panel: Function,
-    strip: Function,
-    trailing: Function,
+    /// Each with its bytes of shared memory.
+    diagonal: (Function, usize),
+    panel: (Function, usize),
+    strip: (Function, usize),
+    trailing: (Function, usize),
     stream: Stream,
     /// Of the diagonal block at work, and whether it loses digits.
     inverse: DeviceBuffer<f64>,
@@ -66,12 +67,15 @@ impl<T: Scalar> Blocked<T> {
     /// [`Error::Device`] where the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(FACTOR.on(device))?;
-        let function = |name: &str| Function::load(&module, &format!("factor_{name}"), T::TYPE_NAME);
+        let function = |name: &str| Function::load(&module, &format!("factor_{name}_{}", T::TYPE_NAME));
+        let shared = |name: &str, bytes: usize| -> Result<_, Error> {
+            Ok((function(name)?.with_shared(bytes)?, bytes))
+        };
         Ok(Self {
-            diagonal: function("diagonal")?,
-            panel: function("panel")?.with_shared(PANEL_BYTES)?,
-            strip: function("strip")?.with_shared(product_bytes::<T>(PANEL_COLS))?,
-            trailing: function("trailing")?.with_shared(product_bytes::<T>(TILE_ROWS))?,
+            diagonal: (function("diagonal")?, 0),
+            panel: shared("panel", PANEL_BYTES)?,
+            strip: shared("strip", product_bytes::<T>(PANEL_COLS))?,
+            trailing: shared("trailing", product_bytes::<T>(TILE_ROWS))?,
             stream: Stream::new(device)?,
             inverse: DeviceBuffer::new(device, PANEL_COLS.pow(2))?,
             refine: DeviceBuffer::new(device, 1)?,
@@ -90,8 +94,8 @@ impl<T: Scalar> Blocked<T> {
     /// `NotPositiveDefinite` at the first pivot² that is not positive, [`Error::Device`] where the device fails.
     pub fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
         // SAFETY: `a` and the rest are this stream's until it has been waited for, below and also behind an error.
-        let asked = unsafe { self.ask(a) };
-        self.stream.synchronize().and(asked)?;
+        let enqueued = unsafe { self.enqueue(a) };
+        self.stream.synchronize().and(enqueued)?;
         match self.status.1.as_slice()[0] {
             0 => Ok(()),
             column => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
@@ -99,8 +103,8 @@ impl<T: Scalar> Blocked<T> {
     }
 
     /// # Safety
-    /// Until what is asked for is done, nothing but this stream uses A or the memory of `self`.
-    unsafe fn ask(&self, a: &Dense<T>) -> Result<(), Error> {
+    /// Until what is enqueued is done, nothing but this stream uses A or the memory of `self`.
+    unsafe fn enqueue(&self, a: &Dense<T>) -> Result<(), Error> {
         let (n, status) = (a.order(), self.status.0.slice(0..1));
         debug_assert!((a.stride() * size_of::<T>()).is_multiple_of(16), "columns of A begin anywhere");
         let work = Arguments {
@@ -136,20 +140,21 @@ impl<T: Scalar> Blocked<T> {
         }
     }
 
-    /// Asks for a kernel at the panel, or the trailing matrix, that begins where the columns of L to subtract end.
+    /// Enqueues a kernel at the panel, or the trailing matrix, that begins where the columns of L to subtract end.
     ///
     /// # Safety
-    /// As `factor.cu` says; the memory is as [`ask`](Self::ask) says.
+    /// As `factor.cu` says; the memory is as [`enqueue`](Self::enqueue) says.
     unsafe fn launch(
         &self,
-        function: &Function,
+        (function, shared_bytes): &(Function, usize),
         mut work: Arguments,
         subtract: Range<usize>,
         blocks: usize,
     ) -> Result<(), Error> {
         let (mut from, mut first) = (subtract.start as c_longlong, subtract.end as c_longlong);
         let mut arguments = [argument(&mut work), argument(&mut from), argument(&mut first)];
+        let shape = Launch { blocks: (blocks, 1), threads: THREADS, shared_bytes: *shared_bytes };
         // SAFETY: three arguments of the types of all these kernels'; the caller vouches for what they point to.
-        unsafe { function.launch(&self.stream, ((blocks, 1), THREADS), &mut arguments) }
+        unsafe { function.launch(&self.stream, shape, &mut arguments) }
     }
 }

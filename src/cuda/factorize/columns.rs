@@ -2,7 +2,7 @@
 
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
-use crate::cuda::launch::{Launch, launch};
+use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::ptx::{CROUT, PIVOT_ROWS, TILED};
 use crate::cuda::stream::Stream;
@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::host::layout::lower;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
-use cudarc::driver::sys;
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatMut, MatRef};
 use std::time::{Duration, Instant};
@@ -48,7 +47,7 @@ impl ColumnKernels {
 
 /// One kernel of a column, and how many threads it takes there.
 struct Step {
-    function: sys::CUfunction,
+    function: Function,
     extent: Extent,
     /// It takes shared memory for a scalar a thread.
     shared: bool,
@@ -132,7 +131,7 @@ impl<T: Scalar> Run<T> {
         };
         let module = device.module(ptx)?;
         let step = |&(name, extent, shared): &(&str, _, _)| -> Result<_, Error> {
-            let function = module.function(&format!("{name}_{}", T::TYPE_NAME))?;
+            let function = Function::load(&module, &format!("{name}_{}", T::TYPE_NAME))?;
             Ok(Step { function, extent, shared })
         };
         let apart = matches!(kernels, ColumnKernels::Single | ColumnKernels::Two);
@@ -143,7 +142,6 @@ impl<T: Scalar> Run<T> {
             l: if apart { Some(Dense::new(device, order)?) } else { None },
             reciprocals: if tiled { Some(DeviceBuffer::new(device, order)?) } else { None },
             info: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
-            // The device keeps its modules for as long as it lives, and the memory above keeps the device.
             steps: steps.iter().map(step).collect::<Result<_, _>>()?,
             signature,
         })
@@ -152,16 +150,16 @@ impl<T: Scalar> Run<T> {
     /// The first `cols` columns of L, on their way from A and back.
     fn columns(&mut self, mut l: MatMut<'_, T>, cols: usize, threads_per_block: usize) -> Result<(), Error> {
         self.a.upload(&self.stream, l.as_ref())?;
-        let asked = self.ask(cols, threads_per_block);
-        // Also behind an error: nothing is under way when this returns.
-        self.stream.synchronize().and(asked)?;
+        let enqueued = self.enqueue(cols, threads_per_block);
+        // Also behind an error: nothing is in flight when this returns.
+        self.stream.synchronize().and(enqueued)?;
         match self.info.1.as_slice()[0] {
             0 => self.l.as_mut().unwrap_or(&mut self.a).download(&self.stream, l.as_mut(), cols),
             column => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
         }
     }
 
-    fn ask(&self, cols: usize, threads_per_block: usize) -> Result<(), Error> {
+    fn enqueue(&self, cols: usize, threads_per_block: usize) -> Result<(), Error> {
         let info = self.info.0.slice(0..1);
         // SAFETY: the stream alone uses the number, which lives until the stream has been waited for.
         unsafe { self.stream.clear(info)? };
@@ -202,8 +200,8 @@ impl<T: Scalar> Run<T> {
         let mut reciprocals = self.reciprocals.as_ref().map_or(0, |r| r.slice(0..r.len()).address());
         let (mut n, mut j) = (order as c_longlong, column as c_longlong);
         let mut info = info.address();
-        let (n, j, info) = ((&raw mut n).cast(), (&raw mut j).cast(), (&raw mut info).cast());
-        let (a, l, reciprocals) = ((&raw mut a).cast(), (&raw mut l).cast(), (&raw mut reciprocals).cast());
+        let (n, j, info) = (argument(&mut n), argument(&mut j), argument(&mut info));
+        let (a, l, reciprocals) = (argument(&mut a), argument(&mut l), argument(&mut reciprocals));
         let mut by_crout = [a, l, n, j, info];
         let mut tiled = [a, reciprocals, n, j, info];
         let mut pivot_rows = [a, n, j, info];
@@ -214,7 +212,7 @@ impl<T: Scalar> Run<T> {
         };
         // SAFETY: the arguments are those of the file that the kernel is from; the matrices are n × n, the reciprocals n, and the
         // stream alone uses them until it has been waited for.
-        unsafe { launch(step.function, &self.stream, shape, arguments) }
+        unsafe { step.function.launch(&self.stream, shape, arguments) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! cuSOLVER's Cholesky factorization, where the library is found at run time.
 
 use crate::cuda::dense::Dense;
-use crate::cuda::device::{Device, unfit};
+use crate::cuda::device::Device;
+use crate::cuda::error::{other, unavailable};
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
@@ -44,7 +45,7 @@ impl Solver {
     /// [`Error::Device`] where the library is not found or does not start.
     pub fn new(device: &Device) -> Result<Self, Error> {
         if !is_present() {
-            return Err(unfit("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
+            return Err(unavailable("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
         }
         let stream = Stream::new(device)?;
         let mut solver = Self {
@@ -131,7 +132,7 @@ impl Solver {
         match info.1.as_slice()[0] {
             0 => Ok(()),
             column if column > 0 => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
-            argument => Err(unfit(format!("cuSOLVER refused its argument {}", -argument))),
+            argument => Err(other(format!("cuSOLVER refused its argument {}", -argument))),
         }
     }
 }
@@ -156,6 +157,6 @@ impl Drop for Solver {
 fn check(status: cusolverStatus_t, attempt: &str) -> Result<(), Error> {
     match status {
         cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
-        status => Err(unfit(format!("{attempt}: {status:?}"))),
+        status => Err(other(format!("{attempt}: {status:?}"))),
     }
 }

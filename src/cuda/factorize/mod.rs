@@ -12,7 +12,7 @@ use self::cusolver::Solver;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
-use crate::error::Error;
+use crate::error::{DeviceErrorKind, Error};
 use crate::scalar::Scalar;
 use faer::{MatMut, MatRef};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub(crate) enum By {
 /// where its library is found and works, else by kernels of our own; else `None`.
 ///
 /// # Errors
-/// `NotPositiveDefinite`.
+/// `NotPositiveDefinite`, or `Device` where it is lost.
 pub(super) fn where_it_pays<T: Scalar>(
     device: &Device,
     a: MatRef<'_, T>,
@@ -54,10 +54,10 @@ pub(super) fn where_it_pays<T: Scalar>(
         }
         match Factored::new(device, a, by) {
             Ok(factored) => return Ok(Some(factored)),
-            Err(error @ Error::NotPositiveDefinite { .. }) => return Err(error),
             // A library for another driver, or memory that somebody else has taken: the next one needs neither the
             // one nor as much of the other, and faer nothing.
-            Err(_) => {}
+            Err(Error::Device { kind, .. }) if kind != DeviceErrorKind::Lost => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(None)

@@ -1,48 +1,50 @@
 //! What is asked of the driver for one panel of a sweep, and which event orders what.
 
-use super::panels::{Panels, tail_rows, tail_stride};
+use super::blocking::Blocking;
+use super::kernels::{Place, Trailing};
+use super::panels::{Panels, trailing_rows};
 use super::pipe::{Pipe, Slot};
-use super::schedule::{Sink, Wait, waits};
-use crate::cuda::hybrid::kernels::{Place, Trailing};
-use crate::cuda::hybrid::passes::Passes;
-use crate::cuda::hybrid::tuning::Tuning;
+use super::tuning::Tuning;
+use super::waits::{Wait, waits};
+use crate::cuda::memory::whole_lines;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use crate::sweep::plan::{Panel, Plan};
 use core::ops::Range;
 
-/// What the calls need of a sweep. Threads may make those of one panel at the same time: `fetch` is for the
+/// What is enqueued needs these of a sweep. Threads may enqueue the parts of one panel at the same time: `fetch` is for the
 /// panel after it, on a stream and with events of its own; `await_rows` looks at the event of the panel before
-/// it; all else is `below`.
-pub(super) struct Calls<'a, T> {
+/// it; all else is `trailing`.
+pub(super) struct Enqueue<'a, T> {
     pub pipe: &'a Pipe<T>,
     pub l: &'a Panels<T>,
-    pub sink: &'a Sink<'a, T>,
-    pub passes: Passes,
+    /// Where the panels go home, if they do.
+    pub home: Option<&'a Panels<T>>,
+    pub blocking: Blocking,
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
 }
 
-impl<T: Scalar> Calls<'_, T> {
+impl<T: Scalar> Enqueue<'_, T> {
     fn slot(&self, panel: Panel) -> &Slot<T> {
         &self.pipe.slots[panel.index % self.pipe.slots.len()]
     }
 
-    /// The tail of `panel` to its slot.
+    /// The trailing rows of `panel` to its slot.
     pub fn fetch(&self, panel: Panel) -> Result<(), Error> {
-        let tail = tail_rows(panel, self.plan.rows);
-        if tail.is_empty() {
+        let rows = trailing_rows(panel, self.plan.rows);
+        if rows.is_empty() {
             return Ok(());
         }
         let slot = self.slot(panel);
-        let len = tail_stride::<T>(tail.len()) * panel.cols;
+        let len = whole_lines::<T>(rows.len()) * panel.cols;
         if waits(Wait::SlotLeft) {
             self.pipe.up.wait(&slot.left)?;
         }
-        // SAFETY: the panel's tail is written by its download alone, which waits for the work, which waits
+        // SAFETY: the panel's trailing rows are written by their download alone, which waits for the work, which waits
         // for this; the slot is free behind `left`.
-        unsafe { self.pipe.up.upload(self.l.tail(panel), 0..len, slot.panel.slice(0..len))? };
+        unsafe { self.pipe.up.upload(self.l.trailing(panel), 0..len, slot.panel.slice(0..len))? };
         slot.arrived.record(&self.pipe.up)
     }
 
@@ -55,13 +57,13 @@ impl<T: Scalar> Calls<'_, T> {
         }
     }
 
-    /// The reflectors of `panel` over its tail: the rows that the CPU needs next, and the others. Then its
+    /// The reflectors of `panel` over its trailing rows: those that the CPU needs next, and the others. Then its
     /// way home.
-    pub fn below(&self, panel: Panel, tail: &Range<usize>) -> Result<(), Error> {
-        let Self { pipe, passes, .. } = self;
+    pub fn trailing(&self, panel: Panel, rows: &Range<usize>) -> Result<(), Error> {
+        let Self { pipe, blocking, .. } = self;
         let slot = self.slot(panel);
         let set = &pipe.reflectors[panel.index % 2];
-        let len = passes.reflector_scalars::<T>(self.plan.panel_cols);
+        let len = blocking.reflector_scalars::<T>(self.plan.panel_cols);
         let from = Place { address: set.host.address(0), stride: len };
         let to = Place { address: set.device.slice(0..len).address(), stride: len };
         // SAFETY: the host does not write the set again before it has waited for a later export. The device's copy
@@ -72,63 +74,56 @@ impl<T: Scalar> Calls<'_, T> {
         }
         pipe.ready.record(&pipe.work)?;
 
-        let next = tail.start..tail.end.min(tail.start + self.plan.panel_cols);
+        let next = rows.start..rows.end.min(rows.start + self.plan.panel_cols);
         if waits(Wait::Ready) {
             pipe.ahead.wait(&pipe.ready)?;
         }
         self.apply(&pipe.ahead, panel, next.clone())?;
         let (device, host) = pipe.rows_of_v(next.start);
         // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
-        unsafe { pipe.kernels.copy(&pipe.ahead, (device, host), (next.len(), passes.columns()))? };
+        unsafe { pipe.kernels.copy(&pipe.ahead, (device, host), (next.len(), blocking.blocks.columns()))? };
         pipe.exported[panel.index % 2].record(&pipe.ahead)?;
 
-        self.apply(&pipe.work, panel, next.end..tail.end)?;
+        self.apply(&pipe.work, panel, next.end..rows.end)?;
         slot.worked.record(&pipe.work)?;
         self.retire(panel, slot)
     }
 
-    /// The reflectors of `panel` over `rows` of its tail, in its slot.
+    /// The reflectors of `panel` over some of its trailing rows, in its slot.
     fn apply(&self, stream: &Stream, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
-        let Self { pipe, passes, .. } = self;
+        let Self { pipe, blocking, .. } = self;
         let set = &pipe.reflectors[panel.index % 2];
-        let tail = tail_rows(panel, self.plan.rows);
-        let panel_stride = tail_stride::<T>(tail.len());
+        let trailing = trailing_rows(panel, self.plan.rows);
+        let panel_stride = whole_lines::<T>(trailing.len());
         let step = Trailing {
             panel: self.slot(panel).panel.slice(0..panel_stride * panel.cols),
             panel_stride,
-            v: pipe.v.slice(tail.start..passes.columns() * pipe.v_stride),
+            v: pipe.v.slice(trailing.start..blocking.blocks.columns() * pipe.v_stride),
             v_stride: pipe.v_stride,
             reflectors: set.device.slice(0..set.device.len()),
             cols: panel.cols,
-            passes: passes.count(),
-            form: passes.form,
-            elements: passes.elements,
-            rows: rows.start - tail.start..rows.end - tail.start,
+            blocking: *blocking,
+            rows: rows.start - trailing.start..rows.end - trailing.start,
         };
-        // SAFETY: the slices are of these shapes. What touches these rows before is asked for ahead of `ready`;
+        // SAFETY: the slices are of these shapes. What touches these rows before is enqueued ahead of `ready`;
         // what does so after it is on `work`, or waits for `worked` and `exported`.
         unsafe { pipe.kernels.trailing(stream, &step, self.tuning) }
     }
 
-    /// The tail of `panel` from its slot home, where the new L goes anywhere.
+    /// The trailing rows of `panel` from its slot home, where they have one.
     fn retire(&self, panel: Panel, slot: &Slot<T>) -> Result<(), Error> {
-        let Self { pipe, l, .. } = self;
-        let len = tail_stride::<T>(tail_rows(panel, self.plan.rows).len()) * panel.cols;
+        let pipe = self.pipe;
+        let len = whole_lines::<T>(trailing_rows(panel, self.plan.rows).len()) * panel.cols;
         if waits(Wait::Worked) {
             pipe.down.wait(&slot.worked)?;
         }
         if waits(Wait::WorkedAhead) {
             pipe.down.wait(&pipe.exported[panel.index % 2])?;
         }
-        let home = match self.sink {
-            Sink::InPlace => Some(l.tail(panel)),
-            Sink::Other(other) => Some(other.tail(panel)),
-            Sink::Nowhere(_) => None,
-        };
-        if let Some(home) = home {
+        if let Some(home) = self.home {
             // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work
             // is.
-            unsafe { pipe.down.download(slot.panel.slice(0..len), home, 0..len)? };
+            unsafe { pipe.down.download(slot.panel.slice(0..len), home.trailing(panel), 0..len)? };
         }
         slot.left.record(&pipe.down)
     }

@@ -1,45 +1,49 @@
-//! What the CPU does of the hybrid sweep: the top of each panel, pass after pass.
+//! What the CPU does of a panel in the hybrid sweep: its host part, the diagonal block and the next diagonal rows, one rank
+//! block of V after the other.
 //!
-//! A pass takes the columns of V that the threads which share a row of the device keep in registers, all of one sign,
-//! plus signs first. The sweep over all columns of V is that of one pass after another, panel by panel, and breaks
-//! down where the whole modification does: what the first passes add, the others only take away.
+//! The sweep over all columns of V is that of one rank block after another, panel by panel, and breaks
+//! down where the whole modification does: what the first ones add, the others only take away.
 //!
-//! Threads share the work in pieces that wait for each other. In the diagonal block each takes a pass, and
-//! follows the one before it a block of columns behind; of the head each takes rows, and follows the passes.
+//! Threads share the work in items that wait for each other. In the diagonal block each takes a rank block, and
+//! follows the one before it some columns behind; of the next diagonal rows each takes some, and follows the rank blocks.
 //! Neither changes a bit of the result.
 
+use super::blocking::Blocking;
+use super::form::{Form, GROUP};
 use super::reflectors::Group;
-use crate::cpu::kernels::job::{Chain, Columns, Job};
+use crate::cpu::kernels::entries::Entries;
+use crate::cpu::kernels::job::{Chain, Job};
 use crate::cpu::kernels::packed::{Packed, Tiles};
-use crate::cuda::hybrid::kernels::{Form, GROUP};
-use crate::cuda::hybrid::passes::Passes;
+use crate::cpu::kernels::shape::{Shape, shape};
 use crate::cuda::memory::Pinned;
 use crate::host::buffer::Buffer;
-use crate::host::isa::{Isa, Shape};
+use crate::host::isa::Isa;
 use crate::host::pool::wait_until;
 use crate::report::Health;
 use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;
 
-/// Columns by which a pass follows the one before it: a multiple of every micro-kernel's block.
+/// Columns by which a rank block follows the one before it: a multiple of every micro-kernel's block.
 const STEP: usize = 8;
 
 /// Working memory of the CPU, kept between calls.
-pub(super) struct Tops<T> {
-    passes: Passes,
+pub(super) struct HostPart<T> {
+    blocking: Blocking,
     panel_cols: usize,
     isa: Isa,
     shape: Shape,
-    each: Vec<Pass<T>>,
+    each: Vec<Block<T>>,
     /// The pivots of a panel before its diagonal step. (panel_cols)
     old: Vec<T>,
 }
 
-struct Pass<T> {
-    /// The rows of V that meet the diagonal block, and those of its head, by the parity of the panel.
+/// What there is of a rank block.
+struct Block<T> {
+    /// The rows of V that meet the diagonal block, and those that meet the next one, by the parity of the panel.
     v: [Packed<T>; 2],
     /// Where those are, for the threads that share the work.
     tiles: [Tiles<T>; 2],
@@ -47,18 +51,18 @@ struct Pass<T> {
     reflectors_at: *mut T,
     /// Columns of the panel that are done.
     done: AtomicUsize,
-    /// Columns that did not break down, counted from the panel's first; later passes go no further.
+    /// Columns that did not break down, counted from the panel's first; later rank blocks go no further.
     sound: AtomicUsize,
     /// The device's copy of the reflectors has been written, if there is to be one.
     written: AtomicBool,
 }
 
 // SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
-unsafe impl<T: Send> Send for Pass<T> {}
+unsafe impl<T: Send> Send for Block<T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Pass<T> {}
+unsafe impl<T: Sync> Sync for Block<T> {}
 
-impl<T: Scalar> Default for Pass<T> {
+impl<T: Scalar> Default for Block<T> {
     fn default() -> Self {
         let mut v = [Packed::default(), Packed::default()];
         Self {
@@ -73,44 +77,55 @@ impl<T: Scalar> Default for Pass<T> {
     }
 }
 
-impl<T: Scalar> Tops<T> {
+impl<T: Scalar> HostPart<T> {
     pub fn new() -> Self {
         let isa = Isa::detect();
         Self {
-            passes: Passes::NONE,
+            blocking: Blocking::NONE,
             panel_cols: 0,
             isa,
-            shape: isa.shape::<T>(1),
+            shape: shape::<T>(isa, 1),
             each: Vec::new(),
             old: Vec::new(),
         }
     }
 
     /// Makes room for a sweep.
-    pub fn prepare(&mut self, passes: Passes, panel_cols: usize) {
-        (self.passes, self.panel_cols) = (passes, panel_cols);
-        self.shape = self.isa.shape::<T>(passes.width());
-        let Shape { block, lanes, .. } = self.shape;
-        debug_assert!(STEP.is_multiple_of(block));
-        if self.each.len() < passes.count() {
-            self.each.resize_with(passes.count(), Pass::default);
+    pub fn prepare(&mut self, blocking: Blocking, panel_cols: usize) {
+        (self.blocking, self.panel_cols) = (blocking, panel_cols);
+        let (width, count) = (self.width(), self.count());
+        self.shape = shape::<T>(self.isa, width);
+        debug_assert!(STEP.is_multiple_of(self.shape.block));
+        if self.each.len() < count {
+            self.each.resize_with(count, Block::default);
         }
-        for pass in &mut self.each[..passes.count()] {
-            pass.reflectors.reserve(Job::<T>::reflector_len(panel_cols, block, lanes, passes.width(), 0));
-            pass.reflectors_at = pass.reflectors.as_mut_ptr();
+        for block in &mut self.each[..count] {
+            block.reflectors.reserve(Job::<T>::reflector_len(panel_cols, &self.shape, width, 0));
+            block.reflectors_at = block.reflectors.as_mut_ptr();
         }
         self.old.resize(panel_cols, T::ZERO);
     }
 
-    /// Threads that could find something to do beside the one that leads, of which one sees to the device.
-    pub fn helpers(&self) -> usize {
+    /// Columns of a rank block, and how many there are.
+    fn width(&self) -> usize {
+        self.blocking.blocks.width
+    }
+    fn count(&self) -> usize {
+        self.blocking.blocks.count()
+    }
+    fn blocks(&self) -> &[Block<T>] {
+        &self.each[..self.count()]
+    }
+
+    /// Threads that could find something to do beside the caller, of which one sees to the device.
+    pub fn workers(&self) -> usize {
         // Below, what there is to share is done before the others have noticed.
         const WORTH_SHARING: usize = 64;
-        if self.passes.columns() < WORTH_SHARING {
+        if self.blocking.blocks.columns() < WORTH_SHARING {
             return 0;
         }
-        let pieces = self.passes.count() + 1 + self.panel_cols.div_ceil(self.shape.tile);
-        pieces.min(rayon::current_num_threads() - 1)
+        let items = self.count() + 1 + self.panel_cols.div_ceil(self.shape.tile);
+        items.min(rayon::current_num_threads() - 1)
     }
 
     /// Takes `rows` of V, which meet the first diagonal block.
@@ -127,22 +142,22 @@ impl<T: Scalar> Tops<T> {
 
     /// Makes room for the rows of V that meet the diagonal block of the panel at position `index`.
     fn make_room(&mut self, rows: &Range<usize>, index: usize) {
-        let (width, tile) = (self.passes.width(), self.shape.tile);
-        for pass in &mut self.each[..self.passes.count()] {
-            let v = &mut pass.v[index % 2];
+        let (width, count, tile) = (self.width(), self.count(), self.shape.tile);
+        for block in &mut self.each[..count] {
+            let v = &mut block.v[index % 2];
             v.make_room(width, rows.len(), rows.start, tile);
-            pass.tiles[index % 2] = v.view();
+            block.tiles[index % 2] = v.view();
         }
     }
 
-    /// Takes one tile of these rows of V in all passes.
+    /// Takes one tile of these rows of V in all rank blocks.
     ///
     /// # Safety
     /// There is room for them, nobody else uses the tile, and nothing writes to its rows of `v`.
     unsafe fn take(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
-        let width = self.passes.width();
+        let width = self.width();
         let rows = self.chunk(rows, tile);
-        for (g, pass) in self.each[..self.passes.count()].iter().enumerate() {
+        for (g, block) in self.blocks().iter().enumerate() {
             for r in 0..width {
                 let at = (g * width + r) * stride + rows.start;
                 debug_assert!(at + rows.len() <= v.len());
@@ -150,24 +165,24 @@ impl<T: Scalar> Tops<T> {
                 // for the tile as well.
                 unsafe {
                     let column = ColRef::from_raw_parts(v.as_ptr().add(at), rows.len(), 1);
-                    pass.tiles[index % 2].take(tile, r, column, T::ONE);
+                    block.tiles[index % 2].take(tile, r, column, T::ONE);
                 }
             }
         }
     }
 
-    /// What the steps work on in one pass, in panels of `panel_cols` columns: L as `top` says, V as it meets
+    /// What the steps work on for one rank block, in panels of `panel_cols` columns: L as `host` says, V as it meets
     /// the diagonal block of the panel at position `index`.
-    fn job(&self, pass: usize, top: Columns<T>, index: usize, panel_cols: usize) -> Job<T> {
+    fn job(&self, at: usize, host: Entries<T>, index: usize, panel_cols: usize) -> Job<T> {
         let Shape { block, lanes, .. } = self.shape;
-        let width = self.passes.width();
-        let (plus, minus) = if self.passes.is_minus(pass) { (0, width) } else { (width, 0) };
-        // Later passes go on with what the first has written.
-        let l = match pass {
-            0 => top,
-            _ => Columns { src: top.dst.cast_const(), src_stride: top.dst_stride, ..top },
+        let width = self.width();
+        let (plus, minus) = if self.blocking.blocks.is_minus(at) { (0, width) } else { (width, 0) };
+        // Later ones go on with what the first has written.
+        let l = match at {
+            0 => host,
+            _ => Entries { src: host.dst.cast_const(), src_stride: host.dst_stride, ..host },
         };
-        let Pass { tiles, reflectors_at, .. } = &self.each[pass];
+        let Block { tiles, reflectors_at, .. } = &self.each[at];
         Job {
             isa: self.isa,
             l,
@@ -185,38 +200,43 @@ impl<T: Scalar> Tops<T> {
         }
     }
 
-    /// The work on the top of `panel` is about to begin: its pieces are `diagonal` and `head`.
+    /// The work on the host part of `panel` is about to begin: its items are `diagonal` and `next_rows`.
     ///
     /// # Safety
-    /// `top` describes the panel's top, readable at `src`.
-    pub unsafe fn begin(&mut self, panel: Panel, head: &Range<usize>, top: Columns<T>) {
+    /// `host` describes the host part, readable at `src`.
+    pub unsafe fn begin(&mut self, panel: Panel, next: &Range<usize>, host: Entries<T>) {
         for j in panel.block() {
             // SAFETY: the diagonal entry of a column of the panel.
-            self.old[j - panel.first] = unsafe { pivot(top.src, top.src_stride, j) };
+            self.old[j - panel.first] = unsafe { pivot(host.src, host.src_stride, j) };
         }
-        for pass in &self.each[..self.passes.count()] {
-            pass.done.store(0, Ordering::Relaxed);
-            pass.sound.store(panel.cols, Ordering::Relaxed);
-            pass.written.store(false, Ordering::Relaxed);
+        for block in self.blocks() {
+            block.done.store(0, Ordering::Relaxed);
+            block.sound.store(panel.cols, Ordering::Relaxed);
+            block.written.store(false, Ordering::Relaxed);
         }
-        self.make_room(head, panel.index + 1);
+        self.make_room(next, panel.index + 1);
     }
 
-    /// The work on the top of `panel` is done.
+    /// The work on the host part of `panel` is done.
     ///
     /// # Errors
-    /// The first column whose pivot² is not greater than zero. The new top is of no use then.
+    /// The first column whose pivot² is not greater than zero. What has been written is of no use then.
     ///
     /// # Safety
-    /// `top` describes the panel's top, readable at `dst`; all pieces of the diagonal step are done.
-    pub unsafe fn outcome(&self, panel: Panel, top: Columns<T>, health: &mut Health<T>) -> Result<(), usize> {
-        let sound = self.each[self.passes.count() - 1].sound.load(Ordering::Relaxed);
+    /// `host` describes the host part, readable at `dst`; all items of the diagonal step are done.
+    pub unsafe fn outcome(
+        &self,
+        panel: Panel,
+        host: Entries<T>,
+        health: &mut Health<T>,
+    ) -> Result<(), Breakdown> {
+        let sound = self.each[self.count() - 1].sound.load(Ordering::Relaxed);
         if sound < panel.cols {
-            return Err(panel.first + sound);
+            return Err(Breakdown { column: panel.first + sound });
         }
         for j in panel.block() {
             // SAFETY: the diagonal entry of a column of the panel.
-            health.record(self.old[j - panel.first], unsafe { pivot(top.dst, top.dst_stride, j) });
+            health.record(self.old[j - panel.first], unsafe { pivot(host.dst, host.dst_stride, j) });
         }
         Ok(())
     }
@@ -224,35 +244,34 @@ impl<T: Scalar> Tops<T> {
     /// Waits until the device's copy of the reflectors is complete; false if there is none, after a
     /// breakdown.
     pub fn made(&self, panel: Panel) -> bool {
-        let passes = &self.each[..self.passes.count()];
-        wait_until(|| passes.iter().all(|pass| pass.written.load(Ordering::Acquire)));
-        passes.iter().all(|pass| pass.sound.load(Ordering::Relaxed) == panel.cols)
+        wait_until(|| self.blocks().iter().all(|block| block.written.load(Ordering::Acquire)));
+        self.blocks().iter().all(|block| block.sound.load(Ordering::Relaxed) == panel.cols)
     }
 
-    /// The diagonal step in one pass, behind the one before it. `out` takes the reflectors as the device
+    /// The diagonal step of one rank block, behind the one before it. `out` takes the reflectors as the device
     /// does; a null pointer takes none.
     ///
     /// # Safety
-    /// `top` describes the panel's top, readable at `src`, writable at `dst`, and with `out` nobody else's.
-    /// Each pass is done once after `begin`, and the ones before it have begun.
-    pub unsafe fn diagonal(&self, pass: usize, panel: Panel, top: Columns<T>, out: Out<T>) {
-        let own = &self.each[pass];
-        let job = self.job(pass, top, panel.index, STEP);
+    /// `host` describes the host part, readable at `src`, writable at `dst`, and with `out` nobody else's.
+    /// Each rank block is done once after `begin`, and the ones before it have begun.
+    pub unsafe fn diagonal(&self, at: usize, panel: Panel, host: Entries<T>, out: Out<T>) {
+        let own = &self.each[at];
+        let job = self.job(at, host, panel.index, STEP);
         let mut sound = panel.cols;
         for (index, first) in panel.block().step_by(STEP).enumerate() {
             let done = first - panel.first;
-            if let Some(before) = pass.checked_sub(1).map(|before| &self.each[before]) {
+            if let Some(before) = at.checked_sub(1).map(|before| &self.each[before]) {
                 wait_until(|| before.done.load(Ordering::Acquire) >= panel.cols.min(done + STEP));
-                // After a breakdown only an earlier one matters, which this pass may find.
+                // After a breakdown only an earlier one matters, which this one may find.
                 sound = sound.min(before.sound.load(Ordering::Relaxed));
             }
             let cols = STEP.min(sound.saturating_sub(done));
             if cols > 0 {
                 let step = Panel { index, first, cols };
-                // SAFETY: the caller's promise. Earlier passes have been applied to all rows of these
+                // SAFETY: the caller's promise. Earlier rank blocks have been applied to all rows of these
                 // columns, this one's earlier steps to these rows of V.
                 let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
-                if let Err(column) = outcome {
+                if let Err(Breakdown { column }) = outcome {
                     sound = column - panel.first;
                 } else if cols == STEP {
                     // SAFETY: as above.
@@ -263,68 +282,68 @@ impl<T: Scalar> Tops<T> {
             own.done.store(panel.cols.min(done + STEP), Ordering::Release);
         }
         if sound == panel.cols && !out.0.is_null() {
-            // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this pass's.
-            unsafe { self.reflectors(pass, panel, out) };
+            // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this rank block's.
+            unsafe { self.reflectors(at, panel, out) };
         }
         own.written.store(true, Ordering::Release);
     }
 
-    /// Pieces of the head: whole tiles of V, from where its first one begins.
-    pub fn chunks(&self, head: &Range<usize>) -> usize {
-        head.len().div_ceil(self.shape.tile)
+    /// Work items of the next diagonal rows: whole tiles of V, from where the first one begins.
+    pub fn chunks(&self, next: &Range<usize>) -> usize {
+        next.len().div_ceil(self.shape.tile)
     }
 
-    fn chunk(&self, head: &Range<usize>, c: usize) -> Range<usize> {
-        let first = head.start + c * self.shape.tile;
-        first..head.end.min(first + self.shape.tile)
+    fn chunk(&self, next: &Range<usize>, c: usize) -> Range<usize> {
+        let first = next.start + c * self.shape.tile;
+        first..next.end.min(first + self.shape.tile)
     }
 
-    /// The trailing step of `panel` on one piece of its head, the rows that meet the next diagonal block, in
-    /// all passes, behind each one's diagonal step. Takes its rows of V first.
+    /// The trailing step of `panel` on some of the next diagonal rows, for all rank blocks, behind each one's diagonal step.
+    /// Takes its rows of V first.
     ///
     /// # Safety
-    /// As `diagonal`; each piece is done once after `begin`, all passes have begun, and nothing writes to
+    /// As `diagonal`; each chunk is done once after `begin`, all rank blocks have begun, and nothing writes to
     /// these rows of `v`. (column stride `stride`)
-    pub unsafe fn head(
+    pub unsafe fn next_rows(
         &self,
         c: usize,
         panel: Panel,
         rows: &Range<usize>,
-        top: Columns<T>,
+        host: Entries<T>,
         (v, stride): (&Pinned<T>, usize),
     ) {
         // SAFETY: forwarded to the caller; `begin` has made room.
         unsafe { self.take(v, stride, rows, c, panel.index + 1) };
         let whole = Panel { index: 0, ..panel };
-        for (pass, own) in self.each[..self.passes.count()].iter().enumerate() {
+        for (at, own) in self.blocks().iter().enumerate() {
             wait_until(|| own.done.load(Ordering::Acquire) >= panel.cols);
             if own.sound.load(Ordering::Relaxed) < panel.cols {
                 return;
             }
-            let job = self.job(pass, top, panel.index + 1, self.panel_cols);
-            // SAFETY: forwarded to the caller; the pieces are apart, and each is gone through pass by pass.
+            let job = self.job(at, host, panel.index + 1, self.panel_cols);
+            // SAFETY: forwarded to the caller; the chunks are apart, and each is gone through rank block by rank block.
             unsafe { job.trailing(whole, self.chunk(rows, c)) };
         }
     }
 
-    /// Writes the reflectors of a pass of `panel`, a full one, as the device takes them.
+    /// Writes the reflectors of a rank block of `panel`, a full one, as the device takes them.
     ///
     /// # Safety
-    /// As `diagonal`, for the part of `out` that is the pass's; they have been made.
-    unsafe fn reflectors(&self, pass: usize, panel: Panel, out: Out<T>) {
-        let Passes { elements, form, .. } = self.passes;
+    /// As `diagonal`, for the part of `out` that is the rank block's; they have been made.
+    unsafe fn reflectors(&self, at: usize, panel: Panel, out: Out<T>) {
         let nowhere =
-            Columns::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
-        let job = self.job(pass, nowhere, panel.index, self.panel_cols);
-        let scalars = form.group_scalars::<T>(elements);
+            Entries::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
+        let job = self.job(at, nowhere, panel.index, self.panel_cols);
+        let elements = self.blocking.elements();
+        let scalars = self.blocking.form.group_scalars::<T>(elements);
         let groups = self.panel_cols / GROUP;
         for group in 0..panel.cols / GROUP {
-            // SAFETY: this part of `out` is this pass's, and as long as the group is.
+            // SAFETY: this part of `out` is this rank block's, and as long as the group is.
             unsafe {
                 let out =
-                    core::slice::from_raw_parts_mut(out.0.add((pass * groups + group) * scalars), scalars);
+                    core::slice::from_raw_parts_mut(out.0.add((at * groups + group) * scalars), scalars);
                 let source = Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * GROUP };
-                match form {
+                match self.blocking.form {
                     Form::Columns { lanes } => source.by_column(out, lanes, elements),
                     Form::Tensor => source.for_tensor_cores(out),
                 }
@@ -342,9 +361,9 @@ unsafe fn pivot<T: Copy>(base: *const T, stride: isize, j: usize) -> T {
     unsafe { *base.wrapping_offset(j as isize * stride).wrapping_add(j) }
 }
 
-/// Where reflectors go, each pass to a part of its own.
+/// Where reflectors go, each rank block to a part of its own.
 #[derive(Clone, Copy)]
 pub(super) struct Out<T>(pub *mut T);
 
-// SAFETY: an address; who writes where is the contract of `Tops::diagonal`.
+// SAFETY: an address; who writes where is the contract of `HostPart::diagonal`.
 unsafe impl<T: Sync> Sync for Out<T> {}

@@ -1,7 +1,7 @@
 //! How the hybrid engine keeps L in host memory: packed, a panel at a time.
 
 use crate::cuda::device::Device;
-use crate::cuda::memory::Pinned;
+use crate::cuda::memory::{Pinned, whole_lines};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
@@ -11,7 +11,7 @@ use core::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::{Reborrow, ReborrowMut};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// L (n × n), lower triangle, in panels of `panel_cols` columns.
 pub(super) struct Panels<T> {
@@ -22,25 +22,20 @@ pub(super) struct Panels<T> {
 
 /// One panel of b columns: what the CPU works on, and what goes through the device.
 struct Parts<T> {
-    /// The diagonal block and the head below it, column-major. (2 b × b, or what there is of it)
-    top: Buffer<T>,
-    /// The rows below, column-major and contiguous, so that one copy moves them. (rows × b)
-    tail: Pinned<T>,
+    /// The host part: the diagonal block and the next diagonal rows, column-major. (2 b × b, or what there is of it)
+    host: Buffer<T>,
+    /// The trailing rows, column-major and contiguous, so that one copy moves them; columns are whole lines apart. (rows × b)
+    trailing: Pinned<T>,
 }
 
-/// The rows of a panel that are its top, by absolute row.
-pub(super) fn top_rows(panel: Panel, order: usize) -> Range<usize> {
+/// The rows of a panel that are its host part, by absolute row.
+pub(super) fn host_rows(panel: Panel, order: usize) -> Range<usize> {
     panel.first..order.min(panel.end() + panel.cols)
 }
 
-/// The rows below them.
-pub(super) fn tail_rows(panel: Panel, order: usize) -> Range<usize> {
-    top_rows(panel, order).end..order
-}
-
-/// Scalars from one column of a tail to the next: whole lines of 128 bytes.
-pub(super) fn tail_stride<T>(rows: usize) -> usize {
-    rows.next_multiple_of(128 / size_of::<T>())
+/// The trailing rows below them.
+pub(super) fn trailing_rows(panel: Panel, order: usize) -> Range<usize> {
+    host_rows(panel, order).end..order
 }
 
 impl<T: Scalar> Panels<T> {
@@ -50,10 +45,10 @@ impl<T: Scalar> Panels<T> {
         let mut all = Self { order, panel_cols, panels: Vec::new() };
         for index in 0..order.div_ceil(panel_cols) {
             let panel = all.panel(index);
-            let mut top = Buffer::default();
-            top.reserve(stride::<T>(top_rows(panel, order).len()) as usize * panel.cols);
-            let tail = tail_stride::<T>(tail_rows(panel, order).len()) * panel.cols;
-            all.panels.push(Parts { top, tail: Pinned::new(device, tail)? });
+            let mut host = Buffer::default();
+            host.reserve(stride::<T>(host_rows(panel, order).len()) as usize * panel.cols);
+            let trailing = whole_lines::<T>(trailing_rows(panel, order).len()) * panel.cols;
+            all.panels.push(Parts { host, trailing: Pinned::new(device, trailing)? });
         }
         Ok(all)
     }
@@ -91,18 +86,18 @@ impl<T: Scalar> Panels<T> {
         Panel { index, first, cols: self.panel_cols.min(self.order - first) }
     }
 
-    /// Where the top of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies
+    /// Where the host part of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies
     /// outside the memory.
-    pub fn top(&mut self, panel: Panel) -> (*mut T, isize) {
-        let stride = stride::<T>(top_rows(panel, self.order).len());
-        let start = self.panels[panel.first / self.panel_cols].top.as_mut_ptr();
+    pub fn host_part(&mut self, panel: Panel) -> (*mut T, isize) {
+        let stride = stride::<T>(host_rows(panel, self.order).len());
+        let start = self.panels[panel.first / self.panel_cols].host.as_mut_ptr();
         let first = panel.first as isize;
         (start.wrapping_offset(-first * stride - first), stride)
     }
 
-    /// The memory of a panel's tail.
-    pub fn tail(&self, panel: Panel) -> &Pinned<T> {
-        &self.panels[panel.first / self.panel_cols].tail
+    /// The memory of a panel's trailing rows.
+    pub fn trailing(&self, panel: Panel) -> &Pinned<T> {
+        &self.panels[panel.first / self.panel_cols].trailing
     }
 
     /// Exchanges the panels from column `start` on, which begins a panel.
@@ -111,39 +106,39 @@ impl<T: Scalar> Panels<T> {
         self.panels[from..].swap_with_slice(&mut other.panels[from..]);
     }
 
-    /// Top and tail of a panel, each with its rows.
+    /// Host part and trailing rows of a panel, each with its rows.
     fn parts(&self, index: usize) -> [(Range<usize>, MatRef<'_, T>); 2] {
         let panel = self.panel(index);
-        let Parts { top, tail } = &self.panels[index];
-        let (top_rows, tail_rows) = (top_rows(panel, self.order), tail_rows(panel, self.order));
-        let (top_stride, tail_stride) = (stride::<T>(top_rows.len()), tail_stride::<T>(tail_rows.len()));
+        let Parts { host, trailing } = &self.panels[index];
+        let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
+        let (host_stride, stride) = (stride::<T>(of_host.len()), whole_lines::<T>(below.len()));
         // SAFETY: `zeros` made both parts of these shapes, and no copy is under way while a factor is looked
         // at: a sweep borrows it exclusively and waits for its copies.
         unsafe {
-            let top = MatRef::from_raw_parts(top.as_ptr(), top_rows.len(), panel.cols, 1, top_stride);
-            let tail = tail.as_ptr().cast_const();
-            let tail = MatRef::from_raw_parts(tail, tail_rows.len(), panel.cols, 1, tail_stride as isize);
-            [(top_rows, top), (tail_rows, tail)]
+            let host = MatRef::from_raw_parts(host.as_ptr(), of_host.len(), panel.cols, 1, host_stride);
+            let trailing = trailing.as_ptr().cast_const();
+            let trailing = MatRef::from_raw_parts(trailing, below.len(), panel.cols, 1, stride as isize);
+            [(of_host, host), (below, trailing)]
         }
     }
 
     fn parts_mut(&mut self, index: usize) -> [(Range<usize>, MatMut<'_, T>); 2] {
         let panel = self.panel(index);
-        let (top_rows, tail_rows) = (top_rows(panel, self.order), tail_rows(panel, self.order));
-        let (top_stride, tail_stride) = (stride::<T>(top_rows.len()), tail_stride::<T>(tail_rows.len()));
-        let Parts { top, tail } = &mut self.panels[index];
+        let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
+        let (host_stride, stride) = (stride::<T>(of_host.len()), whole_lines::<T>(below.len()));
+        let Parts { host, trailing } = &mut self.panels[index];
         // SAFETY: as in `parts`, borrowed exclusively; the two parts are apart.
         unsafe {
-            let top = MatMut::from_raw_parts_mut(top.as_mut_ptr(), top_rows.len(), panel.cols, 1, top_stride);
-            let tail = tail.as_ptr();
-            let tail = MatMut::from_raw_parts_mut(tail, tail_rows.len(), panel.cols, 1, tail_stride as isize);
-            [(top_rows, top), (tail_rows, tail)]
+            let host =
+                MatMut::from_raw_parts_mut(host.as_mut_ptr(), of_host.len(), panel.cols, 1, host_stride);
+            let trailing = trailing.as_ptr();
+            let trailing = MatMut::from_raw_parts_mut(trailing, below.len(), panel.cols, 1, stride as isize);
+            [(of_host, host), (below, trailing)]
         }
     }
 
-    /// L, zero above the diagonal. (n × n)
-    pub fn to_factor(&self) -> Mat<T> {
-        let mut l = Mat::zeros(self.order, self.order);
+    /// Copies L to a matrix of zeros. (n × n)
+    pub fn read(&self, mut l: MatMut<'_, T>) {
         for index in 0..self.panels.len() {
             let first = self.panel(index).first;
             for (rows, part) in self.parts(index) {
@@ -151,18 +146,17 @@ impl<T: Scalar> Panels<T> {
                     let column = first + j;
                     let to = rows.start.max(column)..rows.end;
                     let entries = part.col(j).subrows(to.start - rows.start, to.len());
-                    l.col_mut(column).subrows_mut(to.start, to.len()).copy_from(entries);
+                    l.rb_mut().col_mut(column).subrows_mut(to.start, to.len()).copy_from(entries);
                 }
             }
         }
-        l
     }
 
     /// The diagonal entries of L.
-    pub fn pivots(&self) -> impl Iterator<Item = T> + '_ {
+    pub fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.panels.len()).flat_map(|index| {
-            let [(_, top), _] = self.parts(index);
-            (0..top.ncols()).map(move |j| top[(j, j)])
+            let [(_, host), _] = self.parts(index);
+            (0..host.ncols()).map(move |j| host[(j, j)])
         })
     }
 
@@ -172,27 +166,30 @@ impl<T: Scalar> Panels<T> {
         parts.fold(T::ZERO, |largest, (_, part)| largest.max(part.norm_max()))
     }
 
-    /// B ← A⁻¹ B. (n × m)
-    pub fn solve_in_place(&self, mut rhs: MatMut<'_, T>, par: Par) {
+    /// Solves L Y = B. (n × m)
+    pub fn solve_lower(&self, mut rhs: MatMut<'_, T>, par: Par) {
         for index in 0..self.panels.len() {
             let Panel { first, cols, .. } = self.panel(index);
-            let [(_, top), (_, tail)] = self.parts(index);
-            let (x, mut below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
-            let (diagonal, head) = top.split_at_row(cols);
-            let (mut below_head, mut below_tail) = below.rb_mut().split_at_row_mut(head.nrows());
-            let mut x = x;
+            let [(_, host), (_, trailing)] = self.parts(index);
+            let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
+            let (diagonal, next) = host.split_at_row(cols);
+            let (mut below_next, mut below_trailing) = below.split_at_row_mut(next.nrows());
             solve_lower_triangular_in_place(diagonal, x.rb_mut(), par);
-            matmul(below_head.rb_mut(), Accum::Add, head, x.rb(), -T::ONE, par);
-            matmul(below_tail.rb_mut(), Accum::Add, tail, x.rb(), -T::ONE, par);
+            matmul(below_next.rb_mut(), Accum::Add, next, x.rb(), -T::ONE, par);
+            matmul(below_trailing.rb_mut(), Accum::Add, trailing, x.rb(), -T::ONE, par);
         }
+    }
+
+    /// Solves Lᵀ X = Y. (n × m)
+    pub fn solve_transpose(&self, mut rhs: MatMut<'_, T>, par: Par) {
         for index in (0..self.panels.len()).rev() {
             let Panel { first, cols, .. } = self.panel(index);
-            let [(_, top), (_, tail)] = self.parts(index);
+            let [(_, host), (_, trailing)] = self.parts(index);
             let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
-            let (diagonal, head) = top.split_at_row(cols);
-            let (below_head, below_tail) = below.rb().split_at_row(head.nrows());
-            matmul(x.rb_mut(), Accum::Add, head.transpose(), below_head, -T::ONE, par);
-            matmul(x.rb_mut(), Accum::Add, tail.transpose(), below_tail, -T::ONE, par);
+            let (diagonal, next) = host.split_at_row(cols);
+            let (below_next, below_trailing) = below.rb().split_at_row(next.nrows());
+            matmul(x.rb_mut(), Accum::Add, next.transpose(), below_next, -T::ONE, par);
+            matmul(x.rb_mut(), Accum::Add, trailing.transpose(), below_trailing, -T::ONE, par);
             solve_upper_triangular_in_place(diagonal.transpose(), x.rb_mut(), par);
         }
     }

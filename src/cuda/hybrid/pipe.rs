@@ -1,18 +1,17 @@
 //! What a hybrid factor has on the device, and the host memory that copies and kernels reach into.
 //!
 //! ```text
-//! up      tails of panels to their slots                                      <── left
+//! up      trailing rows of panels to their slots                              <── left
 //! work    V once; reflectors, then all rows but those needed next             <── arrived
 //! ahead   the rows needed next, with precedence, and their part of V home     <── ready (work)
-//! down    tails from their slots home                                         <── worked, exported
+//! down    trailing rows from their slots home                                 <── worked, exported
 //! ```
 
-use super::panels::tail_stride;
+use super::blocking::Blocking;
+use super::kernels::{Kernels, Place};
+use super::tuning::Tuning;
 use crate::cuda::device::Device;
-use crate::cuda::hybrid::kernels::{Kernels, Place};
-use crate::cuda::hybrid::passes::Passes;
-use crate::cuda::hybrid::tuning::Tuning;
-use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::memory::{DeviceBuffer, Pinned, whole_lines};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -28,7 +27,7 @@ pub(super) struct Slot<T> {
     pub left: Event,
 }
 
-/// The block reflectors of one panel, for all passes.
+/// The block reflectors of one panel, for all rank blocks.
 pub(super) struct Reflectors<T> {
     pub host: Pinned<T>,
     pub device: DeviceBuffer<T>,
@@ -67,27 +66,27 @@ struct Scalars {
 }
 
 impl Scalars {
-    fn new<T>(order: usize, passes: &Passes, tuning: &Tuning) -> Self {
+    fn new<T>(order: usize, blocking: &Blocking, tuning: &Tuning) -> Self {
         let Tuning { panel_cols, .. } = *tuning;
         Self {
-            slot: tail_stride::<T>(order.saturating_sub(2 * panel_cols)) * panel_cols,
-            v: tail_stride::<T>(order) * passes.columns(),
-            reflectors: passes.reflector_scalars::<T>(panel_cols),
+            slot: whole_lines::<T>(order.saturating_sub(2 * panel_cols)) * panel_cols,
+            v: whole_lines::<T>(order) * blocking.blocks.columns(),
+            reflectors: blocking.reflector_scalars::<T>(panel_cols),
         }
     }
 }
 
 /// Device memory of a sweep, in bytes: `slots` panels, V and two sets of reflectors.
-pub(super) fn device_bytes<T>(order: usize, passes: &Passes, tuning: &Tuning) -> usize {
-    let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, passes, tuning);
+pub(super) fn device_bytes<T>(order: usize, blocking: &Blocking, tuning: &Tuning) -> usize {
+    let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, blocking, tuning);
     (tuning.slots * slot + v + 2 * reflectors) * size_of::<T>()
 }
 
 impl<T: Scalar> Pipe<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, order: usize, passes: &Passes, tuning: &Tuning) -> Result<Self, Error> {
-        let scalars = Scalars::new::<T>(order, passes, tuning);
+    pub fn new(device: &Device, order: usize, blocking: &Blocking, tuning: &Tuning) -> Result<Self, Error> {
+        let scalars = Scalars::new::<T>(order, blocking, tuning);
         let slot = || {
             Ok(Slot {
                 panel: DeviceBuffer::new(device, scalars.slot)?,
@@ -112,7 +111,7 @@ impl<T: Scalar> Pipe<T> {
             reflectors: [reflectors()?, reflectors()?],
             v: DeviceBuffer::new(device, scalars.v)?,
             v_host: Pinned::new(device, scalars.v)?,
-            v_stride: tail_stride::<T>(order),
+            v_stride: whole_lines::<T>(order),
             ready: Event::new(device)?,
             exported: [Event::new(device)?, Event::new(device)?],
             order,
@@ -121,9 +120,9 @@ impl<T: Scalar> Pipe<T> {
         })
     }
 
-    /// Whether there is room for a sweep of these passes.
-    pub fn fits(&self, order: usize, passes: &Passes, tuning: &Tuning) -> bool {
-        let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, passes, tuning);
+    /// Whether there is room for a sweep of these rank blocks.
+    pub fn fits(&self, order: usize, blocking: &Blocking, tuning: &Tuning) -> bool {
+        let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, blocking, tuning);
         self.order == order
             && self.tuning == *tuning
             && slot <= self.scalars.slot
@@ -138,7 +137,7 @@ impl<T: Scalar> Pipe<T> {
         (device, Place { address: self.v_host.address(row), stride })
     }
 
-    /// Waits for everything asked for.
+    /// Waits for everything enqueued.
     pub fn drain(&self) -> Result<(), Error> {
         // Each of them is waited for, also behind an error.
         let outcomes = [&self.up, &self.work, &self.ahead, &self.down].map(Stream::synchronize);

@@ -1,8 +1,8 @@
 //! The reflectors that the CPU has made, in the orders in which the device takes them.
 
+use super::form::{GROUP, reflector_stride, tensor_b};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::Reflector;
-use crate::cuda::hybrid::kernels::{GROUP, reflector_stride, tensor_b};
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
 
@@ -15,7 +15,7 @@ pub(super) struct Group<'a, T> {
 }
 
 impl<T: Scalar> Group<'_, T> {
-    /// The micro reflector of the columns of the group from `j` on. A pass has one sign.
+    /// The micro reflector of the columns of the group from `j` on. A rank block has one sign.
     fn reflector(&self, j: usize) -> Reflector<T> {
         let [plus, minus] = self.job.signed();
         let signed = if plus.rank > 0 { plus } else { minus };

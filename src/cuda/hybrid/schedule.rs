@@ -1,221 +1,167 @@
-//! The hybrid backend of the sweep: who does what of a panel, and who waits for whom.
+//! The schedule of the hybrid sweep: who does what of a panel, and who waits for whom.
 //!
-//! The CPU makes the diagonal block of a panel and transforms its head, the rows that meet the next diagonal
-//! block; neither crosses the link. The rows below go through a slot of the device. Of V, the device sends
-//! home only the rows that the CPU needs for the head of the panel after next, and it works on those first.
-//! So while the CPU is at panel p + 1 the device is at the tail of panel p, the tail of panel p + 1 is on its
-//! way up, and that of panel p − 1 on its way down.
+//! The CPU makes the diagonal block of a panel and transforms the rows that meet the next one; neither crosses the link.
+//! The trailing rows go through a slot of the device. Of V, the device sends home only the rows that the CPU needs for the
+//! panel after next, and it works on those first. So while the CPU is at panel p + 1 the device is at the trailing rows of
+//! panel p, those of panel p + 1 are on their way up, and those of panel p − 1 on their way down.
 //!
-//! The work of the CPU on one panel is one round of its crew: threads that stand by take the diagonal block,
-//! the head and the calls of the driver side by side.
+//! ```text
+//!            panel p − 1         panel p              panel p + 1
+//! CPU                            diagonal, next rows  diagonal, next rows   each a parallel region
+//! up         rows of p           rows of p + 1        rows of p + 2
+//! GPU        rows of p − 1       rows of p            rows of p + 1         those that are needed next first
+//! down       rows of p − 2       rows of p − 1        rows of p
+//! ```
+//!
+//! The work of the CPU on one panel is one parallel region: threads that stand by take the diagonal block, the next
+//! diagonal rows and the calls of the driver side by side.
 
-use super::enqueue::Calls;
-use super::host_part::{Out, Tops};
-use super::panels::{Panels, tail_rows};
+use super::blocking::Blocking;
+use super::enqueue::Enqueue;
+use super::host_part::{HostPart, Out};
+use super::panels::{Panels, trailing_rows};
 use super::pipe::Pipe;
-use crate::cpu::kernels::job::Columns;
-use crate::cuda::hybrid::passes::Passes;
-use crate::cuda::hybrid::tuning::Tuning;
+use super::tuning::Tuning;
+use super::waits::{Wait, waits};
+use crate::cpu::kernels::entries::Entries;
 use crate::error::Error;
 use crate::host::buffer::Buffer;
-use crate::host::pool::{Leader, wait_until};
+use crate::host::pool::wait_until;
+use crate::host::region::Caller;
+use crate::modify::{Stop, Target};
 use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::plan::{Panel, Plan};
-use crate::sweep::{Backend, Breakdown};
-use core::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-impl From<Breakdown> for Error {
-    fn from(Breakdown { column }: Breakdown) -> Self {
-        Self::NotPositiveDefinite { column }
-    }
-}
-
-/// Where the new columns of L go.
-pub(super) enum Sink<'a, T> {
-    InPlace,
-    Other(&'a mut Panels<T>),
-    /// Nowhere; the top of the panel at work is written here.
-    Nowhere(&'a mut Buffer<T>),
-}
-
-/// A wait of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
-    /// A slot is not filled before its last panel has left it.
-    SlotLeft,
-    /// A panel is not worked on before it has arrived.
-    Arrived,
-    /// The rows that are needed next are not worked on before the reflectors and the panel are there.
-    Ready,
-    /// A panel does not leave before it has been worked on.
-    Worked,
-    /// Nor before those rows have.
-    WorkedAhead,
-    /// The CPU does not read rows of V before they have come.
-    Exported,
-    /// A sweep does not end before everything asked for is done.
-    Finished,
-}
-
 /// One sweep of one factor.
-pub(super) struct Streaming<'a, T: Scalar> {
+pub(super) struct Sweep<'a, T: Scalar> {
     pub pipe: &'a mut Pipe<T>,
-    pub tops: &'a mut Tops<T>,
+    pub host_part: &'a mut HostPart<T>,
     pub l: &'a mut Panels<T>,
-    pub sink: Sink<'a, T>,
-    pub crew: Leader<'a>,
-    pub passes: Passes,
+    pub shadow: Option<&'a mut Panels<T>>,
+    /// Where the host part of the panel at work is written in a dry run.
+    pub scratch: &'a mut Buffer<T>,
+    pub target: Target,
+    pub caller: Caller<'a>,
+    pub blocking: Blocking,
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
     pub health: Health<T>,
-    /// The panel that was asked for last.
-    pub coming: Option<Panel>,
     /// Something of the new L may be in its place.
     pub written: bool,
 }
 
-impl<T: Scalar> Streaming<'_, T> {
-    fn calls(&self) -> Calls<'_, T> {
-        let Self { pipe, l, sink, passes, tuning, plan, .. } = self;
-        Calls { pipe, l, sink, passes: *passes, tuning, plan }
+impl<T: Scalar> Sweep<'_, T> {
+    /// [L V] → [L' V'], with V in `v_host`.
+    pub fn run(mut self) -> Result<Health<T>, Stop> {
+        let swept = self.panels();
+        let drained = if waits(Wait::Finished) { self.pipe.drain() } else { Ok(()) };
+        // What a lost device has computed may look like a breakdown.
+        drained.map_err(|error| Stop::Device { error, written: self.written })?;
+        swept.map(|()| self.health)
+    }
+
+    fn panels(&mut self) -> Result<(), Stop> {
+        self.send_v().map_err(|error| self.failed(error))?;
+        if let Some(first) = self.plan.panel(0) {
+            self.enqueue().fetch(first).map_err(|error| self.failed(error))?;
+        }
+        self.plan.iter().try_for_each(|panel| self.panel(panel))
+    }
+
+    /// One panel: a parallel region, whose items wait only for items before them.
+    fn panel(&mut self, panel: Panel) -> Result<(), Stop> {
+        self.written = true;
+        let (next, trailing) = (self.plan.next_rows(panel), self.plan.trailing_rows(panel));
+        let host = self.host_entries(panel);
+        // The device has its copy of what was there, the reflectors of two panels ago: it was enqueued
+        // before the rows of V that the last panel waited for.
+        let set = &self.pipe.reflectors[panel.index % 2].host;
+        let out = Out(if trailing.is_empty() { core::ptr::null_mut() } else { set.as_ptr() });
+        // SAFETY: the host part is borrowed exclusively.
+        unsafe { self.host_part.begin(panel, &next, host) };
+        let outcomes = Outcomes::default();
+        let arrived = OnceLock::new();
+        let (enqueue, host_part) = (self.enqueue(), &*self.host_part);
+        let (blocks, chunks) = (self.blocking.blocks.count(), host_part.chunks(&next));
+        self.caller.region(Item::count(blocks, chunks), &|item| match Item::new(item, blocks) {
+            Item::Fetch => {
+                let coming = self.plan.panel(panel.index + 1);
+                outcomes.note(coming.map_or(Ok(()), |coming| enqueue.fetch(coming)));
+            }
+            // SAFETY: each rank block once, begun in order; the host part is borrowed exclusively, and all earlier panels
+            // have been applied to it. So are the reflectors, as above.
+            Item::Diagonal(block) => unsafe { host_part.diagonal(block, panel, host, out) },
+            Item::Trailing => {
+                if !trailing.is_empty() && host_part.made(panel) {
+                    outcomes.note(enqueue.trailing(panel, &trailing));
+                }
+            }
+            Item::AwaitRows => {
+                let _ = arrived.set(outcomes.note(enqueue.await_rows(panel)));
+            }
+            Item::NextRows(chunk) => {
+                wait_until(|| arrived.get().is_some());
+                if arrived.get() == Some(&true) {
+                    let v = (&enqueue.pipe.v_host, enqueue.pipe.v_stride);
+                    // SAFETY: as above; these rows of V have come, and others come to other rows.
+                    unsafe { host_part.next_rows(chunk, panel, &next, host, v) };
+                }
+            }
+        });
+        outcomes.first().map_err(|error| self.failed(error))?;
+        // SAFETY: as above, and all items are done.
+        unsafe { self.host_part.outcome(panel, host, &mut self.health) }.map_err(Stop::from)
+    }
+
+    fn failed(&self, error: Error) -> Stop {
+        Stop::Device { error, written: self.written }
+    }
+
+    fn enqueue(&self) -> Enqueue<'_, T> {
+        let Self { pipe, l, shadow, target, blocking, tuning, plan, .. } = self;
+        let home = match target {
+            Target::InPlace => Some(&**l),
+            Target::Shadow => shadow.as_deref(),
+            Target::Discard => None,
+        };
+        Enqueue { pipe, l, home, blocking: *blocking, tuning, plan }
     }
 
     /// Sends V up and takes its first rows, from `v_host`.
-    pub fn start(&mut self) -> Result<(), Error> {
-        let Self { pipe, tops, plan, .. } = self;
-        let len = pipe.v_stride * self.passes.columns();
+    fn send_v(&mut self) -> Result<(), Error> {
+        let Self { pipe, host_part, plan, .. } = self;
+        let len = pipe.v_stride * self.blocking.blocks.columns();
         let first = Panel { index: 0, first: plan.start, cols: plan.panel_cols };
-        if !tail_rows(first, plan.rows).is_empty() {
-            // SAFETY: nothing is under way yet; `v_host` is not written before the first rows come back, which
+        if !trailing_rows(first, plan.rows).is_empty() {
+            // SAFETY: nothing is in flight yet; `v_host` is not written before the first rows come back, which
             // is behind `ready` and with that behind this.
             unsafe { pipe.work.upload(&pipe.v_host, 0..len, pipe.v.slice(0..len))? };
         }
         if let Some(first) = plan.panel(0) {
             // SAFETY: as above.
-            unsafe { tops.load(&pipe.v_host, pipe.v_stride, first.block()) };
+            unsafe { host_part.load(&pipe.v_host, pipe.v_stride, first.block()) };
         }
         Ok(())
     }
 
-    /// The top of `panel` for the steps of the CPU.
-    fn top(&mut self, panel: Panel) -> Columns<T> {
-        let to = match &mut self.sink {
-            Sink::InPlace => self.l.top(panel),
-            Sink::Other(other) => other.top(panel),
-            Sink::Nowhere(scratch) => {
-                let (_, stride) = self.l.top(panel);
+    /// The host part of `panel` for the steps of the CPU.
+    fn host_entries(&mut self, panel: Panel) -> Entries<T> {
+        let (src, src_stride) = self.l.host_part(panel);
+        let (dst, dst_stride) = match (self.target, &mut self.shadow) {
+            (Target::InPlace, _) => (src, src_stride),
+            (Target::Shadow, Some(shadow)) => shadow.host_part(panel),
+            _ => {
                 let first = panel.first as isize;
-                (scratch.as_mut_ptr().wrapping_offset(-first * stride - first), stride)
+                (self.scratch.as_mut_ptr().wrapping_offset(-first * src_stride - first), src_stride)
             }
         };
-        let (src, src_stride) = self.l.top(panel);
-        Columns { src: src.cast_const(), src_stride, dst: to.0, dst_stride: to.1 }
+        Entries { src: src.cast_const(), src_stride, dst, dst_stride }
     }
 }
 
-impl<T: Scalar> Backend for Streaming<'_, T> {
-    type Stop = Error;
-
-    /// The driver is asked together with the work on the panel before, the first panel apart.
-    fn fetch(&mut self, panel: Panel) -> Result<(), Error> {
-        self.coming = Some(panel);
-        if panel.index > 0 { Ok(()) } else { self.calls().fetch(panel) }
-    }
-
-    fn work(&mut self, panel: Panel, head: Range<usize>, tail: Range<usize>) -> Result<(), Error> {
-        self.written = true;
-        let top = self.top(panel);
-        // The device has its copy of what was there, the reflectors of two panels ago: it was asked for
-        // before the rows of V that the last head waited for.
-        let set = &self.pipe.reflectors[panel.index % 2].host;
-        let out = Out(if tail.is_empty() { core::ptr::null_mut() } else { set.as_ptr() });
-        // SAFETY: the top is borrowed exclusively.
-        unsafe { self.tops.begin(panel, &head, top) };
-        let coming = self.coming.filter(|coming| coming.index > panel.index);
-        let failed = Mutex::new(None);
-        let note = |outcome: Result<(), Error>| {
-            if let Err(error) = outcome {
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                false
-            } else {
-                true
-            }
-        };
-        let arrived = OnceLock::new();
-        let (calls, tops) = (self.calls(), &*self.tops);
-        let (passes, chunks) = (self.passes.count(), tops.chunks(&head));
-        self.crew.share(Piece::count(passes, chunks), &|at| match Piece::at(at, passes) {
-            Piece::Fetch => {
-                note(coming.map_or(Ok(()), |coming| calls.fetch(coming)));
-            }
-            // SAFETY: each pass once, begun in order; the top is borrowed exclusively, and all earlier panels
-            // have been applied to it. So are the reflectors, as above.
-            Piece::Diagonal(pass) => unsafe { tops.diagonal(pass, panel, top, out) },
-            Piece::Below => {
-                if !tail.is_empty() && tops.made(panel) {
-                    note(calls.below(panel, &tail));
-                }
-            }
-            Piece::Await => {
-                let _ = arrived.set(note(calls.await_rows(panel)));
-            }
-            Piece::Head(chunk) => {
-                wait_until(|| arrived.get().is_some());
-                if arrived.get() == Some(&true) {
-                    let v = (&calls.pipe.v_host, calls.pipe.v_stride);
-                    // SAFETY: as above; these rows of V have come, and others come to other rows.
-                    unsafe { tops.head(chunk, panel, &head, top, v) };
-                }
-            }
-        });
-        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
-        }
-        // SAFETY: as above, and all pieces are done.
-        unsafe { self.tops.outcome(panel, top, &mut self.health) }
-            .map_err(|column| Error::from(Breakdown { column }))
-    }
-
-    fn finish(&mut self) -> Result<(), Error> {
-        if waits(Wait::Finished) { self.pipe.drain() } else { Ok(()) }
-    }
-}
-
-/// What one thread does of a panel, in an order in which a piece waits only for pieces before it.
-enum Piece {
-    /// Asks for the next panel's tail.
-    Fetch,
-    /// A pass of the diagonal step.
-    Diagonal(usize),
-    /// Asks for the tail, behind all passes.
-    Below,
-    /// Waits for the rows of V that the head needs.
-    Await,
-    /// Some rows of the head, behind `Await`, and in each pass behind its diagonal step.
-    Head(usize),
-}
-
-impl Piece {
-    fn count(passes: usize, chunks: usize) -> usize {
-        passes + chunks + 3
-    }
-
-    fn at(at: usize, passes: usize) -> Self {
-        match at {
-            0 => Self::Fetch,
-            _ if at <= passes => Self::Diagonal(at - 1),
-            _ => match at - passes - 1 {
-                0 => Self::Below,
-                1 => Self::Await,
-                later => Self::Head(later - 2),
-            },
-        }
-    }
-}
-
-impl<T: Scalar> Drop for Streaming<'_, T> {
+impl<T: Scalar> Drop for Sweep<'_, T> {
     /// However a sweep ends, no copy goes on when the memory it is between is the caller's again.
     fn drop(&mut self) {
         if waits(Wait::Finished) {
@@ -224,11 +170,53 @@ impl<T: Scalar> Drop for Streaming<'_, T> {
     }
 }
 
-/// Whether to wait: always, but for the tests that show what each wait is for.
-#[cfg(not(test))]
-pub(super) fn waits(_: Wait) -> bool {
-    true
+/// What one thread does of a panel, in an order in which an item waits only for items before it.
+enum Item {
+    /// Enqueues the next panel's way up.
+    Fetch,
+    /// A rank block of the diagonal step.
+    Diagonal(usize),
+    /// Enqueues the trailing rows, behind all rank blocks.
+    Trailing,
+    /// Waits for the rows of V that the next diagonal rows need.
+    AwaitRows,
+    /// Some of the next diagonal rows, behind `AwaitRows`, and in each rank block behind its diagonal step.
+    NextRows(usize),
 }
 
-#[cfg(test)]
-pub(super) use super::tests::waits;
+impl Item {
+    fn count(blocks: usize, chunks: usize) -> usize {
+        blocks + chunks + 3
+    }
+
+    fn new(item: usize, blocks: usize) -> Self {
+        match item {
+            0 => Self::Fetch,
+            _ if item <= blocks => Self::Diagonal(item - 1),
+            _ => match item - blocks - 1 {
+                0 => Self::Trailing,
+                1 => Self::AwaitRows,
+                later => Self::NextRows(later - 2),
+            },
+        }
+    }
+}
+
+/// What the driver has said to the threads of a region.
+#[derive(Default)]
+struct Outcomes(Mutex<Option<Error>>);
+
+impl Outcomes {
+    /// Keeps the first error; whether there was none here.
+    fn note(&self, outcome: Result<(), Error>) -> bool {
+        outcome
+            .map_err(|error| {
+                self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            })
+            .is_ok()
+    }
+
+    fn first(self) -> Result<(), Error> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}

@@ -1,6 +1,6 @@
 //! The pipeline from inside: what each of its waits is for.
 
-use super::schedule::Wait;
+use super::waits::Wait;
 use std::sync::{Mutex, PoisonError};
 
 static WITHOUT: Mutex<Option<Wait>> = Mutex::new(None);
@@ -20,12 +20,14 @@ mod on_the_fake_driver {
     use super::*;
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
-    use crate::engine::EngineCore;
-    use crate::sweep::signed::{Change, Weights};
-    use faer::{Mat, Par};
+    use crate::engine::{EngineCore, Factor as _};
+    use crate::input::Operand;
+    use crate::modify::Guarded;
+    use crate::sweep::signed::Weights;
+    use faer::Mat;
 
     const ORDER: usize = 83;
-    /// On tensor cores, in two passes.
+    /// On tensor cores, in two rank blocks.
     const RANK: usize = 20;
 
     fn tuning(slots: usize) -> Tuning {
@@ -43,16 +45,16 @@ mod on_the_fake_driver {
         });
         let v = Mat::from_fn(ORDER, RANK, |i, r| ((i * 5 + r * 13) % 17) as f64 / 17.0 - 0.4);
         let engine = Hybrid::new(&Device::new(0).ok()?, tuning(slots)).ok()?;
-        let mut factor = engine.adopt(l).ok()?;
+        let mut factor = Guarded::new(engine.adopt(l).ok()?, 1.0);
         for weights in [Weights::Plus, Weights::Minus] {
-            let change = Change::new(v.as_ref(), weights, ORDER, Par::Seq).ok()?;
-            engine.modify(&mut factor, &change).ok()?;
+            factor.modify(&Operand::Host(v.as_ref()), weights).ok()?;
         }
-        let l = engine.to_factor(&factor).ok();
+        let mut l = Mat::zeros(ORDER, ORDER);
+        let read = factor.healthy().and_then(|factor| factor.read(l.as_mut()));
         // Where a sweep has not waited for its end, that is still to come.
         without(None);
-        factor.pipe.as_ref().map(|pipe| pipe.drain());
-        l
+        factor.factor().drain();
+        read.ok().map(|()| l)
     }
 
     /// Seeds for which the result without a wait is not the right one.

@@ -1,26 +1,26 @@
-//! What a modification has on the device beside L, and what it asks for, on one stream.
+//! What a modification has on the device beside L, and what it enqueues, on one stream.
 //!
-//! V is taken sixteen columns of one sign at a time, each in a sweep, those with a plus sign first: what is
-//! positive definite in the end is so all the way. Those with a minus sign begin with the last, so that a downdate takes
-//! back what an update has added in the order in which it is on top, and a loop that does both comes back to where it was
-//! but for few roundings. A launch has all sweeps, or sixteen of them, and its blocks of threads
+//! V is taken a rank block of sixteen columns at a time, each in a sweep: what is
+//! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/sweep.cu`.
 
-use super::columns::Columns;
-use super::modify::{To, V};
-use super::rank_blocks::Cut;
+use super::inverses::Inverses;
 use super::schedule::{Cutting, Schedule};
 use super::steps::{PANEL_COLS, RECORD, Steps, Sweeps, V_COLS, kept, marks};
+use super::take::Take;
 use super::tasks::Tasks;
+use super::v::StagedV;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
+use crate::cuda::matrix::DeviceView;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Plain};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
+use crate::modify::Target;
 use crate::scalar::Scalar;
 use crate::sweep::plan::Plan;
-use crate::sweep::signed::{Change, Weights};
-use faer::MatRef;
+use crate::sweep::rank_blocks::RankBlocks;
+use crate::sweep::signed::{Outline, Signed, Weights};
 
 /// Sweeps of a launch, at most.
 const TOGETHER: usize = 16;
@@ -34,20 +34,15 @@ pub(super) struct Queue<T> {
     stream: Stream,
     /// Behind what a modification waits for.
     done: Event,
-    inverse: DeviceBuffer<f64>,
-    refine: DeviceBuffer<i32>,
-    /// The panel of L from which on the inverses of its diagonal blocks are there.
-    inverted: usize,
-    /// All bits ones, but for what is under way.
+    /// All bits ones, but for what is in flight.
     records: DeviceBuffer<f64>,
     kept: DeviceBuffer<f64>,
-    /// Zeros, but for what is under way.
+    /// Zeros, but for what is in flight.
     marks: DeviceBuffer<i32>,
-    /// Of a launch of all sweeps that go together, and of one with fewer.
-    tasks: [Tasks; 2],
+    tasks: Tasks,
     /// For one sweep, and for several.
     cuttings: [Cutting; 2],
-    v: Columns<T>,
+    pub v: StagedV<T>,
     /// In host memory, where the device writes them: the diagonal of the new L, and 1 + the first column that breaks down.
     pivots: Pinned<T>,
     status: Pinned<i32>,
@@ -58,29 +53,23 @@ pub(super) struct Queue<T> {
 impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, order: usize, cut: Cut) -> Result<Self, Error> {
+    pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let panels = order.div_ceil(PANEL_COLS);
-        let together = cut.count().clamp(1, TOGETHER);
+        let together = blocks.count().clamp(1, TOGETHER);
         let cuttings = [false, true].map(|many| Cutting::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
-        let most = |of: fn(Schedule) -> usize, sweeps| of(schedule(1)).max(of(schedule(sweeps)));
+        let most = |of: fn(Schedule) -> usize| of(schedule(1)).max(of(schedule(together)));
         let queue = Self {
             steps: Steps::load(device)?,
             stream: Stream::new(device)?,
             done: Event::new(device)?,
-            inverse: DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?,
-            refine: DeviceBuffer::new(device, panels)?,
-            inverted: panels,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
-            kept: DeviceBuffer::new(device, most(kept, together))?,
-            marks: DeviceBuffer::new(device, most(marks, together))?,
-            tasks: [
-                Tasks::new(device, if together == TOGETHER { schedule(TOGETHER).len() } else { 0 })?,
-                Tasks::new(device, most(Schedule::len, together.min(TOGETHER - 1)))?,
-            ],
+            kept: DeviceBuffer::new(device, most(kept))?,
+            marks: DeviceBuffer::new(device, most(marks))?,
+            tasks: Tasks::new(most(Schedule::len)),
             cuttings,
-            v: Columns::new(device, order, cut)?,
+            v: StagedV::new(device, order, blocks)?,
             pivots: Pinned::new(device, order)?,
             status: Pinned::new(device, 1)?,
             device: device.clone(),
@@ -91,17 +80,31 @@ impl<T: Scalar> Queue<T> {
         Ok(queue)
     }
 
-    /// Whether there is room for these sweeps.
-    pub fn fits(&self, order: usize, cut: Cut) -> bool {
-        self.order == order && self.v.fits(cut)
+    /// Whether there is room for these rank blocks.
+    pub fn fits(&self, order: usize, blocks: RankBlocks) -> bool {
+        self.order == order && self.v.fits(blocks)
     }
 
-    /// As [`Columns::look`].
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// As [`StagedV::stage_device`].
     ///
     /// # Errors
-    /// As [`Columns::look`].
-    pub fn look<'a>(&mut self, v: MatRef<'a, T>, weights: Weights<'a, T>) -> Result<Change<'a, T>, Error> {
-        self.v.look(&self.device, v, weights)
+    /// As [`StagedV::stage_device`].
+    ///
+    /// # Safety
+    /// What had begun before has been waited for.
+    pub unsafe fn stage_device(
+        &mut self,
+        take: &mut Take<T>,
+        v: (&DeviceView<'_, T>, Weights<'_, T>),
+        signed: &mut Signed<T>,
+        blocks: RankBlocks,
+    ) -> Result<Outline, Error> {
+        // SAFETY: forwarded to the caller.
+        unsafe { self.v.stage_device((&self.stream, take), v, signed, blocks) }
     }
 
     /// The diagonal of the factor that [`begin`](Self::begin) has made.
@@ -109,166 +112,110 @@ impl<T: Scalar> Queue<T> {
         self.pivots.as_slice()
     }
 
-    /// Asks for A ± V Vᵀ in `target`, of the shape of L, or L itself.
+    /// Begins A ± V Vᵀ in `to`, of the shape of L, or L itself, with V as it was staged last.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is under way then.
+    /// [`Error::Device`]. Nothing is in flight then.
     ///
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
-    /// uses the target. From then on, until the next call or the end of this queue, the matrix that is to be L lives, and
-    /// nobody writes it; it is the L of the next call if nothing broke down.
+    /// uses `to` or the inverses. From then on, until the next call or the end of this queue, the matrix that is to be L
+    /// lives, and nobody writes it; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
-        cut: Cut,
-        v: V<'_, '_, T>,
-        l: &Dense<T>,
-        (to, target): (To, DeviceSlice<'_, T>),
+        (l, inverses): (&Dense<T>, &mut Inverses),
+        (target, to): (Target, DeviceSlice<'_, T>),
     ) -> Result<(), Error> {
         // SAFETY: forwarded to the caller.
-        let asked = unsafe { self.ask(plan, cut, v, l, (to, target)) };
-        if asked.is_err() {
-            // What had been asked for before.
+        let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to)) };
+        if enqueued.is_err() {
+            inverses.forget();
+            // What had been enqueued before.
             self.stream.synchronize()?;
         }
-        asked
+        enqueued
     }
 
     /// Waits for what has begun; the first column that breaks down, if one does.
     ///
     /// # Errors
-    /// [`Error::Device`]. What was begun is not under way when this returns, whatever it returns.
+    /// [`Error::Device`]. What was begun is not in flight when this returns, whatever it returns.
     pub fn wait(&mut self) -> Result<Option<usize>, Error> {
         self.done.synchronize()?;
         let status = self.status.as_slice()[0];
-        if status == WHOLE {
-            return Ok(None);
-        }
-        // What is not to be L.
-        self.inverted = self.panels();
-        Ok(Some(status as usize - 1))
+        Ok((status != WHOLE).then(|| status as usize - 1))
     }
 
     /// # Safety
     /// As [`begin`](Self::begin).
-    unsafe fn ask(
+    unsafe fn enqueue(
         &mut self,
         plan: &Plan,
-        cut: Cut,
-        v: V<'_, '_, T>,
-        l: &Dense<T>,
-        (to, target): (To, DeviceSlice<'_, T>),
+        (l, inverses): (&Dense<T>, &mut Inverses),
+        (target, to): (Target, DeviceSlice<'_, T>),
     ) -> Result<(), Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
-        let inverted = self.inverted.min(start / PANEL_COLS);
-        let known = inverted == self.inverted;
-        // As long as something may go wrong.
-        self.inverted = self.panels();
+        let blocks = self.v.blocks;
         self.status.as_mut_slice()[0] = WHOLE;
-        // SAFETY: the caller vouches for L and the target; all other memory is this stream's until it has been waited for, and
-        // what goes on behind `done` uses neither V, tasks, pivots nor status. V is written before its copy is asked for.
+        // SAFETY: the caller vouches for L, `to` and the inverses; all other memory is this stream's until it has been waited
+        // for, and what goes on behind `done` uses neither V, tasks, pivots nor status. V is written before its copy is
+        // enqueued.
         unsafe {
             // What needs no V, first.
-            self.send_tasks(plan, cut)?;
-            if !known {
-                self.invert((source, stride), start)?;
+            for first in (0..blocks.count()).step_by(TOGETHER) {
+                let schedule = self.schedule(plan, blocks.count() - first);
+                self.tasks.send(&self.device, &self.stream, schedule)?;
             }
-            if to != To::Itself {
+            inverses.complete(&self.stream, l, start)?;
+            if target != Target::InPlace {
                 let untouched = 0..start * stride;
-                self.stream.copy(source.part(untouched.clone()), target.part(untouched))?;
+                self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
-            if let V::OfHost(change) = v {
-                self.v.send(&self.device, &self.stream, (cut, change), start..plan.rows)?;
-            }
-            for first in (0..cut.count()).step_by(TOGETHER) {
-                let from = if first == 0 { source } else { target };
+            self.v.send(&self.stream)?;
+            for first in (0..blocks.count()).step_by(TOGETHER) {
+                let from = if first == 0 { source } else { to };
                 if first > 0 {
-                    self.invert((from, stride), start)?;
+                    inverses.remake(&self.stream, (from, stride), start)?;
                 }
-                let sweeps = self.sweeps(plan, cut, first, (from, target, stride));
+                let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 self.steps.sweep(&self.stream, &sweeps)?;
-                if first + TOGETHER >= cut.count() {
+                if first + TOGETHER >= blocks.count() {
                     // What follows, the next modification needs, while the host looks at what has come of this one.
                     self.done.record(&self.stream)?;
                 }
                 self.steps.reset(&self.stream, sweeps.records, sweeps.marks)?;
             }
-            if to != To::Nowhere {
-                self.invert((target, stride), start)?;
+            if target != Target::Discard {
+                inverses.remake(&self.stream, (to, stride), start)?;
+            } else if blocks.count() > 1 {
+                // Sweeps but for the first leave their own inverses.
+                inverses.forget();
             }
         }
-        // Sweeps but for the first leave their own inverses.
-        if to != To::Nowhere || cut.count() == 1 {
-            self.inverted = inverted;
-        }
         Ok(())
     }
 
-    fn panels(&self) -> usize {
-        self.order.div_ceil(PANEL_COLS)
-    }
-
-    /// Asks for the inverses of the diagonal blocks of L from column `start` on.
-    ///
-    /// # Safety
-    /// Until it is done, or the end of this queue, L lives, and nobody else writes it.
-    unsafe fn invert(&self, (l, stride): (DeviceSlice<'_, T>, usize), start: usize) -> Result<(), Error> {
-        let (l, rows) = (l.part(start * (stride + 1)..l.len()), self.order - start);
-        // SAFETY: the caller vouches for L; the other memory is this stream's.
-        unsafe { self.steps.invert(&self.stream, (l, stride), self.inverses(start), rows) }
-    }
-
-    /// From column `start` on.
-    fn inverses(&self, start: usize) -> (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>) {
-        let inverse = self.inverse.slice(start * PANEL_COLS..self.inverse.len());
-        (inverse, self.refine.slice(start / PANEL_COLS..self.refine.len()))
-    }
-
-    fn schedule(&self, panels: usize, sweeps: usize) -> Schedule {
-        Schedule::new(panels, sweeps, self.cuttings[usize::from(sweeps > 1)])
-    }
-
-    /// The tasks of all launches to the device.
-    ///
-    /// # Safety
-    /// What had begun before has been waited for.
-    unsafe fn send_tasks(&mut self, plan: &Plan, cut: Cut) -> Result<(), Error> {
+    /// Of a launch of so many sweeps, or as many of them as go together.
+    fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
         let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
-        for first in (0..cut.count()).step_by(TOGETHER) {
-            let count = (cut.count() - first).min(TOGETHER);
-            let schedule = self.schedule(panels, count);
-            // SAFETY: the stream alone uses this memory; what read it before is done, as the caller vouches, and launches of
-            // as many sweeps have one schedule.
-            unsafe { self.tasks[usize::from(count < TOGETHER)].send(&self.stream, schedule)? };
-        }
-        Ok(())
-    }
-
-    /// The stream, and V on the device with the distance of its columns, the columns of zeros cleared.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn v(&mut self, cut: Cut) -> Result<(&Stream, DeviceSlice<'_, T>, usize), Error> {
-        self.v.clear_zeros(&self.stream, cut)?;
-        let (v, stride) = self.v.slice();
-        Ok((&self.stream, v, stride))
+        let sweeps = sweeps.min(TOGETHER);
+        Schedule::new(panels, sweeps, self.cuttings[usize::from(sweeps > 1)])
     }
 
     /// Those of a launch, from the first one on.
     fn sweeps<'a>(
         &'a self,
         plan: &Plan,
-        cut: Cut,
         first: usize,
+        inverses: &'a Inverses,
         (from, to, l_stride): (DeviceSlice<'a, T>, DeviceSlice<'a, T>, usize),
     ) -> Sweeps<'a, T> {
-        let start = plan.start;
-        let count = (cut.count() - first).min(TOGETHER);
-        let panels = (self.order - start).div_ceil(PANEL_COLS);
+        let (start, blocks) = (plan.start, self.v.blocks);
+        let schedule = self.schedule(plan, blocks.count() - first);
         let corner = start * (l_stride + 1);
         let (v, v_stride) = self.v.slice();
-        let (inverse, refine) = self.inverses(start);
+        let (inverse, refine) = inverses.slice(start);
         Sweeps {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),
@@ -277,18 +224,17 @@ impl<T: Scalar> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..count * panels * RECORD),
+            records: self.records.slice(0..schedule.sweeps() * schedule.panels() * RECORD),
             pivots: &self.pivots,
             status: &self.status,
             kept: all(&self.kept),
             marks: all(&self.marks),
-            schedule: self.schedule(panels, count),
-            tasks: self.tasks[usize::from(count < TOGETHER)].slice(),
+            schedule,
+            tasks: self.tasks.slice(schedule),
             n: self.order - start,
             number: start,
-            count,
-            plus: cut.of_plus().saturating_sub(first),
-            last: (cut.of_plus() + cut.count() - 1) as isize - 2 * first as isize,
+            count: schedule.sweeps(),
+            plus: blocks.count_plus().saturating_sub(first),
         }
     }
 }
@@ -299,7 +245,7 @@ fn all<T: Plain>(buffer: &DeviceBuffer<T>) -> DeviceSlice<'_, T> {
 
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        // Somebody may have forgotten what is under way; the memory is freed next.
+        // Somebody may have forgotten what is in flight; the memory is freed next.
         let _ = self.stream.synchronize();
     }
 }

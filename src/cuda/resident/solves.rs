@@ -2,10 +2,11 @@
 
 use super::steps::PANEL_COLS;
 use crate::cuda::device::Device;
-use crate::cuda::launch::{Function, argument};
+use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::ptx::SOLVE;
 use crate::cuda::stream::Stream;
+use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
@@ -13,15 +14,6 @@ use core::marker::PhantomData;
 
 /// Right-hand sides that a block of threads takes.
 const TOGETHER: usize = 8;
-
-/// Which of the two systems.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// L Y = B.
-    Forward,
-    /// Lᵀ X = Y.
-    Backward,
-}
 
 /// `solve.cu` for one scalar type.
 pub(super) struct SolveSteps<T> {
@@ -48,7 +40,7 @@ impl<T: Scalar> SolveSteps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE)?;
         let function = |way: &str, together: usize| {
-            Function::load(&module, &format!("solve_{way}_{together}"), T::TYPE_NAME)
+            Function::load(&module, &format!("solve_{way}_{together}_{}", T::TYPE_NAME))
         };
         Ok(Self {
             forward: [function("forward", 1)?, function("forward", TOGETHER)?],
@@ -57,7 +49,7 @@ impl<T: Scalar> SolveSteps<T> {
         })
     }
 
-    /// Asks for the panel's part of the solution, and for what it takes from the others'.
+    /// Enqueues the panel's part of the solution, and for what it takes from the others'.
     ///
     /// # Safety
     /// The slices have the shapes that `solve.cu` tells of, live until it is done, and but for L and the inverses are
@@ -66,7 +58,7 @@ impl<T: Scalar> SolveSteps<T> {
         &self,
         stream: &Stream,
         system: &System<'_, T>,
-        way: Way,
+        side: Side,
         first: usize,
     ) -> Result<(), Error> {
         const THREADS: usize = 256;
@@ -75,9 +67,9 @@ impl<T: Scalar> SolveSteps<T> {
             first < n && first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len()
         );
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
-        let (functions, blocks) = match way {
-            Way::Forward => (&self.forward, n.saturating_sub(first + PANEL_COLS).div_ceil(THREADS)),
-            Way::Backward => (&self.backward, first / PANEL_COLS),
+        let (functions, blocks) = match side {
+            Side::L => (&self.forward, n.saturating_sub(first + PANEL_COLS).div_ceil(THREADS)),
+            Side::Transpose => (&self.backward, first / PANEL_COLS),
         };
         let (function, groups) = match count {
             1 => (&functions[0], 1),
@@ -99,6 +91,6 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut count),
         ];
         // SAFETY: nine arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, ((blocks.max(1), groups), THREADS), &mut arguments) }
+        unsafe { function.launch(stream, Launch::new((blocks.max(1), groups), THREADS), &mut arguments) }
     }
 }

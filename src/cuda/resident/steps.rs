@@ -2,9 +2,9 @@
 
 use super::schedule::{GROUP, Schedule};
 use crate::cuda::device::Device;
-use crate::cuda::launch::{Function, argument};
+use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceSlice, Pinned};
-use crate::cuda::ptx::{INVERT, SWEEP};
+use crate::cuda::ptx::SWEEP;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -21,55 +21,19 @@ const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
 pub(super) const RECORD: usize = STAGED + 14 + 2 * V_COLS * V_COLS + 16;
 
 /// Threads of a block.
-const THREADS: usize = 256;
+pub(super) const THREADS: usize = 256;
 /// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
 /// them records.
 const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + 2 * PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
 const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
 const STAGED_BYTES: usize = STAGED * size_of::<f64>();
 
-/// `invert.cu` for one scalar type.
-pub(super) struct Inversion(Function);
-
-impl Inversion {
-    pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
-        Ok(Self(Function::load(&device.module(INVERT)?, "invert", T::TYPE_NAME)?))
-    }
-
-    /// Asks for the inverses of the diagonal blocks of so many panels of L, which is given from the first one's
-    /// diagonal entry on, with so many rows; and for whether each is one that loses digits.
-    ///
-    /// # Safety
-    /// As `invert.cu` says; the slices live until it is done, and but for L are this stream's.
-    pub unsafe fn ask<T: Scalar>(
-        &self,
-        stream: &Stream,
-        (l, l_stride): (DeviceSlice<'_, T>, usize),
-        (inverse, refine): (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>),
-        (panels, rows): (usize, usize),
-    ) -> Result<(), Error> {
-        debug_assert!(panels * PANEL_COLS.pow(2) <= inverse.len() && panels <= refine.len());
-        let (mut l, mut stride) = (l.address(), l_stride as c_longlong);
-        let (mut inverse, mut refine) = (inverse.address(), refine.address());
-        let mut rows = rows as c_longlong;
-        let mut arguments = [
-            argument(&mut l),
-            argument(&mut stride),
-            argument(&mut inverse),
-            argument(&mut refine),
-            argument(&mut rows),
-        ];
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.0.launch(stream, ((panels, 1), THREADS), &mut arguments) }
-    }
-}
-
 /// The kernel of sweeps for one scalar type.
 pub(super) struct Steps<T> {
-    invert: Inversion,
     sweep: Function,
     /// Records that a block has room for.
     slots: usize,
+    shared_bytes: usize,
     scalar: PhantomData<T>,
 }
 
@@ -98,9 +62,6 @@ pub(super) struct Sweeps<'a, T> {
     /// How many, and how many with a plus sign, which come first.
     pub count: usize,
     pub plus: usize,
-    /// Those with a minus sign take V from the end: sweep i has columns `V_COLS (last − i)` and on, which may lie before
-    /// `v` where launches before had the others; a sweep with a plus sign has columns `V_COLS i` and on.
-    pub last: isize,
     /// The words of the schedule.
     pub schedule: Schedule,
     pub tasks: DeviceSlice<'a, i32>,
@@ -128,7 +89,6 @@ struct Arguments {
     plus: c_int,
     width: c_int,
     places: c_int,
-    last: c_int,
     tasks: u64,
 }
 
@@ -152,12 +112,8 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let furthest = if self.plus > 0 { self.plus.min(sweeps) as isize - 1 } else { self.last };
-        let furthest =
-            if self.plus < sweeps { furthest.max(self.last - self.plus as isize) } else { furthest };
-        let columns = V_COLS as isize * (furthest + 1);
-        let end = (columns - 1) * self.v_stride as isize + self.n as isize;
-        debug_assert!(self.v.len() as isize >= end, "V is too short");
+        let end = (V_COLS * sweeps - 1) * self.v_stride + self.n;
+        debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
@@ -184,7 +140,6 @@ impl<T: Scalar> Sweeps<'_, T> {
             plus: self.plus as c_int,
             width: self.schedule.width() as c_int,
             places: self.schedule.places() as c_int,
-            last: self.last as c_int,
             tasks: self.tasks.address(),
         }
     }
@@ -194,32 +149,17 @@ impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let front = SHARED_BYTES.max(INVERTING_BYTES).max(GROUP * PANEL_COLS * PANEL_COLS * size_of::<T>());
         let slots = (device.shared_bytes()?.saturating_sub(front) / STAGED_BYTES).clamp(1, 3);
-        let shared = front + slots * STAGED_BYTES;
+        let shared_bytes = front + slots * STAGED_BYTES;
         let module = device.module(SWEEP.on(device))?;
         Ok(Self {
-            invert: Inversion::load::<T>(device)?,
-            sweep: Function::load(&module, "sweep", T::TYPE_NAME)?.with_shared(shared)?,
+            sweep: Function::load(&module, &format!("sweep_{}", T::TYPE_NAME))?.with_shared(shared_bytes)?,
             slots,
+            shared_bytes,
             scalar: PhantomData,
         })
     }
 
-    /// As [`Inversion::ask`], of all panels.
-    ///
-    /// # Safety
-    /// As [`Inversion::ask`].
-    pub unsafe fn invert(
-        &self,
-        stream: &Stream,
-        l: (DeviceSlice<'_, T>, usize),
-        inverses: (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>),
-        rows: usize,
-    ) -> Result<(), Error> {
-        // SAFETY: forwarded to the caller.
-        unsafe { self.invert.ask(stream, l, inverses, (rows.div_ceil(PANEL_COLS), rows)) }
-    }
-
-    /// Asks for records and marks as sweeps need them.
+    /// Enqueues records and marks as sweeps need them.
     ///
     /// # Safety
     /// Until it is done, the memory lives and nothing but the stream uses it.
@@ -236,7 +176,7 @@ impl<T: Scalar> Steps<T> {
         }
     }
 
-    /// Asks for the sweeps. Their inverses are there, and records and marks as [`reset`](Self::reset) leaves them.
+    /// Enqueues the sweeps. Their inverses are there, and records and marks as [`reset`](Self::reset) leaves them.
     ///
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
@@ -244,7 +184,9 @@ impl<T: Scalar> Steps<T> {
         let mut argument_of_sweeps = sweeps.arguments();
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
+        let shape =
+            Launch { blocks: (sweeps.tasks.len(), 1), threads: THREADS, shared_bytes: self.shared_bytes };
         // SAFETY: two arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { self.sweep.launch(stream, ((sweeps.tasks.len(), 1), THREADS), &mut arguments) }
+        unsafe { self.sweep.launch(stream, shape, &mut arguments) }
     }
 }

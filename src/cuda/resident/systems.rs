@@ -1,13 +1,15 @@
 //! Triangular systems on the device.
 
-use super::solves::{SolveSteps, System, Way};
-use super::steps::{Inversion, PANEL_COLS};
-use super::take::{Found, Intake};
+use super::inverses::Inverses;
+use super::solves::{SolveSteps, System};
+use super::steps::PANEL_COLS;
+use super::take::{Found, Take};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceViewMut;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
+use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::iter;
@@ -17,40 +19,46 @@ use faer::MatMut;
 /// Right-hand sides that go together: the second extent of a grid is at most 65535.
 const TOGETHER: usize = 4096;
 
-/// What it takes, kept between calls.
+/// What it takes beside L and its inverses, kept between calls.
 pub(super) struct Systems<T> {
-    inversion: Inversion,
     steps: SolveSteps<T>,
     stream: Stream,
-    /// Of the diagonal blocks.
-    inverse: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
-    /// Right-hand sides, packed: in host memory, and on the device twice.
+    /// Right-hand sides, packed, in host memory.
     host: Option<Pinned<T>>,
-    rhs: Option<[DeviceBuffer<T>; 2]>,
+    /// And on the device: those worked on, and their solutions.
+    on_device: Option<[DeviceBuffer<T>; 2]>,
     /// For right-hand sides that are on the device already.
-    intake: Option<Intake<T>>,
+    take: Option<Take<T>>,
+    device: Device,
 }
+
+/// L (n × n) and the inverses of its diagonal blocks, for which there is room.
+pub(super) type Triangle<'a, T> = (&'a Dense<T>, &'a mut Inverses);
 
 impl<T: Scalar> Systems<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
         Ok(Self {
-            inversion: Inversion::load::<T>(device)?,
             steps: SolveSteps::load(device)?,
             stream: Stream::new(device)?,
-            inverse: None,
             host: None,
-            rhs: None,
-            intake: None,
+            on_device: None,
+            take: None,
+            device: device.clone(),
         })
     }
 
-    /// B ← A⁻¹ B. (n × m) B is left alone on any error.
-    pub fn solve(&mut self, device: &Device, l: &Dense<T>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
+    /// Solves the systems of these sides, B (n × m, n > 0) in host memory. B is left alone on any error.
+    pub fn solve(
+        &mut self,
+        (l, inverses): Triangle<'_, T>,
+        sides: &[Side],
+        mut rhs: MatMut<'_, T>,
+    ) -> Result<(), Error> {
         let count = rhs.ncols();
         let kept = (count > TOGETHER).then(|| rhs.to_owned());
         for first in (0..count).step_by(TOGETHER) {
             let columns = first..count.min(first + TOGETHER);
-            if let Err(error) = self.some(device, l, rhs.as_mut(), columns) {
+            if let Err(error) = self.some((l, inverses), sides, rhs.as_mut(), columns) {
                 if let Some(kept) = kept {
                     rhs.copy_from(kept);
                 }
@@ -62,138 +70,126 @@ impl<T: Scalar> Systems<T> {
 
     fn some(
         &mut self,
-        device: &Device,
-        l: &Dense<T>,
+        (l, inverses): Triangle<'_, T>,
+        sides: &[Side],
         mut rhs: MatMut<'_, T>,
         columns: Range<usize>,
     ) -> Result<(), Error> {
         let order = l.order();
         let len = order * columns.len();
-        if len == 0 {
-            return Ok(());
-        }
-        self.make_room(device, order, columns.len())?;
-        if self.host.as_ref().is_none_or(|host| host.len() < len) {
-            self.host = None;
-            self.host = Some(Pinned::new(device, len)?);
-        }
-        let Some(host) = &mut self.host else { return Err(Error::Poisoned) };
+        let Self { steps, stream, host, on_device, device, .. } = self;
+        let on_device = room(on_device, device, len)?;
+        let host = match host.take() {
+            Some(fitting) if fitting.len() >= len => host.insert(fitting),
+            old => {
+                drop(old);
+                host.insert(Pinned::new(device, len)?)
+            }
+        };
         for (to, j) in host.as_mut_slice().chunks_exact_mut(order).zip(columns.clone()) {
             to.iter_mut().zip(rhs.as_ref().col(j).iter()).for_each(|(to, from)| *to = *from);
         }
-        let (Some(host), Some(both)) = (&self.host, &self.rhs) else { return Err(Error::Poisoned) };
-        let on_device = both[0].slice(0..len);
+        let work = on_device[0].slice(0..len);
         // SAFETY: the stream alone uses this memory until it has been waited for.
-        let asked = unsafe {
-            self.stream
-                .upload(host, 0..len, on_device)
-                .and_then(|()| self.ask(l, both, columns.len()))
-                .and_then(|()| self.stream.download(on_device, host, 0..len))
+        let enqueued = unsafe {
+            stream
+                .upload(host, 0..len, work)
+                .and_then(|()| enqueue((steps, stream), (l, inverses), sides, on_device, columns.len()))
+                .and_then(|solution| stream.download(solution, host, 0..len))
         };
-        // Also behind an error: nothing is under way when this returns.
-        self.stream.synchronize().and(asked)?;
+        // Also behind an error: nothing is in flight when this returns.
+        stream.synchronize().and(enqueued)?;
         for (from, j) in host.as_slice().chunks_exact(order).zip(columns) {
             rhs.as_mut().col_mut(j).iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(())
     }
 
-    /// B ← A⁻¹ B, with B (n × m) on the device; it is left alone on any error but one of the device.
+    /// The same with B (n × m, n m > 0) on the device; it is left alone on any error but one of the device.
     pub fn solve_there(
         &mut self,
-        device: &Device,
-        l: &Dense<T>,
+        (l, inverses): Triangle<'_, T>,
+        sides: &[Side],
         rhs: &mut DeviceViewMut<'_, T>,
     ) -> Result<(), Error> {
         let rhs = rhs.as_view();
         let (order, cols) = rhs.shape();
         let (at, stride) = rhs.slice();
-        if order * cols == 0 {
-            return Ok(());
-        }
-        self.make_room(device, order, cols.min(TOGETHER))?;
-        Intake::ready(&mut self.intake, device, cols)?;
+        let Self { steps, stream, on_device, take, device, .. } = self;
+        let on_device = room(on_device, device, order * cols.min(TOGETHER))?;
+        let take = Take::ready(take, device, cols)?;
+        let mut copy = |from, to, shape, targets: &mut dyn Iterator<Item = Option<(usize, T)>>| {
+            // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
+            unsafe { take.take(stream, from, to, shape, targets) }.map(|found| first_not_finite(found))
+        };
         // A look at all of them first.
-        let found = self.take((at, stride), (at, stride), (order, cols), iter::repeat(None))?;
-        if let Some((column, row)) = (0..).zip(found).find_map(|(j, found)| Some((j, found.not_finite?))) {
+        let there = (at, stride);
+        if let Some((column, row)) = copy(there, there, (order, cols), &mut iter::repeat(None))? {
             return Err(Error::NonFinite { argument: "rhs", row, column });
         }
         for first in (0..cols).step_by(TOGETHER) {
             let count = TOGETHER.min(cols - first);
             let there = (at.part(first * stride..at.len()), stride);
-            // Taken out while the rest of this is at work.
-            let Some(rhs) = self.rhs.take() else { return Err(Error::Poisoned) };
-            let here = (rhs[0].slice(0..order * count), order);
             let each = || (0..count).map(|column| Some((column, T::ONE)));
-            self.take(there, here, (order, count), each())?;
-            // SAFETY: they are borrowed, or held here, until the stream has been waited for in the next line.
-            let asked = unsafe { self.ask(l, &rhs, count) };
-            self.stream.synchronize().and(asked)?;
-            self.take(here, there, (order, count), each())?;
-            self.rhs = Some(rhs);
+            let work = (on_device[0].slice(0..order * count), order);
+            copy(there, work, (order, count), &mut each())?;
+            // SAFETY: they are borrowed until the stream has been waited for in the next line.
+            let enqueued = unsafe { enqueue((steps, stream), (l, inverses), sides, on_device, count) };
+            let solution = stream.synchronize().and(enqueued)?;
+            copy((solution, order), there, (order, count), &mut each())?;
         }
         Ok(())
     }
+}
 
-    fn take(
-        &mut self,
-        from: (DeviceSlice<'_, T>, usize),
-        to: (DeviceSlice<'_, T>, usize),
-        shape: (usize, usize),
-        targets: impl IntoIterator<Item = Option<(usize, T)>>,
-    ) -> Result<&[Found<T>], Error> {
-        let Some(intake) = &mut self.intake else { return Err(Error::Poisoned) };
-        // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
-        unsafe { intake.take(&self.stream, from, to, shape, targets) }
-    }
+/// Column and row.
+fn first_not_finite<T>(found: &[Found<T>]) -> Option<(usize, usize)> {
+    found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)))
+}
 
-    fn make_room(&mut self, device: &Device, order: usize, count: usize) -> Result<(), Error> {
-        if self.inverse.is_none() {
-            let panels = order.div_ceil(PANEL_COLS);
-            let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
-            self.inverse = Some((inverse, DeviceBuffer::new(device, panels)?));
+/// Both memories for right-hand sides, of so many scalars each at least.
+fn room<'a, T: Scalar>(
+    kept: &'a mut Option<[DeviceBuffer<T>; 2]>,
+    device: &Device,
+    len: usize,
+) -> Result<&'a [DeviceBuffer<T>; 2], Error> {
+    Ok(match kept.take() {
+        Some(fitting) if fitting[0].len() >= len => kept.insert(fitting),
+        old => {
+            drop(old);
+            kept.insert([DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?])
         }
-        let len = order * count;
-        if self.rhs.as_ref().is_none_or(|[one, _]| one.len() < len) {
-            self.rhs = None;
-            self.rhs = Some([DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?]);
-        }
-        Ok(())
-    }
+    })
+}
 
-    /// B ← A⁻¹ B in the first of these, n × count.
-    ///
-    /// # Safety
-    /// L and both live, and nobody else uses them, until the stream has been waited for.
-    unsafe fn ask(
-        &self,
-        l: &Dense<T>,
-        [rhs, other]: &[DeviceBuffer<T>; 2],
-        count: usize,
-    ) -> Result<(), Error> {
-        let Self { inversion, steps, stream, inverse, .. } = self;
-        let Some((inverse, refine)) = inverse else { return Err(Error::Poisoned) };
-        let n = l.order();
-        let panels = n.div_ceil(PANEL_COLS);
-        let (rhs, other) = (rhs.slice(0..n * count), other.slice(0..n * count));
-        let inverse = inverse.slice(0..inverse.len());
-        let forward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: rhs, to: other, count };
-        let backward = System { l: l.slice(), l_stride: l.stride(), n, inverse, from: other, to: rhs, count };
-        // SAFETY: the caller vouches for all of them, and the inverses are this one's own.
-        unsafe {
-            inversion.ask(
-                stream,
-                (l.slice(), l.stride()),
-                (inverse, refine.slice(0..panels)),
-                (panels, n),
-            )?;
-            for panel in 0..panels {
-                steps.panel(stream, &forward, Way::Forward, panel * PANEL_COLS)?;
-            }
-            for panel in (0..panels).rev() {
-                steps.panel(stream, &backward, Way::Backward, panel * PANEL_COLS)?;
-            }
+/// Enqueues the systems of these sides with right-hand sides (n × count) in the first of these; where the solution will be.
+///
+/// # Safety
+/// L, the inverses and both live, and nobody else uses them, until the stream has been waited for.
+unsafe fn enqueue<'a, T: Scalar>(
+    (steps, stream): (&SolveSteps<T>, &Stream),
+    (l, inverses): Triangle<'_, T>,
+    sides: &[Side],
+    on_device: &'a [DeviceBuffer<T>; 2],
+    count: usize,
+) -> Result<DeviceSlice<'a, T>, Error> {
+    let n = l.order();
+    let [mut from, mut to] = on_device.each_ref().map(|buffer| buffer.slice(0..n * count));
+    inverses.order_behind(stream)?;
+    // SAFETY: the caller vouches for all of them.
+    unsafe { inverses.complete(stream, l, 0)? };
+    let (inverse, _) = inverses.slice(0);
+    for &side in sides {
+        let system = System { l: l.slice(), l_stride: l.stride(), n, inverse, from, to, count };
+        for panel in 0..n.div_ceil(PANEL_COLS) {
+            let panel = match side {
+                Side::L => panel,
+                Side::Transpose => n.div_ceil(PANEL_COLS) - 1 - panel,
+            };
+            // SAFETY: as above.
+            unsafe { steps.panel(stream, &system, side, panel * PANEL_COLS)? };
         }
-        Ok(())
+        (from, to) = (to, from);
     }
+    Ok(from)
 }

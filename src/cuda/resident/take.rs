@@ -1,7 +1,7 @@
 //! Columns that are on the device already, on their way into the engine's own memory.
 
 use crate::cuda::device::Device;
-use crate::cuda::launch::{Function, argument};
+use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::ptx::TAKE;
 use crate::cuda::stream::Stream;
@@ -20,7 +20,7 @@ pub(super) struct Found<T> {
 }
 
 /// The kernel `take.cu`, with what it needs for so many columns.
-pub(super) struct Intake<T> {
+pub(super) struct Take<T> {
     kernel: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
@@ -35,10 +35,10 @@ pub(super) struct Intake<T> {
 /// Numbers about a column.
 const FACTS: usize = 3;
 
-impl<T: Scalar> Intake<T> {
+impl<T: Scalar> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
         Ok(Self {
-            kernel: Function::load(&device.module(TAKE)?, "take", T::TYPE_NAME)?,
+            kernel: Function::load(&device.module(TAKE)?, &format!("take_{}", T::TYPE_NAME))?,
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             sent: 0,
@@ -58,7 +58,7 @@ impl<T: Scalar> Intake<T> {
         cols: usize,
     ) -> Result<&'a mut Self, Error> {
         let fitting = match kept.take() {
-            Some(intake) if intake.fits(cols) => intake,
+            Some(take) if take.fits(cols) => take,
             _ => Self::new(device, cols)?,
         };
         Ok(kept.insert(fitting))
@@ -72,7 +72,7 @@ impl<T: Scalar> Intake<T> {
     /// what there is to know of each.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing that uses either memory is under way when this returns, whatever it returns.
+    /// [`Error::Device`]. Nothing that uses either memory is in flight when this returns, whatever it returns.
     ///
     /// # Safety
     /// Both memories live, and until this returns nothing but the stream uses `to`, and nobody writes `from`.
@@ -97,9 +97,10 @@ impl<T: Scalar> Intake<T> {
         // As long as something may go wrong.
         let (sent, clean) = (mem::take(&mut self.sent), mem::take(&mut self.clean));
         // SAFETY: the caller vouches for both matrices; all other memory is waited for here.
-        let asked =
-            unsafe { self.ask(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean)) };
-        stream.synchronize().and(asked)?;
+        let enqueued = unsafe {
+            self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))
+        };
+        stream.synchronize().and(enqueued)?;
         // While the host goes on; the columns are taken, whatever comes of it.
         // SAFETY: other streams use this memory only when this one is gone, and memory is freed when nothing uses it.
         self.clean = unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len())) }.is_ok();
@@ -119,7 +120,7 @@ impl<T: Scalar> Intake<T> {
     ///
     /// # Safety
     /// As [`take`](Self::take), until the stream has been waited for.
-    unsafe fn ask(
+    unsafe fn enqueue(
         &self,
         stream: &Stream,
         (from, from_stride): (DeviceSlice<'_, T>, usize),
@@ -162,7 +163,7 @@ impl<T: Scalar> Intake<T> {
                     argument(&mut length),
                 ];
                 let blocks = (rows.div_ceil(ROWS_OF_BLOCK), some.len());
-                self.kernel.launch(stream, (blocks, THREADS), &mut arguments)?;
+                self.kernel.launch(stream, Launch::new(blocks, THREADS), &mut arguments)?;
             }
             stream.download(self.facts.0.slice(0..FACTS * cols), &self.facts.1, 0..FACTS * cols)
         }

@@ -1,4 +1,4 @@
-//! The tasks of a launch on the device.
+//! The tasks of launches on the device.
 
 use super::schedule::Schedule;
 use crate::cuda::device::Device;
@@ -6,41 +6,60 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 
-/// The words of a schedule, sent when it is another one.
+/// Schedules that are kept at a time: loops have modifications of a few shapes, one after the other.
+const KEPT: usize = 8;
+
+/// The words of some schedules, each sent once.
 pub(super) struct Tasks {
+    /// Those used last come last.
+    kept: Vec<Kept>,
+    /// Words of the longest schedule.
+    len: usize,
+}
+
+struct Kept {
+    schedule: Schedule,
     host: Pinned<i32>,
     device: DeviceBuffer<i32>,
-    sent: Option<Schedule>,
 }
 
 impl Tasks {
-    /// With room for so many.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        Ok(Self { host: Pinned::new(device, len)?, device: DeviceBuffer::new(device, len)?, sent: None })
+    /// For schedules of so many words at most.
+    pub fn new(len: usize) -> Self {
+        Self { kept: Vec::new(), len }
     }
 
-    /// Has them sent, if they are not there.
+    /// Has those of a schedule sent, if they are not there. Of the schedules of one modification no more than [`KEPT`].
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device or the host has not that much memory, or the driver fails.
     ///
     /// # Safety
-    /// Nothing but this stream uses the memory; copies of another schedule that were asked for are done.
-    pub unsafe fn send(&mut self, stream: &Stream, schedule: Schedule) -> Result<(), Error> {
-        if self.sent == Some(schedule) {
+    /// Nothing but this stream uses the memory; launches of earlier modifications are done.
+    pub unsafe fn send(&mut self, device: &Device, stream: &Stream, schedule: Schedule) -> Result<(), Error> {
+        if let Some(at) = self.kept.iter().position(|kept| kept.schedule == schedule) {
+            self.kept[at..].rotate_left(1);
             return Ok(());
         }
-        self.sent = None;
-        self.host.as_mut_slice().iter_mut().zip(schedule.words()).for_each(|(to, word)| *to = word);
+        let (mut host, device) = if self.kept.len() < KEPT {
+            (Pinned::new(device, self.len)?, DeviceBuffer::new(device, self.len)?)
+        } else {
+            let oldest = self.kept.remove(0);
+            (oldest.host, oldest.device)
+        };
+        host.as_mut_slice().iter_mut().zip(schedule.words()).for_each(|(to, word)| *to = word);
         let len = schedule.len();
-        // SAFETY: forwarded to the caller; the words have been written.
-        unsafe { stream.upload(&self.host, 0..len, self.device.slice(0..len))? };
-        self.sent = Some(schedule);
+        // SAFETY: forwarded to the caller; the words have been written, and are left alone from now on.
+        unsafe { stream.upload(&host, 0..len, device.slice(0..len))? };
+        self.kept.push(Kept { schedule, host, device });
         Ok(())
     }
 
-    /// Those that were sent last.
-    pub fn slice(&self) -> DeviceSlice<'_, i32> {
-        self.device.slice(0..self.sent.map_or(0, Schedule::len))
+    /// Those of a schedule that has been sent, or none.
+    pub fn slice(&self, schedule: Schedule) -> DeviceSlice<'_, i32> {
+        match self.kept.iter().find(|kept| kept.schedule == schedule) {
+            Some(kept) => kept.device.slice(0..schedule.len()),
+            None => DeviceSlice::empty(),
+        }
     }
 }

@@ -55,7 +55,7 @@ fn a_device_that_is_not_there_is_an_error() {
     #[cfg(feature = "fake-cuda")]
     let _turn = fake_cuda::shared();
     let error = Device::new(usize::MAX).unwrap_err();
-    assert!(matches!(&error, Error::Device { message } if !message.is_empty()), "{error:?}");
+    assert!(matches!(&error, Error::Device { message, .. } if !message.is_empty()), "{error:?}");
 }
 
 #[test]

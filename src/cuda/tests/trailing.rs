@@ -2,12 +2,14 @@
 
 use super::{device, entries};
 use crate::cuda::device::Device;
-use crate::cuda::hybrid::kernels::{ELEMENTS, Form, GROUP, Kernels, Trailing, reflector_stride, tensor_b};
+use crate::cuda::hybrid::blocking::Blocking;
+use crate::cuda::hybrid::form::{ELEMENTS, Form, GROUP, reflector_stride, tensor_b};
+use crate::cuda::hybrid::kernels::{Kernels, Trailing};
 use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
-use crate::error::Error;
 use crate::scalar::Scalar;
+use crate::sweep::rank_blocks::RankBlocks;
 use core::ops::Range;
 
 /// The trailing step in host memory.
@@ -18,18 +20,18 @@ struct Step<T> {
     panel_stride: usize,
     v: Vec<T>,
     v_stride: usize,
-    /// b_j of each pass. (width × cols × passes)
+    /// b_j of each rank block. (width × cols × blocks)
     b: Vec<T>,
-    /// s_j of each pass, and x_j. (cols × passes)
+    /// s_j of each rank block, and x_j. (cols × blocks)
     s: Vec<T>,
     x: Vec<T>,
     cols: usize,
-    passes: usize,
+    blocks: usize,
     rows: Range<usize>,
 }
 
 impl<T: Scalar> Step<T> {
-    fn new(form: Form, elements: usize, cols: usize, passes: usize, rows: Range<usize>) -> Self {
+    fn new(form: Form, elements: usize, cols: usize, blocks: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         let width = form.lanes() * elements;
         // Small ones: the entries stay of the order of one.
@@ -42,13 +44,13 @@ impl<T: Scalar> Step<T> {
             elements,
             panel: entries(1, cols * panel_stride),
             panel_stride,
-            v: entries(2, passes * width * v_stride),
+            v: entries(2, blocks * width * v_stride),
             v_stride,
-            b: scaled(entries(3, passes * cols * width), 0.5 / (width as f64).sqrt()),
-            s: scaled(entries(4, passes * cols), 0.25),
-            x: scaled(entries(5, passes * cols), 0.25),
+            b: scaled(entries(3, blocks * cols * width), 0.5 / (width as f64).sqrt()),
+            s: scaled(entries(4, blocks * cols), 0.25),
+            x: scaled(entries(5, blocks * cols), 0.25),
             cols,
-            passes,
+            blocks,
             rows,
         }
     }
@@ -58,11 +60,11 @@ impl<T: Scalar> Step<T> {
     }
 
     /// τ_ij for columns `first` + i and `first` + j.
-    fn tau(&self, pass: usize, first: usize, i: usize, j: usize) -> T {
+    fn tau(&self, block: usize, first: usize, i: usize, j: usize) -> T {
         let width = self.width();
-        let b = |j: usize, r: usize| self.b[(pass * self.cols + first + j) * width + r];
+        let b = |j: usize, r: usize| self.b[(block * self.cols + first + j) * width + r];
         let sum = (0..width).fold(T::ZERO, |sum, r| sum + b(i, r) * b(j, r));
-        sum * self.s[pass * self.cols + first + j]
+        sum * self.s[block * self.cols + first + j]
     }
 
     /// As the kernel takes them.
@@ -70,10 +72,11 @@ impl<T: Scalar> Step<T> {
         let (width, lanes, elements) = (self.width(), self.form.lanes(), self.elements);
         let scalars = self.form.group_scalars::<T>(elements);
         let mut all = Vec::new();
-        for (pass, first) in (0..self.passes).flat_map(|p| (0..self.cols).step_by(GROUP).map(move |j| (p, j)))
+        for (block, first) in
+            (0..self.blocks).flat_map(|p| (0..self.cols).step_by(GROUP).map(move |j| (p, j)))
         {
-            let b = |j: usize, r: usize| self.b[(pass * self.cols + first + j) * width + r];
-            let own = |of: &[T], j: usize| of[pass * self.cols + first + j];
+            let b = |j: usize, r: usize| self.b[(block * self.cols + first + j) * width + r];
+            let own = |of: &[T], j: usize| of[block * self.cols + first + j];
             let mut group = vec![T::ZERO; scalars];
             for j in 0..GROUP {
                 match self.form {
@@ -90,7 +93,7 @@ impl<T: Scalar> Step<T> {
                         group[width * GROUP + GROUP * GROUP + j] = own(&self.s, j);
                         group[width * GROUP + GROUP * GROUP + GROUP + j] = own(&self.x, j);
                         for i in 0..j {
-                            group[width * GROUP + GROUP * i + j] = self.tau(pass, first, i, j);
+                            group[width * GROUP + GROUP * i + j] = self.tau(block, first, i, j);
                         }
                     }
                 }
@@ -102,23 +105,23 @@ impl<T: Scalar> Step<T> {
 
     /// The equations of the kernel in its order of operations, so that every bit agrees.
     fn on_host(&mut self, fma: impl Fn(T, T, T) -> T + Copy) {
-        for pass in 0..self.passes {
+        for block in 0..self.blocks {
             for i in self.rows.clone() {
                 match self.form {
-                    Form::Columns { lanes } => self.by_column(pass, i, lanes, fma),
-                    Form::Tensor => self.by_eight_columns(pass, i, fma),
+                    Form::Columns { lanes } => self.by_column(block, i, lanes, fma),
+                    Form::Tensor => self.by_eight_columns(block, i, fma),
                 }
             }
         }
     }
 
-    fn by_column(&mut self, pass: usize, i: usize, lanes: usize, fma: impl Fn(T, T, T) -> T) {
+    fn by_column(&mut self, block: usize, i: usize, lanes: usize, fma: impl Fn(T, T, T) -> T) {
         let (width, elements, v_stride) = (self.width(), self.elements, self.v_stride);
-        let at = |r: usize| i + (pass * width + r) * v_stride;
+        let at = |r: usize| i + (block * width + r) * v_stride;
         for j in 0..self.cols {
             let mut dots: Vec<T> = (0..lanes)
                 .map(|lane| {
-                    let b = |r: usize| self.b[(pass * self.cols + j) * width + r];
+                    let b = |r: usize| self.b[(block * self.cols + j) * width + r];
                     let product = |r: usize| (self.v[at(r)], b(r));
                     let first = lane * elements;
                     let mut sums: [T; 4] = core::array::from_fn(|r| {
@@ -137,25 +140,25 @@ impl<T: Scalar> Step<T> {
                 dots = (0..lanes).map(|lane| dots[lane] + dots[lane ^ other]).collect();
                 other *= 2;
             }
-            let (l, own) = (self.panel[i + j * self.panel_stride], pass * self.cols + j);
+            let (l, own) = (self.panel[i + j * self.panel_stride], block * self.cols + j);
             let d = fma(self.s[own], dots[0], self.x[own] * l);
             let u = fma(T::TWO, l, d);
             self.panel[i + j * self.panel_stride] = l + d;
             for r in 0..width {
-                let b = self.b[(pass * self.cols + j) * width + r];
+                let b = self.b[(block * self.cols + j) * width + r];
                 self.v[at(r)] = fma(-u, b, self.v[at(r)]);
             }
         }
     }
 
     /// Tensor cores add one product after another, each sum rounded.
-    fn by_eight_columns(&mut self, pass: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
+    fn by_eight_columns(&mut self, block: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
         let (width, v_stride) = (self.width(), self.v_stride);
-        let at = |r: usize| i + (pass * width + r) * v_stride;
+        let at = |r: usize| i + (block * width + r) * v_stride;
         for first in (0..self.cols).step_by(GROUP) {
             let old: [T; GROUP] = core::array::from_fn(|j| self.panel[i + (first + j) * self.panel_stride]);
             let mut d: [T; GROUP] = core::array::from_fn(|j| {
-                let own = pass * self.cols + first + j;
+                let own = block * self.cols + first + j;
                 let mut sums = [T::ZERO; 4];
                 for r in 0..width {
                     let sum = &mut sums[r / 4 % 4];
@@ -166,14 +169,14 @@ impl<T: Scalar> Step<T> {
             for before in 0..GROUP {
                 let u = fma(T::TWO, old[before], d[before]);
                 for j in before + 1..GROUP {
-                    d[j] = fma(-self.tau(pass, first, before, j), u, d[j]);
+                    d[j] = fma(-self.tau(block, first, before, j), u, d[j]);
                 }
             }
             for j in 0..GROUP {
                 let u = fma(T::TWO, old[j], d[j]);
                 self.panel[i + (first + j) * self.panel_stride] = old[j] + d[j];
                 for r in 0..width {
-                    let b = self.b[(pass * self.cols + first + j) * width + r];
+                    let b = self.b[(block * self.cols + first + j) * width + r];
                     self.v[at(r)] = fma(-u, b, self.v[at(r)]);
                 }
             }
@@ -202,9 +205,11 @@ impl<T: Scalar> Step<T> {
                 v_stride: self.v_stride,
                 reflectors,
                 cols: self.cols,
-                passes: self.passes,
-                form: self.form,
-                elements: self.elements,
+                blocking: Blocking {
+                    blocks: RankBlocks::new(self.width(), self.blocks * self.width(), 0),
+                    form: self.form,
+                    instance: ELEMENTS.iter().position(|&e| e == self.elements).unwrap(),
+                },
                 rows: self.rows.clone(),
             };
             kernels.trailing(&stream, &step, tuning).unwrap();
@@ -221,7 +226,7 @@ impl<T: Scalar> Step<T> {
 fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
     for (&form, elements_per_thread) in forms.iter().flat_map(|form| ELEMENTS.map(|e| (form, e))) {
-        for (cols, passes, rows, threads_per_block) in [
+        for (cols, blocks, rows, threads_per_block) in [
             (8, 1, 0..1, 32),
             (24, 1, 5..300, 64),
             (64, 2, 13..141, 32),
@@ -233,7 +238,7 @@ fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy)
             // Two blocks a launch: most of these take several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
-            let step = || Step::<T>::new(form, elements_per_thread, cols, passes, rows.clone());
+            let step = || Step::<T>::new(form, elements_per_thread, cols, blocks, rows.clone());
             let (mut expected, mut found) = (step(), step());
             expected.on_host(fma);
             found.on_device(&device, &tuning);
@@ -244,12 +249,8 @@ fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy)
     }
 }
 
-const BY_COLUMNS: [Form; 4] = [
-    Form::Columns { lanes: 1 },
-    Form::Columns { lanes: 2 },
-    Form::Columns { lanes: 4 },
-    Form::Columns { lanes: 8 },
-];
+const BY_COLUMNS: [Form; 3] =
+    [Form::Columns { lanes: 1 }, Form::Columns { lanes: 2 }, Form::Columns { lanes: 4 }];
 
 #[test]
 fn the_trailing_step_agrees_bit_for_bit_in_double_precision() {
@@ -264,29 +265,4 @@ fn the_trailing_step_agrees_bit_for_bit_in_single_precision() {
 #[test]
 fn the_trailing_step_agrees_bit_for_bit_on_tensor_cores() {
     trailing_agrees::<f64>(&[Form::Tensor], f64::mul_add);
-}
-
-#[test]
-fn the_trailing_step_refuses_a_tuning_that_is_not_valid() {
-    let Some((_turn, device)) = device() else { return };
-    let kernels = Kernels::<f64>::load(&device).unwrap();
-    let stream = Stream::new(&device).unwrap();
-    let buffer = DeviceBuffer::<f64>::new(&device, 64).unwrap();
-    let part = buffer.slice(0..64);
-    let step = Trailing {
-        panel: part,
-        panel_stride: 1,
-        v: part,
-        v_stride: 1,
-        reflectors: part,
-        cols: 8,
-        passes: 1,
-        form: Form::Columns { lanes: 1 },
-        elements: 5,
-        rows: 0..1,
-    };
-    let tuning = Tuning { elements_per_thread: 5, ..Tuning::walder() };
-    // SAFETY: refused before anything is launched.
-    let outcome = unsafe { kernels.trailing(&stream, &step, &tuning) };
-    assert!(matches!(outcome, Err(Error::Tuning { field: "elements_per_thread", found: 5, .. })));
 }

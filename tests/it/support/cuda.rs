@@ -29,7 +29,7 @@ pub fn device() -> Option<Device> {
         Err(error) if std::env::var_os("CHOLUPDATE_REQUIRE_CUDA").is_some_and(|value| value == "1") => {
             panic!("CHOLUPDATE_REQUIRE_CUDA is set, but: {error}")
         }
-        Err(Error::Device { message }) => {
+        Err(Error::Device { message, .. }) => {
             eprintln!("SKIPPED, for want of a device: {message}");
             None
         }
@@ -57,5 +57,5 @@ pub fn hybrid_rehearsal() -> Option<(Turn, Hybrid)> {
     let tuning = Tuning { blocks_per_kernel: 7, panel_cols: 40, slots: 2, ..small() };
     let turn = turn();
     let engine = Hybrid::new(&device()?, tuning).unwrap();
-    Some((turn, engine.with_safeguard(Safeguard::Rehearsal)))
+    Some((turn, engine.with_safeguard(Safeguard::DryRun)))
 }

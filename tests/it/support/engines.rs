@@ -43,7 +43,7 @@ pub fn here<E>(engine: E) -> Option<((), E)> {
 }
 
 pub fn rehearsal() -> Option<((), Cpu)> {
-    here(Cpu::default().with_safeguard(Safeguard::Rehearsal))
+    here(Cpu::default().with_safeguard(Safeguard::DryRun))
 }
 
 /// `optimized` in a release build, `debug` without optimization, where the kernels are some fifty times slower.

@@ -1,7 +1,8 @@
 //! The diagonal step for V with one column: the coefficients of a panel and the new diagonal block.
 
 use super::{Coefficients, PANEL_COLS, RankOne};
-use crate::cpu::kernels::diagonal::{MAX_LANES, Pivot, pivot};
+use crate::cpu::kernels::diagonal::{Pivot, pivot};
+use crate::cpu::kernels::shape::MAX_LANES;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -221,7 +222,7 @@ impl<T: Scalar> RankOne<T> {
         coefficients: &Coefficients<T>,
     ) {
         let place = block - panel;
-        // SAFETY (all accesses): rows and columns of the block.
+        // SAFETY: all accesses: rows and columns of the block.
         unsafe {
             let mut v = [T::ZERO; BLOCK];
             (0..width).for_each(|i| v[i] = *self.row(block + i));
@@ -258,7 +259,7 @@ impl<T: Scalar> RankOne<T> {
         *t = T::ONE;
         let minus = self.sign < T::ZERO;
         for j in columns.clone() {
-            // SAFETY (all accesses): entries of the diagonal block and its rows of v.
+            // SAFETY: all accesses: entries of the diagonal block and its rows of v.
             unsafe {
                 let scale = if j == columns.start { out.scale } else { T::ONE };
                 let (l, a) = (*self.src(j, j), *self.row(j) * scale);

@@ -24,7 +24,7 @@
 mod diagonal;
 mod trailing;
 
-use super::job::Columns;
+use super::entries::Entries;
 use crate::scalar::Scalar;
 
 /// Columns of the widest panel.
@@ -54,7 +54,7 @@ impl<T> Coefficients<T> {
 /// What the steps work on: L, the one column of V by absolute row, and its sign.
 #[derive(Clone, Copy)]
 pub(crate) struct RankOne<T> {
-    pub l: Columns<T>,
+    pub l: Entries<T>,
     pub v: *mut T,
     pub sign: T,
     /// Write whole cache lines of the new L past the caches.

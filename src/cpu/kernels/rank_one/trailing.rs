@@ -2,7 +2,7 @@
 
 use super::{Coefficients, RankOne};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
-use crate::cpu::tuning::TILES_AHEAD;
+use crate::cpu::kernels::shape::TILES_AHEAD;
 use crate::host::isa::{prefetch, stream};
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -88,7 +88,7 @@ impl<T: Scalar> RankOne<T> {
         let place = columns.start - panel..columns.end - panel;
         let (p, x, g) =
             (&coefficients.p[place.clone()], &coefficients.x[place.clone()], &coefficients.g[place]);
-        // SAFETY (all accesses): the real rows and the columns are the caller's.
+        // SAFETY: all accesses: the real rows and the columns are the caller's.
         unsafe {
             let mut v = [T::splat(simd, T::ZERO); RV];
             for i in 0..RV {

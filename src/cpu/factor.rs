@@ -1,0 +1,138 @@
+//! L in host memory, as the CPU engine keeps it.
+
+use super::kernels::entries::Entries;
+use super::sweep::{Sweep, sweep};
+use crate::check::finite;
+use crate::engine::{Factor, Side};
+use crate::error::Error;
+use crate::host::layout::{copy_lower, lower, stride, zeros};
+use crate::host::threads::Threads;
+use crate::input::{Operand, OperandMut};
+use crate::modify::{Modifiable, Safeguard, Stop, Target};
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::sweep::signed::{Outline, Weights};
+use core::ops::Range;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::reborrow::ReborrowMut;
+use faer::{Mat, MatMut};
+
+/// L, and what a modification needs beside it.
+pub struct HostFactor<T> {
+    threads: Threads,
+    safeguard: Safeguard,
+    /// Zero above the diagonal. (n × n)
+    l: Mat<T>,
+    /// As L, once it is there; its strict upper triangle is zero as well.
+    shadow: Option<Mat<T>>,
+    sweep: Sweep<T>,
+}
+
+impl<T: Scalar> Clone for HostFactor<T> {
+    /// A copy of L in the same layout, which `Mat::clone` would not keep, without the working memory.
+    fn clone(&self) -> Self {
+        Self::new(self.threads, self.safeguard, lower(self.l.as_ref()))
+    }
+}
+
+impl<T: Scalar> core::fmt::Debug for HostFactor<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("HostFactor").field("order", &self.l.nrows()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Scalar> HostFactor<T> {
+    /// Takes over L, which is zero above the diagonal. (n × n)
+    pub(super) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
+        let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
+        let l = if well_laid_out { l } else { lower(l.as_ref()) };
+        Self { threads, safeguard, l, shadow: None, sweep: Sweep::default() }
+    }
+
+    pub(crate) fn l(&self) -> &Mat<T> {
+        &self.l
+    }
+
+    pub(crate) fn into_l(self) -> Mat<T> {
+        self.l
+    }
+}
+
+impl<T: Scalar> Modifiable<T> for HostFactor<T> {
+    fn order(&self) -> usize {
+        self.l.nrows()
+    }
+
+    fn largest(&self) -> Result<T, Error> {
+        Ok(self.l.norm_max())
+    }
+
+    fn safeguard(&self) -> Safeguard {
+        self.safeguard
+    }
+
+    fn reserve_shadow(&mut self) -> Result<(), Error> {
+        self.shadow.get_or_insert_with(|| zeros(self.l.nrows()));
+        Ok(())
+    }
+
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.sweep.stage(v, weights, self.threads)
+    }
+
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
+        let order = self.l.nrows();
+        let (l, src_stride) = (self.l.as_ptr_mut(), self.l.col_stride());
+        let (dst, dst_stride) = match (target, &mut self.shadow) {
+            (Target::InPlace, _) => (l, src_stride),
+            (Target::Shadow, Some(shadow)) => (shadow.as_ptr_mut(), shadow.col_stride()),
+            _ => (core::ptr::null_mut(), src_stride),
+        };
+        let entries = Entries { src: l.cast_const(), src_stride, dst, dst_stride };
+        // SAFETY: L and the shadow are n × n, each with its own stride, and borrowed exclusively.
+        unsafe { sweep(entries, order, columns, outline, &mut self.sweep, self.threads) }
+    }
+
+    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+        Ok(self.sweep.take_report())
+    }
+
+    /// By exchange or by copying, whichever moves less.
+    fn commit(&mut self, start: usize) {
+        let Self { l, shadow: Some(shadow), .. } = self else { return };
+        let order = l.nrows();
+        let entries = |columns: usize| columns * (columns + 1) / 2;
+        let (changed, all) = (entries(order - start), entries(order));
+        if changed < all - changed {
+            copy_lower(shadow.as_ref(), l.as_mut(), start..order);
+        } else {
+            copy_lower(l.as_ref(), shadow.as_mut(), 0..start);
+            core::mem::swap(l, shadow);
+        }
+    }
+}
+
+impl<T: Scalar> Factor<T> for HostFactor<T> {
+    fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        let par = self.threads.par();
+        rhs.change_on_host(|mut rhs| {
+            finite("rhs", rhs.as_ref())?;
+            for side in sides {
+                match side {
+                    Side::L => solve_lower_triangular_in_place(self.l.as_ref(), rhs.rb_mut(), par),
+                    Side::Transpose => solve_upper_triangular_in_place(self.l.transpose(), rhs.rb_mut(), par),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
+        self.l.diagonal().column_vector().iter().copied()
+    }
+
+    fn read(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
+        copy_lower(self.l.as_ref(), to.rb_mut(), 0..self.l.ncols());
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! A sweep on the CPU: V staged in tiles, then the schedule of one thread or of several.
+
+use super::kernels::entries::Entries;
+use super::kernels::job::Job;
+use super::kernels::packed::Packed;
+use super::kernels::shape::shape;
+use super::serial;
+use super::tuning;
+use super::workers::{Chunk, Workers};
+use crate::error::Error;
+use crate::host::buffer::Buffer;
+use crate::host::isa::Isa;
+use crate::host::threads::Threads;
+use crate::input::Operand;
+use crate::modify::Stop;
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::sweep::plan::Plan;
+use crate::sweep::signed::{Outline, Signed, Weights};
+use core::ops::Range;
+use faer::MatRef;
+
+/// V as staged, and the working memory of a sweep, kept between calls.
+pub(super) struct Sweep<T> {
+    signed: Signed<T>,
+    v: Packed<T>,
+    reflectors: Buffer<T>,
+    chunks: Vec<Chunk>,
+    /// Of the sweep that ended last, until it is taken.
+    report: Option<Modification<T>>,
+}
+
+impl<T> Default for Sweep<T> {
+    fn default() -> Self {
+        Self {
+            signed: Signed::default(),
+            v: Packed::default(),
+            reflectors: Buffer::default(),
+            chunks: Vec::new(),
+            report: None,
+        }
+    }
+}
+
+impl<T> Clone for Sweep<T> {
+    /// Nothing in it outlives a modification: the clone starts empty.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T: Scalar> Sweep<T> {
+    /// V diag(√|w|) in tiles, from the first column of L on that it changes.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`; `Device` where V is on one that fails.
+    pub fn stage(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        threads: Threads,
+    ) -> Result<Outline, Error> {
+        let v = v.clone().on_host()?;
+        self.stage_for(Isa::detect(), v.as_ref(), weights, threads)
+    }
+
+    /// The same in tiles for this instruction set.
+    pub(super) fn stage_for(
+        &mut self,
+        isa: Isa,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+        threads: Threads,
+    ) -> Result<Outline, Error> {
+        let outline = self.signed.look(v, weights, threads.par())?;
+        if let Some(start) = outline.first_column::<T>(v.nrows()) {
+            self.signed.order(weights, v.ncols());
+            let rows = v.subrows(start, v.nrows() - start);
+            let tile = shape::<T>(isa, outline.rank()).tile;
+            self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
+        }
+        Ok(outline)
+    }
+
+    pub fn take_report(&mut self) -> Modification<T> {
+        self.report.take().unwrap_or_else(Modification::identity)
+    }
+
+    /// The memory of a sweep, with room for the block reflectors of `reflector_sets` panels.
+    pub(super) fn job(
+        &mut self,
+        isa: Isa,
+        l: Entries<T>,
+        plan: &Plan,
+        outline: &Outline,
+        reflector_sets: usize,
+    ) -> Job<T> {
+        debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
+        let shape = shape::<T>(isa, outline.rank());
+        let &Outline { plus, minus, .. } = outline;
+        let reflector_len = Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus);
+        self.reflectors.reserve(reflector_sets * reflector_len);
+        Job {
+            isa,
+            l,
+            v: self.v.view(),
+            stream: tuning::stream::<T>(isa, &l, plan),
+            large: tuning::large::<T>(plan),
+            reflectors: self.reflectors.as_mut_ptr(),
+            reflector_sets,
+            panel_cols: plan.panel_cols,
+            block: shape.block,
+            lanes: shape.lanes,
+            plus,
+            minus,
+        }
+    }
+}
+
+/// The panels of a sweep over some columns of L and all rows from there on.
+pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Plan {
+    Plan { rows, cols: columns.end, start: columns.start, panel_cols: tuning::panel_cols(outline.rank()) }
+}
+
+/// One sweep over some columns of L (rows × rows, lower triangle), with V as it was staged.
+///
+/// # Errors
+/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by
+/// then.
+///
+/// # Safety
+/// `l` must describe memory for these columns, of `rows` rows each, readable at `src`, writable at `dst`,
+/// nobody else's.
+pub(super) unsafe fn sweep<T: Scalar>(
+    l: Entries<T>,
+    rows: usize,
+    columns: Range<usize>,
+    outline: &Outline,
+    memory: &mut Sweep<T>,
+    threads: Threads,
+) -> Result<(), Stop> {
+    let plan = plan(rows, columns, outline);
+    let threads = tuning::threads(threads, &plan, outline.rank());
+    let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
+    let job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
+    let chain = if threads > 1 {
+        let chunk_rows = tuning::chunk_rows(&plan, threads);
+        memory.chunks.resize_with(Workers::<T>::chunks(&plan, chunk_rows), Chunk::default);
+        // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, are borrowed
+        // from `memory`.
+        unsafe { Workers::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?
+    } else {
+        // SAFETY: as above, with one set for the one panel that is worked on.
+        unsafe { serial::sweep(&job, &plan)? }
+    };
+    memory.report = Some(chain.health.report(plan.start));
+    Ok(())
+}

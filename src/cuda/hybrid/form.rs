@@ -1,0 +1,51 @@
+//! The forms in which the kernels of the trailing step take a rank block and its reflectors.
+
+/// The values of `elements_per_thread` that the kernels are instantiated for.
+pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
+
+/// Columns of L come in groups of this many: `AHEAD` of `trailing.cu`, `COLS` of `trailing_tensor.cu`.
+pub(crate) const GROUP: usize = 8;
+
+/// How the trailing step goes about a row, in one rank block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `trailing.cu`: column after column, by 1, 2 or 4 threads that share the row.
+    Columns { lanes: usize },
+    /// `trailing_tensor.cu`: eight columns at a time on tensor cores. Double precision only.
+    Tensor,
+}
+
+impl Form {
+    /// Threads that share a row.
+    pub fn lanes(self) -> usize {
+        match self {
+            Self::Columns { lanes } => lanes,
+            Self::Tensor => 4,
+        }
+    }
+
+    /// Scalars that the reflectors of 8 columns of L take in a rank block.
+    pub fn group_scalars<T>(self, elements: usize) -> usize {
+        match self {
+            Self::Columns { lanes } => GROUP * lanes * reflector_stride::<T>(elements),
+            Self::Tensor => (self.lanes() * elements + GROUP + 2) * GROUP,
+        }
+    }
+
+    /// Bytes of shared memory: groups of reflectors, one at work and with tensor cores one on its way.
+    pub fn shared_bytes<T>(self, elements: usize) -> usize {
+        let groups = if self == Self::Tensor { 2 } else { 1 };
+        groups * self.group_scalars::<T>(elements) * size_of::<T>()
+    }
+}
+
+/// For [`Form::Columns`]: scalars from one row of the reflectors to the next: b, and the 16 bytes that s and x
+/// are in.
+pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
+    elements_per_thread + 16 / size_of::<T>()
+}
+
+/// For [`Form::Tensor`]: the place of entry r of b_j in a group's reflectors, j < 8.
+pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
+    GROUP * r + (j ^ (r & 6))
+}

@@ -1,0 +1,52 @@
+//! Modules: kernels as the driver has translated them.
+
+use super::error::{failed, other};
+use crate::error::Error;
+use core::ffi::CStr;
+use cudarc::driver::{CudaContext, result, sys};
+use std::sync::Arc;
+
+/// Kernels that the driver has translated for the GPU. Unloaded when dropped.
+pub(crate) struct Module {
+    handle: sys::CUmodule,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: the driver takes module handles from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses the PTX.
+    pub(super) fn load(context: &Arc<CudaContext>, ptx: &'static str) -> Result<Self, Error> {
+        let loading = "loading the kernels";
+        let ptx = CStr::from_bytes_with_nul(ptx.as_bytes())
+            .map_err(|_| other("PTX that does not end in a zero"))?;
+        context.bind_to_thread().map_err(failed(loading))?;
+        // SAFETY: PTX text that ends in a zero, as the driver takes it.
+        let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
+        Ok(Self { handle, context: context.clone() })
+    }
+
+    /// The kernel of this name; good for as long as the module is.
+    pub(crate) fn function(&self, name: &str) -> Result<sys::CUfunction, Error> {
+        let missing = |_| other(format!("the kernel `{name}` has no name that the driver can take"));
+        let text = std::ffi::CString::new(name).map_err(missing)?;
+        self.context.bind_to_thread().map_err(failed("looking up a kernel"))?;
+        // SAFETY: the module is loaded for as long as `self`.
+        unsafe { result::module::get_function(self.handle, text) }
+            .map_err(failed(format_args!("looking up the kernel `{name}`")))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // An error here has nobody to go to, and the driver frees everything with the context.
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: loaded by `load`, unloaded only here.
+            let _ = unsafe { result::module::unload(self.handle) };
+        }
+    }
+}

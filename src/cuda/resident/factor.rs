@@ -1,0 +1,245 @@
+//! L in device memory, and what goes with it.
+
+use super::inverses::Inverses;
+use super::queue::Queue;
+use super::steps::PANEL_COLS;
+use super::systems::Systems;
+use super::take::Take;
+use super::v::rank_blocks;
+use crate::check::finite;
+use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
+use crate::cuda::error::other;
+use crate::cuda::memory::DeviceBuffer;
+use crate::cuda::stream::Stream;
+use crate::engine::{Factor, Side};
+use crate::error::Error;
+use crate::host::threads::Threads;
+use crate::input::{Operand, OperandMut};
+use crate::modify::{Modifiable, Safeguard, Stop, Target};
+use crate::report::{Health, Modification};
+use crate::scalar::Scalar;
+use crate::sweep::plan::Plan;
+use crate::sweep::rank_blocks::RankBlocks;
+use crate::sweep::signed::{Outline, Signed, Weights};
+use core::ops::Range;
+use faer::{Mat, MatMut};
+use std::sync::{Mutex, PoisonError};
+
+/// L as the resident engine keeps it.
+pub struct ResidentFactor<T> {
+    /// Dropped first: it waits for what is in flight in the memory of the others.
+    queue: Option<Queue<T>>,
+    l: Dense<T>,
+    /// Where the next modification writes.
+    shadow: Option<DeviceBuffer<T>>,
+    /// The diagonal of L, in host memory.
+    diagonal: Vec<T>,
+    signed: Signed<T>,
+    /// For V that is on the device already.
+    take: Option<Take<T>>,
+    /// The sweep in flight: its target and its first column.
+    flight: Option<(Target, usize)>,
+    solving: Mutex<(Inverses, Systems<T>)>,
+    device: Device,
+}
+
+impl<T> core::fmt::Debug for ResidentFactor<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ResidentFactor").finish_non_exhaustive()
+    }
+}
+
+const _: () = {
+    const fn goes_anywhere<T: Send + Sync>() {}
+    goes_anywhere::<ResidentFactor<f64>>();
+    goes_anywhere::<ResidentFactor<f32>>();
+};
+
+impl<T: Scalar> ResidentFactor<T> {
+    /// Takes over L, and its diagonal.
+    pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
+        let solving = Mutex::new((Inverses::new::<T>(device, l.order())?, Systems::new(device)?));
+        Ok(Self {
+            queue: None,
+            l,
+            shadow: None,
+            diagonal,
+            signed: Signed::default(),
+            take: None,
+            flight: None,
+            solving,
+            device: device.clone(),
+        })
+    }
+
+    /// What a modification takes beside L, with room for these rank blocks.
+    fn ready<'a>(
+        queue: &'a mut Option<Queue<T>>,
+        (device, order): (&Device, usize),
+        blocks: RankBlocks,
+    ) -> Result<&'a mut Queue<T>, Error> {
+        Ok(match queue.take() {
+            Some(fitting) if fitting.fits(order, blocks) => queue.insert(fitting),
+            // The old one is gone first: both might not fit.
+            old => {
+                drop(old);
+                queue.insert(Queue::new(device, order, blocks)?)
+            }
+        })
+    }
+}
+
+fn lost(error: Error, written: bool) -> Stop {
+    Stop::Device { error, written }
+}
+
+impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
+    fn order(&self) -> usize {
+        self.l.order()
+    }
+
+    fn largest(&self) -> Result<T, Error> {
+        let mut l = Mat::zeros(self.l.order(), self.l.order());
+        self.read(l.as_mut())?;
+        Ok(l.norm_max())
+    }
+
+    fn safeguard(&self) -> Safeguard {
+        Safeguard::ShadowBuffer
+    }
+
+    /// In place a sweep waits until nobody reads what it writes.
+    fn prefers_shadow(&self) -> bool {
+        true
+    }
+
+    fn reserve_shadow(&mut self) -> Result<(), Error> {
+        if self.shadow.is_none() {
+            self.shadow = Some(DeviceBuffer::new(&self.device, self.l.order() * self.l.stride())?);
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        let Self { queue, signed, take, device, .. } = self;
+        let (order, columns) = v.shape();
+        signed.order(weights, columns);
+        let blocks = rank_blocks(signed);
+        let nothing = order == 0 || blocks.count() == 0;
+        match v {
+            Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),
+            Operand::Host(v) => {
+                let queue = Self::ready(queue, (device, order), blocks)?;
+                queue.v.stage_host(device, (*v, weights), signed, blocks)
+            }
+            Operand::Device(v) => {
+                v.is_on(device, "v")?;
+                let queue = Self::ready(queue, (device, order), blocks)?;
+                let take = Take::ready(take, device, columns)?;
+                // SAFETY: the contract has waited for what was in flight.
+                unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
+            }
+        }
+    }
+
+    fn sweep(&mut self, _: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
+        debug_assert!(columns.end == self.l.order(), "the kernels take all columns");
+        if target == Target::Discard {
+            self.reserve_shadow().map_err(|error| lost(error, false))?;
+        }
+        let Self { queue, l, shadow, solving, device, .. } = self;
+        let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        inverses.make_room(device).map_err(|error| lost(error, false))?;
+        let Some(at_work) = queue else { return Err(lost(other("no V has been staged"), false)) };
+        // Rows of zeros before it leave their columns as they are.
+        let start = columns.start / PANEL_COLS * PANEL_COLS;
+        let plan = Plan { rows: l.order(), cols: columns.end, start, panel_cols: PANEL_COLS };
+        let to = match (target, shadow) {
+            (Target::Shadow | Target::Discard, Some(shadow)) => shadow.slice(0..shadow.len()),
+            _ => l.slice(),
+        };
+        // SAFETY: L and the shadow are the factor's own, which drops its queue first; they change hands, and the queue
+        // begins again, only when `wait` has waited: exactly when nothing broke down. Where something fails the queue goes.
+        if let Err(error) = unsafe { at_work.begin(&plan, (l, inverses), (target, to)) } {
+            *queue = None;
+            return Err(lost(error, true));
+        }
+        self.flight = Some((target, start));
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+        let Self { queue, diagonal, solving, flight, .. } = self;
+        let (Some((target, start)), Some(at_work)) = (flight.take(), &mut *queue) else {
+            return Ok(Modification::identity());
+        };
+        let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match at_work.wait() {
+            Ok(None) => {}
+            Ok(Some(column)) => {
+                // They are of what is not to be L.
+                inverses.forget();
+                return Err(Stop::Breakdown { column });
+            }
+            Err(error) => {
+                inverses.forget();
+                *queue = None;
+                return Err(lost(error, true));
+            }
+        }
+        let new = &at_work.pivots()[start..];
+        let mut health = Health::default();
+        diagonal[start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
+        if target != Target::Discard {
+            diagonal[start..].copy_from_slice(new);
+        }
+        Ok(health.report(start))
+    }
+
+    fn commit(&mut self, _: usize) {
+        if let Some(shadow) = &mut self.shadow {
+            self.l.exchange(shadow);
+        }
+    }
+}
+
+impl<T: Scalar> Factor<T> for ResidentFactor<T> {
+    fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        if let OperandMut::Host(rhs) = &rhs {
+            finite("rhs", rhs.as_ref())?;
+        }
+        let (order, columns) = rhs.shape();
+        if let OperandMut::Device(rhs) = &rhs {
+            rhs.as_view().is_on(&self.device, "rhs")?;
+        }
+        if order * columns == 0 {
+            return Ok(());
+        }
+        let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
+        let (inverses, systems) = &mut *solving;
+        inverses.make_room(&self.device)?;
+        // What somebody has forgotten makes the inverses of another L there.
+        let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
+        if let Some(queue) = forgotten {
+            queue.stream().synchronize()?;
+            inverses.forget();
+        }
+        let outcome = match rhs {
+            OperandMut::Host(rhs) => systems.solve((&self.l, inverses), sides, rhs),
+            OperandMut::Device(mut rhs) => systems.solve_there((&self.l, inverses), sides, &mut rhs),
+        };
+        if outcome.is_err() || forgotten.is_some() {
+            inverses.forget();
+        }
+        outcome
+    }
+
+    fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
+        self.diagonal.iter().copied()
+    }
+
+    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
+        self.l.download(&Stream::new(&self.device)?, to, self.l.order())
+    }
+}

@@ -1,0 +1,148 @@
+//! The inverses of the diagonal blocks of L, which modifications and triangular systems share.
+
+use super::steps::{PANEL_COLS, THREADS};
+use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
+use crate::cuda::launch::{Function, Launch, argument};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
+use crate::cuda::ptx::INVERT;
+use crate::cuda::stream::{Event, Stream};
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::c_longlong;
+use core::ops::Range;
+
+/// D⁻¹ of each panel, and whether it loses digits: 64 n doubles, from the first time they are wanted on.
+pub(super) struct Inverses {
+    /// `invert.cu` for the scalar type of L.
+    kernel: Function,
+    /// (64 × 64) for each panel, and a number for each.
+    memory: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
+    order: usize,
+    /// The panel of L from which on they are there, or will be when `ready` is.
+    known: usize,
+    ready: Event,
+}
+
+impl Inverses {
+    /// Of L of this order and scalar type; none of them is there.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses the kernel.
+    pub fn new<T: Scalar>(device: &Device, order: usize) -> Result<Self, Error> {
+        Ok(Self {
+            kernel: Function::load(&device.module(INVERT)?, &format!("invert_{}", T::TYPE_NAME))?,
+            memory: None,
+            order,
+            known: order.div_ceil(PANEL_COLS),
+            ready: Event::new(device)?,
+        })
+    }
+
+    /// Makes room for them, unless it is there.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device has not that much memory.
+    pub fn make_room(&mut self, device: &Device) -> Result<(), Error> {
+        if self.memory.is_none() {
+            let panels = self.order.div_ceil(PANEL_COLS);
+            let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
+            self.memory = Some((inverse, DeviceBuffer::new(device, panels)?));
+        }
+        Ok(())
+    }
+
+    /// None of them is good any more.
+    pub fn forget(&mut self) {
+        self.known = self.order.div_ceil(PANEL_COLS);
+    }
+
+    /// Those from column `start` on, which begins a panel. There is room for them.
+    pub fn slice(&self, start: usize) -> (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>) {
+        let Some((inverse, refine)) = &self.memory else {
+            return (DeviceSlice::empty(), DeviceSlice::empty());
+        };
+        let inverse = inverse.slice(start * PANEL_COLS..inverse.len());
+        (inverse, refine.slice(start / PANEL_COLS..refine.len()))
+    }
+
+    /// Has what comes on the stream behind whatever makes them on another.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn order_behind(&self, stream: &Stream) -> Result<(), Error> {
+        stream.wait(&self.ready)
+    }
+
+    /// Has those from column `start` on made, as far as they are not there. What comes on the stream finds them.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Until it is done, L lives, and nobody writes it; and nothing but this stream uses the inverses.
+    pub unsafe fn complete<T: Scalar>(
+        &mut self,
+        stream: &Stream,
+        l: &Dense<T>,
+        start: usize,
+    ) -> Result<(), Error> {
+        let (from, known) = (start / PANEL_COLS, self.known);
+        if from < known {
+            self.forget();
+            // SAFETY: forwarded to the caller.
+            unsafe { self.make(stream, (l.slice(), l.stride()), from..known)? };
+            self.known = from;
+        }
+        Ok(())
+    }
+
+    /// Has those from column `start` on made of another L, which has the columns before in common with this one.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`complete`](Self::complete).
+    pub unsafe fn remake<T: Scalar>(
+        &mut self,
+        stream: &Stream,
+        l: (DeviceSlice<'_, T>, usize),
+        start: usize,
+    ) -> Result<(), Error> {
+        let panels = start / PANEL_COLS..self.order.div_ceil(PANEL_COLS);
+        let known = self.known.min(panels.start);
+        self.forget();
+        // SAFETY: forwarded to the caller.
+        unsafe { self.make(stream, l, panels)? };
+        self.known = known;
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`complete`](Self::complete).
+    unsafe fn make<T: Scalar>(
+        &self,
+        stream: &Stream,
+        (l, l_stride): (DeviceSlice<'_, T>, usize),
+        panels: Range<usize>,
+    ) -> Result<(), Error> {
+        let first = panels.start * PANEL_COLS;
+        let (inverse, refine) = self.slice(first);
+        debug_assert!(panels.len() * PANEL_COLS.pow(2) <= inverse.len() && panels.len() <= refine.len());
+        let mut l = l.part(first * (l_stride + 1)..l.len()).address();
+        let (mut stride, mut rows) = (l_stride as c_longlong, (self.order - first) as c_longlong);
+        let (mut inverse, mut refine) = (inverse.address(), refine.address());
+        let mut arguments = [
+            argument(&mut l),
+            argument(&mut stride),
+            argument(&mut inverse),
+            argument(&mut refine),
+            argument(&mut rows),
+        ];
+        // SAFETY: five arguments of the types of the kernel's, for as many panels as lie along the diagonal from there on;
+        // the caller vouches for L.
+        unsafe { self.kernel.launch(stream, Launch::new((panels.len(), 1), THREADS), &mut arguments)? };
+        self.ready.record(stream)
+    }
+}

@@ -1,0 +1,142 @@
+//! V diag(√|w|) on the device, in rank blocks, and its way there.
+
+use super::steps::{PANEL_COLS, V_COLS};
+use super::take::Take;
+use crate::cuda::device::Device;
+use crate::cuda::matrix::DeviceView;
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, whole_lines};
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::host::threads::Threads;
+use crate::scalar::Scalar;
+use crate::sweep::rank_blocks::RankBlocks;
+use crate::sweep::signed::{Outline, Seen, Signed, Weights, outline};
+use core::ops::Range;
+use faer::MatRef;
+
+/// The memory for V, and what is in it.
+pub(super) struct StagedV<T> {
+    device: DeviceBuffer<T>,
+    /// For V of the host, from the first one on: the same places as on the device.
+    host: Option<Pinned<T>>,
+    /// From column to column.
+    stride: usize,
+    pub blocks: RankBlocks,
+    /// Rows that are in host memory and are yet to be sent.
+    to_send: Option<Range<usize>>,
+    /// Whose columns of zeros are zeros on the device.
+    cleared: Option<RankBlocks>,
+}
+
+impl<T: Scalar> StagedV<T> {
+    /// # Errors
+    /// [`Error::Device`] where the device has not that much memory.
+    pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
+        let stride = whole_lines::<T>(order);
+        Ok(Self {
+            device: DeviceBuffer::new(device, stride * blocks.columns())?,
+            host: None,
+            stride,
+            blocks,
+            to_send: None,
+            cleared: None,
+        })
+    }
+
+    /// Whether there is room for these columns.
+    pub fn fits(&self, blocks: RankBlocks) -> bool {
+        self.stride * blocks.columns() <= self.device.len()
+    }
+
+    /// V on the device, with the distance of its columns.
+    pub fn slice(&self) -> (DeviceSlice<'_, T>, usize) {
+        (self.device.slice(0..self.device.len()), self.stride)
+    }
+
+    /// V of the host: looked at, and packed in host memory, in one go where its first row is not zero.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`] where the host has not that much memory.
+    pub fn stage_host(
+        &mut self,
+        device: &Device,
+        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        signed: &mut Signed<T>,
+        blocks: RankBlocks,
+    ) -> Result<Outline, Error> {
+        (self.blocks, self.to_send) = (blocks, None);
+        let host = match &mut self.host {
+            Some(host) => host,
+            none => none.insert(Pinned::new(device, self.device.len())?),
+        };
+        let to = (host.as_mut_slice(), self.stride);
+        if signed.sources().iter().any(|&(r, _)| v[(0, r)] != T::ZERO) {
+            let outline = signed.look_and_pack((v, weights), &blocks, to)?;
+            self.to_send = Some(0..v.nrows());
+            return Ok(outline);
+        }
+        let outline = signed.look(v, weights, Threads::Pool.par())?;
+        if let Some(first) = outline.first_column::<T>(v.nrows()) {
+            let rows = first / PANEL_COLS * PANEL_COLS..v.nrows();
+            signed.pack(v, &blocks, rows.clone(), to);
+            self.to_send = Some(rows);
+        }
+        Ok(outline)
+    }
+
+    /// V of the device: looked at and copied there.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`]. Nothing that uses the view is in flight then, nor where
+    /// there is none.
+    ///
+    /// # Safety
+    /// Nothing is in flight that uses this memory.
+    pub unsafe fn stage_device(
+        &mut self,
+        (stream, take): (&Stream, &mut Take<T>),
+        (v, weights): (&DeviceView<'_, T>, Weights<'_, T>),
+        signed: &mut Signed<T>,
+        blocks: RankBlocks,
+    ) -> Result<Outline, Error> {
+        (self.blocks, self.to_send) = (blocks, None);
+        let places = signed.places(&blocks, v.shape().1);
+        let to = (self.device.slice(0..self.device.len()), self.stride);
+        // SAFETY: the view's memory lives and is not written to while it is borrowed; the caller vouches for the other.
+        let found = unsafe { take.take(stream, v.slice(), to, v.shape(), places.iter().copied())? };
+        let seen = found.iter().map(|found| Seen { largest: found.largest, not_finite: found.not_finite });
+        outline(v.shape().0, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
+    }
+
+    /// Enqueues what the sweep needs yet: V of the host, and the columns of zeros.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some may be on their way.
+    ///
+    /// # Safety
+    /// What was sent before has arrived, and nothing but the stream uses this memory until the sweep is done.
+    pub unsafe fn send(&mut self, stream: &Stream) -> Result<(), Error> {
+        let Self { device, host, stride, blocks, to_send, cleared } = self;
+        let columns = |places: &Range<usize>| places.start * *stride..places.end * *stride;
+        if *cleared != Some(*blocks) {
+            *cleared = None;
+            for zeros in blocks.places_of_zeros() {
+                // SAFETY: what uses this memory is on this stream.
+                unsafe { stream.clear(device.slice(columns(&zeros)))? };
+            }
+            *cleared = Some(*blocks);
+        }
+        let (Some(rows), Some(host)) = (to_send.take(), host) else { return Ok(()) };
+        for places in blocks.places_of_v().into_iter().filter(|places| !places.is_empty()) {
+            let range = places.start * *stride + rows.start..(places.end - 1) * *stride + rows.end;
+            // SAFETY: packed when it was staged; the caller vouches for the time until it has arrived.
+            unsafe { stream.upload(host, range.clone(), device.slice(range))? };
+        }
+        Ok(())
+    }
+}
+
+/// Rank blocks are of as many columns as a sweep takes.
+pub(super) fn rank_blocks<T: Scalar>(signed: &Signed<T>) -> RankBlocks {
+    signed.blocks(V_COLS)
+}

@@ -1,0 +1,308 @@
+//! The failure contract, once for all engines: where a modification writes, when what it has written becomes L, and what is
+//! left where it ends early.
+//!
+//! | | in place | shadow buffer | discard |
+//! |---|---|---|---|
+//! | taken for | what cannot break down | what may; and by engines that had better write elsewhere | a dry run |
+//! | becomes L | as it is written | by [`Modifiable::commit`], when the sweep has ended well | never |
+//! | breakdown | cannot be; would lose the factor | L is as it was | L is as it was |
+//! | device lost | the factor is lost, if anything had been written | L is as it was | L is as it was |
+//!
+//! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
+//! back, but panicked.
+
+use crate::error::{DeviceErrorKind, Error};
+use crate::input::Operand;
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
+use crate::sweep::signed::{Outline, Weights};
+use core::ops::Range;
+
+/// How a modification that may break down keeps its promise to leave the factor as it was.
+///
+/// Modifications whose weights are all positive cannot break down and, but on `cuda::Resident`, work in place at no cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Safeguard {
+    /// The new factor is written to a second buffer, and the two change places on success. The buffer
+    /// is allocated by the first modification that needs it and kept. Costs memory, and no additional
+    /// arithmetic.
+    #[default]
+    ShadowBuffer,
+    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the
+    /// time and no memory.
+    DryRun,
+}
+
+/// Where a sweep writes the new columns of L.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Over the old ones.
+    InPlace,
+    /// To the other buffer.
+    Shadow,
+    /// Nowhere.
+    Discard,
+}
+
+/// What ends a sweep early.
+#[derive(Debug)]
+pub enum Stop {
+    /// The first pivot² that is not greater than zero, by column of L.
+    Breakdown {
+        /// Column of L.
+        column: usize,
+    },
+    /// The device failed; whether anything may have been written to the target by then.
+    Device {
+        /// In what way.
+        error: Error,
+        /// Whether the target is not as it was.
+        written: bool,
+    },
+}
+
+impl From<Breakdown> for Stop {
+    fn from(Breakdown { column }: Breakdown) -> Self {
+        Self::Breakdown { column }
+    }
+}
+
+/// L where it lives, and a sweep over it: all that a modification takes. Nobody but
+/// [`Guarded`] calls `stage`, `sweep`, `wait` and `commit`, in this order.
+pub trait Modifiable<T: Scalar> {
+    /// Rows of A.
+    fn order(&self) -> usize;
+
+    /// The largest magnitude in L.
+    ///
+    /// # Errors
+    /// `Device`.
+    fn largest(&self) -> Result<T, Error>;
+
+    /// What keeps L as it was where a sweep may break down.
+    fn safeguard(&self) -> Safeguard;
+
+    /// Whether even a sweep that cannot break down had better write to the shadow buffer than in place.
+    fn prefers_shadow(&self) -> bool {
+        false
+    }
+
+    /// Makes room for another L, unless it is there.
+    ///
+    /// # Errors
+    /// `Device`, of the kind `OutOfMemory` where there is none.
+    fn reserve_shadow(&mut self) -> Result<(), Error>;
+
+    /// Brings V diag(√|w|) to where the next sweep takes it, and says what it is. V and w have the right shapes, and w is
+    /// finite. (n × k, k) L is left alone.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`; `Device`.
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error>;
+
+    /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
+    /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, V' is what
+    /// is left of V there. May return before the work is done; [`wait`](Self::wait) has its outcome.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait); nothing is in flight then.
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop>;
+
+    /// Waits for the sweep in flight.
+    ///
+    /// # Errors
+    /// What ended it early. Nothing is in flight when this returns, whatever it returns.
+    fn wait(&mut self) -> Result<Modification<T>, Stop>;
+
+    /// Makes the shadow, to which a sweep has written the columns from `start` on, L.
+    fn commit(&mut self, start: usize);
+}
+
+/// A modification that has begun.
+#[derive(Debug)]
+enum Flight<T> {
+    /// Columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
+    Sweep { target: Target, start: usize, row_norm: f64 },
+    /// It has ended.
+    Landed(Result<Modification<T>, Error>),
+}
+
+/// A factor and the state that the contract keeps of it.
+#[derive(Debug)]
+pub(crate) struct Guarded<T, F> {
+    factor: F,
+    /// An upper bound of the 2-norm of any row of L: what the overflow check of a modification starts from.
+    row_norm: f64,
+    flight: Option<Flight<T>>,
+    poisoned: bool,
+}
+
+impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
+    /// The clone of a factor with a modification in flight is of the factor as it was before.
+    fn clone(&self) -> Self {
+        let Self { ref factor, row_norm, poisoned, .. } = *self;
+        Self { factor: factor.clone(), row_norm, flight: None, poisoned }
+    }
+}
+
+impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
+    pub fn new(factor: F, row_norm: f64) -> Self {
+        Self { factor, row_norm, flight: None, poisoned: false }
+    }
+
+    pub fn order(&self) -> usize {
+        self.factor.order()
+    }
+
+    pub fn row_norm(&self) -> f64 {
+        self.row_norm
+    }
+
+    /// The factor, whatever has become of it.
+    pub fn factor(&self) -> &F {
+        &self.factor
+    }
+
+    pub fn into_factor(self) -> F {
+        self.factor
+    }
+
+    /// The factor, to be read.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn healthy(&self) -> Result<&F, Error> {
+        if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.factor) }
+    }
+
+    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
+    ///
+    /// # Errors
+    /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
+    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+        self.submit(v, weights)?;
+        self.wait()
+    }
+
+    /// Begins a modification. It may go on after the call; V has been taken over by then.
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
+    pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+        let outline = self.stage(v, weights)?;
+        let row_norm = self.row_norm_after(&outline)?;
+        let Some(start) = outline.first_column::<T>(self.order()) else {
+            self.flight = Some(Flight::Landed(Ok(Modification::identity())));
+            return Ok(());
+        };
+        let columns = start..self.order();
+        let mut target = self.target(outline.minus > 0)?;
+        if target == Target::Discard {
+            self.dry(&outline, columns.clone())?;
+            self.factor.stage(v, weights)?;
+            target = Target::InPlace;
+        }
+        self.poisoned = target == Target::InPlace;
+        let started = self.factor.sweep(&outline, columns, target);
+        self.unpoison_unless(target, &started);
+        started.map_err(error)?;
+        self.flight = Some(Flight::Sweep { target, start, row_norm });
+        if target == Target::InPlace {
+            // Whoever forgets it must not find half a factor.
+            let outcome = self.wait();
+            self.flight = Some(Flight::Landed(outcome));
+        }
+        Ok(())
+    }
+
+    /// Waits for the modification in flight.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite`, with the factor as it was; `Device`; `Poisoned`.
+    pub fn wait(&mut self) -> Result<Modification<T>, Error> {
+        let (target, start, row_norm) = match self.flight.take() {
+            None => return self.healthy().map(|_| Modification::identity()),
+            Some(Flight::Landed(outcome)) => return outcome,
+            Some(Flight::Sweep { target, start, row_norm }) => (target, start, row_norm),
+        };
+        self.poisoned = target == Target::InPlace;
+        let ended = self.factor.wait();
+        self.unpoison_unless(target, &ended);
+        let report = ended.map_err(error)?;
+        if target == Target::Shadow {
+            self.factor.commit(start);
+        }
+        self.row_norm = row_norm;
+        Ok(report)
+    }
+
+    /// The outcome that [`modify`](Self::modify) would have. The factor is untouched.
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify).
+    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+        let outline = self.stage(v, weights)?;
+        self.row_norm_after(&outline)?;
+        match outline.first_column::<T>(self.order()) {
+            Some(start) => self.dry(&outline, start..self.order()),
+            None => Ok(Modification::identity()),
+        }
+    }
+
+    fn dry(&mut self, outline: &Outline, columns: Range<usize>) -> Result<Modification<T>, Error> {
+        self.factor.sweep(outline, columns, Target::Discard).map_err(error)?;
+        self.factor.wait().map_err(error)
+    }
+
+    /// V where a sweep takes it, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        let _ = self.wait();
+        weights.check(self.order(), v.shape())?;
+        self.healthy()?;
+        self.factor.stage(v, weights)
+    }
+
+    /// Where a modification writes; `Discard` stands for a dry run and then in place.
+    fn target(&mut self, may_break_down: bool) -> Result<Target, Error> {
+        if !self.factor.prefers_shadow() {
+            match (may_break_down, self.factor.safeguard()) {
+                (false, _) => return Ok(Target::InPlace),
+                (true, Safeguard::DryRun) => return Ok(Target::Discard),
+                (true, Safeguard::ShadowBuffer) => {}
+            }
+        }
+        match self.factor.reserve_shadow() {
+            Ok(()) => Ok(Target::Shadow),
+            Err(Error::Device { kind: DeviceErrorKind::OutOfMemory, .. }) if !may_break_down => {
+                Ok(Target::InPlace)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A sweep in place poisons the factor until it has come back well, or before anything was written.
+    fn unpoison_unless<R>(&mut self, target: Target, outcome: &Result<R, Stop>) {
+        let lost = matches!(outcome, Err(Stop::Breakdown { .. } | Stop::Device { written: true, .. }));
+        self.poisoned = target == Target::InPlace && lost;
+    }
+
+    /// The bound on the rows of L that holds after a modification.
+    fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
+        let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
+        let mut row_norm = self.row_norm.hypot(outline.row_norm);
+        if overflows(row_norm) {
+            // The bound never shrinks with a downdate: look at L itself before refusing.
+            let largest = self.factor.largest()?.to_f64();
+            row_norm = (largest * (self.order() as f64).sqrt()).hypot(outline.row_norm);
+        }
+        if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
+    }
+}
+
+fn error(stop: Stop) -> Error {
+    match stop {
+        Stop::Breakdown { column } => Error::NotPositiveDefinite { column },
+        Stop::Device { error, .. } => error,
+    }
+}

@@ -1,0 +1,62 @@
+//! A modification that goes on while the host does something else.
+
+use crate::cpu::Cpu;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::modify::Guarded;
+use crate::report::Modification;
+use crate::scalar::Scalar;
+
+/// A modification in flight, from [`Cholesky::submit`](crate::Cholesky::submit).
+///
+/// It holds the factor until its outcome is known. Dropping it waits as well, and the outcome is lost: the factor is
+/// either the new one or, bit for bit, the old one. One is in flight at most. (Where it is forgotten, by
+/// [`core::mem::forget`], the next modification or `can_downdate` waits for it first, and loses its outcome; what is read
+/// before that is the old factor or the new one.)
+///
+/// ```
+/// use cholupdate::{Cholesky, Error, Weights, faer::mat};
+///
+/// # fn main() -> Result<(), Error> {
+/// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+/// let mut v = [1.0, 2.0];
+/// for _ in 0..3 {
+///     let pending = factor.submit(&v, Weights::Plus)?;
+///     v[0] += 1.0; // whatever the host has to do meanwhile
+///     pending.wait()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "whether the factor has been modified is not known before `wait`"]
+pub struct Pending<'a, T: Scalar, E: Engine<T> = Cpu> {
+    guarded: &'a mut Guarded<T, E::Factor>,
+}
+
+impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
+    /// Of what has been submitted to this factor.
+    pub(crate) fn new(guarded: &'a mut Guarded<T, E::Factor>) -> Self {
+        Self { guarded }
+    }
+
+    /// Waits for the outcome.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite`, with the factor as it was; `Device`; `Poisoned`.
+    pub fn wait(self) -> Result<Modification<T>, Error> {
+        self.guarded.wait()
+    }
+}
+
+impl<T: Scalar, E: Engine<T>> Drop for Pending<'_, T, E> {
+    fn drop(&mut self) {
+        // Lost, as the type says; behind `wait` there is nothing left to wait for.
+        let _ = self.guarded.wait();
+    }
+}
+
+impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Pending<'_, T, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Pending").finish_non_exhaustive()
+    }
+}
