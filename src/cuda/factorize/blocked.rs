@@ -15,7 +15,7 @@ use core::ops::Range;
 /// Columns of a panel, `ROWS` of `panel.cuh`.
 const PANEL_COLS: usize = 64;
 /// Columns whose products are taken from the rest of the matrix together.
-const TOGETHER: usize = 4 * PANEL_COLS;
+const DEPTH: usize = 4 * PANEL_COLS;
 /// Rows of a tile of the trailing matrix.
 const TILE_ROWS: usize = 2 * PANEL_COLS;
 /// Threads of a block.
@@ -119,8 +119,8 @@ impl<T: Scalar> Blocked<T> {
         // tells of, each with as many blocks as that says; columns are multiples of 64 and before n.
         unsafe {
             self.stream.clear(status)?;
-            for begin in (0..n).step_by(TOGETHER) {
-                let end = n.min(begin + TOGETHER);
+            for begin in (0..n).step_by(DEPTH) {
+                let end = n.min(begin + DEPTH);
                 for first in (begin..end).step_by(PANEL_COLS) {
                     let panels = (n - first).div_ceil(PANEL_COLS);
                     if first > begin {

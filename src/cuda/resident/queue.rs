@@ -5,8 +5,8 @@
 //! wait for each other: `kernels/sweep.cu`.
 
 use super::inverses::Inverses;
-use super::schedule::{Cutting, Schedule};
-use super::steps::{PANEL_COLS, RECORD, Steps, Sweeps, V_COLS, kept, marks};
+use super::schedule::{Partition, Schedule};
+use super::steps::{PANEL_COLS, RANK_BLOCK, RECORD, Steps, Sweeps, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -23,7 +23,7 @@ use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::{Outline, Signed, Weights};
 
 /// Sweeps of a launch, at most.
-const TOGETHER: usize = 16;
+const SWEEPS_OF_LAUNCH: usize = 16;
 
 /// What a status of no breakdown is: no column's number is as large.
 const WHOLE: i32 = i32::MAX;
@@ -36,12 +36,12 @@ pub(super) struct Queue<T> {
     done: Event,
     /// All bits ones, but for what is in flight.
     records: DeviceBuffer<f64>,
-    kept: DeviceBuffer<f64>,
+    saved_v: DeviceBuffer<f64>,
     /// Zeros, but for what is in flight.
-    marks: DeviceBuffer<i32>,
+    flags: DeviceBuffer<i32>,
     tasks: Tasks,
     /// For one sweep, and for several.
-    cuttings: [Cutting; 2],
+    partitions: [Partition; 2],
     pub v: StagedV<T>,
     /// In host memory, where the device writes them: the diagonal of the new L, and 1 + the first column that breaks down.
     pivots: Pinned<T>,
@@ -55,9 +55,9 @@ impl<T: Scalar> Queue<T> {
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let panels = order.div_ceil(PANEL_COLS);
-        let together = blocks.count().clamp(1, TOGETHER);
-        let cuttings = [false, true].map(|many| Cutting::new(panels, many, device.multiprocessors()));
-        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
+        let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
+        let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
+        let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
         let most = |of: fn(Schedule) -> usize| of(schedule(1)).max(of(schedule(together)));
         let queue = Self {
@@ -65,10 +65,10 @@ impl<T: Scalar> Queue<T> {
             stream: Stream::new(device)?,
             done: Event::new(device)?,
             records: DeviceBuffer::new(device, together * panels * RECORD)?,
-            kept: DeviceBuffer::new(device, most(kept))?,
-            marks: DeviceBuffer::new(device, most(marks))?,
+            saved_v: DeviceBuffer::new(device, most(saved_v))?,
+            flags: DeviceBuffer::new(device, most(flags))?,
             tasks: Tasks::new(most(Schedule::len)),
-            cuttings,
+            partitions,
             v: StagedV::new(device, order, blocks)?,
             pivots: Pinned::new(device, order)?,
             status: Pinned::new(device, 1)?,
@@ -76,7 +76,7 @@ impl<T: Scalar> Queue<T> {
             order,
         };
         // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
-        unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.marks))? };
+        unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
         Ok(queue)
     }
 
@@ -163,7 +163,7 @@ impl<T: Scalar> Queue<T> {
         // enqueued.
         unsafe {
             // What needs no V, first.
-            for first in (0..blocks.count()).step_by(TOGETHER) {
+            for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let schedule = self.schedule(plan, blocks.count() - first);
                 self.tasks.send(&self.device, &self.stream, schedule)?;
             }
@@ -173,18 +173,18 @@ impl<T: Scalar> Queue<T> {
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
             self.v.send(&self.stream)?;
-            for first in (0..blocks.count()).step_by(TOGETHER) {
+            for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
                     inverses.remake(&self.stream, (from, stride), start)?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 self.steps.sweep(&self.stream, &sweeps)?;
-                if first + TOGETHER >= blocks.count() {
+                if first + SWEEPS_OF_LAUNCH >= blocks.count() {
                     // What follows, the next modification needs, while the host looks at what has come of this one.
                     self.done.record(&self.stream)?;
                 }
-                self.steps.reset(&self.stream, sweeps.records, sweeps.marks)?;
+                self.steps.reset(&self.stream, sweeps.records, sweeps.flags)?;
             }
             if target != Target::Discard {
                 inverses.remake(&self.stream, (to, stride), start)?;
@@ -199,8 +199,8 @@ impl<T: Scalar> Queue<T> {
     /// Of a launch of so many sweeps, or as many of them as go together.
     fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
         let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
-        let sweeps = sweeps.min(TOGETHER);
-        Schedule::new(panels, sweeps, self.cuttings[usize::from(sweeps > 1)])
+        let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
+        Schedule::new(panels, sweeps, self.partitions[usize::from(sweeps > 1)])
     }
 
     /// Those of a launch, from the first one on.
@@ -220,15 +220,15 @@ impl<T: Scalar> Queue<T> {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),
             l_stride,
-            v: v.part(first * V_COLS * v_stride + start..v.len()),
+            v: v.part(first * RANK_BLOCK * v_stride + start..v.len()),
             v_stride,
             inverse,
             refine,
             records: self.records.slice(0..schedule.sweeps() * schedule.panels() * RECORD),
             pivots: &self.pivots,
             status: &self.status,
-            kept: all(&self.kept),
-            marks: all(&self.marks),
+            saved_v: all(&self.saved_v),
+            flags: all(&self.flags),
             schedule,
             tasks: self.tasks.slice(schedule),
             n: self.order - start,

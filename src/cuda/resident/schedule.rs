@@ -1,77 +1,97 @@
-//! The order in which the blocks of threads of a launch take up their tasks: `kernels/task.cuh`.
+//! The schedule of the resident sweep: tasks, and the order in which thread blocks take them up. What a task does is
+//! `kernels/resident/task.cuh`'s.
+//!
+//! Rows of L go in row blocks of 128, through panel ranges of some panels of 64 columns each. One task of each row block is
+//! on the critical path: with V alone it goes to the diagonal, where the next panels come from. Update tasks make the new L
+//! behind it, from V as it was at the beginning of each range.
+//!
+//! ```text
+//!                    panel range 0      1            2            3
+//! row block 0        C U
+//!           1        C C U
+//!           ..
+//!           k        F ───── V ─────>   C ── V ──>   ── V ──>     C      C: critical path, V alone, then the diagonal
+//!                                       U            U            U      U: update, L and V, as soon as there is room
+//!                                                                        F: forwarding, L and V, before C begins
+//! ```
+//!
+//! With several rank blocks of V the sweep of each follows the one before over the same L, some panels behind; a task of kind
+//! I inverts each diagonal block that the sweep before has left. In the list each task stands behind all that it waits for,
+//! and thread blocks take tasks in this order: whoever waits, waits for one that has begun.
 
-/// Panels of a group of rows.
-pub(super) const GROUP: usize = 2;
+/// Panels of a row block.
+pub(super) const ROW_BLOCK_PANELS: usize = 2;
 
-/// What is done with a group of rows: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
+/// What a task does with a row block: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
 /// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Kind {
-    /// Through a stretch of panels, L and V, which is given on to the next.
-    Carries = 0,
-    /// The inverse of a diagonal block as the sweep before leaves it.
-    Inverts = 1,
-    /// With V alone from a stretch on to the diagonal, and through it.
-    Leads = 2,
-    /// Through a stretch of panels behind who leads.
-    Follows = 3,
+    /// Takes L and V through a panel range, and V on to the next.
+    Forwarding = 0,
+    /// Inverts a diagonal block as the sweep before has left it.
+    Inverting = 1,
+    /// Takes V alone from a panel range on to the diagonal blocks of the row block, and through those.
+    CriticalPath = 2,
+    /// Takes L and V through a panel range behind the task on the critical path.
+    Update = 3,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Task {
+    /// The rank block, or the sweep over it.
     sweep: usize,
-    group: usize,
-    /// Or, where it inverts, which of the group's diagonal blocks.
-    stretch: usize,
+    row_block: usize,
+    /// Or, where it inverts, which of the row block's diagonal blocks.
+    range: usize,
     kind: Kind,
 }
 
 /// A sweep is so many panels behind the one before over the same L: what it takes from a panel of the one to the same of
 /// the other.
-const BEHIND: usize = 24;
+const SWEEP_DISTANCE: usize = 24;
 
 impl Task {
     /// As the kernel takes it.
     fn word(self) -> i32 {
-        debug_assert!(self.sweep < 16 && self.group < 1 << 14 && self.stretch < 1 << 12);
-        ((self.group | self.stretch << 14 | self.sweep << 26 | (self.kind as usize) << 30) as u32)
+        debug_assert!(self.sweep < 16 && self.row_block < 1 << 14 && self.range < 1 << 12);
+        ((self.row_block | self.range << 14 | self.sweep << 26 | (self.kind as usize) << 30) as u32)
             .cast_signed()
     }
 }
 
-/// How the rows of a factor are cut up, for launches of one sweep or of several.
+/// How L is partitioned, for launches of one sweep or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cutting {
-    /// Panels of a stretch.
-    width: usize,
-    /// Stretches that a leader begins before its own: so many sixteenths of those that there are, rounded up, and so many
-    /// at most.
+pub(super) struct Partition {
+    /// Panels of a panel range.
+    range_panels: usize,
+    /// Lookahead depth: the panel ranges before its own that a task on the critical path goes through, so many sixteenths of
+    /// those that there are, rounded up, and so many at most.
     sixteenths: usize,
-    reach: usize,
+    depth: usize,
 }
 
-impl Cutting {
+impl Partition {
     /// Measured on an NVIDIA H200. Where there are multiprocessors to spare, the time is that of the panels one after the
-    /// other: rows are cut finely, and all of the way is led. Where there are not, V alone and a stretch's beginning are work
-    /// beside: half of the multiprocessors lead.
-    pub fn new(order_panels: usize, together: bool, multiprocessors: usize) -> Self {
-        let groups = order_panels.div_ceil(GROUP);
-        if together {
-            let (width, reach) = match groups {
+    /// other: ranges are short, and the critical path goes all of the way ahead. Where there are not, V alone and the
+    /// beginning of a range are work beside: half of the multiprocessors are on the critical path.
+    pub fn new(order_panels: usize, several: bool, multiprocessors: usize) -> Self {
+        let row_blocks = order_panels.div_ceil(ROW_BLOCK_PANELS);
+        if several {
+            let (range_panels, depth) = match row_blocks {
                 ..=16 => (4, 2),
                 17..=32 => (8, 2),
                 _ => (8, 1),
             };
-            return Self { width, sixteenths: 16, reach };
+            return Self { range_panels, sixteenths: 16, depth };
         }
-        let width = match groups {
+        let range_panels = match row_blocks {
             ..=4 => 2,
             5..=8 => 4,
-            _ if 4 * groups <= multiprocessors => 8,
+            _ if 4 * row_blocks <= multiprocessors => 8,
             _ => 16,
         };
-        let sixteenths = (8 * multiprocessors / groups.max(1)).clamp(2, 16);
-        Self { width, sixteenths, reach: usize::MAX }
+        let sixteenths = (8 * multiprocessors / row_blocks.max(1)).clamp(2, 16);
+        Self { range_panels, sixteenths, depth: usize::MAX }
     }
 }
 
@@ -80,20 +100,23 @@ impl Cutting {
 pub(super) struct Schedule {
     panels: usize,
     sweeps: usize,
-    cutting: Cutting,
+    partition: Partition,
 }
 
 impl Schedule {
-    pub fn new(panels: usize, sweeps: usize, cutting: Cutting) -> Self {
-        // What the order below, and leaders, rest on.
-        debug_assert!(cutting.width.is_multiple_of(GROUP) && cutting.width <= BEHIND);
-        debug_assert!(cutting.sixteenths > 0 && cutting.reach > 0 && sweeps > 0);
-        Self { panels, sweeps, cutting }
+    pub fn new(panels: usize, sweeps: usize, partition: Partition) -> Self {
+        // What the order below, and the critical path, rest on.
+        debug_assert!(
+            partition.range_panels.is_multiple_of(ROW_BLOCK_PANELS)
+                && partition.range_panels <= SWEEP_DISTANCE
+        );
+        debug_assert!(partition.sixteenths > 0 && partition.depth > 0 && sweeps > 0);
+        Self { panels, sweeps, partition }
     }
 
     /// How many tasks.
     pub fn len(self) -> usize {
-        self.sweeps * (0..self.groups()).map(|group| self.own(group) + 2).sum::<usize>()
+        self.sweeps * (0..self.row_blocks()).map(|row_block| self.own(row_block) + 2).sum::<usize>()
             + (self.sweeps - 1) * self.panels
     }
 
@@ -105,13 +128,16 @@ impl Schedule {
         self.sweeps
     }
 
-    pub fn width(self) -> usize {
-        self.cutting.width
+    pub fn range_panels(self) -> usize {
+        self.partition.range_panels
     }
 
-    /// For V of a group between stretches.
-    pub fn places(self) -> usize {
-        (0..self.groups()).map(|group| self.own(group) - self.first(group) + 1).max().unwrap_or(1)
+    /// Places for V of a row block between ranges.
+    pub fn v_slots(self) -> usize {
+        (0..self.row_blocks())
+            .map(|row_block| self.own(row_block) - self.first(row_block) + 1)
+            .max()
+            .unwrap_or(1)
     }
 
     /// The tasks as the kernel takes them, in an order in which each is behind all that it waits for.
@@ -119,50 +145,54 @@ impl Schedule {
         self.tasks().into_iter().map(Task::word)
     }
 
-    fn groups(self) -> usize {
-        self.panels.div_ceil(GROUP)
+    fn row_blocks(self) -> usize {
+        self.panels.div_ceil(ROW_BLOCK_PANELS)
     }
 
-    /// The stretch of a group's own panels.
-    fn own(self, group: usize) -> usize {
-        group * GROUP / self.cutting.width
+    /// The range of a row block's own panels.
+    fn own(self, row_block: usize) -> usize {
+        row_block * ROW_BLOCK_PANELS / self.partition.range_panels
     }
 
-    /// The stretch where who leads a group begins.
-    fn first(self, group: usize) -> usize {
-        let own = self.own(group);
-        own - (own * self.cutting.sixteenths).div_ceil(16).min(self.cutting.reach)
+    /// The range where the task of a row block on the critical path begins.
+    fn first(self, row_block: usize) -> usize {
+        let own = self.own(row_block);
+        own - (own * self.partition.sixteenths).div_ceil(16).min(self.partition.depth)
     }
 
     fn tasks(self) -> Vec<Task> {
-        // When a task is wanted, in panels that are placed by then.
+        // When a task is wanted, in panels that are published by then.
         let mut tasks = Vec::with_capacity(self.len());
-        // When the last tasks of a group begin, in the sweep before.
-        let mut begun = vec![0; self.groups()];
+        // When the last tasks of a row block begin, in the sweep before.
+        let mut begun = vec![0; self.row_blocks()];
         for sweep in 0..self.sweeps {
-            let shift = BEHIND * sweep;
-            let mut leads = 0;
-            for group in 0..self.groups() {
-                let mut add = |time, stretch, kind| tasks.push((time, Task { sweep, group, stretch, kind }));
-                let blocks = if sweep > 0 { GROUP.min(self.panels - group * GROUP) } else { 0 };
-                (0..blocks).for_each(|block| add(begun[group], block, Kind::Inverts));
-                let (own, first) = (self.own(group), self.first(group));
-                // Who leads needs two thirds of the time that the panels do.
-                let way = group * GROUP - first * self.cutting.width;
-                let begins = (group * GROUP - 2 * way / 3)
-                    .saturating_sub(self.cutting.width)
-                    .max(first * self.cutting.width);
-                leads = leads.max(begins + shift).max(begun[group]);
-                add(leads, first, Kind::Leads);
-                for stretch in 0..=own {
-                    let time = (stretch + 1) * self.cutting.width + shift;
-                    if stretch < first {
-                        add(time, stretch, Kind::Carries);
+            let shift = SWEEP_DISTANCE * sweep;
+            let mut critical = 0;
+            for row_block in 0..self.row_blocks() {
+                let mut add = |time, range, kind| tasks.push((time, Task { sweep, row_block, range, kind }));
+                let blocks = if sweep > 0 {
+                    ROW_BLOCK_PANELS.min(self.panels - row_block * ROW_BLOCK_PANELS)
+                } else {
+                    0
+                };
+                (0..blocks).for_each(|block| add(begun[row_block], block, Kind::Inverting));
+                let (own, first) = (self.own(row_block), self.first(row_block));
+                // V alone needs two thirds of the time that the panels do.
+                let way = row_block * ROW_BLOCK_PANELS - first * self.partition.range_panels;
+                let begins = (row_block * ROW_BLOCK_PANELS - 2 * way / 3)
+                    .saturating_sub(self.partition.range_panels)
+                    .max(first * self.partition.range_panels);
+                critical = critical.max(begins + shift).max(begun[row_block]);
+                add(critical, first, Kind::CriticalPath);
+                for range in 0..=own {
+                    let time = (range + 1) * self.partition.range_panels + shift;
+                    if range < first {
+                        add(time, range, Kind::Forwarding);
                     } else {
-                        add(time.max(leads), stretch, Kind::Follows);
+                        add(time.max(critical), range, Kind::Update);
                     }
                 }
-                begun[group] = leads.max((own + 1) * self.cutting.width + shift);
+                begun[row_block] = critical.max((own + 1) * self.partition.range_panels + shift);
             }
         }
         tasks.sort_by_key(|&(time, task)| (time, task.sweep, task.kind));
@@ -175,42 +205,51 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// What a task waits for, as task.cuh and flow.cuh have it.
+    /// What a task waits for, as the kernel has it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
-        let Task { sweep, group, stretch, kind } = task;
-        let follower = |sweep: usize, stretch: usize| {
-            let kind = if stretch < of.first(group) { Kind::Carries } else { Kind::Follows };
-            Task { sweep, group, stretch, kind }
+        let Task { sweep, row_block, range, kind } = task;
+        let behind = |sweep: usize, range: usize| {
+            let kind = if range < of.first(row_block) { Kind::Forwarding } else { Kind::Update };
+            Task { sweep, row_block, range, kind }
         };
-        let leader = |group: usize| Task { sweep, group, stretch: of.first(group), kind: Kind::Leads };
+        let critical = |row_block: usize| Task {
+            sweep,
+            row_block,
+            range: of.first(row_block),
+            kind: Kind::CriticalPath,
+        };
         let before = sweep.checked_sub(1);
         let mut awaited = Vec::new();
-        if kind == Kind::Inverts {
-            awaited.extend(before.map(|before| follower(before, of.own(group))));
+        if kind == Kind::Inverting {
+            awaited.extend(before.map(|before| behind(before, of.own(row_block))));
             return awaited;
         }
         // V.
-        if stretch > of.first(group) {
-            awaited.push(leader(group));
-        } else if stretch > 0 {
-            awaited.push(follower(sweep, stretch - 1));
+        if range > of.first(row_block) {
+            awaited.push(critical(row_block));
+        } else if range > 0 {
+            awaited.push(behind(sweep, range - 1));
         }
         // L of the sweep before.
         if let Some(before) = before {
-            let last = if kind == Kind::Leads { of.own(group) } else { stretch };
-            awaited.extend((stretch..=last).map(|stretch| follower(before, stretch)));
+            let last = if kind == Kind::CriticalPath { of.own(row_block) } else { range };
+            awaited.extend((range..=last).map(|range| behind(before, range)));
         }
         // The panels, and who reads the L that is to be written.
-        let panels = stretch * of.cutting.width / GROUP..(stretch + 1) * of.cutting.width / GROUP;
+        let panels = range * of.partition.range_panels / ROW_BLOCK_PANELS
+            ..(range + 1) * of.partition.range_panels / ROW_BLOCK_PANELS;
         match kind {
-            Kind::Leads => {
-                awaited.extend((panels.start..group).map(leader));
-                let blocks = before.map_or(0, |_| GROUP.min(of.panels - group * GROUP));
-                let inverter = |block| Task { sweep, group, stretch: block, kind: Kind::Inverts };
+            Kind::CriticalPath => {
+                awaited.extend((panels.start..row_block).map(critical));
+                let blocks =
+                    before.map_or(0, |_| ROW_BLOCK_PANELS.min(of.panels - row_block * ROW_BLOCK_PANELS));
+                let inverter = |block| Task { sweep, row_block, range: block, kind: Kind::Inverting };
                 awaited.extend((0..blocks).map(inverter));
             }
-            Kind::Follows => awaited.extend(panels.filter(|&other| other < group).chain([group]).map(leader)),
-            _ => awaited.extend(panels.map(leader)),
+            Kind::Update => {
+                awaited.extend(panels.filter(|&other| other < row_block).chain([row_block]).map(critical))
+            }
+            _ => awaited.extend(panels.map(critical)),
         }
         awaited
     }
@@ -233,16 +272,16 @@ mod tests {
         for panels in [1, 2, 7, 8, 17, 33, 64, 65, 150, 300] {
             for multiprocessors in [1, 4, 20, 108, 132] {
                 for sweeps in [1, 2, 16] {
-                    let cutting = Cutting::new(panels, sweeps > 1, multiprocessors);
-                    is_in_order(Schedule::new(panels, sweeps, cutting));
+                    let partition = Partition::new(panels, sweeps > 1, multiprocessors);
+                    is_in_order(Schedule::new(panels, sweeps, partition));
                     // V that begins late.
-                    is_in_order(Schedule::new(panels.div_ceil(2), sweeps, cutting));
+                    is_in_order(Schedule::new(panels.div_ceil(2), sweeps, partition));
                 }
             }
         }
-        for (panels, sweeps, width) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 24), (33, 2, 16)] {
-            for (sixteenths, reach) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
-                is_in_order(Schedule::new(panels, sweeps, Cutting { width, sixteenths, reach }));
+        for (panels, sweeps, range_panels) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 24), (33, 2, 16)] {
+            for (sixteenths, depth) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
+                is_in_order(Schedule::new(panels, sweeps, Partition { range_panels, sixteenths, depth }));
             }
         }
     }

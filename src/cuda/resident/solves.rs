@@ -13,11 +13,11 @@ use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 
 /// Right-hand sides that a block of threads takes.
-const TOGETHER: usize = 8;
+const RHS_OF_BLOCK: usize = 8;
 
 /// `solve.cu` for one scalar type.
 pub(super) struct SolveSteps<T> {
-    /// For one right-hand side, and for [`TOGETHER`].
+    /// For one right-hand side, and for [`RHS_OF_BLOCK`].
     forward: [Function; 2],
     backward: [Function; 2],
     scalar: PhantomData<T>,
@@ -43,8 +43,8 @@ impl<T: Scalar> SolveSteps<T> {
             Function::load(&module, &format!("solve_{way}_{together}_{}", T::TYPE_NAME))
         };
         Ok(Self {
-            forward: [function("forward", 1)?, function("forward", TOGETHER)?],
-            backward: [function("backward", 1)?, function("backward", TOGETHER)?],
+            forward: [function("forward", 1)?, function("forward", RHS_OF_BLOCK)?],
+            backward: [function("backward", 1)?, function("backward", RHS_OF_BLOCK)?],
             scalar: PhantomData,
         })
     }
@@ -73,7 +73,7 @@ impl<T: Scalar> SolveSteps<T> {
         };
         let (function, groups) = match count {
             1 => (&functions[0], 1),
-            _ => (&functions[1], count.div_ceil(TOGETHER)),
+            _ => (&functions[1], count.div_ceil(RHS_OF_BLOCK)),
         };
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
         let (mut from, mut to) = (system.from.address(), system.to.address());

@@ -1,6 +1,6 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
-use super::schedule::{GROUP, Schedule};
+use super::schedule::{ROW_BLOCK_PANELS, Schedule};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceSlice, Pinned};
@@ -14,17 +14,18 @@ use core::marker::PhantomData;
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
-pub(super) const V_COLS: usize = 16;
+pub(super) const RANK_BLOCK: usize = 16;
 /// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
-const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
+const STAGED: usize = 2 * PANEL_COLS * RANK_BLOCK + 72 * 32 + 2;
 /// Scalars of a panel's record: with a frame, G, and what there is to tell of them.
-pub(super) const RECORD: usize = STAGED + 14 + 2 * V_COLS * V_COLS + 16;
+pub(super) const RECORD: usize = STAGED + 14 + 2 * RANK_BLOCK * RANK_BLOCK + 16;
 
 /// Threads of a block.
 pub(super) const THREADS: usize = 256;
 /// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
 /// them records.
-const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + 2 * PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
+const SHARED_BYTES: usize =
+    (ROW_BLOCK_PANELS * (PANEL_COLS + RANK_BLOCK) + 2 * PANEL_COLS + RANK_BLOCK) * 20 * size_of::<f64>();
 const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
 const STAGED_BYTES: usize = STAGED * size_of::<f64>();
 
@@ -38,7 +39,7 @@ pub(super) struct Steps<T> {
 }
 
 /// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
-/// row on, 16 columns for each sweep; and what is kept of each panel. As `panel.cuh` has it.
+/// row on, 16 columns for each sweep; and what is saved_v of each panel. As `panel.cuh` has it.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
@@ -50,12 +51,12 @@ pub(super) struct Sweeps<'a, T> {
     pub refine: DeviceSlice<'a, i32>,
     /// All bits ones at first.
     pub records: DeviceSlice<'a, f64>,
-    pub kept: DeviceSlice<'a, f64>,
+    pub saved_v: DeviceSlice<'a, f64>,
     /// In host memory, of all columns of L.
     pub pivots: &'a Pinned<T>,
     pub status: &'a Pinned<i32>,
     /// Zeros at first.
-    pub marks: DeviceSlice<'a, i32>,
+    pub flags: DeviceSlice<'a, i32>,
     pub n: usize,
     /// The number of the first column.
     pub number: usize,
@@ -80,29 +81,29 @@ struct Arguments {
     records: u64,
     pivots: u64,
     status: u64,
-    kept: u64,
-    marks: u64,
+    saved_v: u64,
+    flags: u64,
     before: u64,
     n: c_longlong,
     number: c_longlong,
     sign: f64,
     plus: c_int,
-    width: c_int,
-    places: c_int,
+    range_panels: c_int,
+    v_slots: c_int,
     tasks: u64,
 }
 
-/// Marks that the sweeps of a schedule take: the number of blocks that have begun, and for each sweep one for each panel
-/// and two for each group of rows and stretch.
-pub(super) fn marks(schedule: Schedule) -> usize {
+/// Flags that the sweeps of a schedule take: the number of blocks that have begun, and for each sweep one for each panel
+/// and two for each row block and panel range.
+pub(super) fn flags(schedule: Schedule) -> usize {
     let (panels, sweeps) = (schedule.panels(), schedule.sweeps());
-    1 + sweeps * (panels + 2 * panels.div_ceil(GROUP) * panels.div_ceil(schedule.width()))
+    1 + sweeps * (panels + 2 * panels.div_ceil(ROW_BLOCK_PANELS) * panels.div_ceil(schedule.range_panels()))
 }
 
-/// Scalars of V between stretches that they take.
-pub(super) fn kept(schedule: Schedule) -> usize {
-    let groups = schedule.sweeps() * schedule.panels().div_ceil(GROUP);
-    groups * schedule.places() * GROUP * PANEL_COLS * V_COLS
+/// Scalars of V between panel ranges that they take.
+pub(super) fn saved_v(schedule: Schedule) -> usize {
+    let row_blocks = schedule.sweeps() * schedule.panels().div_ceil(ROW_BLOCK_PANELS);
+    row_blocks * schedule.v_slots() * ROW_BLOCK_PANELS * PANEL_COLS * RANK_BLOCK
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
@@ -112,13 +113,15 @@ impl<T: Scalar> Sweeps<'_, T> {
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let end = (V_COLS * sweeps - 1) * self.v_stride + self.n;
+        let end = (RANK_BLOCK * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * RECORD);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
-        debug_assert!(self.marks.len() >= marks(self.schedule) && self.kept.len() >= kept(self.schedule));
+        debug_assert!(
+            self.flags.len() >= flags(self.schedule) && self.saved_v.len() >= saved_v(self.schedule)
+        );
         Arguments {
             from: self.from.address(),
             to: self.to.address(),
@@ -130,16 +133,16 @@ impl<T: Scalar> Sweeps<'_, T> {
             records: self.records.address(),
             pivots: self.pivots.address(self.number),
             status: self.status.address(0),
-            kept: self.kept.address(),
-            marks: self.marks.address(),
+            saved_v: self.saved_v.address(),
+            flags: self.flags.address(),
             // The kernel sets this and the sign for each sweep.
             before: 0,
             n: self.n as c_longlong,
             number: self.number as c_longlong,
             sign: 0.0,
             plus: self.plus as c_int,
-            width: self.schedule.width() as c_int,
-            places: self.schedule.places() as c_int,
+            range_panels: self.schedule.range_panels() as c_int,
+            v_slots: self.schedule.v_slots() as c_int,
             tasks: self.tasks.address(),
         }
     }
@@ -147,7 +150,9 @@ impl<T: Scalar> Sweeps<'_, T> {
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let front = SHARED_BYTES.max(INVERTING_BYTES).max(GROUP * PANEL_COLS * PANEL_COLS * size_of::<T>());
+        let front = SHARED_BYTES
+            .max(INVERTING_BYTES)
+            .max(ROW_BLOCK_PANELS * PANEL_COLS * PANEL_COLS * size_of::<T>());
         let slots = (device.shared_bytes()?.saturating_sub(front) / STAGED_BYTES).clamp(1, 3);
         let shared_bytes = front + slots * STAGED_BYTES;
         let module = device.module(SWEEP.on(device))?;
@@ -159,7 +164,7 @@ impl<T: Scalar> Steps<T> {
         })
     }
 
-    /// Enqueues records and marks as sweeps need them.
+    /// Enqueues records and flags as sweeps need them.
     ///
     /// # Safety
     /// Until it is done, the memory lives and nothing but the stream uses it.
@@ -167,16 +172,16 @@ impl<T: Scalar> Steps<T> {
         &self,
         stream: &Stream,
         records: DeviceSlice<'_, f64>,
-        marks: DeviceSlice<'_, i32>,
+        flags: DeviceSlice<'_, i32>,
     ) -> Result<(), Error> {
         // SAFETY: forwarded to the caller.
         unsafe {
-            stream.clear(marks)?;
+            stream.clear(flags)?;
             stream.fill(records, u8::MAX)
         }
     }
 
-    /// Enqueues the sweeps. Their inverses are there, and records and marks as [`reset`](Self::reset) leaves them.
+    /// Enqueues the sweeps. Their inverses are there, and records and flags as [`reset`](Self::reset) leaves them.
     ///
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.

@@ -17,7 +17,7 @@ use core::ops::Range;
 use faer::MatMut;
 
 /// Right-hand sides that go together: the second extent of a grid is at most 65535.
-const TOGETHER: usize = 4096;
+const RHS_AT_ONCE: usize = 4096;
 
 /// What it takes beside L and its inverses, kept between calls.
 pub(super) struct Systems<T> {
@@ -55,9 +55,9 @@ impl<T: Scalar> Systems<T> {
         mut rhs: MatMut<'_, T>,
     ) -> Result<(), Error> {
         let count = rhs.ncols();
-        let kept = (count > TOGETHER).then(|| rhs.to_owned());
-        for first in (0..count).step_by(TOGETHER) {
-            let columns = first..count.min(first + TOGETHER);
+        let kept = (count > RHS_AT_ONCE).then(|| rhs.to_owned());
+        for first in (0..count).step_by(RHS_AT_ONCE) {
+            let columns = first..count.min(first + RHS_AT_ONCE);
             if let Err(error) = self.some((l, inverses), sides, rhs.as_mut(), columns) {
                 if let Some(kept) = kept {
                     rhs.copy_from(kept);
@@ -116,7 +116,7 @@ impl<T: Scalar> Systems<T> {
         let (order, cols) = rhs.shape();
         let (at, stride) = rhs.slice();
         let Self { steps, stream, on_device, take, device, .. } = self;
-        let on_device = room(on_device, device, order * cols.min(TOGETHER))?;
+        let on_device = room(on_device, device, order * cols.min(RHS_AT_ONCE))?;
         let take = Take::ready(take, device, cols)?;
         let mut copy = |from, to, shape, targets: &mut dyn Iterator<Item = Option<(usize, T)>>| {
             // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
@@ -127,8 +127,8 @@ impl<T: Scalar> Systems<T> {
         if let Some((column, row)) = copy(there, there, (order, cols), &mut iter::repeat(None))? {
             return Err(Error::NonFinite { argument: "rhs", row, column });
         }
-        for first in (0..cols).step_by(TOGETHER) {
-            let count = TOGETHER.min(cols - first);
+        for first in (0..cols).step_by(RHS_AT_ONCE) {
+            let count = RHS_AT_ONCE.min(cols - first);
             let there = (at.part(first * stride..at.len()), stride);
             let each = || (0..count).map(|column| Some((column, T::ONE)));
             let work = (on_device[0].slice(0..order * count), order);

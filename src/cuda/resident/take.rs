@@ -131,7 +131,7 @@ impl<T: Scalar> Take<T> {
         const THREADS: usize = 256;
         const ROWS_OF_BLOCK: usize = 4 * THREADS;
         /// The second extent of a grid is less than twice as many.
-        const TOGETHER: usize = 1 << 15;
+        const COLUMNS_OF_LAUNCH: usize = 1 << 15;
         let all = 0..cols;
         // SAFETY: the memory is this stream's until it has been waited for; the kernel gets eight arguments of its types.
         unsafe {
@@ -143,8 +143,8 @@ impl<T: Scalar> Take<T> {
                 stream.upload(&self.scale.0, new.clone(), self.scale.1.slice(new.clone()))?;
                 stream.upload(&self.place.0, new.clone(), self.place.1.slice(new))?;
             }
-            for first in all.step_by(TOGETHER).filter(|_| rows > 0) {
-                let some = first..cols.min(first + TOGETHER);
+            for first in all.step_by(COLUMNS_OF_LAUNCH).filter(|_| rows > 0) {
+                let some = first..cols.min(first + COLUMNS_OF_LAUNCH);
                 let mut source = from.part(first * from_stride..from.len()).address();
                 let (mut target, mut facts) =
                     (to.address(), self.facts.0.slice(FACTS * first..FACTS * cols).address());

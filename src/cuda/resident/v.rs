@@ -1,6 +1,6 @@
 //! V diag(√|w|) on the device, in rank blocks, and its way there.
 
-use super::steps::{PANEL_COLS, V_COLS};
+use super::steps::{PANEL_COLS, RANK_BLOCK};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;
@@ -138,5 +138,5 @@ impl<T: Scalar> StagedV<T> {
 
 /// Rank blocks are of as many columns as a sweep takes.
 pub(super) fn rank_blocks<T: Scalar>(signed: &Signed<T>) -> RankBlocks {
-    signed.blocks(V_COLS)
+    signed.blocks(RANK_BLOCK)
 }
