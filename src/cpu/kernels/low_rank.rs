@@ -86,8 +86,8 @@ impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
 
 /// What becomes of the new L.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Write {
-    Nowhere,
+pub(crate) enum Store {
+    Skip,
     Memory,
     /// Past the caches.
     Stream,
@@ -96,7 +96,7 @@ pub(crate) enum Write {
 /// Applies consecutive columns to RV registers of rows of L, from `tile` on, and of the K columns of V.
 ///
 /// # Safety
-/// The real rows of `tile`, over these columns of L and K of V, must be readable and writable as `write`
+/// The real rows of `tile`, over these columns of L and K of V, must be readable and writable as `store`
 /// says, and nobody else may use them meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn apply<
@@ -111,7 +111,7 @@ pub(crate) unsafe fn apply<
     rows: A,
     columns: &[Column<T, K, P>],
     tile: Tile<T>,
-    write: Write,
+    store: Store,
 ) {
     let lanes = T::lanes::<S>();
     let (mut src, mut dst) = (tile.src, tile.dst);
@@ -138,10 +138,10 @@ pub(crate) unsafe fn apply<
                 column.reflect(simd, P..K, &mut p, &mut v);
             }
             for i in 0..RV {
-                match write {
-                    Write::Nowhere => {}
-                    Write::Memory => rows.store(simd, i, dst.add(i * lanes), p[i]),
-                    Write::Stream => stream(dst.add(i * lanes), p[i]),
+                match store {
+                    Store::Skip => {}
+                    Store::Memory => rows.store(simd, i, dst.add(i * lanes), p[i]),
+                    Store::Stream => stream(dst.add(i * lanes), p[i]),
                 }
             }
             src = src.wrapping_offset(tile.src_stride);

@@ -3,7 +3,7 @@
 use super::apply::{Full, Masked, apply};
 use super::diagonal::diagonal;
 use super::job::{Chain, Job};
-use super::low_rank::{Column, Write, apply as apply_columns};
+use super::low_rank::{Column, Store, apply as apply_columns};
 use super::rank_one::RankOne;
 use super::scratch::Scratch;
 use super::shape::{LOW_RANK_PANEL_COLS, MAX_LANES, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
@@ -188,30 +188,30 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         }
         let columns = &columns[..cols];
         let (whole, ragged) = self.split(rows);
-        let write = match (job.l.dst.is_null(), job.stream) {
-            (true, _) => Write::Nowhere,
-            (false, false) => Write::Memory,
-            (false, true) => Write::Stream,
+        let store = match (job.l.dst.is_null(), job.stream) {
+            (true, _) => Store::Skip,
+            (false, false) => Store::Memory,
+            (false, true) => Store::Stream,
         };
         // SAFETY: forwarded to the caller, for all rows of whole tiles; masks keep to rows `inside`.
         unsafe {
-            match write {
-                Write::Nowhere => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Nowhere),
-                Write::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Memory),
-                Write::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Write::Stream),
+            match store {
+                Store::Skip => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Skip),
+                Store::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Memory),
+                Store::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Stream),
             }
-            let write = if write == Write::Stream { Write::Memory } else { write };
+            let store = if store == Store::Stream { Store::Memory } else { store };
             for (tile, inside) in ragged {
                 for (row, rows) in self.registers(inside) {
                     let (mask, at) =
                         (Masked([T::mask(simd, rows.start, rows.end)]), job.tile(tile, row, first));
-                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, write);
+                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, store);
                 }
             }
         }
     }
 
-    /// `columns`, of which the first is column `first` of L, applied to whole tiles. `write` should be a
+    /// `columns`, of which the first is column `first` of L, applied to whole tiles. `store` should be a
     /// constant.
     ///
     /// # Safety
@@ -222,14 +222,14 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
         columns: &[Column<T, K, P>],
         tiles: Range<usize>,
         first: usize,
-        write: Write,
+        store: Store,
     ) {
         for tile in tiles {
             // SAFETY: forwarded to the caller.
             unsafe {
                 let mut at = self.job.tile(tile, 0, first);
                 at.ahead = if self.job.large { TILES_AHEAD * self.job.v.tile } else { 0 };
-                apply_columns::<T, S, _, RV, K, P>(self.simd, Full, columns, at, write);
+                apply_columns::<T, S, _, RV, K, P>(self.simd, Full, columns, at, store);
             }
         }
     }
