@@ -11,7 +11,7 @@
 
 use cholupdate_bench::csv::{Line, read};
 use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
-use cholupdate_bench::settings::from_the_root;
+use cholupdate_bench::settings::{from_the_root, testing};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     from_the_root();
     let mut paths: Vec<PathBuf> =
         env::args().skip(1).filter(|argument| !argument.starts_with("--")).map(PathBuf::from).collect();
-    if env::args().any(|argument| argument == "--test") {
+    if testing() {
         return Ok(());
     }
     if paths.is_empty() {
@@ -96,9 +96,14 @@ fn curves(lines: &[&Line]) -> Vec<Curve> {
     for (color, (method, threads)) in names.iter().enumerate() {
         let own = lines.iter().filter(|line| (&*line.method, line.threads) == (*method, *threads));
         let points = sorted(own.map(|line| (line.order as f64, rate(line, line.seconds))).collect());
+        let method = match *method {
+            "this crate" => "cholupdate",
+            "refactor" => "factoring again",
+            method => method,
+        };
         let several = names.iter().any(|(_, other)| other != threads);
         let name = match threads {
-            _ if !several => (*method).to_string(),
+            _ if !several => method.to_string(),
             1 => format!("{method}, 1 thread"),
             _ => format!("{method}, {threads} threads"),
         };

@@ -69,16 +69,21 @@ where
     let positive = |x: f64| x.max(f64::MIN_POSITIVE);
     let values = || chart.curves.iter().flat_map(|curve| &curve.points).map(|(_, x)| positive(*x));
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN_POSITIVE, f64::max));
+    // For the names of the curves, below them.
+    let room = if chart.logarithmic { 0.07 } else { 0.7 };
     let mut context = ChartBuilder::on(area)
         .margin(12)
         .x_label_area_size(42)
         .y_label_area_size(82)
-        .build_cartesian_2d(x, (0.7 * low..2.0 * high).log_scale())?;
+        .build_cartesian_2d(x, (room * low..2.0 * high).log_scale())?;
     context
         .configure_mesh()
         .x_desc(chart.x)
         .y_desc(chart.unit)
         .y_label_formatter(&|x| if (0.1..1e5).contains(x) { format!("{x}") } else { format!("{x:.0e}") })
+        .x_label_formatter(&|x| format!("{}", (1e6 * x).round() / 1e6))
+        .x_labels(6)
+        .max_light_lines(1)
         .label_style(("sans-serif", 15))
         .draw()?;
     for curve in &chart.curves {
