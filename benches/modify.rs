@@ -1,7 +1,14 @@
 //! Updates and downdates against the limits of the machine, against the peers, and against refactorizing.
 //!
-//! `cargo bench` runs criterion on this crate (for its baselines), then one table of everybody by one timer,
-//! then the rank from which refactorizing wins. The environment chooses:
+//! Runs criterion on this crate (for its baselines), then one table of everybody by one timer, then the rank from which
+//! refactorizing wins.
+//!
+//! ```sh
+//! cargo bench -p cholupdate-bench --bench modify                          # says how long it will take
+//! CHOLUPDATE_BENCH=quick cargo bench -p cholupdate-bench --bench modify   # two minutes
+//! ```
+//!
+//! The environment chooses:
 //!
 //! | variable | |
 //! |---|---|
@@ -9,36 +16,22 @@
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_SECTIONS` | some of `criterion,table,crossover` |
 //! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
+//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the cells of the table as CSV, behind what it has |
 //! | `RAYON_NUM_THREADS` | what "all threads" means |
 //!
 //! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them
 //! only its part runs. The binary also runs by itself: `modify-<hash> --bench`.
 
-#[path = "support/competitors.rs"]
-mod competitors;
-#[path = "support/crossover.rs"]
-mod crossover;
-#[path = "support/forecast.rs"]
-mod forecast;
-#[path = "support/limits.rs"]
-mod limits;
-#[path = "support/linpack.rs"]
-mod linpack;
-#[path = "support/measure.rs"]
-mod measure;
-#[path = "support/problem.rs"]
-mod problem;
-#[path = "support/settings.rs"]
-mod settings;
-#[path = "support/table.rs"]
-mod table;
-
-use crate::competitors::{Kind, Team, Verb, modify, ours};
-use crate::limits::{Limits, all_threads};
-use crate::measure::Timer;
-use crate::problem::{Problem, Real};
-use crate::settings::{Cell, Mode, Settings};
-use crate::table::{Row, tables};
+use cholupdate_bench::about::about;
+use cholupdate_bench::competitors::{Kind, Team, Verb, modify, ours};
+use cholupdate_bench::crossover;
+use cholupdate_bench::csv::Csv;
+use cholupdate_bench::forecast;
+use cholupdate_bench::limits::{Limits, all_threads};
+use cholupdate_bench::measure::{Outcome, Timer};
+use cholupdate_bench::problem::{Problem, Real};
+use cholupdate_bench::settings::{Cell, Mode, Settings};
+use cholupdate_bench::table::{Row, tables};
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use std::cell::LazyCell;
 use std::process::ExitCode;
@@ -119,7 +112,7 @@ fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer
                         let mut total = Duration::ZERO;
                         for (_, turn) in (0..calls).flat_map(|call| Verb::BOTH.map(|turn| (call, turn))) {
                             let start = Instant::now();
-                            modify(factor, v.as_ref(), turn);
+                            modify(factor, v.as_ref(), turn).expect("the problem is well posed");
                             let elapsed = start.elapsed().saturating_sub(timer);
                             total += if turn == verb { elapsed } else { Duration::ZERO };
                         }
@@ -166,5 +159,26 @@ fn report(settings: &Settings, rows: &[Row], crossovers: &[String]) {
     if let Some(path) = &settings.markdown {
         let written = std::fs::write(path, format!("{markdown}\n{}\n", crossovers.join("\n\n")));
         written.unwrap_or_else(|error| println!("{path}: {error}"));
+    }
+    let mut csv = Csv::new(settings.csv.as_ref(), &about(None));
+    rows.iter().for_each(|row| add(&mut csv, row));
+    csv.finish();
+}
+
+/// The lines of a cell.
+fn add(csv: &mut Csv, row: &Row) {
+    let Row { scalar, cell, bounds, outcomes } = row;
+    for (kind, outcome) in Kind::ALL.into_iter().zip(outcomes) {
+        if let Outcome::Measured(timings) = outcome {
+            let threads = if kind.team() == Team::One { 1 } else { all_threads() };
+            csv.both(
+                (kind.name(), threads),
+                scalar,
+                (cell.order, cell.rank),
+                timings.map(|timing| timing.seconds),
+                bounds[kind.team() as usize],
+                timings.map(|timing| timing.residual),
+            );
+        }
     }
 }

@@ -6,119 +6,144 @@
 //! `solve` with 1 and with 64 right-hand sides. Without a device it says so and does nothing.
 //! `support/refactor_on_device.py` measures the alternatives on the same device.
 //!
+//! ```sh
+//! cargo bench -p cholupdate-bench --bench resident
+//! ```
+//!
 //! | variable | |
 //! |---|---|
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
+//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the lines as CSV, behind what it has |
 
-#[path = "support/cells.rs"]
-mod cells;
-
-use self::cells::{change, factor, list, measure, measure_calls, residual, testing, var};
+use cholupdate::Cholesky;
 use cholupdate::cuda::{Device, DeviceMatrix, Resident};
 use cholupdate::faer::Scale;
-use cholupdate::{Cholesky, Cpu, Scalar};
-use std::time::{Duration, Instant};
+use cholupdate_bench::about::about;
+use cholupdate_bench::competitors::Verb;
+use cholupdate_bench::csv::Csv;
+use cholupdate_bench::engines::{effort, on_the_cpu, residual, residual_between, time};
+use cholupdate_bench::link;
+use cholupdate_bench::measure::{median, time_calls};
+use cholupdate_bench::problem::{Problem, Real};
+use cholupdate_bench::settings::Settings;
+use std::time::Instant;
 
 /// Columns of an update that outweighs all that there is.
 const HEAVY_RANK: usize = 16;
 
-/// For the samples of a cell.
-const BUDGET: Duration = Duration::from_secs(1);
+/// Seconds for the samples of a cell.
+const BUDGET: u64 = 1;
+
+/// Samples of a `solve`, and of updates that outweigh the matrix.
+const SAMPLES: usize = 5;
+
+struct Bench {
+    settings: Settings,
+    device: Device,
+    ranks: Vec<usize>,
+    /// Bytes of device memory read or written in a second.
+    memory: f64,
+    csv: Csv,
+}
 
 fn main() {
+    let settings = Settings::new();
     let device = match Device::new(0) {
         Ok(device) => device,
         Err(error) => return println!("no device, nothing measured: {error}"),
     };
-    let (orders, ranks) = if testing() {
-        (vec![300], vec![1, 40])
-    } else {
-        (vec![512, 1024, 2048, 4096, 8192, 16384, 32768], vec![1, 4, 16, 64, 256])
-    };
-    let orders = list("CHOLUPDATE_BENCH_N").unwrap_or(orders);
-    let ranks = list("CHOLUPDATE_BENCH_K").unwrap_or(ranks);
-    let types = var("CHOLUPDATE_BENCH_TYPES").unwrap_or("f64,f32".into());
-    println!("{}, {} threads", device.name(), rayon::current_num_threads());
+    let (orders, ranks) = settings.grid(&[512, 1024, 2048, 4096, 8192, 16384, 32768], &[1, 4, 16, 64, 256]);
+    let memory = link::device_memory();
+    println!(
+        "{}, {} threads, device memory {:.2} TB/s read and written",
+        device.name(),
+        rayon::current_num_threads(),
+        memory / 1e12
+    );
+    let csv = Csv::new(settings.csv.as_ref(), &about(Some(device.name())));
+    let mut bench = Bench { settings, device, ranks, memory, csv };
     for order in orders {
-        if types.contains("f64") {
-            cells::<f64>("f64", &device, order, &ranks);
-        }
-        if types.contains("f32") {
-            cells::<f32>("f32", &device, order, &ranks);
-        }
+        bench.cells::<f64>(order);
+        bench.cells::<f32>(order);
     }
+    bench.csv.finish();
 }
 
-fn cells<T: Scalar>(name: &str, device: &Device, order: usize, ranks: &[usize]) {
-    let l = factor::<T>(order);
-    let mut cpu_times = Vec::new();
-    if var("CHOLUPDATE_BENCH_CPU").as_deref() != Some("0") {
-        let mut cpu = Cholesky::from_factor_in(&l, Cpu::default()).expect("a factor");
-        cpu_times = ranks.iter().map(|&rank| measure(&mut cpu, &change(order, rank), BUDGET)).collect();
-    }
-    let mut factor = Cholesky::from_factor_in(&l, Resident::new(device)).expect("a factor");
-    for (at, &rank) in ranks.iter().enumerate() {
-        let v = change::<T>(order, rank);
-        let [up, down] = measure(&mut factor, &v, BUDGET);
-        let there = DeviceMatrix::from_host(device, &v).expect("V on the device");
-        let [there_up, there_down] = measure_calls(BUDGET, |up| match up {
-            true => factor.update(&there.view()),
-            false => factor.downdate(&there.view()),
-        });
-        factor.update(&v).expect("an update");
-        let residual = residual(l.as_ref(), v.as_ref(), factor.to_factor().expect("L").as_ref());
-        factor.downdate(&v).expect("a downdate");
-        print!(
-            "{name} n {order:>5} k {rank:>3} update {:>8.3} ms downdate {:>8.3} ms, V there {:>8.3} / {:>8.3} ms, residual \
-             {residual:.1e}",
-            1e3 * up,
-            1e3 * down,
-            1e3 * there_up,
-            1e3 * there_down,
-        );
-        if let Some([cpu_up, cpu_down]) = cpu_times.get(at) {
-            let (ms_up, ms_down) = (1e3 * cpu_up, 1e3 * cpu_down);
-            print!(", CPU {ms_up:.3} / {ms_down:.3} ms = {:.2} / {:.2} x", cpu_up / up, cpu_down / down);
+impl Bench {
+    fn cells<T: Real>(&mut self, order: usize) {
+        let (name, threads) = (T::NAME, rayon::current_num_threads());
+        if !self.settings.takes(name) {
+            return;
         }
-        println!();
-    }
-    if ranks.contains(&HEAVY_RANK) {
-        heavy(name, &mut factor);
-    }
-    for columns in [1, 64] {
-        let rhs = change::<T>(order, columns);
-        let mut seconds: Vec<_> = (0..5)
-            .map(|_| {
+        let problem = Problem::<T>::from_factor(order);
+        let cpu_times = on_the_cpu(&self.settings, effort(BUDGET), &problem, &self.ranks);
+        let mut factor = Cholesky::from_factor_in(&problem.l, Resident::new(&self.device)).expect("a factor");
+        // L is read, and the new one written.
+        let bound = (order * (order + 1) * size_of::<T>()) as f64 / self.memory;
+        for (at, &rank) in self.ranks.iter().enumerate() {
+            let v = problem.v(rank);
+            let [up, down] = time(effort(BUDGET), &mut factor, v.as_ref());
+            let there = DeviceMatrix::from_host(&self.device, &v).expect("V on the device");
+            let [there_up, there_down] = time_calls(effort(BUDGET), |verb| match verb {
+                Verb::Update => factor.update(&there.view()),
+                Verb::Downdate => factor.downdate(&there.view()),
+            });
+            let residual = residual(&problem, &mut factor, v.as_ref());
+            print!(
+                "{name} n {order:>5} k {rank:>3} update {:>8.3} ms downdate {:>8.3} ms, V there {:>8.3} / {:>8.3} ms, residual \
+                 {residual:.1e}",
+                1e3 * up,
+                1e3 * down,
+                1e3 * there_up,
+                1e3 * there_down,
+            );
+            let mut line = |method, seconds, bound, residual: f64| {
+                self.csv.both((method, threads), name, (order, rank), seconds, bound, [residual; 2]);
+            };
+            line("resident", [up, down], bound, residual);
+            line("resident; V there", [there_up, there_down], bound, residual);
+            if let Some(&[cpu_up, cpu_down]) = cpu_times.get(at) {
+                let (ms_up, ms_down) = (1e3 * cpu_up, 1e3 * cpu_down);
+                print!(", CPU {ms_up:.3} / {ms_down:.3} ms = {:.2} / {:.2} x", cpu_up / up, cpu_down / down);
+                line("CPU", [cpu_up, cpu_down], f64::NAN, f64::NAN);
+            }
+            println!();
+        }
+        if self.ranks.contains(&HEAVY_RANK) {
+            heavy(&problem, &mut factor);
+        }
+        for columns in [1, 64] {
+            let rhs = problem.v(columns);
+            let solve = |_| {
                 let start = Instant::now();
                 factor.solve(&rhs).expect("a solution");
                 start.elapsed().as_secs_f64()
-            })
-            .collect();
-        seconds.sort_by(f64::total_cmp);
-        println!("{name} n {order:>5} solve of {columns:>2} right-hand sides {:>8.3} ms", 1e3 * seconds[2]);
+            };
+            let seconds = median((0..SAMPLES).map(solve).collect());
+            println!("{name} n {order:>5} solve of {columns:>2} right-hand sides {:>8.3} ms", 1e3 * seconds);
+        }
     }
 }
 
-/// Updates that outweigh all that there is a thousand times, so that every panel goes column by column. Each is heavier
-/// than the one before.
-fn heavy<T: Scalar>(name: &str, factor: &mut Cholesky<T, Resident>) {
-    let order = factor.order();
-    let mut v = change::<T>(order, HEAVY_RANK);
+/// Updates that outweigh all that there is a thousand times, so that every panel takes the Householder fallback. Each is
+/// heavier than the one before.
+fn heavy<T: Real>(problem: &Problem<T>, factor: &mut Cholesky<T, Resident>) {
+    let (name, order) = (T::NAME, factor.order());
+    let mut v = problem.v(HEAVY_RANK);
     let mut seconds = Vec::new();
     let mut before = None;
-    for _ in 0..5 {
-        v = &v * Scale(T::from_f64(1e3));
+    for _ in 0..SAMPLES {
+        v = &v * Scale(T::narrow(1e3));
         before = Some(factor.to_factor().expect("L"));
         let start = Instant::now();
         factor.update(&v).expect("an update");
         seconds.push(start.elapsed().as_secs_f64());
     }
-    seconds.sort_by(f64::total_cmp);
     let (before, after) = (before.expect("L"), factor.to_factor().expect("L"));
-    let residual = residual(before.as_ref(), v.as_ref(), after.as_ref());
+    let residual = residual_between(before.as_ref(), v.as_ref(), after.as_ref());
     println!(
         "{name} n {order:>5} k {HEAVY_RANK:>3} heavy update {:>8.3} ms, residual {residual:.1e}",
-        1e3 * seconds[2]
+        1e3 * median(seconds)
     );
 }

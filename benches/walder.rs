@@ -7,28 +7,30 @@
 //! `target/walder`. Without a device it does nothing.
 //!
 //! ```sh
-//! cargo bench --bench walder
+//! cargo bench -p cholupdate-bench --bench walder
 //! ```
 
-#[path = "support/linpack.rs"]
-mod linpack;
-#[path = "support/plot.rs"]
-mod plot;
-
-use crate::linpack::{Work, dchdd, dchud};
-use crate::plot::{Chart, Curve, figure};
 use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::faer::linalg::matmul::matmul;
 use cholupdate::faer::linalg::matmul::triangular::{self, BlockStructure};
 use cholupdate::faer::{Accum, Mat, Par};
-use cholupdate::{Cholesky, Cpu, Engine, Modification};
+use cholupdate::{Cholesky, Cpu, Engine, Error};
+use cholupdate_bench::about::about;
+use cholupdate_bench::competitors::{Verb, modify};
+use cholupdate_bench::linpack::{Work, dchdd, dchud};
+use cholupdate_bench::measure::{Effort, time_calls};
+use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
+use cholupdate_bench::settings::{Mode, Settings, var};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
-use std::{env, fs};
+use std::time::{Duration, Instant};
 
 const SEED: u64 = 2010;
+/// Five samples of an engine.
+const EFFORT: Effort =
+    Effort { budget: Duration::ZERO, at_least: 5, at_most: 5, lone: Duration::MAX, skip: Duration::MAX };
 const METHODS: [&str; 4] = ["LINPACK", "hybrid", "hybrid, his parameters", "CPU, all threads"];
 
 /// Seconds and the largest error of one method at one order.
@@ -39,8 +41,7 @@ struct Point {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let says = |flag| env::args().any(|argument| argument == flag);
-    let testing = says("--test") || !says("--bench");
+    let settings = Settings::new();
     let device = match Device::new(0) {
         Ok(device) => device,
         Err(error) => {
@@ -48,16 +49,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             return Ok(());
         }
     };
-    let orders: Vec<usize> = match env::var("CHOLUPDATE_BENCH_N") {
-        Ok(list) => list.split(',').map(str::parse).collect::<Result<_, _>>()?,
-        Err(_) if testing => vec![100, 200],
-        Err(_) => vec![500, 1000, 2000, 3000, 4000, 5000, 7500, 10_000],
-    };
-    let folder =
-        env::var_os("CHOLUPDATE_WALDER").map_or_else(|| PathBuf::from("target/walder"), PathBuf::from);
+    let testing = settings.mode == Mode::Test;
+    let all: &[_] = if testing { &[100, 200] } else { &[500, 1000, 2000, 3000, 4000, 5000, 7500, 10_000] };
+    let orders = settings.orders.clone().unwrap_or(all.to_vec());
+    let folder = PathBuf::from(var("CHOLUPDATE_WALDER").unwrap_or("target/walder".into()));
     fs::create_dir_all(&folder)?;
-    let threads = rayon::current_num_threads();
-    let about = format!("{}, {threads} threads, cholupdate {}", device.name(), env!("CARGO_PKG_VERSION"));
+    let about = about(Some(device.name()));
     let mut csv = format!("# {about}, seed {SEED}\nk,n,verb,method,seconds,max_error\n");
     for rank in [16, 1] {
         let mut points = Vec::new();
@@ -85,7 +82,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let curve = |verb: usize, method: usize| Curve {
                 name: format!("{}, {}", METHODS[method], ["update", "downdate"][verb]),
                 points: points.iter().map(|(n, cell)| (*n as f64, of(cell[verb][method]))).collect(),
-                dashed: verb == 1,
+                stroke: if verb == 1 { Stroke::Dashed } else { Stroke::Solid },
                 color: method,
             };
             (0..METHODS.len()).flat_map(|method| [curve(0, method), curve(1, method)]).collect::<Vec<_>>()
@@ -95,8 +92,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &folder.join(format!("walder_k{rank}.svg")),
             &title,
             [
-                Chart { x: "n", unit: "seconds", curves: curves(|point| point.seconds) },
-                Chart { x: "n", unit: "max error", curves: curves(|point| point.error) },
+                Chart { x: "n", unit: "seconds", logarithmic: false, curves: curves(|point| point.seconds) },
+                Chart { x: "n", unit: "max error", logarithmic: false, curves: curves(|point| point.error) },
             ],
         )?;
     }
@@ -106,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Update and downdate by each method.
-fn cell(device: &Device, order: usize, rank: usize) -> Result<[[Point; 4]; 2], cholupdate::Error> {
+fn cell(device: &Device, order: usize, rank: usize) -> Result<[[Point; 4]; 2], Error> {
     let mut rng = StdRng::seed_from_u64(SEED + order as u64);
     let b = Mat::<f64>::from_fn(order, order, |_, _| rng.random());
     let v = Mat::<f64>::from_fn(order, rank, |_, _| rng.random());
@@ -117,29 +114,28 @@ fn cell(device: &Device, order: usize, rank: usize) -> Result<[[Point; 4]; 2], c
     matmul(large.as_mut(), Accum::Add, &v, v.transpose(), 1.0, Par::rayon(0));
 
     let mut cell = [[Point { seconds: 0.0, error: 0.0 }; 4]; 2];
-    for (downdate, from, to) in [(false, &small, &large), (true, &large, &small)] {
+    for (verb, from, to) in [(Verb::Update, &small, &large), (Verb::Downdate, &large, &small)] {
         let l = Cholesky::new(from)?.to_factor()?;
-        let verb = usize::from(downdate);
-        cell[verb][0] = by_linpack(&l, &v, downdate, to);
+        let points = &mut cell[verb as usize];
+        points[0] = by_linpack(&l, &v, verb, to);
         let tunings = [Tuning::for_device(device), Tuning::walder()];
-        for (point, tuning) in cell[verb][1..3].iter_mut().zip(tunings) {
-            *point = by_engine(&l, &v, downdate, to, Hybrid::new(device, tuning)?)?;
+        for (point, tuning) in points[1..3].iter_mut().zip(tunings) {
+            *point = by_engine(&l, &v, verb, to, Hybrid::new(device, tuning)?)?;
         }
-        cell[verb][3] = by_engine(&l, &v, downdate, to, Cpu::default())?;
+        points[3] = by_engine(&l, &v, verb, to, Cpu::default())?;
     }
     Ok(cell)
 }
 
-fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, downdate: bool, expected: &Mat<f64>) -> Point {
+fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, verb: Verb, expected: &Mat<f64>) -> Point {
     let mut work = Work::new(l.nrows());
     let columns: Vec<Vec<f64>> = v.col_iter().map(|column| column.iter().copied().collect()).collect();
     let mut new = l.clone();
     let start = Instant::now();
     for x in &columns {
-        if downdate {
-            dchdd(new.as_mut(), x, &mut work).expect("a factor to be left");
-        } else {
-            dchud(new.as_mut(), x, &mut work);
+        match verb {
+            Verb::Update => dchud(new.as_mut(), x, &mut work),
+            Verb::Downdate => dchdd(new.as_mut(), x, &mut work).expect("a factor to be left"),
         }
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -150,25 +146,20 @@ fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, downdate: bool, expected: &Mat<f64>) -
 fn by_engine<E: Engine<f64>>(
     l: &Mat<f64>,
     v: &Mat<f64>,
-    downdate: bool,
+    verb: Verb,
     expected: &Mat<f64>,
     engine: E,
-) -> Result<Point, cholupdate::Error> {
+) -> Result<Point, Error> {
     let mut factor = Cholesky::from_factor_in(l, engine)?;
-    let apply = |factor: &mut Cholesky<f64, E>, downdate| -> Result<Modification<f64>, cholupdate::Error> {
-        if downdate { factor.downdate(v) } else { factor.update(v) }
-    };
-    apply(&mut factor, downdate)?;
+    modify(&mut factor, v.as_ref(), verb)?;
     let error = error(&factor.to_factor()?, expected);
-    let mut seconds = Vec::new();
-    for _ in 0..5 {
-        apply(&mut factor, !downdate)?;
-        let start = Instant::now();
-        apply(&mut factor, downdate)?;
-        seconds.push(start.elapsed().as_secs_f64());
-    }
-    seconds.sort_by(f64::total_cmp);
-    Ok(Point { seconds: seconds[seconds.len() / 2], error })
+    modify(&mut factor, v.as_ref(), verb.undone())?;
+    // The first of a pair is the one that is wanted, whichever of the two it is.
+    let [seconds, _] = time_calls(EFFORT, |turn| {
+        let verb = if turn == Verb::Update { verb } else { verb.undone() };
+        modify(&mut factor, v.as_ref(), verb)
+    });
+    Ok(Point { seconds, error })
 }
 
 /// max |A' − L'L'ᵀ|.

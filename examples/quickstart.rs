@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 const RECORD: &str = include_str!("data/mauna_loa_co2.csv");
 /// Observations from the end of the window to the one that is forecast: a quarter of a year.
 const AHEAD: usize = 13;
+/// Between two lines that say how far the run is.
+const SILENCE: Duration = Duration::from_secs(2);
 /// Observations in a year, for the forecast to compare with.
 const YEAR: usize = 52;
 
@@ -134,7 +136,14 @@ fn slide(record: &[Observation], n: usize) -> Result<Outcome, Error> {
     let probe = Col::from_fn(n, |_| random.random_range(-1.0..1.0));
 
     let mut outcome = Outcome { order: n, ..Outcome::default() };
-    for now in n..record.len() - AHEAD {
+    let steps = n..record.len() - AHEAD;
+    println!("a window of {n} weeks slides over 43 years of weekly measurements");
+    let mut said = Instant::now();
+    for now in steps.clone() {
+        if said.elapsed() > SILENCE {
+            println!("step {} of {}", now - n, steps.len());
+            said = Instant::now();
+        }
         let (p, m) = window.replace(now % n, record[now]);
 
         let start = Instant::now();
@@ -175,7 +184,7 @@ struct Outcome {
 impl Outcome {
     fn print(&mut self) {
         let Self { followed, refactored, forecasts, seasonal, .. } = self;
-        println!("window of {} weeks, {} steps, {AHEAD} observations ahead", self.order, forecasts.errors);
+        println!("{} steps, each with a forecast {AHEAD} weeks ahead", forecasts.errors);
         println!("                       median time of a step   worst residual");
         for (name, way) in [("update and downdate", &mut *followed), ("refactorizing", &mut *refactored)] {
             println!("{name:<22} {:>18.1} us {:>16.1e}", way.median_s() * 1e6, way.worst_residual);

@@ -18,69 +18,86 @@ use cholupdate::{Cholesky, Cpu, Engine, Error};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::error;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Measurements that come and go in a step.
 const RANK: usize = 16;
 const RIDGE: f64 = 1.0;
+/// Between two lines that say how far a run is.
+const SILENCE: Duration = Duration::from_secs(2);
 
-/// A step's measurements: Xᵀ (n × k) and y (k).
-struct Batch {
+/// All measurements, those of the first window first: Xᵀ (n × m) and y (m).
+struct Measurements {
     xt: Mat<f64>,
     y: Col<f64>,
+    /// Measurements in a window: at least twice as many as features.
+    window: usize,
+    steps: usize,
 }
 
-/// All measurements, those of the first window first.
-fn measurements(order: usize, steps: usize) -> Vec<Batch> {
-    let mut rng = StdRng::seed_from_u64(7);
-    let mut theta = Col::from_fn(order, |_| rng.random_range(-1.0..1.0));
-    (0..window(order) + steps)
-        .map(|_| {
-            theta.iter_mut().for_each(|x| *x += rng.random_range(-1e-3..1e-3));
-            let xt = Mat::from_fn(order, RANK, |_, _| rng.random_range(-1.0..1.0));
-            let noise = Col::from_fn(RANK, |_| rng.random_range(-0.1..0.1));
-            Batch { y: xt.transpose() * &theta + noise, xt }
-        })
-        .collect()
-}
-
-/// Steps that a measurement stays: twice as many measurements as features.
-fn window(order: usize) -> usize {
-    (2 * order).div_ceil(RANK)
-}
-
-/// λ I + Xᵀ X and Xᵀ y.
-fn normal_equations(order: usize, batches: &[Batch]) -> (Mat<f64>, Col<f64>) {
-    let mut a = Mat::from_fn(order, order, |i, j| if i == j { RIDGE } else { 0.0 });
-    let mut b = Col::zeros(order);
-    for Batch { xt, y } in batches {
-        a += xt * xt.transpose();
-        b += xt * y;
+impl Measurements {
+    /// Those of a signal that drifts from step to step.
+    fn new(order: usize, steps: usize) -> Self {
+        let mut rng = StdRng::seed_from_u64(7);
+        let window = (2 * order).next_multiple_of(RANK);
+        let count = window + RANK * steps;
+        let mut theta = Col::from_fn(order, |_| rng.random_range(-1.0..1.0));
+        let xt = Mat::from_fn(order, count, |_, _| rng.random_range(-1.0..1.0));
+        let mut y = Col::zeros(count);
+        for measurement in 0..count {
+            if measurement % RANK == 0 {
+                theta.iter_mut().for_each(|x| *x += rng.random_range(-1e-3..1e-3));
+            }
+            y[measurement] = xt.col(measurement).transpose() * &theta + rng.random_range(-0.1..0.1);
+        }
+        Self { xt, y, window, steps }
     }
-    (a, b)
+
+    /// λ I + Xᵀ X and Xᵀ y of a window.
+    fn normal_equations(&self, window: Range<usize>) -> (Mat<f64>, Col<f64>) {
+        let xt = self.xt.subcols(window.start, window.len());
+        let mut a = xt * xt.transpose();
+        (0..a.nrows()).for_each(|i| a[(i, i)] += RIDGE);
+        (a, xt * self.y.subrows(window.start, window.len()))
+    }
+
+    /// Those that come in a step and those that leave: V (n × 2 k), its weights, and the change of Xᵀ y.
+    fn step(&self, step: usize) -> (Mat<f64>, [f64; 2 * RANK], Col<f64>) {
+        let (new, old) = (self.window + step * RANK, step * RANK);
+        let column = |r: usize| if r < RANK { new + r } else { old + r - RANK };
+        let v = Mat::from_fn(self.xt.nrows(), 2 * RANK, |i, r| self.xt[(i, column(r))]);
+        let weights: [f64; 2 * RANK] = std::array::from_fn(|r| if r < RANK { 1.0 } else { -1.0 });
+        let signed = Col::from_fn(2 * RANK, |r| weights[r] * self.y[column(r)]);
+        let change = &v * signed;
+        (v, weights, change)
+    }
 }
 
 /// The last estimate, and the time of a step.
-fn run<E: Engine<f64>>(engine: E, order: usize, batches: &[Batch]) -> Result<(Mat<f64>, Duration), Error> {
-    let window = window(order);
-    let (a, mut b) = normal_equations(order, &batches[..window]);
-    let mut factor = Cholesky::new_in(&a, engine)?;
-    let weights: Vec<f64> = (0..2 * RANK).map(|r| if r < RANK { 1.0 } else { -1.0 }).collect();
-    let mut theta = Mat::zeros(order, 1);
-    let (mut spent, steps) = (Duration::ZERO, batches.len() - window);
+fn run<E: Engine<f64>>(
+    name: &str,
+    engine: E,
+    measurements: &Measurements,
+    (a, b): &(Mat<f64>, Col<f64>),
+) -> Result<(Mat<f64>, Duration), Error> {
+    let mut factor = Cholesky::new_in(a, engine)?;
+    let mut b = b.clone();
+    let mut theta = Mat::zeros(a.nrows(), 1);
+    let (mut spent, mut said) = (Duration::ZERO, Instant::now());
+    let steps = measurements.steps;
     for step in 0..steps {
-        let (new, old) = (&batches[window + step], &batches[step]);
-        let v = Mat::from_fn(
-            order,
-            2 * RANK,
-            |i, r| if r < RANK { new.xt[(i, r)] } else { old.xt[(i, r - RANK)] },
-        );
-        b += &new.xt * &new.y - &old.xt * &old.y;
+        let (v, weights, change) = measurements.step(step);
+        b += change;
         let start = Instant::now();
         factor.modify(&v, &weights)?;
         theta = factor.solve(&b)?;
         // The first step allocates.
         spent += if step == 0 { Duration::ZERO } else { start.elapsed() };
+        if said.elapsed() > SILENCE {
+            println!("{name}: step {step} of {steps}");
+            said = Instant::now();
+        }
     }
     Ok((theta, spent / (steps as u32 - 1).max(1)))
 }
@@ -89,14 +106,18 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<usize>());
     let order = numbers.next().transpose()?.unwrap_or(400).max(1);
     let steps = numbers.next().transpose()?.unwrap_or(100).max(2);
-    let batches = measurements(order, steps);
+    println!("n = {order}, {steps} steps of {RANK} measurements in and {RANK} out");
+    let measurements = Measurements::new(order, steps);
+    let window = measurements.window;
+    println!("{} measurements made; forming A of the first window and of the last", measurements.y.nrows());
+    let first = measurements.normal_equations(0..window);
+    let last = steps * RANK;
+    let (a, b) = measurements.normal_equations(last..last + window);
 
-    let (a, b) = normal_equations(order, &batches[steps..]);
     // The first call starts threads.
     Cholesky::new(&a)?;
     let start = Instant::now();
     let fresh = Cholesky::new(&a)?.solve(&b)?;
-    println!("n = {order}, {steps} steps of {RANK} in and {RANK} out");
     println!("fresh factor, CPU {:>10.3} ms a step", 1e3 * start.elapsed().as_secs_f64());
     let report = |name: &str, outcome: Result<(Mat<f64>, Duration), Error>| -> Result<(), Error> {
         let (theta, step) = outcome?;
@@ -105,12 +126,13 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         assert!(distance < 1e-8, "the estimate has drifted away");
         Ok(())
     };
-    report("Cpu", run(Cpu::default(), order, &batches))?;
+    report("Cpu", run("Cpu", Cpu::default(), &measurements, &first))?;
     match Device::new(0) {
         Ok(device) => {
             let hybrid = Hybrid::new(&device, Tuning::for_device(&device))?;
-            report("cuda::Hybrid", run(hybrid, order, &batches))?;
-            report("cuda::Resident", run(Resident::new(&device), order, &batches))?;
+            report("cuda::Hybrid", run("cuda::Hybrid", hybrid, &measurements, &first))?;
+            let resident = Resident::new(&device);
+            report("cuda::Resident", run("cuda::Resident", resident, &measurements, &first))?;
         }
         Err(error) => println!("without a GPU: {error}"),
     }

@@ -1,10 +1,10 @@
 //! The experiments on initial factors of the systems that this library descends from, on this machine.
 //!
 //! ```sh
-//! cargo bench --bench experiments                          # all, as the originals: 15 repetitions, hours
-//! cargo bench --bench experiments -- --quick               # all, 3 repetitions, orders up to 2500
-//! cargo bench --bench experiments -- table-4.1 figure-5.2  # these
-//! cargo bench --bench experiments -- --up-to 5000 --repetitions 5
+//! cargo bench -p cholupdate-bench --bench experiments                          # all, as the originals: 15 repetitions, hours
+//! cargo bench -p cholupdate-bench --bench experiments -- --quick               # all, 3 repetitions, orders up to 2500
+//! cargo bench -p cholupdate-bench --bench experiments -- table-4.1 figure-5.2  # these
+//! cargo bench -p cholupdate-bench --bench experiments -- --up-to 5000 --repetitions 5
 //! ```
 //!
 //! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Those that need
@@ -12,22 +12,22 @@
 //! the GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
 
 mod plan;
-#[path = "../support/plot.rs"]
-mod plot;
 mod report;
 mod run;
 
 use crate::plan::{Scale, experiments};
-use crate::report::{about, report};
-use crate::run::run;
+use crate::report::report;
+use crate::run::{SEED, run};
 use cholupdate::cuda::Device;
+use cholupdate_bench::about::about;
+use cholupdate_bench::settings::{from_the_root, testing};
 use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let says = |flag| env::args().any(|argument| argument == flag);
-    // Cargo says `--bench` when it measures, and not when it tests.
-    let testing = says("--test") || !says("--bench");
+    from_the_root();
+    let testing = testing();
     let mut scale = match testing {
         true => Scale::TEST,
         false if says("--quick") => Scale::QUICK,
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err(format!("there is no {unknown}, but {}", known.join(", ")).into());
     }
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let about = about(device.as_ref().ok());
+    let about = format!("{}, seed {SEED}", about(device.as_ref().ok().map(Device::name)));
     let mut done = Vec::new();
     for experiment in all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name)) {
         if experiment.cells.is_empty() {

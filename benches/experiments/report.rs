@@ -1,24 +1,11 @@
 //! What is written of an experiment: a line a cell, a CSV, an SVG.
 
 use crate::plan::{BASE, Experiment, Quantity, Type};
-use crate::plot::{Chart, Curve, figure};
-use crate::run::{Row, SEED};
-use cholupdate::cuda::Device;
+use crate::run::Row;
+use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-
-/// Hardware, versions and seed.
-pub fn about(device: Option<&Device>) -> String {
-    let cpu = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split(':').nth(1)?.trim().to_string())
-    });
-    let cpu = cpu.unwrap_or_else(|| std::env::consts::ARCH.to_string());
-    let gpu = device.map_or_else(String::new, |device| format!(", {}", device.name()));
-    let threads = rayon::current_num_threads();
-    format!("{cpu}, {threads} threads{gpu}; cholupdate {}, seed {SEED}", env!("CARGO_PKG_VERSION"))
-}
 
 /// A quantity of a row, if it has one.
 fn quantity(which: Quantity, rows: &[Row], row: &Row) -> Option<f64> {
@@ -78,9 +65,14 @@ pub fn report(out: &Path, experiment: &Experiment, rows: &[Row], about: &str) ->
             let own = rows.iter().filter(|row| row.cell.series == **name);
             let points =
                 own.filter_map(|row| Some((row.cell.x as f64, quantity(which, rows, row)?))).collect();
-            Curve { name: (*name).to_string(), points, dashed: false, color }
+            Curve { name: (*name).to_string(), points, stroke: Stroke::Solid, color }
         };
-        Chart { x: axis, unit: name_of(which), curves: series.iter().enumerate().map(curve).collect() }
+        Chart {
+            x: axis,
+            unit: name_of(which),
+            logarithmic: false,
+            curves: series.iter().enumerate().map(curve).collect(),
+        }
     };
     let title = format!("{title} ({scalar}; {about})");
     figure(&out.join(format!("{name}.svg")), &title, experiment.charts.map(chart))

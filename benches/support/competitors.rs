@@ -7,7 +7,7 @@ use cholupdate::faer::dyn_stack::MemBuffer;
 use cholupdate::faer::linalg::cholesky::llt::update::rank_r_update_clobber;
 use cholupdate::faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use cholupdate::faer::{Accum, Mat, MatRef, Par};
-use cholupdate::{Cholesky, Cpu};
+use cholupdate::{Cholesky, Cpu, Engine, Error, Modification};
 use nalgebra::{DMatrix, Dyn};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,12 +25,23 @@ pub enum Verb {
 impl Verb {
     pub const BOTH: [Self; 2] = [Self::Update, Self::Downdate];
 
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Update => "update",
             Self::Downdate => "downdate",
         }
     }
+
+    /// The verb that takes it back.
+    #[must_use]
+    pub fn undone(self) -> Self {
+        match self {
+            Self::Update => Self::Downdate,
+            Self::Downdate => Self::Update,
+        }
+    }
+
     fn sign<T: Real>(self) -> T {
         T::narrow(if self == Self::Update { 1.0 } else { -1.0 })
     }
@@ -66,6 +77,7 @@ impl Kind {
         Self::Refactor(Team::All),
     ];
 
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours(Team::One) => "this crate",
@@ -78,6 +90,7 @@ impl Kind {
         }
     }
 
+    #[must_use]
     pub fn team(self) -> Team {
         match self {
             Self::Ours(team) | Self::Refactor(team) => team,
@@ -86,6 +99,7 @@ impl Kind {
     }
 
     /// What the time grows with, for predictions.
+    #[must_use]
     pub fn work(self, n: usize, k: usize) -> f64 {
         let (n, k) = (n as f64, k as f64);
         match self {
@@ -115,7 +129,7 @@ impl Kind {
             Self::Refactor(team) => {
                 let par = if team == Team::One { Par::Seq } else { Par::rayon(0) };
                 let memory = memory_to_factorize::<T>(order);
-                Box::new(Refactor { a: problem.a.as_ref(), v, new: problem.a.clone(), par, memory })
+                Box::new(Refactor { a: problem.a().as_ref(), v, new: problem.a().clone(), par, memory })
             }
         }
     }
@@ -125,7 +139,9 @@ impl Kind {
 pub fn ours<T: Real>(problem: &Problem<T>, v: MatRef<'_, T>, team: Team) -> Cholesky<T> {
     let engine = if team == Team::One { Cpu::sequential() } else { Cpu::default() };
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).expect("the problem is well posed");
-    Verb::BOTH.into_iter().for_each(|verb| modify(&mut factor, v, verb));
+    for verb in Verb::BOTH {
+        modify(&mut factor, v, verb).expect("the problem is well posed");
+    }
     factor
 }
 
@@ -136,7 +152,7 @@ struct Ours<'a, T: Real> {
 
 impl<T: Real> Competitor<T> for Ours<'_, T> {
     fn run(&mut self, verb: Verb) {
-        modify(&mut self.factor, self.v, verb);
+        modify(&mut self.factor, self.v, verb).expect("the problem is well posed");
     }
     fn factor(&self) -> MatRef<'_, T> {
         self.factor.l()
@@ -144,13 +160,19 @@ impl<T: Real> Competitor<T> for Ours<'_, T> {
 }
 
 /// The call of this crate that is measured.
+///
+/// # Errors
+/// Those of the call.
 #[inline]
-pub fn modify<T: Real>(factor: &mut Cholesky<T>, v: MatRef<'_, T>, verb: Verb) {
-    let done = match verb {
+pub fn modify<T: Real, E: Engine<T>>(
+    factor: &mut Cholesky<T, E>,
+    v: MatRef<'_, T>,
+    verb: Verb,
+) -> Result<Modification<T>, Error> {
+    match verb {
         Verb::Update => factor.update(&v),
         Verb::Downdate => factor.downdate(&v),
-    };
-    done.expect("the problem is well posed");
+    }
 }
 
 struct Linpack<'a, T> {

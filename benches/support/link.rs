@@ -1,12 +1,18 @@
-//! What the link between host and device can do: page-locked memory, both ways at once.
+//! What the device can do: the link to the host with page-locked memory, both ways at once, and the device's own memory.
 
 use cudarc::driver::{CudaContext, result, sys};
 use std::time::Instant;
 
 const BYTES: usize = 256 << 20;
 const COPIES: usize = 8;
+/// The best of so many trials is taken.
+const TRIALS: usize = 3;
 
-/// Bytes a second in each direction, with both busy; the best of three.
+/// Bytes a second in each direction, with both busy.
+///
+/// # Panics
+/// Without a device, or where it fails.
+#[must_use]
 pub fn both_ways() -> f64 {
     let context = CudaContext::new(0).expect("a device");
     let streams = [context.new_stream().expect("a stream"), context.new_stream().expect("a stream")];
@@ -19,7 +25,7 @@ pub fn both_ways() -> f64 {
         for memory in host {
             memory.cast::<u8>().write_bytes(1, BYTES);
         }
-        for _ in 0..3 {
+        for _ in 0..TRIALS {
             let start = Instant::now();
             for _ in 0..COPIES {
                 sys::cuMemcpyHtoDAsync_v2(device[0], host[0], BYTES, streams[0].cu_stream())
@@ -37,6 +43,33 @@ pub fn both_ways() -> f64 {
         for (host, device) in host.into_iter().zip(device) {
             result::free_host(host).expect("its release");
             result::free_sync(device).expect("its release");
+        }
+    }
+    best
+}
+
+/// Bytes a second of device memory, those that are read and those that are written together, by copies within it.
+///
+/// # Panics
+/// Without a device, or where it fails.
+#[must_use]
+pub fn device_memory() -> f64 {
+    let context = CudaContext::new(0).expect("a device");
+    let stream = context.new_stream().expect("a stream");
+    let mut best = 0.0f64;
+    // SAFETY: both memories have this many bytes and live until the stream has been waited for.
+    unsafe {
+        let [from, to] = [0; 2].map(|_| result::malloc_sync(BYTES).expect("device memory"));
+        for _ in 0..=TRIALS {
+            let start = Instant::now();
+            for _ in 0..COPIES {
+                sys::cuMemcpyDtoDAsync_v2(to, from, BYTES, stream.cu_stream()).result().expect("a copy");
+            }
+            stream.synchronize().expect("the copies");
+            best = best.max((2 * COPIES * BYTES) as f64 / start.elapsed().as_secs_f64());
+        }
+        for memory in [from, to] {
+            result::free_sync(memory).expect("its release");
         }
     }
     best

@@ -3,6 +3,7 @@
 use crate::competitors::{Competitor, Kind, Verb};
 use crate::limits::Limits;
 use crate::problem::{Problem, Real};
+use cholupdate::Error;
 use cholupdate::faer::MatRef;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ pub struct Effort {
     pub budget: Duration,
     /// Samples beside the first, which finds cold caches.
     pub at_least: usize,
+    pub at_most: usize,
     /// A first sample longer than this is the only one: it is long enough not to mind cold caches.
     pub lone: Duration,
     /// What is predicted to take longer than this for an update and a downdate is skipped, unless it is this crate.
@@ -47,6 +49,7 @@ pub struct Timer {
 }
 
 impl Timer {
+    #[must_use]
     pub fn new(effort: Effort) -> Self {
         Self { effort, rates: HashMap::new() }
     }
@@ -69,7 +72,7 @@ impl Timer {
     }
 }
 
-/// Times updates and downdates by the same V in turn.
+/// Times updates and downdates of a competitor by the same V in turn.
 ///
 /// Every downdate undoes the update before it, so that the input of every call is in place without any copying: the factor
 /// stays in the caches as it does in a loop that keeps one factor current. Only the clock is read between calls;
@@ -81,7 +84,6 @@ fn alternate<T: Real>(
     effort: Effort,
     timer: Duration,
 ) -> [Timing; 2] {
-    const MOST: usize = 10_000;
     let timed = |competitor: &mut dyn Competitor<T>, verb| {
         competitor.prepare(verb);
         let start = Instant::now();
@@ -99,25 +101,55 @@ fn alternate<T: Real>(
         first[i] = timed(competitor, verb);
         residuals[i] = residual(competitor, verb);
     }
-    let mut samples = Vec::new();
-    if first[0] + first[1] > effort.lone.as_secs_f64() {
-        samples.push(first);
-    } else {
-        let start = Instant::now();
-        while samples.len() < effort.at_least || samples.len() < MOST && start.elapsed() < effort.budget {
-            samples.push(Verb::BOTH.map(|verb| timed(competitor, verb)));
-        }
-    }
+    let samples = sample(effort, first, |verb| timed(competitor, verb));
     let last = residual(competitor, Verb::Downdate);
+    let medians = medians(&samples);
     core::array::from_fn(|i| Timing {
-        seconds: median(samples.iter().map(|pair| pair[i]).collect()),
+        seconds: medians[i],
         samples: samples.len(),
         residual: residuals[i],
         right: residuals[i] <= T::LARGEST_RESIDUAL && last <= T::LARGEST_RESIDUAL,
     })
 }
 
-fn median(mut samples: Vec<f64>) -> f64 {
+/// Median seconds of updates and of the downdates that take them back, from the call to the report. The first pair
+/// allocates and does not count.
+///
+/// # Panics
+/// When a call fails.
+pub fn time_calls<R>(effort: Effort, mut call: impl FnMut(Verb) -> Result<R, Error>) -> [f64; 2] {
+    let mut timed = |verb: Verb| {
+        let start = Instant::now();
+        let outcome = call(verb);
+        let seconds = start.elapsed().as_secs_f64();
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", verb.name()));
+        seconds
+    };
+    let first = Verb::BOTH.map(&mut timed);
+    medians(&sample(effort, first, timed))
+}
+
+/// Samples of updates and downdates in turn, behind a first pair.
+fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(Verb) -> f64) -> Vec<[f64; 2]> {
+    let Effort { budget, at_least, at_most, lone, .. } = effort;
+    let mut samples = Vec::new();
+    if first[0] + first[1] > lone.as_secs_f64() {
+        samples.push(first);
+        return samples;
+    }
+    let start = Instant::now();
+    while samples.len() < at_least || samples.len() < at_most && start.elapsed() < budget {
+        samples.push(Verb::BOTH.map(&mut timed));
+    }
+    samples
+}
+
+fn medians(samples: &[[f64; 2]]) -> [f64; 2] {
+    [0, 1].map(|verb| median(samples.iter().map(|pair| pair[verb]).collect()))
+}
+
+#[must_use]
+pub fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;
     if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }

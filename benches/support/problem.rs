@@ -4,6 +4,7 @@ use crate::limits::Kernels;
 use cholupdate::faer::dyn_stack::{MemBuffer, MemStack};
 use cholupdate::faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use cholupdate::faer::{Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 /// A scalar that every competitor can work with.
 pub trait Real: cholupdate::Scalar + nalgebra::RealField + Kernels {
@@ -31,68 +32,143 @@ macro_rules! real {
 real!(f32, 1e-3);
 real!(f64, 1e-10);
 
-/// A and its factor.
+/// A, its factor L, and changes V that suit them.
 pub struct Problem<T> {
-    /// Lower triangle of A: 4 √n on the diagonal and noise in ±1 below, which has a condition number of about 2 for every n.
-    pub a: Mat<T>,
+    /// Lower triangle of A, where the problem was made from it.
+    a: Option<Mat<T>>,
     /// Its factor. (n × n)
     pub l: Mat<T>,
-    /// Rows of A' that the residual is formed in.
-    sampled: Vec<usize>,
+    sampled: Sampled,
 }
 
 impl<T: Real> Problem<T> {
+    /// From A: 4 √n on the diagonal and noise in ±1 below, which has a condition number of about 2 for every n. Takes
+    /// n³/3 flops.
+    #[must_use]
     pub fn new(order: usize) -> Self {
         let entry =
             |i: usize, j: usize| T::narrow(if i == j { 4.0 * (order as f64).sqrt() } else { noise(1, i, j) });
         let a = Mat::from_fn(order, order, |i, j| if i >= j { entry(i, j) } else { T::ZERO });
         let mut l = a.clone();
         factorize(l.as_mut(), Par::rayon(0), &mut memory_to_factorize::<T>(order));
-        let samples = if order <= 256 { order } else { 8 };
-        let sampled = (1..=samples).map(|s| s * order / samples - 1).collect();
-        Self { a, l, sampled }
+        let sampled = Sampled::new(order, |i, j| a[(i.max(j), i.min(j))].wide());
+        Self { a: Some(a), l, sampled }
     }
 
+    /// From the factor: 1 on the diagonal and noise in ±0.5/√n below, which is well-conditioned too. For orders at which
+    /// the flops of a factorization would be felt.
+    #[must_use]
+    pub fn from_factor(order: usize) -> Self {
+        let scale = 0.5 / (order as f64).sqrt();
+        let mut l = Mat::<T>::zeros(order, order);
+        l.as_mut().par_col_iter_mut().enumerate().for_each(|(j, column)| {
+            for (i, x) in column.iter_mut().enumerate().skip(j) {
+                *x = T::narrow(if i == j { 1.0 } else { scale * noise(1, i, j) });
+            }
+        });
+        let sampled = Sampled::of_factor(l.as_ref());
+        Self { a: None, l, sampled }
+    }
+
+    #[must_use]
     pub fn order(&self) -> usize {
-        self.a.nrows()
+        self.l.nrows()
     }
 
-    /// V, noise in ±1. (n × k) Downdating what V has updated is well conditioned: it leads back to A.
+    /// A. (n × n)
+    ///
+    /// # Panics
+    /// Where the problem was made from the factor.
+    #[must_use]
+    pub fn a(&self) -> &Mat<T> {
+        self.a.as_ref().expect("a problem made from A")
+    }
+
+    /// V, noise in ±1, or in ±1/√k beside a factor with a diagonal of 1. (n × k) Downdating what V has updated is well
+    /// conditioned: it leads back to A.
+    #[must_use]
     pub fn v(&self, rank: usize) -> Mat<T> {
-        Mat::from_fn(self.order(), rank, |i, r| T::narrow(noise(2, i, r)))
+        let scale = if self.a.is_some() { 1.0 } else { 1.0 / (rank as f64).sqrt() };
+        Mat::from_fn(self.order(), rank, |i, r| T::narrow(scale * noise(2, i, r)))
     }
 
-    /// max |L'L'ᵀ − A'| / max |A'| over the sampled rows, formed in double precision, with A' = A + `sign` V Vᵀ.
+    /// max |L'L'ᵀ − A'| / max |A'| over the sampled rows, with A' = A + `sign` V Vᵀ.
+    #[must_use]
     pub fn residual(&self, l: MatRef<'_, T>, v: MatRef<'_, T>, sign: f64) -> f64 {
-        /// Columns whose products are added up before they join the sum: keeps the rounding error of the check itself small.
-        const RUN: usize = 64;
-        let n = self.order();
-        let mut largest = (0.0, 0.0);
-        let mut rows = vec![(vec![0.0; n], vec![0.0; n]); self.sampled.len()];
-        for start in (0..n).step_by(RUN) {
-            for c in start..n.min(start + RUN) {
-                let column = l.col(c).try_as_col_major().expect("factors are stored by columns").as_slice();
-                for (&i, (_, run)) in self.sampled.iter().zip(&mut rows).filter(|(i, _)| **i >= c) {
-                    let scale = column[i].wide();
-                    run[c..].iter_mut().zip(&column[c..]).for_each(|(s, x)| *s += scale * x.wide());
-                }
-            }
-            for (sum, run) in &mut rows {
-                sum.iter_mut().zip(run).for_each(|(sum, run)| *sum += core::mem::take(run));
-            }
-        }
-        for (&i, (product, _)) in self.sampled.iter().zip(&rows) {
-            for j in 0..n {
-                let vv: f64 = (0..v.ncols()).map(|r| v[(i, r)].wide() * v[(j, r)].wide()).sum();
-                let target = self.a[(i.max(j), i.min(j))].wide() + sign * vv;
-                let error = (product[j] - target).abs();
-                // A NaN must not get lost in a maximum.
-                largest.0 = if error <= largest.0 { largest.0 } else { error };
-                largest.1 = f64::max(largest.1, target.abs());
-            }
-        }
-        largest.0 / largest.1
+        self.sampled.residual(l, v, sign)
     }
+}
+
+/// Some rows of a symmetric matrix in double precision: what a new factor is checked against.
+pub struct Sampled {
+    rows: Vec<usize>,
+    entries: Vec<Vec<f64>>,
+}
+
+impl Sampled {
+    fn new(order: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let rows = sampled(order);
+        let entries = rows.iter().map(|&i| (0..order).map(|j| entry(i, j)).collect()).collect();
+        Self { rows, entries }
+    }
+
+    /// Of L Lᵀ.
+    #[must_use]
+    pub fn of_factor<T: Real>(l: MatRef<'_, T>) -> Self {
+        let rows = sampled(l.nrows());
+        let entries = products(l, &rows);
+        Self { rows, entries }
+    }
+
+    /// max |L'L'ᵀ − A'| / max |A'|, with A' = A + `sign` V Vᵀ. A NaN stays.
+    #[must_use]
+    pub fn residual<T: Real>(&self, l: MatRef<'_, T>, v: MatRef<'_, T>, sign: f64) -> f64 {
+        let (mut error, mut largest) = (0.0, 0.0);
+        for ((&i, old), new) in self.rows.iter().zip(&self.entries).zip(products(l, &self.rows)) {
+            for j in 0..l.nrows() {
+                let vv: f64 = (0..v.ncols()).map(|r| v[(i, r)].wide() * v[(j, r)].wide()).sum();
+                let expected = old[j] + sign * vv;
+                let difference = (new[j] - expected).abs();
+                // A NaN must not get lost in a maximum.
+                error = if difference <= error { error } else { difference };
+                largest = f64::max(largest, expected.abs());
+            }
+        }
+        error / largest
+    }
+}
+
+/// The rows that are looked at: all of a small matrix.
+fn sampled(order: usize) -> Vec<usize> {
+    let samples = if order <= 256 { order } else { 8 };
+    (1..=samples).map(|s| s * order / samples - 1).collect()
+}
+
+/// These rows of L Lᵀ, in double precision.
+fn products<T: Real>(l: MatRef<'_, T>, rows: &[usize]) -> Vec<Vec<f64>> {
+    /// Columns whose products are added up before they join the sum: keeps the rounding error of the check itself small.
+    const RUN: usize = 64;
+    let order = l.nrows();
+    let zero = || vec![vec![0.0; order]; rows.len()];
+    let add = |mut sums: Vec<Vec<f64>>, start: usize| {
+        let mut run = vec![0.0; order - start];
+        for (&i, sum) in rows.iter().zip(&mut sums).filter(|(i, _)| **i >= start) {
+            run.fill(0.0);
+            for c in start..(i + 1).min(start + RUN) {
+                let column = l.col(c).try_as_col_major().expect("factors are stored by columns").as_slice();
+                let scale = column[i].wide();
+                run[c - start..].iter_mut().zip(&column[c..]).for_each(|(s, x)| *s += scale * x.wide());
+            }
+            sum[start..].iter_mut().zip(&run).for_each(|(sum, x)| *sum += x);
+        }
+        sums
+    };
+    let both = |mut a: Vec<Vec<f64>>, b: Vec<Vec<f64>>| {
+        a.iter_mut().flatten().zip(b.iter().flatten()).for_each(|(a, b)| *a += b);
+        a
+    };
+    let starts: Vec<_> = (0..order).step_by(RUN).collect();
+    starts.into_par_iter().fold(zero, add).reduce(zero, both)
 }
 
 /// L L' = A in place, by faer.
@@ -102,6 +178,7 @@ pub fn factorize<T: Real>(a: MatMut<'_, T>, par: Par, memory: &mut MemBuffer) {
 }
 
 /// What [`factorize`] works in.
+#[must_use]
 pub fn memory_to_factorize<T: Real>(order: usize) -> MemBuffer {
     MemBuffer::new(cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default()))
 }

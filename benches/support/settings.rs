@@ -24,35 +24,63 @@ pub struct Settings {
     /// Only criterion's part runs: its own arguments were given.
     pub criterion_only: bool,
     sections: Option<Vec<String>>,
-    orders: Option<Vec<usize>>,
+    /// Those that are asked for, instead of a benchmark's own.
+    pub orders: Option<Vec<usize>>,
     ranks: Option<Vec<usize>>,
     types: Option<Vec<String>>,
+    /// Whether the benchmarks of the other engines measure the CPU engine as well.
+    pub with_cpu: bool,
     pub markdown: Option<String>,
+    pub csv: Option<String>,
+}
+
+/// Whether everything is to run once, and nothing to be measured. This is criterion's own rule: without `--bench` it is
+/// `cargo test` that runs a benchmark.
+#[must_use]
+pub fn testing() -> bool {
+    let says = |flag| env::args().any(|argument| argument == flag);
+    says("--test") || !says("--bench")
+}
+
+/// Goes to the root of the repository, where it is there: Cargo starts benchmarks in the folder of their package, and the
+/// paths that users give are meant from the root.
+pub fn from_the_root() {
+    // A binary that has been taken to another machine stays where it is.
+    let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Settings {
+    #[must_use]
     pub fn new() -> Self {
-        let arguments: Vec<_> = env::args().skip(1).collect();
-        let has = |name: &str| arguments.iter().any(|argument| argument == name);
+        from_the_root();
+        let mut arguments = env::args().skip(1);
         let mode = match var("CHOLUPDATE_BENCH").as_deref() {
-            // Criterion's own rule: without `--bench` it is `cargo test` that runs this binary.
-            _ if has("--test") || !has("--bench") => Mode::Test,
+            _ if testing() => Mode::Test,
             Some("quick") => Mode::Quick,
             Some("full") | None => Mode::Full,
             Some(other) => panic!("CHOLUPDATE_BENCH is quick or full, not {other}"),
         };
         Self {
             mode,
-            criterion_only: arguments.iter().any(|argument| argument != "--bench" && argument != "--test"),
+            criterion_only: arguments.any(|argument| argument != "--bench" && argument != "--test"),
             sections: list("CHOLUPDATE_BENCH_SECTIONS"),
             orders: list("CHOLUPDATE_BENCH_N"),
             ranks: list("CHOLUPDATE_BENCH_K"),
             types: list("CHOLUPDATE_BENCH_TYPES"),
+            with_cpu: var("CHOLUPDATE_BENCH_CPU").as_deref() != Some("0"),
             markdown: var("CHOLUPDATE_BENCH_MARKDOWN"),
+            csv: var("CHOLUPDATE_BENCH_CSV"),
         }
     }
 
     /// Whether `criterion`, `table` or `crossover` runs.
+    #[must_use]
     pub fn section(&self, name: &str) -> bool {
         let asked = self.sections.as_ref().is_none_or(|sections| sections.iter().any(|s| s == name));
         asked
@@ -61,8 +89,9 @@ impl Settings {
     }
 
     /// The cells of one type, by order. Lists from the environment replace those of the grid.
+    #[must_use]
     pub fn cells(&self, name: &str) -> Vec<Cell> {
-        if self.types.as_ref().is_some_and(|types| types.iter().all(|t| t != name)) {
+        if !self.takes(name) {
             return Vec::new();
         }
         if self.orders.is_none() && self.ranks.is_none() && self.mode == Mode::Quick {
@@ -78,16 +107,34 @@ impl Settings {
         orders.iter().flat_map(|&order| ranks.iter().map(move |&rank| Cell { order, rank })).collect()
     }
 
+    /// Whether cells of this type are asked for.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        self.types.as_ref().is_none_or(|types| types.iter().any(|t| t == name))
+    }
+
+    /// The orders and ranks of a benchmark with a grid of its own.
+    #[must_use]
+    pub fn grid(&self, orders: &[usize], ranks: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        let (orders, ranks) =
+            if self.mode == Mode::Test { (&[300][..], &[1, 40][..]) } else { (orders, ranks) };
+        let or = |list: &Option<Vec<usize>>, default: &[usize]| list.clone().unwrap_or(default.to_vec());
+        (or(&self.orders, orders), or(&self.ranks, ranks))
+    }
+
     /// The orders for which the crossover with refactorizing is sought.
+    #[must_use]
     pub fn crossover_orders(&self) -> Vec<usize> {
         let orders: &[_] = if self.mode == Mode::Quick { &[1024] } else { &[1024, 4096] };
         self.orders.clone().unwrap_or(orders.to_vec())
     }
 
+    #[must_use]
     pub fn effort(&self) -> Effort {
         let effort = |budget, at_least, lone, skip| Effort {
             budget: Duration::from_secs_f64(budget),
             at_least,
+            at_most: 10_000,
             lone: Duration::from_secs_f64(lone),
             skip: Duration::from_secs_f64(skip),
         };
@@ -99,12 +146,14 @@ impl Settings {
     }
 
     /// Criterion's warm-up and measurement times.
+    #[must_use]
     pub fn criterion(&self) -> (Duration, Duration) {
         let (warm_up, measurement) = if self.mode == Mode::Full { (200, 1000) } else { (20, 100) };
         (Duration::from_millis(warm_up), Duration::from_millis(measurement))
     }
 
     /// How long a machine limit is measured, and a footprint that no cache holds.
+    #[must_use]
     pub fn limits(&self) -> (Duration, usize) {
         match self.mode {
             Mode::Test => (Duration::from_micros(100), 1 << 20),
@@ -129,7 +178,9 @@ fn quick(name: &str) -> Vec<Cell> {
     cells.iter().flat_map(|(order, ranks)| ranks.iter().map(|&rank| Cell { order: *order, rank })).collect()
 }
 
-fn var(name: &str) -> Option<String> {
+/// An environment variable that is not empty.
+#[must_use]
+pub fn var(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 

@@ -1,0 +1,18 @@
+//! What the benchmarks have in common: settings, problems and the check of a result, peers, the timer, the limits of
+//! the machine, tables and plots.
+
+pub mod about;
+pub mod competitors;
+pub mod crossover;
+pub mod csv;
+pub mod engines;
+pub mod forecast;
+pub mod limits;
+#[cfg(feature = "cuda")]
+pub mod link;
+pub mod linpack;
+pub mod measure;
+pub mod plot;
+pub mod problem;
+pub mod settings;
+pub mod table;
