@@ -1,4 +1,75 @@
-#![doc = include_str!("../README.md")]
+//! The Cholesky factor of a symmetric positive definite matrix, kept current while the matrix changes.
+//!
+//! Given A = L Lᵀ (n × n) and V (n × k), [`Cholesky`] turns L into the factor of A + V Vᵀ, A − V Vᵀ or A + V diag(w) Vᵀ in O(k n²)
+//! operations, where factoring again takes O(n³).
+//!
+//! ```
+//! use cholupdate::{Cholesky, Error, faer::mat};
+//!
+//! # fn main() -> Result<(), Error> {
+//! let a = mat![[4.0, 2.0, 0.0], [2.0, 5.0, 1.0], [0.0, 1.0, 3.0]];
+//! let mut factor = Cholesky::new(&a)?;
+//!
+//! let report = factor.update(&[1.0, 0.0, 2.0])?;           // A + v vᵀ
+//! assert!(report.log_det_change > 0.0);
+//! factor.downdate(&[1.0, 0.0, 2.0])?;                      // A again
+//! let x = factor.solve(&[1.0, 2.0, 3.0])?;                 // A x = b
+//! assert!((&a * &x - mat![[1.0], [2.0], [3.0]]).norm_max() < 1e-14);
+//!
+//! // What is impossible is an error, and the factor stays as it was.
+//! let refused = factor.downdate(&[9.0, 0.0, 0.0]);
+//! assert_eq!(refused.unwrap_err(), Error::NotPositiveDefinite { column: 0 });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Engines
+//!
+//! The second type parameter of [`Cholesky`] says where the factor lives and who does the work. The calls are the same for all.
+//!
+//! | engine | the factor is in | constructor |
+//! |---|---|---|
+//! | [`Cpu`] | host memory | [`Cholesky::new`] |
+//! | [`cuda::Resident`] | the memory of a GPU | [`Cholesky::new_in`] |
+//! | [`cuda::Hybrid`] | host memory, streamed through a GPU | [`Cholesky::new_in`] |
+//!
+//! V and right-hand sides may be anywhere: faer's matrices and views (re-exported as [`faer`]), slices, arrays and vectors of one column,
+//! nalgebra's matrices, and matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`] begins a
+//! modification and returns before a GPU has done it.
+//!
+//! # Errors
+//!
+//! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was, except that a device which fails in the
+//! middle of a call loses the factor: later calls on it are [`Error::Poisoned`]. [`Safeguard`] chooses what this costs. No public call
+//! panics on what it is given.
+//!
+//! Every modification returns a [`Modification`]: the smallest ratio of a new squared pivot to the old one, of which about −log₁₀ decimal digits
+//! are lost, and the change of log det A.
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `cuda` | yes | the module [`cuda`]; builds without CUDA, and looks for the driver at run time |
+//! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
+//! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
+//!
+//! # More
+//!
+//! The chapters in `docs/` of the repository: engines and their memory, accuracy, benchmarks, design, experiments.
+//!
+//! # References
+//!
+//! - P. E. Gill, G. H. Golub, W. Murray, M. A. Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28 (1974).
+//! - J. M. Bennett, *Triangular factors of modified matrices*, Numer. Math. 7 (1965).
+//! - G. W. Stewart, *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, J. Inst. Math. Appl. 23 (1979).
+//! - J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979): `dchud`, `dchdd`.
+//! - C. M. Rader, A. O. Steinhardt, *Hyperbolic Householder transformations*, IEEE Trans. Acoust. Speech Signal Process. 34 (1986).
+//! - A. W. Bojanczyk, R. P. Brent, P. Van Dooren, F. R. de Hoog, *A note on downdating the Cholesky factorization*, SIAM J. Sci. Stat. Comput. 8 (1987).
+//! - C. Walder, *Rank k Cholesky up/down-dating on the GPU: gpucholmodV0.2* (2010), [arXiv 1011.1173](https://arxiv.org/abs/1011.1173).
+//! - J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS (2016).
+//! - P. Pas, P. Patrinos, *Blocked Cholesky factorization updates of the Riccati recursion using hyperbolic Householder transformations* (2025), [arXiv 2503.15372](https://arxiv.org/abs/2503.15372).
+
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![warn(missing_docs)]
@@ -31,3 +102,8 @@ pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
 pub use crate::sweep::signed::Weights;
 pub use faer;
+
+/// The README's examples, as tests.
+#[cfg(all(doctest, feature = "cuda"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
