@@ -95,3 +95,6 @@ extern "C" __global__ void write_past_end(double* x, int len) {
 
 // Does nothing, in as many threads as wanted.
 extern "C" __global__ void nothing() {}
+
+// x (one for each thread) becomes 1 / x, as far as a test wants it right.
+extern "C" __global__ void reciprocals(double* x) { x[threadIdx.x] = fake::reciprocal(x[threadIdx.x]); }

@@ -49,6 +49,7 @@ struct Controls {
     seed: unsafe extern "C" fn(u32),
     memory_cap: unsafe extern "C" fn(usize),
     fail_at: unsafe extern "C" fn(u64),
+    inexact: unsafe extern "C" fn(u32, u32, u32),
     devices: unsafe extern "C" fn(c_int),
     driver_version: unsafe extern "C" fn(c_int),
     stats: unsafe extern "C" fn(*mut Stats),
@@ -89,6 +90,7 @@ fn controls() -> &'static Controls {
                 seed: find(library, "seed"),
                 memory_cap: find(library, "memory_cap"),
                 fail_at: find(library, "fail_at"),
+                inexact: find(library, "inexact"),
                 devices: find(library, "devices"),
                 driver_version: find(library, "driver_version"),
                 stats: find(library, "stats"),
@@ -141,6 +143,13 @@ pub fn exclusive() -> Exclusive {
     fake
 }
 
+impl Stats {
+    /// What [`Exclusive::fail_at`] counts.
+    pub fn operations(&self) -> u64 {
+        self.launches + self.copies + self.memsets
+    }
+}
+
 impl Exclusive {
     /// The interleaving of streams, blocks and threads from here on.
     pub fn seed(&self, seed: u32) {
@@ -154,11 +163,18 @@ impl Exclusive {
         unsafe { (self.controls.memory_cap)(bytes) }
     }
 
-    /// The n-th launch or copy from now (counted from 1) fails when it runs, and its context with it. 0:
-    /// none.
+    /// The n-th launch, copy or fill from now (counted from 1) fails when it runs, and its context with it.
+    /// 0: none.
     pub fn fail_at(&self, n: u64) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.fail_at)(n) }
+    }
+
+    /// What kernels get from `reciprocal_root` and from `reciprocal` is wrong by so many units in the last
+    /// place, each number up or down by the seed. 0 is the default.
+    pub fn inexact(&self, roots: u32, reciprocals: u32, seed: u32) {
+        // SAFETY: takes three numbers, under the driver's lock.
+        unsafe { (self.controls.inexact)(roots, reciprocals, seed) }
     }
 
     /// The number of devices, up to 16; with 0 the driver is there and has none.

@@ -115,6 +115,55 @@ fn memory_is_garbage_until_written() {
     assert!(stream.clone_dtoh(&fresh).unwrap().iter().all(|x| x.is_nan()));
 }
 
+/// Whatever a program takes memory to hold before it fills it, all bits set or zeros or what another allocation held.
+#[test]
+fn fresh_memory_is_nothing_that_a_program_may_expect() {
+    let _fake = fake_cuda::shared();
+    let (context, stream) = device();
+    let check = |words: &[u32], others: &[u32]| {
+        assert!(words.iter().all(|&word| f32::from_bits(word).is_nan() && (word as i32) > 1 << 30));
+        let pair = |two: &[u32]| f64::from_bits(u64::from(two[1]) << 32 | u64::from(two[0]));
+        assert!(words.chunks_exact(2).all(|two| pair(two).is_nan()));
+        let same = words.windows(2).filter(|two| two[0] == two[1]).count();
+        assert!(same == 0, "{same} words are as the one before");
+        let same = words.iter().zip(others).filter(|(a, b)| a == b).count();
+        assert!(same <= words.len() / 10, "{same} words are those of another allocation");
+    };
+    // SAFETY: never written, which is the point: any bits are a u32.
+    let [one, other] = [(); 2].map(|()| unsafe { stream.alloc::<u32>(1001) }.unwrap());
+    check(&stream.clone_dtoh(&one).unwrap(), &stream.clone_dtoh(&other).unwrap());
+    // SAFETY: as above.
+    let pinned = [(); 2].map(|()| unsafe { context.alloc_pinned::<u32>(1001) }.unwrap());
+    let [one, other] = pinned.each_ref().map(|pinned| pinned.as_slice().unwrap());
+    check(one, other);
+}
+
+#[test]
+fn reciprocals_are_wrong_where_a_test_asks_for_it() {
+    let fake = fake_cuda::exclusive();
+    let (context, stream) = device();
+    let x: Vec<f64> = (1..=100).map(|i| 0.37 * f64::from(i)).collect();
+    let reciprocals = function(&context, "reciprocals");
+    let errors = || {
+        let mut on_device = stream.clone_htod(&x).unwrap();
+        let mut launch = stream.launch_builder(&reciprocals);
+        // SAFETY: the arguments are those of `reciprocals`, for 100 entries.
+        unsafe { launch.arg(&mut on_device).launch(grid(1, 100, 0)) }.unwrap();
+        let found = stream.clone_dtoh(&on_device).unwrap();
+        let ulps = |(&x, &y): (&f64, &f64)| y.to_bits() as i64 - (1.0 / x).to_bits() as i64;
+        x.iter().zip(&found).map(ulps).collect::<Vec<i64>>()
+    };
+    assert_eq!(errors(), [0; 100]);
+    fake.inexact(0, 4, 1);
+    let first = errors();
+    assert!(first.iter().all(|error| error.abs() == 4));
+    let up = first.iter().filter(|&&error| error > 0).count();
+    assert!((30..70).contains(&up), "{up} of 100 up");
+    assert_eq!(errors(), first, "a number has its error");
+    fake.inexact(4, 4, 2);
+    assert_ne!(errors(), first, "the seed chooses the signs");
+}
+
 /// What a synchronization says after a launch of `name` with one argument and 32 threads.
 fn outcome_of(name: &str, len: Option<i32>) -> CUresult {
     let (context, stream) = device();
@@ -192,16 +241,17 @@ fn memory_beyond_the_cap_is_refused_and_all_is_returned() {
 #[test]
 fn the_chosen_operation_fails_and_its_context_with_it() {
     let fake = fake_cuda::exclusive();
-    for failing in 1..=4 {
+    for failing in 1..=5 {
         let (_context, stream) = device();
         fake.fail_at(failing);
         let all = (|| {
-            let x = stream.clone_htod(&[1.0f64; 4])?;
+            let mut x = stream.clone_htod(&[1.0f64; 4])?;
             let y = stream.clone_dtod(&x)?;
+            stream.memset_zeros(&mut x)?;
             stream.clone_dtoh(&y)
         })();
-        // Three copies: the fourth operation never comes.
-        let expected = if failing <= 3 { CUDA_ERROR_LAUNCH_FAILED } else { CUDA_SUCCESS };
+        // Three copies and a fill: the fifth operation never comes.
+        let expected = if failing <= 4 { CUDA_ERROR_LAUNCH_FAILED } else { CUDA_SUCCESS };
         assert_eq!(code(all), expected, "operation {failing}");
         assert_eq!(code(stream.synchronize()), expected);
         fake.fail_at(0);

@@ -12,6 +12,7 @@ mod failure;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;
+mod layouts;
 #[cfg(feature = "cuda")]
 mod on_device;
 mod order;

@@ -40,8 +40,8 @@ where
         for threads in [0, 1, 2, 3, 8, 1000] {
             assert!(result(Cpu::threads(threads), problem) == expected, "{what}, {threads} threads");
         }
-        let rehearsed = Cpu::threads(8).with_safeguard(Safeguard::DryRun);
-        assert!(result(rehearsed, problem) == expected, "{what}, rehearsed");
+        let dry_run = Cpu::threads(8).with_safeguard(Safeguard::DryRun);
+        assert!(result(dry_run, problem) == expected, "{what}, dry run");
         assert!(result(Cpu::default(), problem) == expected, "{what}, default");
     });
 }
@@ -52,7 +52,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     any_number_of_threads::<f32>();
 }
 
-/// Factors beyond the caches, whose second buffer may be written another way, and rank one where it is shared.
+/// Factors beyond the caches, whose shadow buffer may be written another way, and rank one where it is shared.
 #[test]
 fn beyond_the_caches_the_bits_are_the_same() {
     fn check<T: Real>(shapes: &[(usize, usize)])
@@ -61,8 +61,8 @@ fn beyond_the_caches_the_bits_are_the_same() {
     {
         for &(n, k) in shapes {
             let problem = Problem::<T>::feasible(n, k, Kind::Down, 0.1, n as u64);
-            let rehearsal = Cpu::sequential().with_safeguard(Safeguard::DryRun);
-            let expected = result(rehearsal, &problem);
+            let dry_run = Cpu::sequential().with_safeguard(Safeguard::DryRun);
+            let expected = result(dry_run, &problem);
             for threads in [1, 2, 8] {
                 assert!(
                     result(Cpu::threads(threads), &problem) == expected,

@@ -88,6 +88,29 @@ impl<T: Scalar> ResidentFactor<T> {
             }
         })
     }
+
+    /// V in the memory of the queue.
+    fn stage_in_queue(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        let Self { queue, signed, take, device, .. } = self;
+        let (order, columns) = v.shape();
+        signed.order(weights, columns);
+        let blocks = rank_blocks(signed);
+        let nothing = order == 0 || blocks.count() == 0;
+        match v {
+            Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),
+            Operand::Host(v) => {
+                let queue = Self::ready(queue, (device, order), blocks)?;
+                queue.v.stage_host(device, (*v, weights), signed, blocks)
+            }
+            Operand::Device(v) => {
+                v.is_on(device, "v")?;
+                let queue = Self::ready(queue, (device, order), blocks)?;
+                let take = Take::ready(take, device, columns)?;
+                // SAFETY: the contract has waited for what was in flight.
+                unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
+            }
+        }
+    }
 }
 
 fn lost(error: Error, written: bool) -> Stop {
@@ -122,25 +145,12 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
     }
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let Self { queue, signed, take, device, .. } = self;
-        let (order, columns) = v.shape();
-        signed.order(weights, columns);
-        let blocks = rank_blocks(signed);
-        let nothing = order == 0 || blocks.count() == 0;
-        match v {
-            Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),
-            Operand::Host(v) => {
-                let queue = Self::ready(queue, (device, order), blocks)?;
-                queue.v.stage_host(device, (*v, weights), signed, blocks)
-            }
-            Operand::Device(v) => {
-                v.is_on(device, "v")?;
-                let queue = Self::ready(queue, (device, order), blocks)?;
-                let take = Take::ready(take, device, columns)?;
-                // SAFETY: the contract has waited for what was in flight.
-                unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
-            }
+        let staged = self.stage_in_queue(v, weights);
+        if let Err(Error::Device { .. }) = staged {
+            // Nobody knows what their memory holds; a new queue has not even been filled for the first time.
+            (self.queue, self.take) = (None, None);
         }
+        staged
     }
 
     fn sweep(&mut self, _: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {

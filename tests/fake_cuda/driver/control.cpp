@@ -2,7 +2,14 @@
 //
 // Protocol. Each control function acts at once and on the whole process; mod.rs lets one test at a time call
 // them.
+#include "../shim/inexact.h"
 #include "driver.h"
+
+namespace fake {
+
+Inexactness inexactness;
+
+} // namespace fake
 
 using namespace fake;
 
@@ -20,10 +27,16 @@ CONTROL void fake_cuda_memory_cap(size_t bytes) {
     driver.memory_cap = bytes;
 }
 
-/// The n-th launch or copy from now fails, when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
+/// The n-th launch, copy or fill from now fails, when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
 CONTROL void fake_cuda_fail_at(uint64_t n) {
     Lock lock(driver.lock);
     driver.fail_after = n;
+}
+
+/// By how many units in the last place roots' reciprocals and reciprocals are wrong, and what says with which signs.
+CONTROL void fake_cuda_inexact(unsigned roots, unsigned reciprocals, unsigned seed) {
+    Lock lock(driver.lock);
+    inexactness = {roots, reciprocals, seed};
 }
 
 CONTROL void fake_cuda_devices(int count) {
@@ -65,6 +78,7 @@ CONTROL void fake_cuda_reset() {
     driver.version = 13000;
     driver.memory_cap = 0;
     driver.fail_after = 0;
+    inexactness = {};
 }
 
 // NVRTC, loaded next to this library, asks for the compiler's cache.

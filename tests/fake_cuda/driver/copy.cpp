@@ -167,7 +167,7 @@ API cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, void* h
     }
     ++driver.stats.memsets;
     Context* context = stream->context;
-    return submit(*stream, [=] {
+    return submit_counted(*stream, [=] {
         if (is_live(at, bytes)) {
             std::memset(at, value, bytes);
         } else {

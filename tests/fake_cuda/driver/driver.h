@@ -89,7 +89,7 @@ struct Driver {
     std::minstd_rand random{1};
     int devices = 1, version = 13000;
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
-    uint64_t fail_after = 0; // the launch or copy that fails, counted down; 0: none
+    uint64_t fail_after = 0; // the operation that fails, counted down; 0: none
     Stats stats{};
     Context contexts[MAX_DEVICES];
     std::map<Stream*, std::unique_ptr<Stream>> streams;
@@ -120,7 +120,7 @@ Stream* find_stream(void* handle);
 /// Queues `run`; the sticky error of the context, if it has one.
 Result submit(Stream& stream, std::function<void()> run);
 
-/// Queues a launch or a copy: these are the operations that `fake_cuda_fail_at` counts.
+/// Queues a launch, a copy or a fill: these are the operations that `fake_cuda_fail_at` counts.
 Result submit_counted(Stream& stream, std::function<void()> run);
 
 /// Queues a release of memory, which runs even after the context has failed.

@@ -1,10 +1,12 @@
 // Device memory, which is host memory with what shows mistakes, and page-locked host memory.
 //
-// Protocol. Fresh device memory is NaN (0xFF), released memory 0xDD. Each allocation lies between two guards
-// of NaN that every launch checks afterwards. An allocation has two lives: the program may name it from the
-// call that allocates to the call that releases; operations may use it from when the stream has run the one
-// to when it has run the other. Released memory stays mapped for a while, so that a late access hits 0xDD and
-// not another allocation.
+// Protocol. Fresh memory is NaN, of either precision, in words that differ from each other and from allocation to
+// allocation: none is a likely integer, and none has all bits set, which is what a program may fill memory
+// with that it polls. Released memory is 0xDD. Each allocation lies between two guards of NaN that every
+// launch checks afterwards. An allocation has two lives: the program may name it from the call that allocates
+// to the call that releases; operations may use it from when the stream has run the one to when it has run
+// the other. Released memory stays mapped for a while, so that a late access hits 0xDD and not another
+// allocation.
 #include "driver.h"
 #include <algorithm>
 #include <cstdlib>
@@ -15,12 +17,13 @@ namespace fake {
 
 namespace {
 
-constexpr int FRESH = 0xFF, RELEASED = 0xDD;
+constexpr int RELEASED = 0xDD;
 constexpr size_t GUARD = 256, QUARANTINE_BYTES = size_t(64) << 20;
 
 struct Allocation {
     Context* context;
     size_t bytes;
+    uint32_t salt; // of what it held when it was fresh
     bool named, live;
 };
 
@@ -53,10 +56,34 @@ const Allocation* allocation_of(const void* at, size_t bytes) {
     return offset <= size && bytes <= size - offset ? &found->second : nullptr;
 }
 
-/// Whether at most GUARD bytes are as they were laid out.
-bool is_whole(const char* at, size_t bytes) {
-    static const std::vector<char> whole(GUARD, char(FRESH));
-    return std::memcmp(at, whole.data(), bytes) == 0;
+/// What fresh memory holds, in whole words: 0x7FF0.... to 0x7FF7...., so that a word is a NaN of single
+/// precision, two words are a signalling one of double precision, and either is no address.
+void make_fresh(char* at, size_t bytes, uint32_t salt) {
+    for (uint32_t index = 0; index < (bytes + 3) / 4; ++index) {
+        const uint32_t word = 0x7FF00000u | ((salt + index) * 2654435761u >> 13);
+        std::memcpy(at + size_t(index) * 4, &word, 4);
+    }
+}
+
+/// GUARD bytes of a guard.
+const char* guard() {
+    static const std::vector<char> whole = [] {
+        std::vector<char> bytes(GUARD);
+        make_fresh(bytes.data(), GUARD, 0);
+        return bytes;
+    }();
+    return whole.data();
+}
+
+/// `bytes`, at most GUARD, that end where a guard does.
+void guard_end(char* at, size_t bytes) { std::memcpy(at, guard() + GUARD - bytes, bytes); }
+bool is_guard_end(const char* at, size_t bytes) {
+    return std::memcmp(at, guard() + GUARD - bytes, bytes) == 0;
+}
+
+uint32_t next_salt() {
+    static uint32_t last = 0;
+    return last += 0x10001;
 }
 
 Result allocate(DevicePointer* out, size_t bytes, bool live) {
@@ -74,8 +101,12 @@ Result allocate(DevicePointer* out, size_t bytes, bool live) {
     const size_t padded = (bytes + GUARD - 1) / GUARD * GUARD;
     char* block = static_cast<char*>(std::aligned_alloc(GUARD, padded + 2 * GUARD));
     if (!block) return OUT_OF_MEMORY;
-    std::memset(block, FRESH, padded + 2 * GUARD);
-    allocations[block + GUARD] = {context, bytes, true, live};
+    const uint32_t salt = next_salt();
+    make_fresh(block + GUARD, bytes, salt);
+    guard_end(block, GUARD);
+    guard_end(block + GUARD + bytes, padded - bytes);
+    guard_end(block + GUARD + padded, GUARD);
+    allocations[block + GUARD] = {context, bytes, salt, true, live};
     driver.stats.live_bytes += bytes;
     driver.stats.peak_bytes = std::max(driver.stats.peak_bytes, driver.stats.live_bytes);
     ++driver.stats.live_allocations;
@@ -138,10 +169,11 @@ bool guards_are_whole(const char* kernel) {
         const char* end = at + allocation.bytes;
         const char* rest = at + (allocation.bytes + GUARD - 1) / GUARD * GUARD;
         const size_t padding = static_cast<size_t>(rest - end);
-        if (is_whole(at - GUARD, GUARD) && is_whole(end, padding) && is_whole(rest, GUARD)) continue;
+        if (is_guard_end(at - GUARD, GUARD) && is_guard_end(end, padding) && is_guard_end(rest, GUARD)) continue;
         complain("kernel %s wrote outside of an allocation of %zu bytes", kernel, allocation.bytes);
-        std::memset(at - GUARD, FRESH, GUARD); // so that the next launch is not blamed
-        std::memset(const_cast<char*>(end), FRESH, padding + GUARD);
+        guard_end(at - GUARD, GUARD); // so that the next launch is not blamed
+        guard_end(const_cast<char*>(end), padding);
+        guard_end(const_cast<char*>(rest), GUARD);
         return false;
     }
     return true;
@@ -173,8 +205,10 @@ API cuMemAllocAsync(DevicePointer* out, size_t bytes, void* handle) {
     return submit(*stream, [=] {
         const auto found = allocations.find(at);
         if (found == allocations.end()) return complain("memory was released before its stream allocated it");
-        std::memset(at, FRESH, bytes); // what another stream wrote here too early is lost
-        found->second.live = true;
+        Allocation& allocation = found->second;
+        make_fresh(at, bytes, allocation.salt); // what another stream wrote here too early is lost
+        guard_end(at + bytes, (bytes + GUARD - 1) / GUARD * GUARD - bytes);
+        allocation.live = true;
     });
 }
 
@@ -205,7 +239,7 @@ API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
     if (!current_context()) return INVALID_CONTEXT;
     *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096 + 4096);
     if (!*out) return OUT_OF_MEMORY;
-    std::memset(*out, FRESH, bytes);
+    make_fresh(static_cast<char*>(*out), bytes, next_salt());
     pinned[static_cast<char*>(*out)] = {bytes, false};
     driver.stats.pinned_bytes += bytes;
     return current_context()->sticky;

@@ -22,7 +22,7 @@ inline void copy_async(void* to, const void* from, unsigned size, unsigned bytes
 
 inline void copy_async_commit() { ++thread->committed; }
 
-/// Until no more than `pending` of the thread's groups are under way.
+/// Until no more than `pending` of the thread's groups are in flight.
 inline void copy_async_wait(unsigned pending) {
     auto& copies = thread->copies;
     const auto is_late = [=](const AsyncCopy& copy) { return copy.group + pending >= thread->committed; };

@@ -13,6 +13,7 @@
 #define FAKE_CUDA 1
 #include "async.h"
 #include "fibers.h"
+#include "inexact.h"
 #include "kernel.h"
 #include "warp.h"
 #include <climits>

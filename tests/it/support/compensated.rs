@@ -48,6 +48,20 @@ pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     (product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2)
 }
 
+/// Σ over pairs (x, y) of x yᵀ.
+pub fn product_of_rows(pairs: &[(&[f64], &[f64])]) -> f64 {
+    let (mut total, mut error) = (0.0, 0.0);
+    for (x, y) in pairs {
+        for (&x, &y) in x.iter().zip(*y) {
+            let (product, lost) = two_product(x, y);
+            let (sum, rest) = two_sum(total, product);
+            total = sum;
+            error += lost + rest;
+        }
+    }
+    total + error
+}
+
 /// Σ over pairs (x, y) of columns of x yᵀ, lower triangle by columns: entry (i, j) at [j][i − j].
 ///
 /// The column pairs may begin with zeros; those rows cost nothing.

@@ -37,7 +37,7 @@ pub fn device() -> Option<Device> {
     }
 }
 
-/// Small but for the columns of V in a pass, so that small factors have many panels and launches.
+/// Small but for the columns of V in a rank block, so that small factors have many panels and launches.
 pub fn small() -> Tuning {
     Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 32, panel_cols: 16, slots: 3 }
 }
@@ -52,8 +52,8 @@ pub fn resident() -> Option<(Turn, Resident)> {
     Some((turn, Resident::new(&device()?)))
 }
 
-/// Another tuning, and no second buffer.
-pub fn hybrid_rehearsal() -> Option<(Turn, Hybrid)> {
+/// Another tuning, and no shadow buffer.
+pub fn hybrid_dry_run() -> Option<(Turn, Hybrid)> {
     let tuning = Tuning { blocks_per_kernel: 7, panel_cols: 40, slots: 2, ..small() };
     let turn = turn();
     let engine = Hybrid::new(&device()?, tuning).unwrap();

@@ -9,13 +9,13 @@ macro_rules! on_every_engine {
         on_engine!(sequential, crate::support::engines::here(cholupdate::Cpu::sequential()); $($test),+);
         on_engine!(two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
         on_engine!(eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
-        on_engine!(rehearsal, crate::support::engines::rehearsal(); $($test),+);
+        on_engine!(dry_run, crate::support::engines::dry_run(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(resident, crate::support::cuda::resident(); $($test),+);
         #[cfg(feature = "cuda")]
-        on_engine!(hybrid_rehearsal, crate::support::cuda::hybrid_rehearsal(); $($test),+);
+        on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
     };
 }
 
@@ -42,7 +42,7 @@ pub fn here<E>(engine: E) -> Option<((), E)> {
     Some(((), engine))
 }
 
-pub fn rehearsal() -> Option<((), Cpu)> {
+pub fn dry_run() -> Option<((), Cpu)> {
     here(Cpu::default().with_safeguard(Safeguard::DryRun))
 }
 

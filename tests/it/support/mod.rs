@@ -12,3 +12,4 @@ pub mod layout;
 pub mod peers;
 pub mod problem;
 pub mod real;
+pub mod sources;

@@ -1,6 +1,10 @@
 //! Initial factors: one suite for every method.
 
+#[cfg(feature = "cuda")]
+mod blocked_on_the_device;
+
 use crate::support::compensated::sum_of_products;
+use crate::support::contract::Observed;
 use crate::support::problem::{factor, rng, uniform};
 use crate::support::real::Real;
 use cholupdate::Error;
@@ -8,7 +12,7 @@ use cholupdate::factorize::{Method, Sequential, Threaded, factorize, timed};
 use cholupdate::faer::{Mat, mat};
 
 /// Every method that there is here, and what keeps other tests off the device meanwhile.
-fn with_methods(test: impl Fn(&Method)) {
+fn with_methods(mut test: impl FnMut(&Method)) {
     test(&Method::default());
     for variant in Sequential::ALL {
         test(&Method::Sequential(variant));
@@ -42,9 +46,10 @@ fn matrix<T: Real>(order: usize, grade: impl Fn(usize) -> f64) -> Mat<T> {
     Mat::from_fn(order, order, |i, j| T::of(if i < j { f64::NAN } else { a[(i, j)] * grade(i) * grade(j) }))
 }
 
-/// |(L Lᵀ − A)_ij| ≤ max(n, 12) u √(a_ii a_jj), evaluated in twice the precision of f64.
+/// max over i, j of |(L Lᵀ − A)_ij| / (u √(a_ii a_jj)), evaluated in twice the precision of f64: as of a modification of
+/// nothing, at most max(n, 12).
 #[track_caller]
-fn assert_factor<T: Real>(l: &Mat<T>, a: &Mat<T>, what: &Method) {
+fn check<T: Real>(observed: &mut Observed, l: &Mat<T>, a: &Mat<T>, what: &Method) {
     let order = a.nrows();
     assert_eq!((l.nrows(), l.ncols()), (order, order), "{what:?}");
     let mut pairs = Vec::new();
@@ -58,22 +63,24 @@ fn assert_factor<T: Real>(l: &Mat<T>, a: &Mat<T>, what: &Method) {
         pairs.push(((0..order).map(|i| -lower(a, i)).collect(), unit));
     }
     let scale = |i: usize| a[(i, i)].f64().sqrt();
+    let mut worst = 0.0f64;
     for (j, column) in sum_of_products(order, &pairs).iter().enumerate() {
         for (i, residual) in column.iter().enumerate() {
-            let bound = order.max(12) as f64 * T::U * scale(j + i) * scale(j);
-            assert!(residual.abs() <= bound, "({}, {j}) of {order}: {residual:e}: {what:?}", j + i);
+            worst = worst.max(residual.abs() / (T::U * scale(j + i) * scale(j)));
         }
     }
+    observed.hold::<T>(worst, (order, 0), what);
 }
 
 fn every_order_is_factored<T: Real>(orders: &[usize]) {
+    let mut observed = Observed::recorded(10.1);
     with_methods(|method| {
         for &order in orders {
             let a = matrix::<T>(order, |_| 1.0);
-            assert_factor(&factorize(&a, method).unwrap(), &a, method);
+            check(&mut observed, &factorize(&a, method).unwrap(), &a, method);
         }
         let graded = matrix::<T>(33, |i| 0.3f64.powi(i as i32 / 3));
-        assert_factor(&factorize(&graded, method).unwrap(), &graded, method);
+        check(&mut observed, &factorize(&graded, method).unwrap(), &graded, method);
     });
 }
 
@@ -150,24 +157,25 @@ fn layouts_do_not_matter() {
     let wide = Mat::from_fn(40, 60, |i, j| if i % 2 == 0 && j % 3 == 0 { a[(i / 2, j / 3)] } else { 7.0 });
     let every = |m: &Mat<f64>| Mat::from_fn(20, 20, |i, j| m[(2 * i, 3 * j)]);
     let reversed = Mat::from_fn(20, 20, |i, j| a[(19 - i, 19 - j)]);
+    let mut observed = Observed::recorded(5.6);
     with_methods(|method| {
-        // What rounds differently from run to run is compared no closer than that.
-        let close = |x: &Mat<f64>, y: &Mat<f64>| assert!((x - y).norm_max() <= 1e-13, "{method:?}");
-        let expected = factorize(&a, method).unwrap();
-        close(&factorize(&every(&wide), method).unwrap(), &expected);
-        close(&factorize(&reversed.as_ref().reverse_rows_and_cols(), method).unwrap(), &expected);
-        close(&factorize(&a.transpose().to_owned().transpose(), method).unwrap(), &expected);
+        // Some round differently from call to call: each result is a factor, and no more is said of them.
+        let mut close = |l: Mat<f64>| check(&mut observed, &l, &a, method);
+        close(factorize(&every(&wide), method).unwrap());
+        close(factorize(&reversed.as_ref().reverse_rows_and_cols(), method).unwrap());
+        close(factorize(&a.transpose().to_owned().transpose(), method).unwrap());
     });
 }
 
 #[test]
 fn the_time_is_that_of_the_algorithm() {
     let a = matrix::<f64>(60, |_| 1.0);
+    let mut observed = Observed::recorded(8.1);
     with_methods(|method| {
         let before = std::time::Instant::now();
         let (l, elapsed) = timed(&a, method).unwrap();
         assert!(elapsed <= before.elapsed() && elapsed.as_nanos() > 0, "{method:?}");
-        assert_factor(&l, &a, method);
+        check(&mut observed, &l, &a, method);
     });
 }
 
@@ -205,70 +213,12 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
 fn a_singular_matrix_is_no_success_with_nonsense() {
     let g = uniform(12, 4, &mut rng(9));
     let a = &g * g.transpose();
+    // None has been seen to come to an end: the contract, and no more.
+    let mut observed = Observed::recorded(12.0);
     with_methods(|method| match factorize(&a, method) {
         Err(Error::NotPositiveDefinite { column }) => assert!(column >= 4, "{method:?}: {column}"),
         // Rounding may leave a little more than nothing.
-        Ok(l) => assert!((&l * l.transpose() - &a).norm_max() <= 1e-13, "{method:?}"),
+        Ok(l) => check(&mut observed, &l, &a, method),
         Err(error) => panic!("{method:?}: {error}"),
     });
-}
-
-/// Across panels, strips and the trailing matrix, with whole blocks and cut ones.
-#[cfg(feature = "cuda")]
-mod blocked_on_the_device {
-    use super::*;
-    use crate::support::cuda::{Turn, device, turn};
-
-    fn method() -> Option<(Turn, Method)> {
-        let turn = turn();
-        Some((turn, Method::CudaBlocked { device: device()? }))
-    }
-
-    fn long_matrices_are_factored<T: Real>() {
-        let Some((_turn, method)) = method() else { return };
-        for order in [128, 129, 190, 257, 321, 385, 514] {
-            let a = matrix::<T>(order, |_| 1.0);
-            assert_factor(&factorize(&a, &method).unwrap(), &a, &method);
-        }
-    }
-
-    #[test]
-    fn long_matrices_are_factored_in_double_precision() {
-        long_matrices_are_factored::<f64>();
-    }
-
-    #[test]
-    fn long_matrices_are_factored_in_single_precision() {
-        long_matrices_are_factored::<f32>();
-    }
-
-    /// A diagonal block whose inverse is as large as 10⁵, so that a product with that alone would lose as many digits.
-    #[test]
-    fn a_diagonal_block_that_is_hard_to_invert_costs_no_digits() {
-        let Some((_turn, method)) = method() else { return };
-        let order = 200;
-        let mut g = factor(order, &mut rng(17));
-        for j in 0..64 {
-            g.col_mut(j).subrows_mut(j, 64 - j).fill(-0.2);
-            g[(j, j)] = 1.0;
-        }
-        let a = &g * g.transpose();
-        assert_factor(&factorize(&a, &method).unwrap(), &a, &method);
-    }
-
-    #[test]
-    fn the_first_pivot_that_is_not_positive_is_named_in_any_panel() {
-        let Some((_turn, method)) = method() else { return };
-        let order = 400;
-        let good = matrix::<f32>(order, |_| 1.0);
-        for column in [0, 63, 64, 127, 200, 255, 256, 384, 399] {
-            for bad in [0.0, -1.0, -1e30] {
-                let mut a = good.clone();
-                a[(column, column)] = bad;
-                a[(order - 1, order - 1)] = -1.0;
-                let error = factorize(&a, &method).unwrap_err();
-                assert_eq!(error, Error::NotPositiveDefinite { column }, "{bad}");
-            }
-        }
-    }
 }

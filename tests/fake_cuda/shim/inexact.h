@@ -1,0 +1,34 @@
+// What a kernel takes from instructions that a GPU approximates: right to the last bit or, where a test asks for it,
+// wrong.
+//
+// Protocol. A number is wrong with a sign of its own, of a seeded hash of its bits, whoever asks for it and when.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace fake {
+
+/// Units in the last place.
+struct Inexactness {
+    int64_t roots, reciprocals;
+    uint64_t seed;
+};
+
+extern Inexactness inexactness; // driver/control.cpp
+
+inline double wrong_by(int64_t ulps, double x) {
+    if (ulps == 0 || !std::isnormal(x)) return x;
+    int64_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    uint64_t hash = (uint64_t(bits) + inexactness.seed) * 0x9E3779B97F4A7C15u;
+    hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93u;
+    bits += hash >> 63 ? ulps : -ulps;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+inline double reciprocal_root(double x) { return wrong_by(inexactness.roots, 1 / std::sqrt(x)); }
+inline double reciprocal(double x) { return wrong_by(inexactness.reciprocals, 1 / x); }
+
+} // namespace fake
