@@ -24,7 +24,7 @@ use core::ops::Range;
 /// Modifications whose weights are all positive cannot break down and, but on `cuda::Resident`, work in place at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safeguard {
-    /// The new factor is written to a second buffer, and the two change places on success. The buffer
+    /// The new factor is written to a shadow buffer, and the two change places on success. The buffer
     /// is allocated by the first modification that needs it and kept. Costs memory, and no additional
     /// arithmetic.
     #[default]

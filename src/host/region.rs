@@ -105,7 +105,7 @@ impl StandBy {
     fn take_items(&self) {
         // SAFETY: called inside an open region, or by the caller of it.
         let Some((task, items)) = (unsafe { *self.task.get() }) else { return };
-        // An item whose task panics cannot be left behind: others may wait for it, or still use the frame of the
+        // An item whose task panics cannot be left behind: others may wait for it, or still use the stack of the
         // caller. As rayon does in such a place, the process ends.
         let guard = OnPanic(|| std::process::abort());
         loop {

@@ -98,10 +98,10 @@ mod tests {
                 let mut found = Vec::new();
                 for place in 0..blocks.columns() {
                     let of_v = blocks.places_of_v().iter().filter(|places| places.contains(&place)).count();
-                    let zeros =
+                    let of_zeros =
                         blocks.places_of_zeros().iter().filter(|places| places.contains(&place)).count();
                     let column = blocks.column_at(place);
-                    assert_eq!((of_v, zeros), if column.is_some() { (1, 0) } else { (0, 1) });
+                    assert_eq!((of_v, of_zeros), if column.is_some() { (1, 0) } else { (0, 1) });
                     if let Some(column) = column {
                         assert_eq!(blocks.place_of(column), place);
                         assert_eq!(blocks.is_minus(place / width), column >= plus);
@@ -110,8 +110,8 @@ mod tests {
                 }
                 found.sort_unstable();
                 assert_eq!(found, (0..plus + minus).collect::<Vec<_>>());
-                let spare = |columns: usize| columns.next_multiple_of(width) - columns;
-                assert_eq!(blocks.columns(), plus + minus + spare(plus) + spare(minus));
+                let zeros = |columns: usize| columns.next_multiple_of(width) - columns;
+                assert_eq!(blocks.columns(), plus + minus + zeros(plus) + zeros(minus));
             }
         }
     }

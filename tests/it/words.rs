@@ -129,7 +129,9 @@ fn misuses(path: &str, text: &str) -> Vec<String> {
     let mut misuses = Vec::new();
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line));
     for (number, line) in [(0, path)].into_iter().chain(lines) {
-        for &(word, place, instead) in BANNED.iter().chain(&GONE) {
+        // The changelog tells what things were called.
+        let gone = if path == "CHANGELOG.md" { &[][..] } else { &GONE };
+        for &(word, place, instead) in BANNED.iter().chain(gone) {
             let text = match place {
                 In::Everything => line,
                 In::Engines if is_engine => line,

@@ -17,7 +17,7 @@ pub(super) const PANEL_COLS: usize = 64;
 pub(super) const RANK_BLOCK: usize = 16;
 /// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
 const STAGED: usize = 2 * PANEL_COLS * RANK_BLOCK + 72 * 32 + 2;
-/// Scalars of a panel's record: with a frame, G, and what there is to tell of them.
+/// Scalars of a panel's record: with a basis, G, and what there is to tell of them.
 pub(super) const RECORD: usize = STAGED + 14 + 2 * RANK_BLOCK * RANK_BLOCK + 16;
 
 /// Threads of a block.
