@@ -7,9 +7,10 @@ use crate::support::problem::{Direction, Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::cuda::Resident;
 
-/// Units in the last place of roots and of reciprocals, each wrong by as much. With reciprocals wrong by four the contract is
-/// exceeded, 121 u where it allows 82 u: each of the sixteen steps of `gauss` is then wrong by eight roundings.
-const ULPS: (u32, u32) = (4, 1);
+/// Units in the last place of roots and of reciprocals, each wrong by as much: twice what instructions.cuh promises of roots, and
+/// that of reciprocals. With reciprocals wrong by four the contract is exceeded, 121 u where it allows 82 u: each of the sixteen
+/// steps of `gauss` is then wrong by eight roundings.
+const ULPS: (u32, u32) = (4, 2);
 
 fn any_problem<T: Real>(engine: &Resident, seed: u64, observed: &mut Observed) {
     let mut check = |problem: &Problem<T>, what| check(observed, engine, problem, (what, seed));
@@ -34,7 +35,7 @@ fn any_problem<T: Real>(engine: &Resident, seed: u64, observed: &mut Observed) {
 fn reciprocals_that_are_wrong_cost_no_accuracy() {
     let fake = fake_cuda::exclusive();
     let engine = Resident::new(&device().unwrap());
-    let (mut double, mut single) = (Observed::recorded(37.2), Observed::recorded(3.2));
+    let (mut double, mut single) = (Observed::recorded(58.8), Observed::recorded(3.2));
     for seed in 0..4 {
         fake.inexact(ULPS.0, ULPS.1, seed);
         any_problem::<f64>(&engine, seed.into(), &mut double);
