@@ -41,7 +41,9 @@ pub fn libraries() -> [PathBuf; 3] {
     read_sources(&root.join("kernels"), &mut sources);
 
     let compiler = env::var("CXX").unwrap_or_else(|_| "g++".into());
-    let flags: Vec<&str> = FLAGS.iter().chain(processor_flags()).copied().collect();
+    // Kernels name what they include by its path from there.
+    let include = format!("-I{}", root.join("kernels").display());
+    let flags: Vec<&str> = FLAGS.iter().chain(processor_flags()).copied().chain([&*include]).collect();
     let mut hasher = DefaultHasher::new();
     (&compiler, &flags, include_str!("compile.rs"), &sources).hash(&mut hasher);
     let finished = target_directory(root).join("fake-cuda").join(format!("{:016x}", hasher.finish()));
@@ -57,9 +59,9 @@ pub fn libraries() -> [PathBuf; 3] {
     [LIBRARY, ALIASES[0], ALIASES[1]].map(|name| finished.join(name))
 }
 
-struct Build {
+struct Build<'a> {
     compiler: String,
-    flags: Vec<&'static str>,
+    flags: Vec<&'a str>,
     fake: PathBuf,
     work: PathBuf,
 }
@@ -145,8 +147,8 @@ fn compile(build: &Build, name: &str, text: &str) {
 /// The names of the kernels that a `.cu` file defines.
 fn kernels_in(build: &Build, path: &Path) -> Vec<String> {
     let file = path.display().to_string();
-    let options = ["-E", "-P", "-w", "-std=c++17", "-D", "FAKE_CUDA", "-x", "c++"].map(String::from);
-    let text = run(build, options.into_iter().chain([file])).stdout;
+    let options = ["-E", "-P", "-D", "FAKE_CUDA", "-x", "c++", &file];
+    let text = run(build, build.flags.iter().copied().chain(options).map(String::from)).stdout;
     let text = String::from_utf8_lossy(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut names = Vec::new();

@@ -1,7 +1,7 @@
 // What a block of threads does of the sweeps of a launch: a part of sweep.cu.
 #pragma once
-#include "panel.cuh"
-#include "tiles.cuh"
+#include "common/panel.cuh"
+#include "resident/tiles.cuh"
 
 // A launch's sweeps over the same L, one after the other, of which the first `plus` have a plus sign; what there is of
 // each of them stands behind that of the one before. But V of a minus sign is taken from the end: sweep i has sixteen

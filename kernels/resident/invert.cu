@@ -5,7 +5,7 @@
 // refine (panels) as invert.cuh says.
 //
 // Launch: a block for each panel, of 256 threads.
-#include "invert.cuh"
+#include "common/invert.cuh"
 
 #define INVERT(T, NAME)                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \

@@ -7,7 +7,7 @@
 // Launch: blocks and a grid of x only. tiled_diagonal: one block. tiled_below, after it: a thread for each of
 // the rows j + 1 .. n. Dynamic shared memory of blockDim.x scalars, rounded up to 16 bytes: a block's
 // partial sums, or its tile.
-#include "common.cuh"
+#include "common/common.cuh"
 
 // The last step of the reduction is one thread's.
 constexpr unsigned LANES = 32;

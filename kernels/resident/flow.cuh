@@ -1,8 +1,8 @@
 // A block's rows through panels as they become known: a part of sweep.cu.
 #pragma once
-#include "group.cuh"
-#include "rows.cuh"
-#include "task.cuh"
+#include "resident/group.cuh"
+#include "resident/rows.cuh"
+#include "resident/task.cuh"
 
 // The rows through the panels from `begin` to `end`, L and V; the first panel's L has been asked for. Records are asked
 // for as soon as there is a slot, if they are there by then.

@@ -7,7 +7,7 @@
 // Launch: blocks and a grid of x only. Round k: pivot_sum, a thread for each of the rows above the pivot, which
 // take their squares away from it in any order; pivot_root, one thread; pivot_row, a thread for each of the
 // columns k + 1 .. n.
-#include "common.cuh"
+#include "common/common.cuh"
 
 template <class T>
 __device__ __forceinline__ void sum(T* u, long long n, long long k, const int* info) {

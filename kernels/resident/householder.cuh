@@ -9,7 +9,7 @@
 // with x = rho - 2 = -S a a^T / (alpha beta), so that entries are corrected and not made anew, which would move them by
 // the same rounding in every call.
 #pragma once
-#include "panel.cuh"
+#include "common/panel.cuh"
 
 constexpr int LANES = 4; // threads of a row
 constexpr int E = COLUMNS / LANES;

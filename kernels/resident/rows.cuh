@@ -8,7 +8,7 @@
 // What is above the diagonal of L is neither read nor written. The new diagonal is `pivots`: the products give it too,
 // but where L is small beside V perhaps with another sign.
 #pragma once
-#include "panel.cuh"
+#include "common/panel.cuh"
 
 constexpr int WARP_ROWS = 16;
 

@@ -7,7 +7,7 @@
 //
 // Launch: any grid, blocks of x only; y counts columns. Each entry is copied by one thread; the grid may be
 // smaller than the matrix. Offsets are 64 bits wide.
-#include "common.cuh"
+#include "common/common.cuh"
 
 template <class T>
 __device__ __forceinline__ void copy(T* __restrict__ to, long long to_stride, const T* __restrict__ from,

@@ -1,6 +1,6 @@
 // Products C += A B^T of tiles in shared memory on tensor cores, by 256 threads: for factor.cu.
 #pragma once
-#include "panel.cuh"
+#include "common/panel.cuh"
 
 constexpr int DEPTH = 16; // of a product's sum, and columns that are copied together
 

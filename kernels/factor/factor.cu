@@ -16,8 +16,8 @@
 // Launch, in order on one stream, blocks of 256 threads: diagonal: one; panel: one for each 64 rows below the
 // diagonal block; strip: one for each 64 rows from `first` on; trailing: i (i + 1) for i times 128 rows from
 // there on.
-#include "invert.cuh"
-#include "product.cuh"
+#include "common/invert.cuh"
+#include "common/product.cuh"
 
 template <class T>
 struct Factoring {

@@ -12,7 +12,7 @@
 // L' is made as L + (L (M - 1) + V N), and the pivot l' = gamma l as l + l (gamma - 1): by what 1 / gamma or gamma are
 // rounded they would move in every call. So gamma^2 - 1 is what the elimination of S Q Y keeps, to all its digits.
 #pragma once
-#include "householder.cuh"
+#include "resident/householder.cuh"
 
 constexpr int PARTS = ROWS / COLUMNS;
 

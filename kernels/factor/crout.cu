@@ -9,7 +9,7 @@
 // Launch: blocks and a grid of x only. crout_single: a thread for each of the rows j .. n; every one makes the
 // pivot for itself. crout_diagonal: one thread. crout_below, after it: a thread for each of the rows j + 1 .. n.
 // A block may be of any size. Offsets are 64 bits wide.
-#include "common.cuh"
+#include "common/common.cuh"
 
 // Sums of products in several chains: one alone would wait for every load and addition.
 constexpr int SUMS = 4;

@@ -6,7 +6,7 @@
 // row that is not zero.
 //
 // Launch: blocks of 256 threads; y of the grid for each column, x any.
-#include "common.cuh"
+#include "common/common.cuh"
 
 typedef unsigned long long Fact;
 

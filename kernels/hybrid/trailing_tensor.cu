@@ -23,8 +23,8 @@
 //
 // Limits: blockDim.x <= 4096 / E, a multiple of 32; cols a multiple of 8; dynamic shared memory of 2 GROUP
 // scalars.
-#include "common.cuh"
-#include "instructions.cuh"
+#include "common/common.cuh"
+#include "common/instructions.cuh"
 
 constexpr int COLS = 8;    // of L in a group
 constexpr int SHARING = 4; // threads of a row

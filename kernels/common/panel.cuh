@@ -1,7 +1,7 @@
 // What the parts of the resident engine's sweep know of a panel: see sweep.cu for the equations.
 #pragma once
-#include "common.cuh"
-#include "instructions.cuh"
+#include "common/common.cuh"
+#include "common/instructions.cuh"
 
 constexpr int ROWS = 64;        // columns of a panel, rows of its diagonal block
 constexpr int COLUMNS = 16;     // of V in a sweep

@@ -30,10 +30,10 @@
 // `places` is more than the stretches that a leader goes through. Dynamic shared memory: 64 columns of L for 128 rows, or
 // what is needed in their place when they are not (`larger`), and behind it 1 to 3 `slots` for a record (STAGED) or a
 // tile (TILE).
-#include "flow.cuh"
-#include "group.cuh"
-#include "invert.cuh"
-#include "task.cuh"
+#include "resident/flow.cuh"
+#include "resident/group.cuh"
+#include "common/invert.cuh"
+#include "resident/task.cuh"
 
 __device__ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 

@@ -21,7 +21,7 @@
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
 // these bits.
-#include "common.cuh"
+#include "common/common.cuh"
 
 // Columns of L on their way from memory while one is worked on, and columns whose reflectors are staged.
 constexpr int AHEAD = 8;

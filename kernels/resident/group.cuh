@@ -1,7 +1,7 @@
 // Through the diagonal blocks of a group of panels: a part of sweep.cu.
 #pragma once
-#include "frame.cuh"
-#include "weigh.cuh"
+#include "resident/frame.cuh"
+#include "resident/weigh.cuh"
 
 // V, and behind panels that are not careful -P in its place; -P of the panel at hand; its P^T P; a matrix of 16 x 16; G
 // before each panel. (row-major, LD)

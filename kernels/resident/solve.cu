@@ -12,7 +12,7 @@
 //
 // Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below the panel
 // (forward) or 64 columns before it (backward), at least one.
-#include "common.cuh"
+#include "common/common.cuh"
 
 constexpr int ROWS = 64;
 constexpr int THREADS = 256;

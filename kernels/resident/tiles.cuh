@@ -1,6 +1,6 @@
 // Tiles of 64 x 64 in shared memory, and products with them: for group.cuh.
 #pragma once
-#include "panel.cuh"
+#include "common/panel.cuh"
 
 constexpr int GROUP = 2; // panels of a block of threads
 constexpr int HEIGHT = GROUP * ROWS;

@@ -5,7 +5,7 @@
 // the diagonal, and of the identity where there is no L; written, in double precision. refine: whether a product with
 // the inverse loses digits of T; written.
 #pragma once
-#include "panel.cuh"
+#include "common/panel.cuh"
 
 constexpr int SMALLEST = 8;
 

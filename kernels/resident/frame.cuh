@@ -1,6 +1,6 @@
 // The frame in which V is: when it is good, and how V comes into another. For group.cuh.
 #pragma once
-#include "tiles.cuh"
+#include "resident/tiles.cuh"
 
 // The frame is good while no row sum of |G| is more than this: then 1 + S G has a condition number of at most 8. What the
 // coefficients of a panel lose grows with it, and comes again in every call of a loop that adds and takes away the same V.
