@@ -1,61 +1,65 @@
-// The trailing step: a panel's reflectors over the rows below its diagonal block, pass after pass.
+// The trailing rows: the rows below a panel's diagonal block through its reflectors, one rank block after the other.
 //
-// A pass takes E * lanes columns of V, all of one sign: a row is worked on by `lanes` neighbouring threads with E columns
-// each. With row j of a pass's reflectors (b_j, s_j and x_j, which know the sign), each row i of the panel (l) and of V
-// (v) goes through the columns j = 0 .. cols - 1 in order:
+// A rank block is `row_threads` * E columns of V, all of one sign; a row is worked on by row_threads neighbouring
+// threads with E columns each. With row j of a rank block's reflectors (b_j, s_j and x_j, which know the sign), each
+// row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order:
 //
 //     d = x_j l_ij + s_j <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
 //
 // Shapes, column-major, strides in scalars:
-//     panel       rows `first .. end` of column j < cols at panel + j * panel_stride; read and written
-//     v           rows `first .. end` of each column at v + column * v_stride; read and written
-//     reflectors  passes x cols x lanes x ROW, ROW = E + 16 / sizeof(T): of row j of a pass, E entries of b for
-//                 each lane, with s_j, x_j and padding behind them; contiguous, 16-byte aligned; read
+//     panel       rows first .. end of column j < cols at panel + j * panel_stride; read and written
+//     v           rows first .. end of each column at v + column * v_stride; read and written
+//     reflectors  rank_blocks x cols x row_threads x STRIDE, STRIDE = E + 16 / sizeof(T): of row j of a rank block, E
+//                 entries of b for each thread of a row, then s_j, x_j and padding; contiguous, 16-byte aligned; read
 //
-// Launch: a grid of x only, blocks of x only. Thread t of the grid is lane t % lanes of row first + t /
-// lanes; a launch covers at most gridDim.x * blockDim.x / lanes rows, and rows from `end` on belong to
-// nobody. Rows never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
+// Launch: a grid and blocks of x only. Thread t of the grid is thread t % row_threads of row first + t / row_threads; a
+// launch covers at most gridDim.x * blockDim.x / row_threads rows, and threads of rows from `end` on have no row. Rows
+// never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
 //
-// Limits: blockDim.x <= max_threads(E), a multiple of 32; lanes 1, 2, 4 or 8; cols a multiple of AHEAD;
-// dynamic shared memory of AHEAD * lanes * ROW * sizeof(T) bytes. Offsets are 64 bits wide.
+// Limits: blockDim.x <= max_threads(E), a multiple of 32; row_threads 1, 2, 4 or 8; cols a multiple of COLUMN_GROUP;
+// dynamic shared memory of COLUMN_GROUP * row_threads * STRIDE * sizeof(T) bytes. Offsets are 64 bits wide.
 //
-// Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives
-// these bits.
-#include "common/common.cuh"
+// Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives the same
+// bits.
+#include "common/memory.cuh"
 
-// Columns of L on their way from memory while one is worked on, and columns whose reflectors are staged.
-constexpr int AHEAD = 8;
+// Columns of L that are on their way from memory while one is worked on, and columns whose reflectors are staged
+// together.
+constexpr int COLUMN_GROUP = 8;
 
-// Words of the next stage's reflectors that a thread has on their way meanwhile.
-constexpr int CARRIED = 5;
+// Words of the next column group's reflectors that a thread has on their way meanwhile.
+constexpr int WORDS_AHEAD = 5;
 
 // Partial sums of a dot product: its chain of dependent operations is as much shorter.
 constexpr int SUMS = 4;
 
-// Leaves a thread 16 registers for each element, of which double precision takes four: the element and its
-// counterpart in b. What is on its way, addresses and counters take some 50 more.
+// Threads of a block at most. That leaves a thread 16 registers for each element, of which double precision takes four:
+// the element and its counterpart in b. What is on its way, addresses and counters take some 50 more.
 __device__ constexpr int max_threads(int elements) { return 4096 / elements; }
 
-// b, s and x of one column, from shared memory: every thread reads the same words.
+// b, s and x of one column in shared memory; all threads with the same place in their rows read the same words.
 template <class T, int E>
-struct Row {
-    static constexpr int SCALARS = E + Word<T>::LANES;
-    static constexpr int WORDS = SCALARS / Word<T>::LANES;
+struct ReflectorRow {
+    static constexpr int SCALARS = E + Word<T>::SCALARS;
+    static constexpr int WORDS = SCALARS / Word<T>::SCALARS;
     Word<T> word[WORDS];
 
-    __device__ __forceinline__ T b(int r) const { return word[r / Word<T>::LANES].lane[r % Word<T>::LANES]; }
-    __device__ __forceinline__ T s() const { return word[WORDS - 1].lane[0]; }
-    __device__ __forceinline__ T x() const { return word[WORDS - 1].lane[1]; }
+    __device__ __forceinline__ T b(int r) const {
+        return word[r / Word<T>::SCALARS].scalar[r % Word<T>::SCALARS];
+    }
+    __device__ __forceinline__ T s() const { return word[WORDS - 1].scalar[0]; }
+    __device__ __forceinline__ T x() const { return word[WORDS - 1].scalar[1]; }
 };
 
-// One column on one lane of a row: returns the new entry of L, changes v.
+// One column by one thread of a row: returns the new entry of L and changes v.
 template <class T, int E>
-__device__ __forceinline__ T apply(const Row<T, E>& row, int lanes, T l, T (&v)[E]) {
+__device__ __forceinline__ T apply(const ReflectorRow<T, E>& row, int row_threads, T l, T (&v)[E]) {
     T sum[SUMS];
 #pragma unroll
-    for (int r = 0; r < E; ++r) sum[r % SUMS] = r < SUMS ? v[r] * row.b(r) : fma(v[r], row.b(r), sum[r % SUMS]);
+    for (int r = 0; r < E; ++r)
+        sum[r % SUMS] = r < SUMS ? v[r] * row.b(r) : fma(v[r], row.b(r), sum[r % SUMS]);
     T dot = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    for (int other = 1; other < lanes; other *= 2) dot += __shfl_xor_sync(0xffffffffu, dot, other);
+    for (int other = 1; other < row_threads; other *= 2) dot += __shfl_xor_sync(0xffffffffu, dot, other);
     const T d = fma(row.s(), dot, row.x() * l);
     const T u = fma(T(2), l, d);
 #pragma unroll
@@ -63,28 +67,29 @@ __device__ __forceinline__ T apply(const Row<T, E>& row, int lanes, T l, T (&v)[
     return l + d;
 }
 
-// Where a lane of a row is on its way through the columns of the panel. The pointers move along: one sum for
-// each column takes fewer registers than multiples of the stride.
+// Where a thread is in the columns of the panel. The pointers move along: one addition a column takes fewer registers
+// than multiples of the stride.
 template <class T>
-struct Walk {
-    T* entry;       // of L, in column `at`
-    const T* later; // of L, in column `at` + AHEAD
+struct RowWalk {
+    T* entry;        // of L, in column `at`
+    const T* later;  // of L, in column `at` + COLUMN_GROUP
     long long stride;
     int at;
     int cols;
-    bool mine;   // whether there is a row
-    bool writes; // whether this lane stores its entries of L
-    int lanes;
+    bool has_row;
+    bool writes;  // whether this thread stores the entries of L
+    int row_threads;
 };
 
-// The next AHEAD columns. `ahead` holds their entries of L and is left with those of the columns that follow.
+// The next COLUMN_GROUP columns. `ahead` holds their entries of L, and afterwards those of the columns that follow.
 template <class T, int E>
-__device__ __forceinline__ void group(const Row<T, E>* staged, Walk<T>& walk, T (&ahead)[AHEAD], T (&v)[E]) {
+__device__ __forceinline__ void apply_group(const ReflectorRow<T, E>* staged, RowWalk<T>& walk,
+                                            T (&ahead)[COLUMN_GROUP], T (&v)[E]) {
 #pragma unroll
-    for (int c = 0; c < AHEAD; ++c) {
+    for (int c = 0; c < COLUMN_GROUP; ++c) {
         const T l = ahead[c];
-        if (walk.mine && walk.at + AHEAD < walk.cols) ahead[c] = *walk.later;
-        const T fresh = apply<T, E>(staged[c * walk.lanes], walk.lanes, l, v);
+        if (walk.has_row && walk.at + COLUMN_GROUP < walk.cols) ahead[c] = *walk.later;
+        const T fresh = apply<T, E>(staged[c * walk.row_threads], walk.row_threads, l, v);
         if (walk.writes) *walk.entry = fresh;
         walk.entry += walk.stride;
         walk.later += walk.stride;
@@ -92,74 +97,78 @@ __device__ __forceinline__ void group(const Row<T, E>* staged, Walk<T>& walk, T 
     }
 }
 
-// One pass of a lane of a row. A thread without a row still stages, and meets the others.
+// One rank block by one thread of a row. A thread without a row copies reflectors and takes part in barriers.
 template <class T, int E>
-__device__ __forceinline__ void pass(Walk<T> walk, T* v, long long v_stride, const Word<T>* reflectors,
-                                     Row<T, E>* staged, int lane) {
-    T registers[E]; // the row's entries in the lane's columns of V
+__device__ __forceinline__ void apply_rank_block(RowWalk<T> walk, T* v, long long v_stride,
+                                                 const Word<T>* reflectors, ReflectorRow<T, E>* staged,
+                                                 int row_thread) {
+    T registers[E];  // the row's entries in the thread's columns of V
 #pragma unroll
-    for (int r = 0; r < E; ++r) registers[r] = walk.mine ? v[r * v_stride] : T(0);
-    T ahead[AHEAD];
+    for (int r = 0; r < E; ++r) registers[r] = walk.has_row ? v[r * v_stride] : T(0);
+    T ahead[COLUMN_GROUP];
 #pragma unroll
-    for (int c = 0; c < AHEAD; ++c) ahead[c] = walk.mine ? walk.entry[c * walk.stride] : T(0);
+    for (int c = 0; c < COLUMN_GROUP; ++c) ahead[c] = walk.has_row ? walk.entry[c * walk.stride] : T(0);
 
     Word<T>* const target = (Word<T>*)staged;
-    const int words = AHEAD * walk.lanes * Row<T, E>::WORDS; // of a stage
-    Word<T> carried[CARRIED];
+    const int words = COLUMN_GROUP * walk.row_threads * ReflectorRow<T, E>::WORDS;  // of a column group
+    Word<T> words_ahead[WORDS_AHEAD];
 #pragma unroll
-    for (int q = 0; q < CARRIED; ++q) {
+    for (int q = 0; q < WORDS_AHEAD; ++q) {
         const int w = threadIdx.x + q * blockDim.x;
-        if (w < words) carried[q] = reflectors[w];
+        if (w < words) words_ahead[q] = reflectors[w];
     }
     while (walk.at < walk.cols) {
-        __syncthreads(); // what was staged before has been read
+        __syncthreads();  // all have read what was staged before
 #pragma unroll
-        for (int q = 0; q < CARRIED; ++q) {
+        for (int q = 0; q < WORDS_AHEAD; ++q) {
             const int w = threadIdx.x + q * blockDim.x;
-            if (w < words) target[w] = carried[q];
+            if (w < words) target[w] = words_ahead[q];
         }
-        for (int w = threadIdx.x + CARRIED * blockDim.x; w < words; w += blockDim.x) target[w] = reflectors[w];
+        for (int w = threadIdx.x + WORDS_AHEAD * blockDim.x; w < words; w += blockDim.x)
+            target[w] = reflectors[w];
         __syncthreads();
         reflectors += words;
 #pragma unroll
-        for (int q = 0; q < CARRIED; ++q) {
+        for (int q = 0; q < WORDS_AHEAD; ++q) {
             const int w = threadIdx.x + q * blockDim.x;
-            if (w < words && walk.at + AHEAD < walk.cols) carried[q] = reflectors[w];
+            if (w < words && walk.at + COLUMN_GROUP < walk.cols) words_ahead[q] = reflectors[w];
         }
-        group<T, E>(staged + lane, walk, ahead, registers);
+        apply_group<T, E>(staged + row_thread, walk, ahead, registers);
     }
 
 #pragma unroll
     for (int r = 0; r < E; ++r)
-        if (walk.mine) v[r * v_stride] = registers[r];
+        if (walk.has_row) v[r * v_stride] = registers[r];
 }
 
 template <class T, int E>
 __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v, long long v_stride,
-                                         const T* reflectors, int cols, int passes, int lanes,
+                                         const T* reflectors, int cols, int rank_blocks, int row_threads,
                                          long long first, long long end) {
-    typedef Row<T, E> Reflector;
-    DYNAMIC_SHARED(Reflector, staged); // (AHEAD, lanes)
+    typedef ReflectorRow<T, E> Reflector;
+    DYNAMIC_SHARED(Reflector, staged);  // (COLUMN_GROUP, row_threads)
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long i = first + thread / lanes;
-    const int lane = (int)(thread % lanes);
-    const bool mine = i < end;
+    const long long i = first + thread / row_threads;
+    const int row_thread = (int)(thread % row_threads);
+    const bool has_row = i < end;
     T* const entry = panel + i;
-    for (int p = 0; p < passes; ++p) {
-        const int column = (p * lanes + lane) * E; // of V, the lane's first
-        const Walk<T> walk = {entry, entry + AHEAD * panel_stride, panel_stride, 0,
-                              cols,  mine,                         mine && lane == 0, lanes};
-        const Word<T>* const own = (const Word<T>*)reflectors + (long long)p * cols * lanes * Reflector::WORDS;
-        pass<T, E>(walk, v + column * v_stride + i, v_stride, own, staged, lane);
-        __syncwarp(); // the next pass reads the entries of L that lane 0 has written
+    for (int p = 0; p < rank_blocks; ++p) {
+        const int column = (p * row_threads + row_thread) * E;  // of V, the thread's first
+        const RowWalk<T> walk = {entry,   entry + COLUMN_GROUP * panel_stride, panel_stride, 0, cols,
+                                 has_row, has_row && row_thread == 0,          row_threads};
+        const Word<T>* const own =
+            (const Word<T>*)reflectors + (long long)p * cols * row_threads * Reflector::WORDS;
+        apply_rank_block<T, E>(walk, v + column * v_stride + i, v_stride, own, staged, row_thread);
+        __syncwarp();  // the next rank block reads the entries of L that thread 0 of the row has written
     }
 }
 
 #define TRAILING(NAME, T, E)                                                                                 \
     extern "C" __global__ void __launch_bounds__(max_threads(E))                                             \
         NAME(T* panel, long long panel_stride, T* v, long long v_stride, const T* reflectors, int cols,      \
-             int passes, int lanes, long long first, long long end) {                                        \
-        trailing<T, E>(panel, panel_stride, v, v_stride, reflectors, cols, passes, lanes, first, end);       \
+             int rank_blocks, int row_threads, long long first, long long end) {                             \
+        trailing<T, E>(panel, panel_stride, v, v_stride, reflectors, cols, rank_blocks, row_threads, first,  \
+                       end);                                                                                 \
     }
 
 // One module a scalar type: a factor of the one never waits for the other to be translated.

@@ -1,19 +1,21 @@
-// Columns of a matrix in device memory on their way into an engine's own memory, and what they are.
+// Copies columns of a matrix in device memory to an engine's own memory, scaled, and finds out about them on the way.
 //
-// Shapes, column-major: entry (i, j), i < rows, j < cols, at from + j * from_stride + i; what is taken of it goes to
-// to + place[j] * to_stride + i, times scale[j], unless place[j] is negative. facts (3 x cols), zeros at first: of column
-// j, the bits of the magnitude of its largest entry, as a double; ~i of the first row that is not finite; ~i of the first
-// row that is not zero.
+// Shapes, column-major:
+//     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
+//     to      scale[j] times that entry at to + target[j] * to_stride + i, unless target[j] is negative; written
+//     facts   3 x cols, zeros before the launch; of column j: the bits of the magnitude of its largest entry, as a
+//             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero
 //
-// Launch: blocks of 256 threads; y of the grid for each column, x any.
-#include "common/common.cuh"
+// Launch: blocks of 256 threads; y of the grid counts columns, x is any.
+#include "common/panel.cuh"
 
 typedef unsigned long long Fact;
+constexpr int FACTS = 3;  // of a column
 
-__device__ __forceinline__ Fact most_of_warp(Fact x) {
+__device__ __forceinline__ Fact max_of_warp(Fact x) {
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) {
-        const Fact other = __shfl_xor_sync(0xffffffffu, x, step);
+        const Fact other = __shfl_xor_sync(ALL_LANES, x, step);
         x = other > x ? other : x;
     }
     return x;
@@ -21,8 +23,8 @@ __device__ __forceinline__ Fact most_of_warp(Fact x) {
 
 template <class T>
 __device__ __forceinline__ void take(const T* from, long long from_stride, T* to, long long to_stride,
-                                     const T* scale, const int* place, Fact* facts, long long rows) {
-    const int column = blockIdx.y, target = place[column];
+                                     const T* scale, const int* target, Fact* facts, long long rows) {
+    const int column = blockIdx.y, to_column = target[column];
     const T factor = scale[column];
     from += column * from_stride;
     // The first of each kind of row is the one whose complement is the largest.
@@ -36,18 +38,18 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
         if (bits > largest) largest = bits;
         if (!(magnitude <= 1.7976931348623157e308) && ~(Fact)i > not_finite) not_finite = ~(Fact)i;
         if (magnitude != 0.0 && ~(Fact)i > not_zero) not_zero = ~(Fact)i;
-        if (target >= 0) to[target * to_stride + i] = factor * x;
+        if (to_column >= 0) to[to_column * to_stride + i] = factor * x;
     }
-    const Fact found[3] = {most_of_warp(largest), most_of_warp(not_finite), most_of_warp(not_zero)};
+    const Fact found[FACTS] = {max_of_warp(largest), max_of_warp(not_finite), max_of_warp(not_zero)};
     if (threadIdx.x % 32 == 0)
-        for (int f = 0; f < 3; ++f) atomicMax(&facts[3 * column + f], found[f]);
+        for (int f = 0; f < FACTS; ++f) atomicMax(&facts[FACTS * column + f], found[f]);
 }
 
 #define TAKE(T, NAME)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(256)                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
         take_##NAME(const T* from, long long from_stride, T* to, long long to_stride, const T* scale,        \
-                    const int* place, Fact* facts, long long rows) {                                         \
-        take(from, from_stride, to, to_stride, scale, place, facts, rows);                                   \
+                    const int* target, Fact* facts, long long rows) {                                        \
+        take(from, from_stride, to, to_stride, scale, target, facts, rows);                                  \
     }
 
 TAKE(float, f32)

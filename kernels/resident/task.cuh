@@ -1,81 +1,90 @@
-// What a block of threads does of the sweeps of a launch: a part of sweep.cu.
+// The tasks of a launch of sweep.cu: what a thread block does, what it waits for, and what it publishes.
 #pragma once
-#include "common/panel.cuh"
-#include "resident/tiles.cuh"
+#include "resident/v_rows.cuh"
 
-// A launch's sweeps over the same L, one after the other, of which the first `plus` have a plus sign; what there is of
-// each of them stands behind that of the one before. But V of a minus sign is taken from the end: sweep i has sixteen
-// columns i, or last - i where its sign is minus.
-template <class T>
-struct Sweeps {
-    Sweep<T> first;
-    int plus;
-    int width;             // panels of a stretch, even
-    int places;            // for V of a group of rows between stretches
-    int last;
-    const unsigned* tasks; // in the order in which they begin
-};
+// What a task does with a row block:
+//     FORWARDING     it takes L and V through a panel range and hands V on to the next range
+//     INVERTING      it inverts a diagonal block as the sweep before has left it
+//     CRITICAL_PATH  it takes V alone from the beginning of a panel range to the row block's diagonal blocks, and
+//                    through those
+//     UPDATE         it takes L and V through a panel range behind the critical-path task, which has saved V for it
+constexpr unsigned FORWARDING = 0, INVERTING = 1, CRITICAL_PATH = 2, UPDATE = 3;
 
-// What is done with a group of rows: through a stretch of panels, L and V, which is given on to the next; the inverse of a
-// diagonal block as the sweep before leaves it; from a stretch on with V alone to the group's own panels, and through
-// those; through a stretch of panels behind who has led.
-constexpr unsigned CARRIES = 0, INVERTS = 1, LEADS = 2, FOLLOWS = 3;
+// A task's word, from the lowest bits on: the row block; the panel range (its first for a critical-path task, or which
+// of the row block's diagonal blocks to invert); the rank block; the kind. All count from 0.
+constexpr int ROW_BLOCK_BITS = 14, RANGE_BITS = 12, RANK_BLOCK_BITS = 4;
+constexpr int RANGE_SHIFT = ROW_BLOCK_BITS, RANK_BLOCK_SHIFT = RANGE_SHIFT + RANGE_BITS,
+              KIND_SHIFT = RANK_BLOCK_SHIFT + RANK_BLOCK_BITS;
 
-// Groups of rows and stretches are counted from 0.
+// The flags of a sweep: one for each panel, and two for each row block and panel range.
+__device__ constexpr int flags_of_sweep(int panels, int row_blocks, int ranges) {
+    return panels + 2 * row_blocks * ranges;
+}
+
 template <class T>
 struct Task {
     Sweep<T> sweep;
-    int group, stretch;
+    int row_block, range;
     unsigned kind;
-    int begin, end; // the panels on the way
-    int width, places;
+    int begin, end;  // the panels that the task goes through, without those of its diagonal blocks
+    int range_panels, v_slots;
 
-    // A word: the group in 14 bits, the stretch in 12 (or which of the group's diagonal blocks), the sweep in 4, the kind
-    // in 2.
-    __device__ __forceinline__ Task(const Sweeps<T>& sweeps, unsigned word)
-        : sweep(sweeps.first),
-          group(word & 0x3fff),
-          stretch(word >> 14 & 0xfff),
-          kind(word >> 30),
-          width(sweeps.width),
-          places(sweeps.places) {
-        const int index = word >> 26 & 15, marks = panels() + 2 * groups() * stretches();
-        sweep.v += (index < sweeps.plus ? index : sweeps.last - index) * COLUMNS * sweep.v_stride;
-        sweep.kept += index * places * groups() * (long long)(HEIGHT * COLUMNS);
-        sweep.records += (long long)index * panels() * RECORD;
-        sweep.marks += 1 + index * marks;
-        sweep.sign = index < sweeps.plus ? 1.0 : -1.0;
-        sweep.before = nullptr;
-        if (index > 0) {
+    __device__ __forceinline__ Task(const Launch<T>& launch, unsigned word)
+        : sweep(launch.sweep),
+          row_block(word & ((1 << ROW_BLOCK_BITS) - 1)),
+          range(word >> RANGE_SHIFT & ((1 << RANGE_BITS) - 1)),
+          kind(word >> KIND_SHIFT),
+          range_panels(launch.range_panels),
+          v_slots(launch.v_slots) {
+        const int rank_block = word >> RANK_BLOCK_SHIFT & ((1 << RANK_BLOCK_BITS) - 1);
+        const int flags = flags_of_sweep(panels(), row_blocks(), ranges());
+        const bool plus = rank_block < launch.plus;
+        // V lies in the host's order of columns: rank blocks of minus sign are taken from the end.
+        const int v_block = plus ? rank_block : launch.last - rank_block;
+        sweep.v += v_block * RANK_BLOCK * sweep.v_stride;
+        sweep.saved_v += rank_block * v_slots * row_blocks() * (long long)(ROW_BLOCK * RANK_BLOCK);
+        sweep.records += (long long)rank_block * panels() * RECORD;
+        sweep.flags += 1 + rank_block * flags;
+        sweep.sign = plus ? 1.0 : -1.0;
+        sweep.flags_before = nullptr;
+        if (rank_block > 0) {
             sweep.from = sweep.to;
-            sweep.before = sweep.marks - marks;
+            sweep.flags_before = sweep.flags - flags;
         }
-        begin = stretch * width;
-        end = kind == LEADS ? group * GROUP : min(begin + width, own_end());
+        begin = range * range_panels;
+        end = kind == CRITICAL_PATH ? row_block * ROW_BLOCK_PANELS : min(begin + range_panels, own_end());
     }
 
-    __device__ __forceinline__ int panels() const { return (int)((sweep.n + ROWS - 1) / ROWS); }
-    __device__ __forceinline__ int groups() const { return (panels() + GROUP - 1) / GROUP; }
-    __device__ __forceinline__ int stretches() const { return (panels() + width - 1) / width; }
-    // The stretch of the group's own panels.
-    __device__ __forceinline__ int own() const { return group * GROUP / width; }
-    // The panel behind the group's own.
-    __device__ __forceinline__ int own_end() const { return min((group + 1) * GROUP, panels()); }
-
-    // By one thread. Waits until the sweep before has written this stretch of L, and nobody reads what will be written.
-    __device__ __forceinline__ void await_l(int part) const {
-        if (sweep.before) await(done(sweep.before, part), 1);
-        if (kind == FOLLOWS && sweep.from == sweep.to) await(sweep, own_end() - 1, WEIGHED);
+    __device__ __forceinline__ int panels() const { return (int)((sweep.n + PANEL_COLS - 1) / PANEL_COLS); }
+    __device__ __forceinline__ int row_blocks() const {
+        return (panels() + ROW_BLOCK_PANELS - 1) / ROW_BLOCK_PANELS;
+    }
+    __device__ __forceinline__ int ranges() const { return (panels() + range_panels - 1) / range_panels; }
+    // The panel range of the row block's own panels.
+    __device__ __forceinline__ int own_range() const { return row_block * ROW_BLOCK_PANELS / range_panels; }
+    // The panel behind the row block's own.
+    __device__ __forceinline__ int own_end() const {
+        return min((row_block + 1) * ROW_BLOCK_PANELS, panels());
     }
 
-    // Of a sweep behind another. Waits for the inverses of the group's diagonal blocks.
-    __device__ __forceinline__ void await_inverses() const {
-        if (threadIdx.x == 0) await(done(sweep.before, own()), 1 + own_end() - group * GROUP);
+    // By one thread. Waits until the sweep before has written L of this panel range; an update task that writes in
+    // place also waits until the critical-path task has read it.
+    __device__ __forceinline__ void wait_for_l(int range) const {
+        if (sweep.flags_before) poll_flag(l_flag(sweep.flags_before, range), 1);
+        if (kind == UPDATE && sweep.from == sweep.to)
+            poll_panel(sweep, own_end() - 1, COEFFICIENTS_PUBLISHED);
+    }
+
+    // By all threads, in a sweep behind another. Waits for the inverses of the row block's diagonal blocks.
+    __device__ __forceinline__ void wait_for_inverses() const {
+        if (threadIdx.x == 0)
+            poll_flag(l_flag(sweep.flags_before, own_range()), 1 + own_end() - row_block * ROW_BLOCK_PANELS);
         __syncthreads();
     }
 
-    // V of the thread at the beginning when it is known.
-    __device__ __forceinline__ void load(const Lane& at, long long row, Tile& v) const {
+    // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
+    // 0, else as another task has saved it, for which all threads wait.
+    __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
@@ -85,47 +94,48 @@ struct Task {
             }
             return;
         }
-        if (threadIdx.x == 0) await(known(stretch), WARPS);
+        if (threadIdx.x == 0) poll_flag(v_flag(range), WARPS);
         __syncthreads();
 #pragma unroll
         for (int e = 0; e < 8; e += 2) {
-            const Word<double> two = kept(stretch)[e / 2 * THREADS + threadIdx.x];
-            v[e / 4][e % 4] = two.lane[0];
-            v[e / 4][e % 4 + 1] = two.lane[1];
+            const Word<double> two = saved_v(range)[e / 2 * THREADS + threadIdx.x];
+            v[e / 4][e % 4] = two.scalar[0];
+            v[e / 4][e % 4 + 1] = two.scalar[1];
         }
     }
 
-    // V of the warp at the beginning of a stretch, which is to be announced.
-    __device__ __forceinline__ void keep(const Lane& at, int stretch, const Tile& v) const {
+    // Saves V of the warp's rows as it is at the beginning of a panel range; publish_v follows.
+    __device__ __forceinline__ void save_v(const MmaLane& at, int range, const VRows& v) const {
 #pragma unroll
         for (int e = 0; e < 8; e += 2)
-            kept(stretch)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
+            saved_v(range)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
     }
 
-    // Waits for all that the warp has written.
-    __device__ __forceinline__ void announce(const Lane& at, int stretch) const {
+    // Publishes what the warp has saved. The release waits for all that the warp has written.
+    __device__ __forceinline__ void publish_v(const MmaLane& at, int range) const {
         __syncwarp();
-        if (at.lane == 0) add_release(known(stretch), 1);
+        if (at.lane == 0) add_release(v_flag(range), 1);
     }
 
-    // L of the stretch is written, or a diagonal block inverted.
-    __device__ __forceinline__ void finish() const {
-        int* const mark = kind == INVERTS ? done(sweep.before, own()) : done(sweep.marks, stretch);
+    // By all threads: publishes the new L of the panel range, or the inverse of a diagonal block.
+    __device__ __forceinline__ void publish_l() const {
+        int* const flag =
+            kind == INVERTING ? l_flag(sweep.flags_before, own_range()) : l_flag(sweep.flags, range);
         __syncthreads();
-        if (threadIdx.x == 0) add_release(mark, 1);
+        if (threadIdx.x == 0) add_release(flag, 1);
     }
 
 private:
-    // For each group and stretch, the warps whose V is known at its beginning.
-    __device__ __forceinline__ int* known(int stretch) const {
-        return sweep.marks + panels() + group * stretches() + stretch;
+    // Counts the warps that have saved V at the beginning of the panel range.
+    __device__ __forceinline__ int* v_flag(int range) const {
+        return sweep.flags + panels() + row_block * ranges() + range;
     }
-    // And whether its new L is there; and how many of the group's diagonal blocks are inverted.
-    __device__ __forceinline__ int* done(int* marks, int stretch) const {
-        return marks + panels() + (groups() + group) * stretches() + stretch;
+    // 1 once the new L of the panel range is written, and 1 more for each inverse of the row block's diagonal blocks.
+    __device__ __forceinline__ int* l_flag(int* flags, int range) const {
+        return flags + panels() + (row_blocks() + row_block) * ranges() + range;
     }
-    __device__ __forceinline__ Word<double>* kept(int stretch) const {
-        return (Word<double>*)(sweep.kept +
-                               (stretch % places * groups() + group) * (long long)(HEIGHT * COLUMNS));
+    __device__ __forceinline__ Word<double>* saved_v(int range) const {
+        return (Word<double>*)(sweep.saved_v + (range % v_slots * row_blocks() + row_block) *
+                                                   (long long)(ROW_BLOCK * RANK_BLOCK));
     }
 };

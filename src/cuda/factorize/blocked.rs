@@ -12,7 +12,7 @@ use core::ffi::c_longlong;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-/// Columns of a panel, `ROWS` of `panel.cuh`.
+/// Columns of a panel, `PANEL_COLS` of `common/panel.cuh`.
 const PANEL_COLS: usize = 64;
 /// Columns whose products are taken from the rest of the matrix together.
 const TOGETHER: usize = 4 * PANEL_COLS;
@@ -29,7 +29,7 @@ const fn product_bytes<T>(rows: usize) -> usize {
     3 * 16 * (column_bytes::<T>(rows) + column_bytes::<T>(PANEL_COLS))
 }
 
-/// From column to column of a tile there: `ld` of `product.cuh`.
+/// From column to column of a tile there: `tile_stride` of `common/gemm.cuh`.
 const fn column_bytes<T>(rows: usize) -> usize {
     rows * size_of::<T>() + 32
 }
@@ -70,7 +70,7 @@ impl<T: Scalar> Blocked<T> {
         Ok(Self {
             diagonal: function("diagonal")?,
             panel: function("panel")?.with_shared(PANEL_BYTES)?,
-            strip: function("strip")?.with_shared(product_bytes::<T>(PANEL_COLS))?,
+            strip: function("next_panel")?.with_shared(product_bytes::<T>(PANEL_COLS))?,
             trailing: function("trailing")?.with_shared(product_bytes::<T>(TILE_ROWS))?,
             stream: Stream::new(device)?,
             inverse: DeviceBuffer::new(device, PANEL_COLS.pow(2))?,

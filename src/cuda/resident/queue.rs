@@ -4,7 +4,7 @@
 //! positive definite in the end is so all the way. Those with a minus sign begin with the last, so that a downdate takes
 //! back what an update has added in the order in which it is on top, and a loop that does both comes back to where it was
 //! but for few roundings. A launch has all sweeps, or sixteen of them, and its blocks of threads
-//! wait for each other: `kernels/sweep.cu`.
+//! wait for each other: `kernels/resident/sweep.cu`.
 
 use super::columns::Columns;
 use super::cut::Cut;

@@ -1,4 +1,4 @@
-//! The order in which the blocks of threads of a launch take up their tasks: `kernels/task.cuh`.
+//! The order in which the blocks of threads of a launch take up their tasks: `kernels/resident/task.cuh`.
 
 /// Panels of a group of rows.
 pub(super) const GROUP: usize = 2;
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// What a task waits for, as task.cuh and flow.cuh have it.
+    /// What a task waits for, as task.cuh, critical_path.cuh and update_task.cuh have it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
         let Task { sweep, group, stretch, kind } = task;
         let follower = |sweep: usize, stretch: usize| {

@@ -74,7 +74,7 @@ pub(super) struct Steps<T> {
 }
 
 /// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
-/// row on, 16 columns for each sweep; and what is kept of each panel. As `panel.cuh` has it.
+/// row on, 16 columns for each sweep; and what is kept of each panel. As `resident/sweep_args.cuh` has it.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
