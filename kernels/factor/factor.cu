@@ -22,6 +22,7 @@
 #include "common/arithmetic.cuh"
 #include "common/gemm.cuh"
 #include "common/inverse.cuh"
+#include "common/layout.cuh"
 
 template <class T>
 struct Factoring {
@@ -141,6 +142,12 @@ __device__ __forceinline__ void panel(const Factoring<T>& a, long long, long lon
     });
 }
 
+// Shared memory of `subtract`: BUFFERS times GEMM_DEPTH columns of either tile.
+template <int R, class T>
+__device__ constexpr int subtract_bytes() {
+    return BUFFERS * GEMM_DEPTH * (tile_stride<R, T>() + tile_stride<1, T>()) * (int)sizeof(T);
+}
+
 // C <- C - X_i X_j^T for the tile (64 R x 64) of C from row i0 and column j0 on; X_i and X_j are these rows of columns
 // `from` to `first` of L.
 template <int R, class T>
@@ -217,3 +224,24 @@ FACTOR(next_panel, 2, float, f32)
 FACTOR(next_panel, 2, double, f64)
 FACTOR(trailing, 2, float, f32)
 FACTOR(trailing, 2, double, f64)
+
+// Host and kernels agree on these.
+constexpr int PANELS_TOGETHER = 4;  // whose products are subtracted from the trailing matrix together
+constexpr int TILE_ROWS = 2 * PANEL_COLS;
+constexpr int PANEL_BYTES = 2 * PANEL_COLS * tile_stride<1, double>() * (int)sizeof(double);
+constexpr int NEXT_PANEL_BYTES_F32 = subtract_bytes<1, float>(),
+              NEXT_PANEL_BYTES_F64 = subtract_bytes<1, double>();
+constexpr int TRAILING_BYTES_F32 = subtract_bytes<2, float>(),
+              TRAILING_BYTES_F64 = subtract_bytes<2, double>();
+
+// Byte offsets of the kernels' argument, the same for either type.
+typedef Factoring<double> Argument;
+static_assert(sizeof(Factoring<float>) == sizeof(Argument), "a pointer is all that depends on the type");
+constexpr int FACTORING_BYTES = sizeof(Argument), AT_L = OFFSET(Argument, l),
+              AT_STRIDE = OFFSET(Argument, stride), AT_INVERSE = OFFSET(Argument, inverse),
+              AT_REFINE = OFFSET(Argument, refine), AT_STATUS = OFFSET(Argument, status),
+              AT_N = OFFSET(Argument, n);
+
+EXPORT_LAYOUT(factor, PANEL_COLS, PANELS_TOGETHER, TILE_ROWS, THREADS, PANEL_BYTES, NEXT_PANEL_BYTES_F32,
+              NEXT_PANEL_BYTES_F64, TRAILING_BYTES_F32, TRAILING_BYTES_F64, FACTORING_BYTES, AT_L, AT_STRIDE,
+              AT_INVERSE, AT_REFINE, AT_STATUS, AT_N)

@@ -21,6 +21,7 @@
 //
 // Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives the same
 // bits.
+#include "common/layout.cuh"
 #include "common/memory.cuh"
 
 // Columns of L that are on their way from memory while one is worked on, and columns whose reflectors are staged
@@ -183,4 +184,15 @@ TRAILING(trailing_f32_e4, float, 4)
 TRAILING(trailing_f32_e8, float, 8)
 TRAILING(trailing_f32_e16, float, 16)
 TRAILING(trailing_f32_e32, float, 32)
+#endif
+
+// What host and kernels agree on: a block has MAX_THREADS_ELEMENTS / E threads at most, and the reflectors of a row end
+// in REFLECTOR_PADDING_BYTES for s, x and padding.
+constexpr int MAX_THREADS_ELEMENTS = max_threads(1), REFLECTOR_PADDING_BYTES = WORD_BYTES;
+
+#ifndef ONLY_F32
+EXPORT_LAYOUT(trailing_f64, COLUMN_GROUP, MAX_THREADS_ELEMENTS, REFLECTOR_PADDING_BYTES)
+#endif
+#ifndef ONLY_F64
+EXPORT_LAYOUT(trailing_f32, COLUMN_GROUP, MAX_THREADS_ELEMENTS, REFLECTOR_PADDING_BYTES)
 #endif

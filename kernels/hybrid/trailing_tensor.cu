@@ -24,6 +24,7 @@
 // Limits: blockDim.x <= 4096 / E, a multiple of 32; cols a multiple of 8; dynamic shared memory for the reflectors of
 // two groups.
 #include "common/async_copy.cuh"
+#include "common/layout.cuh"
 #include "common/memory.cuh"
 #include "common/mma.cuh"
 #include "common/panel.cuh"
@@ -33,6 +34,9 @@ constexpr int ROW_THREADS = 4;   // threads that share a row
 
 // Independent chains of matrix products: one alone would wait for its own latency.
 constexpr int CHAINS = 4;
+
+// A block has MAX_THREADS_ELEMENTS / E threads at most.
+constexpr int MAX_THREADS_ELEMENTS = 4096;
 
 // Column groups of L that are on their way from memory while one is worked on: a group takes less time than memory
 // does.
@@ -176,7 +180,7 @@ __device__ __forceinline__ void trailing(double* panel, long long panel_stride, 
 }
 
 #define TRAILING(NAME, E)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(4096 / E)                                                   \
+    extern "C" __global__ void __launch_bounds__(MAX_THREADS_ELEMENTS / E)                                   \
         NAME(double* panel, long long panel_stride, double* v, long long v_stride, const double* reflectors, \
              int cols, int rank_blocks, int row_threads, long long first, long long end) {                   \
         trailing<E>(panel, panel_stride, v, v_stride, reflectors, cols, rank_blocks, first, end);            \
@@ -186,3 +190,11 @@ TRAILING(tensor_f64_e4, 4)
 TRAILING(tensor_f64_e8, 8)
 TRAILING(tensor_f64_e16, 16)
 TRAILING(tensor_f64_e32, 32)
+
+// What host and kernels agree on: a column group has GROUP_SCALARS_PER_ELEMENT * E + GROUP_SCALARS scalars of
+// reflectors.
+constexpr int GROUP_SCALARS = group_scalars<0>(),
+              GROUP_SCALARS_PER_ELEMENT = group_scalars<1>() - GROUP_SCALARS;
+
+EXPORT_LAYOUT(tensor_f64, COLUMN_GROUP, ROW_THREADS, GROUP_SCALARS, GROUP_SCALARS_PER_ELEMENT,
+              MAX_THREADS_ELEMENTS)

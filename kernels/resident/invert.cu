@@ -6,6 +6,7 @@
 //
 // Launch: a block for each panel, of 256 threads.
 #include "common/inverse.cuh"
+#include "common/layout.cuh"
 
 #define INVERT(T, NAME)                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
@@ -18,3 +19,5 @@
 
 INVERT(float, f32)
 INVERT(double, f64)
+
+EXPORT_LAYOUT(invert, PANEL_COLS, THREADS)

@@ -15,10 +15,12 @@
 //
 // Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below the panel
 // (forward) or 64 columns before it (backward), at least one.
+#include "common/layout.cuh"
 #include "common/panel.cuh"
 
 constexpr int ROW_THREADS = THREADS / PANEL_COLS;      // threads that share a row of the diagonal block
 constexpr int ROW_ENTRIES = PANEL_COLS / ROW_THREADS;  // columns of it for each
+constexpr int MAX_RHS = 8;  // right-hand sides that a thread block takes; where there is one, it takes one
 
 template <int RHS>
 struct SolveShared {
@@ -153,3 +155,5 @@ SOLVE(backward, 1, float, f32)
 SOLVE(backward, 1, double, f64)
 SOLVE(backward, 8, float, f32)
 SOLVE(backward, 8, double, f64)
+
+EXPORT_LAYOUT(solve, PANEL_COLS, THREADS, MAX_RHS)

@@ -36,6 +36,7 @@
 // block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through. Dynamic
 // shared memory: FRONT_BYTES, and behind it 1 to 3 `slots`, each for a record (STAGED) or a tile (TILE).
 #include "common/inverse.cuh"
+#include "common/layout.cuh"
 #include "resident/critical_path.cuh"
 #include "resident/update_task.cuh"
 
@@ -96,3 +97,40 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
 
 SWEEP(float, f32)
 SWEEP(double, f64)
+
+// Host and kernel agree on these.
+constexpr int FRONT_BYTES_F32 = (int)FRONT_BYTES<float>, FRONT_BYTES_F64 = (int)FRONT_BYTES<double>;
+constexpr int SLOT_BYTES = STAGED * (int)sizeof(double), MAX_SLOTS = 3;
+constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRITICAL_PATH = CRITICAL_PATH,
+              KIND_UPDATE = UPDATE;
+constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
+              MAX_RANGES = 1 << RANGE_BITS;
+constexpr int COMMON_FLAGS = 1;  // before those of the sweeps
+constexpr int FLAGS_PER_PANEL = flags_of_sweep(1, 0, 0), FLAGS_PER_RANGE = flags_of_sweep(0, 1, 1);
+
+// Byte offsets of the kernel's argument, the same for either type.
+typedef Launch<double> Argument;
+static_assert(sizeof(Launch<float>) == sizeof(Argument), "pointers are all that depends on the type");
+constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.from),
+              AT_TO = OFFSET(Argument, sweep.to), AT_L_STRIDE = OFFSET(Argument, sweep.l_stride),
+              AT_V = OFFSET(Argument, sweep.v), AT_V_STRIDE = OFFSET(Argument, sweep.v_stride),
+              AT_INVERSE = OFFSET(Argument, sweep.inverse), AT_REFINE = OFFSET(Argument, sweep.refine),
+              AT_RECORDS = OFFSET(Argument, sweep.records), AT_PIVOTS = OFFSET(Argument, sweep.pivots),
+              AT_STATUS = OFFSET(Argument, sweep.status), AT_SAVED_V = OFFSET(Argument, sweep.saved_v),
+              AT_FLAGS = OFFSET(Argument, sweep.flags),
+              AT_FLAGS_BEFORE = OFFSET(Argument, sweep.flags_before), AT_N = OFFSET(Argument, sweep.n),
+              AT_FIRST_COLUMN = OFFSET(Argument, sweep.first_column), AT_SIGN = OFFSET(Argument, sweep.sign),
+              AT_PLUS = OFFSET(Argument, plus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
+              AT_V_SLOTS = OFFSET(Argument, v_slots), AT_LAST = OFFSET(Argument, last),
+              AT_TASKS = OFFSET(Argument, tasks);
+
+EXPORT_LAYOUT(sweep, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, RECORD, FRONT_BYTES_F32,
+              FRONT_BYTES_F64, SLOT_BYTES, MAX_SLOTS, KIND_FORWARDING, KIND_INVERTING, KIND_CRITICAL_PATH,
+              KIND_UPDATE, RANGE_SHIFT, RANK_BLOCK_SHIFT, KIND_SHIFT, MAX_RANK_BLOCKS, MAX_ROW_BLOCKS,
+              MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
+              AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
+              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_RANGE_PANELS,
+              AT_V_SLOTS, AT_LAST, AT_TASKS)
+
+EXPORT_THRESHOLDS(sweep, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
+                  MAX_P_SQUARE, MIN_PIVOT_SQUARE, MIN_PIVOT_SHARE, MAX_INVERSE_LOSS)

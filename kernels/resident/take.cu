@@ -7,6 +7,7 @@
 //             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero
 //
 // Launch: blocks of 256 threads; y of the grid counts columns, x is any.
+#include "common/layout.cuh"
 #include "common/panel.cuh"
 
 typedef unsigned long long Fact;
@@ -54,3 +55,5 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
 
 TAKE(float, f32)
 TAKE(double, f64)
+
+EXPORT_LAYOUT(take, THREADS, FACTS)

@@ -113,8 +113,22 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
         assert!(outcome == 0 && log.trim().is_empty(), "{source}:\n{log}");
         let ptx = fetch(library, program, b"nvrtcGetPTXSize", b"nvrtcGetPTX");
         library.get::<Destroy>(b"nvrtcDestroyProgram").unwrap()(&raw mut program);
-        ptx
+        with_visible_exports(&ptx)
     }
+}
+
+/// What a module exports (`common/layout.cuh`), as symbols that the driver finds: NVRTC compiles a whole program, of which
+/// it shows the kernels alone.
+fn with_visible_exports(ptx: &str) -> String {
+    let is_export = |line: &str| {
+        let name = line.split('[').next().unwrap_or_default();
+        line.starts_with(".global ")
+            && ["_layout", "_layout_names", "_thresholds", "_thresholds_names"]
+                .iter()
+                .any(|end| name.ends_with(end))
+    };
+    let line = |line: &str| if is_export(line) { format!(".visible {line}") } else { line.into() };
+    ptx.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Ends the test without the compiler that made the PTX: loudly, and as a failure where it was to be there.
