@@ -1,12 +1,14 @@
 //! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
 
+use super::layout::{Exports, Layout};
+use super::memory::Plain;
 use crate::error::Error;
 use core::ffi::CStr;
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, sys::CUresult};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The CUDA version whose drivers translate the PTX that is shipped (8.7), as the driver counts: 12.8.
 const DRIVER_VERSION: i32 = 12_080;
@@ -140,6 +142,7 @@ impl fmt::Debug for Device {
 /// Kernels that the driver has translated for the GPU. Unloaded when dropped.
 pub(super) struct Module {
     handle: sys::CUmodule,
+    layout: OnceLock<Layout>,
     context: Arc<CudaContext>,
 }
 
@@ -156,7 +159,7 @@ impl Module {
         context.bind_to_thread().map_err(failed(loading))?;
         // SAFETY: PTX text that ends in a zero, as the driver takes it.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
-        Ok(Self { handle, context: context.clone() })
+        Ok(Self { handle, layout: OnceLock::new(), context: context.clone() })
     }
 
     /// The kernel of this name; good for as long as the module is.
@@ -167,6 +170,37 @@ impl Module {
         // SAFETY: the module is loaded for as long as `self`.
         unsafe { result::module::get_function(self.handle, text) }
             .map_err(failed(format_args!("looking up the kernel `{name}`")))
+    }
+}
+
+impl Module {
+    /// What the kernels export as `{name}_layout`. A module has one layout; it is copied at the first call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the module has none of this name.
+    pub(super) fn layout(&self, name: &str) -> Result<&Layout, Error> {
+        if let Some(layout) = self.layout.get() {
+            return Ok(layout);
+        }
+        let layout = Exports::read(self, format!("{name}_layout"))?;
+        Ok(self.layout.get_or_init(|| layout))
+    }
+
+    /// The values of a global of the module.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the module has no such global.
+    pub(super) fn global<V: Plain + Default>(&self, name: &str) -> Result<Vec<V>, Error> {
+        let attempt = || format!("reading `{name}` of the kernels");
+        let text = std::ffi::CString::new(name).map_err(|_| unfit(attempt()))?;
+        self.context.bind_to_thread().map_err(failed(attempt()))?;
+        // SAFETY: the module is loaded for as long as `self`.
+        let (address, bytes) =
+            unsafe { result::module::get_global(self.handle, text) }.map_err(failed(attempt()))?;
+        let mut values = vec![V::default(); bytes / size_of::<V>()];
+        // SAFETY: the global has as many bytes and any bits are values; the copy is done when the call returns.
+        unsafe { result::memcpy_dtoh_sync(&mut values, address) }.map_err(failed(attempt()))?;
+        Ok(values)
     }
 }
 

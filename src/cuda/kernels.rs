@@ -8,7 +8,7 @@ use super::launch::{Launch, launch};
 use super::memory::DeviceSlice;
 use super::ptx::{COPY_F32, COPY_F64, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use super::stream::Stream;
-use super::tuning::Tuning;
+use super::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
@@ -126,11 +126,24 @@ impl<T: Scalar> Kernels<T> {
         let (trailing_ptx, copy_ptx) =
             if double { (TRAILING_F64, COPY_F64) } else { (TRAILING_F32, COPY_F32) };
         let mut modules = vec![device.module(trailing_ptx)?, device.module(copy_ptx)?];
+        modules[0].layout(&format!("trailing_{}", T::TYPE_NAME))?.check(&[
+            ("COLUMN_GROUP", GROUP),
+            ("MAX_THREADS_ELEMENTS", MAX_THREADS_ELEMENTS),
+            ("REFLECTOR_PADDING_BYTES", reflector_stride::<T>(0) * size_of::<T>()),
+        ])?;
         let trailing = instances(&modules[0], &format!("trailing_{}", T::TYPE_NAME))?;
         let copy = modules[1].function(&format!("copy_{}", T::TYPE_NAME))?;
         let mut tensor = None;
         if double {
             modules.push(device.module(TRAILING_TENSOR)?);
+            let form = Form::Tensor;
+            modules[2].layout("tensor_f64")?.check(&[
+                ("COLUMN_GROUP", GROUP),
+                ("ROW_THREADS", form.lanes()),
+                ("GROUP_SCALARS", form.group_scalars::<T>(0)),
+                ("GROUP_SCALARS_PER_ELEMENT", form.group_scalars::<T>(1) - form.group_scalars::<T>(0)),
+                ("MAX_THREADS_ELEMENTS", MAX_THREADS_ELEMENTS),
+            ])?;
             tensor = Some(instances(&modules[2], "tensor_f64")?);
         }
         Ok(Self { trailing, tensor, copy, _modules: modules, scalar: PhantomData })

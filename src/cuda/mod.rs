@@ -14,6 +14,7 @@
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and the copies between the memories |
 //! | `ptx` | the kernels as they ship |
+//! | `layout` | what the kernels say of their sizes and layouts |
 //! | `launch` | functions of loaded modules, and how they are launched |
 //! | `kernels` | the kernels of the hybrid engine, and for each the one function that launches it |
 //! | `dense` | a matrix in device memory, and its way there and back |
@@ -37,6 +38,7 @@ mod hybrid;
 mod kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod launch;
+mod layout;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]

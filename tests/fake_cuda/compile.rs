@@ -4,8 +4,8 @@
 //! `target/fake-cuda` that holds the finished libraries: what is there is never built again. A build works in
 //! a directory of its own and renames it at the end, so processes that build at the same time do not meet.
 //!
-//! Kernels are found in the preprocessed text of each `.cu` file, as `extern "C" __global__ void name(`:
-//! macros may write them, and a kernel file holds nothing for the fake.
+//! Kernels are found in the preprocessed text of each `.cu` file, as `extern "C" __global__ void name(`, and what it
+//! exports as `extern "C" __device__ const type name[]`: macros may write them, and a kernel file holds nothing for the fake.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -108,8 +108,12 @@ fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
     let mut units = vec![("driver".to_string(), with("cpp").map(include).collect::<String>())];
     for path in with("cu") {
         let shim = include(build.fake.join("shim/cuda.h"));
-        let kernels: String =
-            kernels_in(build, path).iter().map(|name| format!("FAKE_KERNEL({name})\n")).collect();
+        let text = preprocessed(build, path);
+        let register = |what, names: Vec<String>| {
+            names.iter().map(|name| format!("{what}({name})\n")).collect::<String>()
+        };
+        let kernels =
+            register("FAKE_KERNEL", kernels_in(&text, path)) + &register("FAKE_GLOBAL", globals_in(&text));
         let unit = format!("kernels_{}", units.len());
         units.push((unit, format!("{shim}namespace {{\n{}}}\n{kernels}", include(path))));
     }
@@ -144,12 +148,22 @@ fn compile(build: &Build, name: &str, text: &str) {
     run(build, flags.chain(["-c".into(), source, "-o".into(), format!("{name}.o")]));
 }
 
-/// The names of the kernels that a `.cu` file defines.
-fn kernels_in(build: &Build, path: &Path) -> Vec<String> {
+fn preprocessed(build: &Build, path: &Path) -> String {
     let file = path.display().to_string();
     let options = ["-E", "-P", "-D", "FAKE_CUDA", "-x", "c++", &file];
     let text = run(build, build.flags.iter().copied().chain(options).map(String::from)).stdout;
-    let text = String::from_utf8_lossy(&text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The names of the arrays that a preprocessed `.cu` file exports.
+fn globals_in(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let exported = words.windows(6).filter(|six| six[..4] == ["extern", "\"C\"", "__device__", "const"]);
+    exported.filter_map(|six| six[5].strip_suffix("[]").map(String::from)).collect()
+}
+
+/// The names of the kernels that a preprocessed `.cu` file defines.
+fn kernels_in(text: &str, path: &Path) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut names = Vec::new();
     for (at, four) in words.windows(4).enumerate() {

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ops::Range;
 
 /// Columns of a panel, `PANEL_COLS` of `common/panel.cuh`.
@@ -21,18 +22,20 @@ const TILE_ROWS: usize = 2 * PANEL_COLS;
 /// Threads of a block.
 const THREADS: usize = 256;
 
-/// Bytes of shared memory that `panel` takes: two tiles of 64 columns, in double precision at most.
-const PANEL_BYTES: usize = 2 * PANEL_COLS * column_bytes::<f64>(PANEL_COLS);
-
-/// Bytes that `strip` and `trailing` take: three times sixteen columns of two tiles, of which one has so many rows.
-const fn product_bytes<T>(rows: usize) -> usize {
-    3 * 16 * (column_bytes::<T>(rows) + column_bytes::<T>(PANEL_COLS))
-}
-
-/// From column to column of a tile there: `tile_stride` of `common/gemm.cuh`.
-const fn column_bytes<T>(rows: usize) -> usize {
-    rows * size_of::<T>() + 32
-}
+/// What host and kernels agree on beside the shared memory that the host takes from them.
+const LAYOUT: [(&str, usize); 11] = [
+    ("PANEL_COLS", PANEL_COLS),
+    ("PANELS_TOGETHER", TOGETHER / PANEL_COLS),
+    ("TILE_ROWS", TILE_ROWS),
+    ("THREADS", THREADS),
+    ("FACTORING_BYTES", size_of::<Arguments>()),
+    ("AT_L", offset_of!(Arguments, l)),
+    ("AT_STRIDE", offset_of!(Arguments, stride)),
+    ("AT_INVERSE", offset_of!(Arguments, inverse)),
+    ("AT_REFINE", offset_of!(Arguments, refine)),
+    ("AT_STATUS", offset_of!(Arguments, status)),
+    ("AT_N", offset_of!(Arguments, n)),
+];
 
 /// `factor.cu` for one scalar type, and a stream for it.
 pub(super) struct Blocked<T> {
@@ -66,12 +69,16 @@ impl<T: Scalar> Blocked<T> {
     /// [`Error::Device`] where the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(FACTOR.on(device))?;
+        let layout = module.layout("factor")?;
+        layout.check(&LAYOUT)?;
+        let scalar = T::TYPE_NAME.to_uppercase();
+        let shared = |kernel: &str| layout.size(&format!("{kernel}_BYTES_{scalar}"));
         let function = |name: &str| Function::load(&module, &format!("factor_{name}"), T::TYPE_NAME);
         Ok(Self {
             diagonal: function("diagonal")?,
-            panel: function("panel")?.with_shared(PANEL_BYTES)?,
-            strip: function("next_panel")?.with_shared(product_bytes::<T>(PANEL_COLS))?,
-            trailing: function("trailing")?.with_shared(product_bytes::<T>(TILE_ROWS))?,
+            panel: function("panel")?.with_shared(layout.size("PANEL_BYTES")?)?,
+            strip: function("next_panel")?.with_shared(shared("NEXT_PANEL")?)?,
+            trailing: function("trailing")?.with_shared(shared("TRAILING")?)?,
             stream: Stream::new(device)?,
             inverse: DeviceBuffer::new(device, PANEL_COLS.pow(2))?,
             refine: DeviceBuffer::new(device, 1)?,

@@ -10,7 +10,7 @@ use super::columns::Columns;
 use super::cut::Cut;
 use super::modify::{To, V};
 use super::schedule::{Cutting, Schedule};
-use super::steps::{PANEL_COLS, RECORD, Steps, Sweeps, V_COLS, kept, marks};
+use super::steps::{PANEL_COLS, Steps, Sweeps, V_COLS, kept, marks};
 use super::tasks::Tasks;
 use crate::change::{Change, Weights};
 use crate::cuda::dense::Dense;
@@ -65,14 +65,14 @@ impl<T: Scalar> Queue<T> {
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, cuttings[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
         let most = |of: fn(Schedule) -> usize, sweeps| of(schedule(1)).max(of(schedule(sweeps)));
+        let steps = Steps::load(device)?;
         let queue = Self {
-            steps: Steps::load(device)?,
             stream: Stream::new(device)?,
             done: Event::new(device)?,
             inverse: DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?,
             refine: DeviceBuffer::new(device, panels)?,
             inverted: panels,
-            records: DeviceBuffer::new(device, together * panels * RECORD)?,
+            records: DeviceBuffer::new(device, together * panels * steps.record())?,
             kept: DeviceBuffer::new(device, most(kept, together))?,
             marks: DeviceBuffer::new(device, most(marks, together))?,
             tasks: [
@@ -85,6 +85,7 @@ impl<T: Scalar> Queue<T> {
             status: Pinned::new(device, 1)?,
             device: device.clone(),
             order,
+            steps,
         };
         // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
         unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.marks))? };
@@ -277,7 +278,7 @@ impl<T: Scalar> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..count * panels * RECORD),
+            records: self.records.slice(0..count * panels * self.steps.record()),
             pivots: &self.pivots,
             status: &self.status,
             kept: all(&self.kept),

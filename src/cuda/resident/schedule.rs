@@ -6,7 +6,7 @@ pub(super) const GROUP: usize = 2;
 /// What is done with a group of rows: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
 /// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Kind {
+pub(super) enum Kind {
     /// Through a stretch of panels, L and V, which is given on to the next.
     Carries = 0,
     /// The inverse of a diagonal block as the sweep before leaves it.
@@ -16,6 +16,11 @@ enum Kind {
     /// Through a stretch of panels behind who leads.
     Follows = 3,
 }
+
+/// Where the parts of a task's word begin behind the group.
+pub(super) const STRETCH_SHIFT: usize = 14;
+pub(super) const SWEEP_SHIFT: usize = 26;
+pub(super) const KIND_SHIFT: usize = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Task {
@@ -33,9 +38,10 @@ const BEHIND: usize = 24;
 impl Task {
     /// As the kernel takes it.
     fn word(self) -> i32 {
-        debug_assert!(self.sweep < 16 && self.group < 1 << 14 && self.stretch < 1 << 12);
-        ((self.group | self.stretch << 14 | self.sweep << 26 | (self.kind as usize) << 30) as u32)
-            .cast_signed()
+        debug_assert!(self.group < 1 << STRETCH_SHIFT && self.stretch < 1 << (SWEEP_SHIFT - STRETCH_SHIFT));
+        debug_assert!(self.sweep < 1 << (KIND_SHIFT - SWEEP_SHIFT));
+        let (stretch, sweep) = (self.stretch << STRETCH_SHIFT, self.sweep << SWEEP_SHIFT);
+        ((self.group | stretch | sweep | (self.kind as usize) << KIND_SHIFT) as u32).cast_signed()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
-use super::schedule::{GROUP, Schedule};
+use super::schedule::{GROUP, KIND_SHIFT, Kind, STRETCH_SHIFT, SWEEP_SHIFT, Schedule};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, argument};
 use crate::cuda::memory::{DeviceSlice, Pinned};
@@ -10,30 +10,70 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
+use core::mem::offset_of;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const V_COLS: usize = 16;
-/// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
-const STAGED: usize = 2 * PANEL_COLS * V_COLS + 72 * 32 + 2;
-/// Scalars of a panel's record: with a frame, G, and what there is to tell of them.
-pub(super) const RECORD: usize = STAGED + 14 + 2 * V_COLS * V_COLS + 16;
-
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
-/// them records.
-const SHARED_BYTES: usize = (GROUP * (PANEL_COLS + V_COLS) + 2 * PANEL_COLS + V_COLS) * 20 * size_of::<f64>();
-const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
-const STAGED_BYTES: usize = STAGED * size_of::<f64>();
+
+/// What host and kernels agree on beside the sizes that the host takes from them.
+const SWEEP_LAYOUT: [(&str, usize); 40] = [
+    ("PANEL_COLS", PANEL_COLS),
+    ("RANK_BLOCK", V_COLS),
+    ("ROW_BLOCK_PANELS", GROUP),
+    ("THREADS", THREADS),
+    ("KIND_FORWARDING", Kind::Carries as usize),
+    ("KIND_INVERTING", Kind::Inverts as usize),
+    ("KIND_CRITICAL_PATH", Kind::Leads as usize),
+    ("KIND_UPDATE", Kind::Follows as usize),
+    ("RANGE_SHIFT", STRETCH_SHIFT),
+    ("RANK_BLOCK_SHIFT", SWEEP_SHIFT),
+    ("KIND_SHIFT", KIND_SHIFT),
+    ("MAX_ROW_BLOCKS", 1 << STRETCH_SHIFT),
+    ("MAX_RANGES", 1 << (SWEEP_SHIFT - STRETCH_SHIFT)),
+    ("MAX_RANK_BLOCKS", 1 << (KIND_SHIFT - SWEEP_SHIFT)),
+    ("COMMON_FLAGS", 1),
+    ("FLAGS_PER_PANEL", 1),
+    ("FLAGS_PER_RANGE", 2),
+    ("MAX_SLOTS", MAX_SLOTS),
+    ("LAUNCH_BYTES", size_of::<Arguments>()),
+    ("AT_FROM", offset_of!(Arguments, from)),
+    ("AT_TO", offset_of!(Arguments, to)),
+    ("AT_L_STRIDE", offset_of!(Arguments, l_stride)),
+    ("AT_V", offset_of!(Arguments, v)),
+    ("AT_V_STRIDE", offset_of!(Arguments, v_stride)),
+    ("AT_INVERSE", offset_of!(Arguments, inverse)),
+    ("AT_REFINE", offset_of!(Arguments, refine)),
+    ("AT_RECORDS", offset_of!(Arguments, records)),
+    ("AT_PIVOTS", offset_of!(Arguments, pivots)),
+    ("AT_STATUS", offset_of!(Arguments, status)),
+    ("AT_SAVED_V", offset_of!(Arguments, kept)),
+    ("AT_FLAGS", offset_of!(Arguments, marks)),
+    ("AT_FLAGS_BEFORE", offset_of!(Arguments, before)),
+    ("AT_N", offset_of!(Arguments, n)),
+    ("AT_FIRST_COLUMN", offset_of!(Arguments, number)),
+    ("AT_SIGN", offset_of!(Arguments, sign)),
+    ("AT_PLUS", offset_of!(Arguments, plus)),
+    ("AT_RANGE_PANELS", offset_of!(Arguments, width)),
+    ("AT_V_SLOTS", offset_of!(Arguments, places)),
+    ("AT_LAST", offset_of!(Arguments, last)),
+    ("AT_TASKS", offset_of!(Arguments, tasks)),
+];
+
+/// Records or tiles that a block has room for, at most.
+const MAX_SLOTS: usize = 3;
 
 /// `invert.cu` for one scalar type.
 pub(super) struct Inversion(Function);
 
 impl Inversion {
     pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
-        Ok(Self(Function::load(&device.module(INVERT)?, "invert", T::TYPE_NAME)?))
+        let module = device.module(INVERT)?;
+        module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
+        Ok(Self(Function::load(&module, "invert", T::TYPE_NAME)?))
     }
 
     /// Asks for the inverses of the diagonal blocks of so many panels of L, which is given from the first one's
@@ -70,6 +110,8 @@ pub(super) struct Steps<T> {
     sweep: Function,
     /// Records that a block has room for.
     slots: usize,
+    /// Scalars of a panel's record.
+    record: usize,
     scalar: PhantomData<T>,
 }
 
@@ -146,7 +188,7 @@ pub(super) fn kept(schedule: Schedule) -> usize {
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
-    fn arguments(&self) -> Arguments {
+    fn arguments(&self, record: usize) -> Arguments {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
@@ -159,7 +201,7 @@ impl<T: Scalar> Sweeps<'_, T> {
         let end = (columns - 1) * self.v_stride as isize + self.n as isize;
         debug_assert!(self.v.len() as isize >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * RECORD);
+        debug_assert!(self.records.len() >= sweeps * panels * record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(self.marks.len() >= marks(self.schedule) && self.kept.len() >= kept(self.schedule));
@@ -192,16 +234,25 @@ impl<T: Scalar> Sweeps<'_, T> {
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let front = SHARED_BYTES.max(INVERTING_BYTES).max(GROUP * PANEL_COLS * PANEL_COLS * size_of::<T>());
-        let slots = (device.shared_bytes()?.saturating_sub(front) / STAGED_BYTES).clamp(1, 3);
-        let shared = front + slots * STAGED_BYTES;
         let module = device.module(SWEEP.on(device))?;
+        let layout = module.layout("sweep")?;
+        layout.check(&SWEEP_LAYOUT)?;
+        let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
+        let slot = layout.size("SLOT_BYTES")?;
+        let slots = (device.shared_bytes()?.saturating_sub(front) / slot).clamp(1, MAX_SLOTS);
+        let shared = front + slots * slot;
         Ok(Self {
             invert: Inversion::load::<T>(device)?,
             sweep: Function::load(&module, "sweep", T::TYPE_NAME)?.with_shared(shared)?,
             slots,
+            record: layout.size("RECORD")?,
             scalar: PhantomData,
         })
+    }
+
+    /// Scalars of a panel's record.
+    pub fn record(&self) -> usize {
+        self.record
     }
 
     /// As [`Inversion::ask`], of all panels.
@@ -241,7 +292,7 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        let mut argument_of_sweeps = sweeps.arguments();
+        let mut argument_of_sweeps = sweeps.arguments(self.record);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
         // SAFETY: two arguments of the types of the kernel's; the caller vouches for what they point to.
