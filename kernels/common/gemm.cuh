@@ -1,9 +1,7 @@
-// Products of 64 R x 64 tiles in shared memory, C += A B^T, by a block of 256 threads on tensor cores.
+// Products of a warp on the tensor cores of double precision, with operands in shared memory (mma.cuh).
 #pragma once
-#include "common/async_copy.cuh"
-#include "common/memory.cuh"
 #include "common/mma.cuh"
-#include "common/panel.cuh"
+#include "common/tile.cuh"
 
 // Where a thread stands in its warp's products (mma.cuh): rows `row` and `row` + 8 of A and C, column q of each four
 // columns of A.
@@ -15,32 +13,34 @@ struct MmaLane {
     __device__ int column(int t, int e) const { return 8 * t + 2 * q + e; }
 };
 
-constexpr int GEMM_DEPTH = 16;  // columns of A and B that are copied and multiplied together
-
-// Scalars from one column to the next of a tile of 64 R rows in shared memory; there are no bank conflicts.
-template <int R, class S>
-__device__ constexpr int tile_stride() {
-    return R * PANEL_COLS + (sizeof(S) == 8 ? 4 : 8);
-}
-
-// Begins to copy a tile (64 R x COLS) to shared memory, by all threads; its columns begin at multiples of 16 bytes.
-// Rows from `rows` on become zeros.
-template <int R, int COLS, class S>
-__device__ __forceinline__ void copy_tile(S* to, const S* from, long long stride, long long rows) {
-    constexpr int EACH = WORD_BYTES / (int)sizeof(S), AT_ONCE = R * PANEL_COLS / EACH,
-                  STEP = THREADS / AT_ONCE;
-    static_assert(COLS % STEP == 0, "every thread copies as much");
-    const int i = threadIdx.x % AT_ONCE * EACH, first = threadIdx.x / AT_ONCE;
-    const int bytes = (int)max(0ll, min((long long)EACH, rows - i)) * (int)sizeof(S);
-    to += first * tile_stride<R, S>() + i;
-    from += first * stride + (bytes > 0 ? i : 0);
+// Loads the lane's entries of A (16 x 16): entry (i, k) lies at a[i * ROW + k * COL].
+template <int ROW, int COL, class S>
+__device__ __forceinline__ void load_a(const MmaLane& at, const S* a, double (&x)[4][2]) {
+    a += at.row * ROW + at.q * COL;
 #pragma unroll
-    for (int j = 0; j < COLS; j += STEP) {
-        copy_async<WORD_BYTES>(to, from, bytes);
-        to += STEP * tile_stride<R, S>();
-        from += STEP * stride;
-    }
+    for (int s = 0; s < 4; ++s)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) x[s][half] = (double)a[8 * half * ROW + 4 * s * COL];
 }
+
+// Loads the lane's entries of B (16 x 8), whose rows are contiguous: entry (k, j) lies at b[k * ROW + j].
+template <int ROW, class S>
+__device__ __forceinline__ void load_b(const MmaLane& at, const S* b, double (&y)[4]) {
+    b += at.q * ROW + at.row;
+#pragma unroll
+    for (int s = 0; s < 4; ++s) y[s] = (double)b[4 * s * ROW];
+}
+
+// C (16 x 8) += A (16 x 16) B (16 x 8), both in shared memory: A as load_a takes it, B as load_b does.
+template <int A_ROW, int A_COL, int B_ROW, class A, class B>
+__device__ __forceinline__ void gemm_16x8x16(const MmaLane& at, double (&c)[4], const A* a, const B* b) {
+    double x[4][2], y[4];
+    load_a<A_ROW, A_COL>(at, a, x);
+    load_b<B_ROW>(at, b, y);
+    mma_m16n8k16_f64(c, x, y);
+}
+
+constexpr int GEMM_DEPTH = 16;  // columns of A and B that are copied and multiplied together
 
 // A warp's part of a tile C (64 R x 64) in registers: 16 R rows, and eight of each sixteen columns, so that all warps
 // have as much to do where B is a triangle.
@@ -75,22 +75,16 @@ struct WarpTile {
     // `first` columns of C as they are.
     template <class A, class B>
     __device__ __forceinline__ void gemm(const A* a, const B* b, int first = 0) {
-        a += at.q * tile_stride<R, A>() + row(0, 0);
-        b += at.q * tile_stride<1, B>() + at.warp / 4 * 8 + at.row;
+        a += at.warp % 4 * (16 * R);
+        b += at.warp / 4 * 8;
         double x[R][4][2];
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int s = 0; s < 4; ++s)
-#pragma unroll
-                for (int half = 0; half < 2; ++half)
-                    x[r][s][half] = (double)a[4 * s * tile_stride<R, A>() + 16 * r + 8 * half];
+        for (int r = 0; r < R; ++r) load_a<1, tile_stride<R, A>()>(at, a + 16 * r, x[r]);
 #pragma unroll
         for (int t = 0; t < 4; ++t) {
             if (t < first) continue;
             double y[4];
-#pragma unroll
-            for (int s = 0; s < 4; ++s) y[s] = (double)b[4 * s * tile_stride<1, B>() + 16 * t];
+            load_b<tile_stride<1, B>()>(at, b + 16 * t, y);
 #pragma unroll
             for (int r = 0; r < R; ++r) mma_m16n8k16_f64(c[r][t], x[r], y);
         }

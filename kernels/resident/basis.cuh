@@ -31,15 +31,9 @@ struct Gram {
     // `p`: P or -P. (64 x 16, row-major)
     __device__ __forceinline__ void syrk(const MmaLane& at, const double* p) {
         const int own = at.warp / 2, t = at.warp % 2;
-        p += (16 * own + at.q) * V_STRIDE + at.row;
-        double x[4][2], y[4], sum[4] = {};
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-            x[s][0] = p[4 * s * V_STRIDE];
-            x[s][1] = p[4 * s * V_STRIDE + 8];
-            y[s] = p[4 * s * V_STRIDE + 8 * t];
-        }
-        mma_m16n8k16_f64(sum, x, y);
+        p += 16 * own * V_STRIDE;
+        double sum[4] = {};
+        gemm_16x8x16<1, V_STRIDE, V_STRIDE>(at, sum, p, p + 8 * t);
 #pragma unroll
         for (int e = 0; e < 4; ++e) part[own][(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = sum[e];
     }
@@ -97,17 +91,11 @@ __device__ __forceinline__ void rebase_panels(const DiagonalPart& part, double* 
     basis[t * FRAGMENT + in_fragment(s, at.lane)] =
         inverse_root[at.column(s / 2, s % 2) * V_STRIDE + 8 * t + at.row];
     double y[4];
-#pragma unroll
-    for (int s = 0; s < 4; ++s) y[s] = inverse_root[(4 * s + at.q) * V_STRIDE + part.column + at.row];
+    load_b<V_STRIDE>(at, inverse_root + part.column, y);
 #pragma unroll 1
     for (int panel = 0; panel < count; ++panel) {
         double x[4][2], c[4] = {};
-        const double* const own = v + (part.row + at.row) * V_STRIDE + at.q;
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-            x[s][0] = own[4 * s];
-            x[s][1] = own[8 * V_STRIDE + 4 * s];
-        }
+        load_a<V_STRIDE, 1>(at, v + part.row * V_STRIDE, x);
         mma_m16n8k16_f64(c, x, y);
         __syncthreads();
 #pragma unroll

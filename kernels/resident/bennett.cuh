@@ -84,15 +84,8 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
     for (int before = 0; before < part; ++before)
 #pragma unroll
         for (int t = 0; t < 2; ++t) {
-            double x[4][2], y[4];
-#pragma unroll
-            for (int s = 0; s < 4; ++s) {
-                const double* const row = p + (before * RANK_BLOCK + 4 * s + at.q) * V_STRIDE + at.row;
-                x[s][0] = row[0];
-                x[s][1] = row[8];
-                y[s] = row[8 * t];
-            }
-            mma_m16n8k16_f64(sum[t], x, y);
+            const double* const rows = p + before * RANK_BLOCK * V_STRIDE;
+            gemm_16x8x16<1, V_STRIDE, V_STRIDE>(at, sum[t], rows, rows + 8 * t);
         }
     store_signed(at, shared.matrix, sum, sweep.sign);
     __syncwarp();
@@ -106,6 +99,7 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
         for (int c = 0; c < RANK_BLOCK; ++c) shared.matrix[r * V_STRIDE + c] = scale * a[c];
     }
     __syncwarp();
+    // Here and below as gemm_16x8x16, which would take 20 more registers in sweep.cu.
     VRows k = {};
 #pragma unroll
     for (int t = 0; t < 2; ++t) {

@@ -46,7 +46,9 @@ struct WarpRowsOfL {
         return column * WARP_ROWS + part * PART + i % PART;
     }
 
-    // Begins to copy the 64 columns from `column` on to the room. Entries above the diagonal may be anything.
+    // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other, and for
+    // sixteen rows the exchange of parts takes less memory than copy_tile's strides.  Entries above the diagonal may be
+    // anything.
     __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
         constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
         const int i = at.lane % WORDS * EACH, j = at.lane / WORDS;
