@@ -5,28 +5,13 @@
 
 use super::device::Device;
 use super::error::{failed, other, out_of_memory};
+use super::plain::Plain;
 use crate::error::Error;
-use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
 use cudarc::driver::result;
 use cudarc::driver::sys::CUdeviceptr;
-
-/// What copies and kernels may read and write.
-///
-/// # Safety
-/// Any bits are a value.
-pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
-
-// SAFETY: f32 and f64.
-unsafe impl<T: Scalar> Plain for T {}
-// SAFETY: an integer.
-unsafe impl Plain for i32 {}
-// SAFETY: an integer.
-unsafe impl Plain for u8 {}
-// SAFETY: an integer.
-unsafe impl Plain for u64 {}
 
 /// Bytes of `len` scalars, at least one: the driver allocates no empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {

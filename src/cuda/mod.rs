@@ -10,6 +10,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `error` | what the driver says, as errors of this library |
+//! | `plain` | what copies and kernels may read and write |
+//! | `layout` | what the kernels of a module export of their sizes, layouts and thresholds |
 //! | `module` | kernels as the driver has translated them |
 //! | `device` | the one GPU: what it must be able to do, what it is |
 //! | `memory` | device memory and page-locked host memory |
@@ -34,6 +36,7 @@ mod factorize;
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod launch;
+mod layout;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod matrix;
 #[allow(unsafe_code, reason = "device memory and copies that go on after the call")]
@@ -41,6 +44,8 @@ mod memory;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod module;
 mod operands;
+#[allow(unsafe_code, reason = "a promise about bits")]
+mod plain;
 mod ptx;
 #[allow(unsafe_code, reason = "launches and copies on device memory")]
 mod resident;

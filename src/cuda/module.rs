@@ -1,14 +1,17 @@
 //! Modules: kernels as the driver has translated them.
 
 use super::error::{failed, other};
+use super::layout::{Exports, Layout};
+use super::plain::Plain;
 use crate::error::Error;
 use core::ffi::CStr;
 use cudarc::driver::{CudaContext, result, sys};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Kernels that the driver has translated for the GPU. Unloaded when dropped.
 pub(crate) struct Module {
     handle: sys::CUmodule,
+    layout: OnceLock<Layout>,
     context: Arc<CudaContext>,
 }
 
@@ -27,7 +30,7 @@ impl Module {
         context.bind_to_thread().map_err(failed(loading))?;
         // SAFETY: PTX text that ends in a zero, as the driver takes it.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
-        Ok(Self { handle, context: context.clone() })
+        Ok(Self { handle, layout: OnceLock::new(), context: context.clone() })
     }
 
     /// The kernel of this name; good for as long as the module is.
@@ -38,6 +41,41 @@ impl Module {
         // SAFETY: the module is loaded for as long as `self`.
         unsafe { result::module::get_function(self.handle, text) }
             .map_err(failed(format_args!("looking up the kernel `{name}`")))
+    }
+
+    /// What the kernels export as `{name}_layout`. A module has one layout; it is copied at the first call.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the module has none of this name.
+    pub(crate) fn layout(&self, name: &str) -> Result<&Layout, Error> {
+        if let Some(layout) = self.layout.get() {
+            return Ok(layout);
+        }
+        let layout = self.exports(format!("{name}_layout"))?;
+        Ok(self.layout.get_or_init(|| layout))
+    }
+
+    /// The named values at a symbol.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the module has no such symbol, or not a name for each value.
+    pub(crate) fn exports<V: Plain + Default>(&self, symbol: String) -> Result<Exports<V>, Error> {
+        let (values, names) = (self.global(&symbol)?, self.global::<u8>(&format!("{symbol}_names"))?);
+        Exports::new(symbol, values, &names)
+    }
+
+    /// The values of a global of the module.
+    fn global<V: Plain + Default>(&self, name: &str) -> Result<Vec<V>, Error> {
+        let attempt = || format!("reading `{name}` of the kernels");
+        let text = std::ffi::CString::new(name).map_err(|_| other(attempt()))?;
+        self.context.bind_to_thread().map_err(failed(attempt()))?;
+        // SAFETY: the module is loaded for as long as `self`.
+        let (address, bytes) =
+            unsafe { result::module::get_global(self.handle, text) }.map_err(failed(attempt()))?;
+        let mut values = vec![V::default(); bytes / size_of::<V>()];
+        // SAFETY: the global has as many bytes and any bits are values; the copy is done when the call returns.
+        unsafe { result::memcpy_dtoh_sync(&mut values, address) }.map_err(failed(attempt()))?;
+        Ok(values)
     }
 }
 

@@ -5,7 +5,8 @@
 
 use super::device::Device;
 use super::error::failed;
-use super::memory::{DeviceSlice, Pinned, Plain};
+use super::memory::{DeviceSlice, Pinned};
+use super::plain::Plain;
 use crate::error::Error;
 use core::ffi::c_int;
 use core::ops::Range;

@@ -4,8 +4,8 @@
 //! `target/fake-cuda` that holds the finished libraries: what is there is never built again. A build works in
 //! a directory of its own and renames it at the end, so processes that build at the same time do not meet.
 //!
-//! Kernels are found in the preprocessed text of each `.cu` file, as `extern "C" __global__ void name(`:
-//! macros may write them, and a kernel file holds nothing for the fake.
+//! Kernels are found in the preprocessed text of each `.cu` file, as `extern "C" __global__ void name(`, and what it
+//! exports as `extern "C" __device__ const type name[]`: macros may write them, and a kernel file holds nothing for the fake.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -41,7 +41,9 @@ pub fn libraries() -> [PathBuf; 3] {
     read_sources(&root.join("kernels"), &mut sources);
 
     let compiler = env::var("CXX").unwrap_or_else(|_| "g++".into());
-    let flags: Vec<&str> = FLAGS.iter().chain(processor_flags()).copied().collect();
+    // Kernels name what they include by its path from there.
+    let include = format!("-I{}", root.join("kernels").display());
+    let flags: Vec<&str> = FLAGS.iter().chain(processor_flags()).copied().chain([&*include]).collect();
     let mut hasher = DefaultHasher::new();
     (&compiler, &flags, include_str!("compile.rs"), &sources).hash(&mut hasher);
     let finished = target_directory(root).join("fake-cuda").join(format!("{:016x}", hasher.finish()));
@@ -57,9 +59,9 @@ pub fn libraries() -> [PathBuf; 3] {
     [LIBRARY, ALIASES[0], ALIASES[1]].map(|name| finished.join(name))
 }
 
-struct Build {
+struct Build<'a> {
     compiler: String,
-    flags: Vec<&'static str>,
+    flags: Vec<&'a str>,
     fake: PathBuf,
     work: PathBuf,
 }
@@ -106,8 +108,12 @@ fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
     let mut units = vec![("driver".to_string(), with("cpp").map(include).collect::<String>())];
     for path in with("cu") {
         let shim = include(build.fake.join("shim/cuda.h"));
-        let kernels: String =
-            kernels_in(build, path).iter().map(|name| format!("FAKE_KERNEL({name})\n")).collect();
+        let text = preprocessed(build, path);
+        let register = |what, names: Vec<String>| {
+            names.iter().map(|name| format!("{what}({name})\n")).collect::<String>()
+        };
+        let kernels =
+            register("FAKE_KERNEL", kernels_in(&text, path)) + &register("FAKE_GLOBAL", globals_in(&text));
         let unit = format!("kernels_{}", units.len());
         units.push((unit, format!("{shim}namespace {{\n{}}}\n{kernels}", include(path))));
     }
@@ -142,12 +148,22 @@ fn compile(build: &Build, name: &str, text: &str) {
     run(build, flags.chain(["-c".into(), source, "-o".into(), format!("{name}.o")]));
 }
 
-/// The names of the kernels that a `.cu` file defines.
-fn kernels_in(build: &Build, path: &Path) -> Vec<String> {
+fn preprocessed(build: &Build, path: &Path) -> String {
     let file = path.display().to_string();
-    let options = ["-E", "-P", "-w", "-std=c++17", "-D", "FAKE_CUDA", "-x", "c++"].map(String::from);
-    let text = run(build, options.into_iter().chain([file])).stdout;
-    let text = String::from_utf8_lossy(&text);
+    let options = ["-E", "-P", "-D", "FAKE_CUDA", "-x", "c++", &file];
+    let text = run(build, build.flags.iter().copied().chain(options).map(String::from)).stdout;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The names of the arrays that a preprocessed `.cu` file exports.
+fn globals_in(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let exported = words.windows(6).filter(|six| six[..4] == ["extern", "\"C\"", "__device__", "const"]);
+    exported.filter_map(|six| six[5].strip_suffix("[]").map(String::from)).collect()
+}
+
+/// The names of the kernels that a preprocessed `.cu` file defines.
+fn kernels_in(text: &str, path: &Path) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut names = Vec::new();
     for (at, four) in words.windows(4).enumerate() {

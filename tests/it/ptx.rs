@@ -18,39 +18,24 @@ const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
 const MADE: [(&str, &str, &[&str]); 15] = [
-    ("ptx/copy_f32.compute_80.ptx", "copy.cu", &["-DONLY_F32"]),
-    ("ptx/copy_f64.compute_80.ptx", "copy.cu", &["-DONLY_F64"]),
-    ("ptx/crout.compute_80.ptx", "crout.cu", &[]),
-    ("ptx/factor.compute_80.ptx", "factor.cu", &[]),
-    ("ptx/factor.compute_90.ptx", "factor.cu", &[]),
-    ("ptx/invert.compute_80.ptx", "invert.cu", &[]),
-    ("ptx/pivot_rows.compute_80.ptx", "pivot_rows.cu", &[]),
-    ("ptx/solve.compute_80.ptx", "solve.cu", &[]),
-    ("ptx/sweep.compute_80.ptx", "sweep.cu", &[]),
-    ("ptx/sweep.compute_90.ptx", "sweep.cu", &[]),
-    ("ptx/take.compute_80.ptx", "take.cu", &[]),
-    ("ptx/tiled.compute_80.ptx", "tiled.cu", &[]),
-    ("ptx/trailing_f32.compute_80.ptx", "trailing.cu", &["-DONLY_F32"]),
-    ("ptx/trailing_f64.compute_80.ptx", "trailing.cu", &["-DONLY_F64"]),
-    ("ptx/trailing_tensor.compute_80.ptx", "trailing_tensor.cu", &[]),
+    ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
+    ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
+    ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
+    ("ptx/factor.compute_80.ptx", "factor/factor.cu", &[]),
+    ("ptx/factor.compute_90.ptx", "factor/factor.cu", &[]),
+    ("ptx/invert.compute_80.ptx", "resident/invert.cu", &[]),
+    ("ptx/pivot_rows.compute_80.ptx", "factor/pivot_rows.cu", &[]),
+    ("ptx/solve.compute_80.ptx", "resident/solve.cu", &[]),
+    ("ptx/sweep.compute_80.ptx", "resident/sweep.cu", &[]),
+    ("ptx/sweep.compute_90.ptx", "resident/sweep.cu", &[]),
+    ("ptx/take.compute_80.ptx", "resident/take.cu", &[]),
+    ("ptx/tiled.compute_80.ptx", "factor/tiled.cu", &[]),
+    ("ptx/trailing_f32.compute_80.ptx", "hybrid/trailing.cu", &["-DONLY_F32"]),
+    ("ptx/trailing_f64.compute_80.ptx", "hybrid/trailing.cu", &["-DONLY_F64"]),
+    ("ptx/trailing_tensor.compute_80.ptx", "hybrid/trailing_tensor.cu", &[]),
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
-const HEADERS: [&str; 13] = [
-    "common.cuh",
-    "flow.cuh",
-    "frame.cuh",
-    "group.cuh",
-    "householder.cuh",
-    "instructions.cuh",
-    "invert.cuh",
-    "panel.cuh",
-    "product.cuh",
-    "rows.cuh",
-    "task.cuh",
-    "tiles.cuh",
-    "weigh.cuh",
-];
 
 type Program = *mut u8;
 type Create = unsafe extern "C" fn(
@@ -104,9 +89,10 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
     let words = |words: &[&str]| words.iter().map(|word| CString::new(*word).unwrap()).collect::<Vec<_>>();
     let pointers = |words: &[CString]| words.iter().map(|word| word.as_ptr()).collect::<Vec<_>>();
     let (name, code) = (CString::new(source).unwrap(), text(source));
-    let (header_names, header_texts) = (words(&HEADERS), HEADERS.map(text));
     let architecture = format!("--gpu-architecture={}", file.split('.').nth(1).unwrap());
-    let options = words(&[&OPTIONS, [&*architecture].as_slice(), options].concat());
+    // Kernels name what they include by its path from here.
+    let include = format!("--include-path={}", kernels().display());
+    let options = words(&[&OPTIONS, [&*architecture, &*include].as_slice(), options].concat());
     let mut program = ptr::null_mut();
     // SAFETY: the types are those of NVRTC's documentation; every text ends in a zero and outlives the calls.
     unsafe {
@@ -114,9 +100,9 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
             &raw mut program,
             code.as_ptr(),
             name.as_ptr(),
-            HEADERS.len() as c_int,
-            pointers(&header_texts).as_ptr(),
-            pointers(&header_names).as_ptr(),
+            0,
+            ptr::null(),
+            ptr::null(),
         );
         assert_eq!(outcome, 0, "NVRTC does not take {source}");
         let arguments = pointers(&options);
@@ -129,8 +115,22 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
         assert!(outcome == 0 && log.trim().is_empty(), "{source}:\n{log}");
         let ptx = fetch(library, program, b"nvrtcGetPTXSize", b"nvrtcGetPTX");
         library.get::<Destroy>(b"nvrtcDestroyProgram").unwrap()(&raw mut program);
-        ptx
+        with_visible_exports(&ptx)
     }
+}
+
+/// What a module exports (`common/layout.cuh`), as symbols that the driver finds: NVRTC compiles a whole program, of which
+/// it shows the kernels alone.
+fn with_visible_exports(ptx: &str) -> String {
+    let is_export = |line: &str| {
+        let name = line.split('[').next().unwrap_or_default();
+        line.starts_with(".global ")
+            && ["_layout", "_layout_names", "_thresholds", "_thresholds_names"]
+                .iter()
+                .any(|end| name.ends_with(end))
+    };
+    let line = |line: &str| if is_export(line) { format!(".visible {line}") } else { line.into() };
+    ptx.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Ends the test without the compiler that made the PTX: loudly, and as a failure where it was to be there.

@@ -10,9 +10,10 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ops::Range;
 
-/// Columns of a panel, `ROWS` of `panel.cuh`.
+/// Columns of a panel.
 const PANEL_COLS: usize = 64;
 /// Columns whose products are taken from the rest of the matrix together.
 const DEPTH: usize = 4 * PANEL_COLS;
@@ -21,25 +22,27 @@ const TILE_ROWS: usize = 2 * PANEL_COLS;
 /// Threads of a block.
 const THREADS: usize = 256;
 
-/// Bytes of shared memory that `panel` takes: two tiles of 64 columns, in double precision at most.
-const PANEL_BYTES: usize = 2 * PANEL_COLS * column_bytes::<f64>(PANEL_COLS);
-
-/// Bytes that `strip` and `trailing` take: three times sixteen columns of two tiles, of which one has so many rows.
-const fn product_bytes<T>(rows: usize) -> usize {
-    3 * 16 * (column_bytes::<T>(rows) + column_bytes::<T>(PANEL_COLS))
-}
-
-/// From column to column of a tile there: `ld` of `product.cuh`.
-const fn column_bytes<T>(rows: usize) -> usize {
-    rows * size_of::<T>() + 32
-}
+/// What host and kernels agree on beside the shared memory that the host takes from them.
+const LAYOUT: [(&str, usize); 11] = [
+    ("PANEL_COLS", PANEL_COLS),
+    ("PANELS_TOGETHER", DEPTH / PANEL_COLS),
+    ("TILE_ROWS", TILE_ROWS),
+    ("THREADS", THREADS),
+    ("FACTORING_BYTES", size_of::<Arguments>()),
+    ("AT_L", offset_of!(Arguments, l)),
+    ("AT_STRIDE", offset_of!(Arguments, stride)),
+    ("AT_INVERSE", offset_of!(Arguments, inverse)),
+    ("AT_REFINE", offset_of!(Arguments, refine)),
+    ("AT_STATUS", offset_of!(Arguments, status)),
+    ("AT_N", offset_of!(Arguments, n)),
+];
 
 /// `factor.cu` for one scalar type, and a stream for it.
 pub(super) struct Blocked<T> {
     /// Each with its bytes of shared memory.
     diagonal: (Function, usize),
     panel: (Function, usize),
-    strip: (Function, usize),
+    next_panel: (Function, usize),
     trailing: (Function, usize),
     stream: Stream,
     /// Of the diagonal block at work, and whether it loses digits.
@@ -67,15 +70,19 @@ impl<T: Scalar> Blocked<T> {
     /// [`Error::Device`] where the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(FACTOR.on(device))?;
+        let layout = module.layout("factor")?;
+        layout.check(&LAYOUT)?;
+        let scalar = T::TYPE_NAME.to_uppercase();
+        let bytes = |kernel: &str| layout.size(&format!("{kernel}_BYTES_{scalar}"));
         let function = |name: &str| Function::load(&module, &format!("factor_{name}_{}", T::TYPE_NAME));
         let shared = |name: &str, bytes: usize| -> Result<_, Error> {
             Ok((function(name)?.with_shared(bytes)?, bytes))
         };
         Ok(Self {
             diagonal: (function("diagonal")?, 0),
-            panel: shared("panel", PANEL_BYTES)?,
-            strip: shared("strip", product_bytes::<T>(PANEL_COLS))?,
-            trailing: shared("trailing", product_bytes::<T>(TILE_ROWS))?,
+            panel: shared("panel", layout.size("PANEL_BYTES")?)?,
+            next_panel: shared("next_panel", bytes("NEXT_PANEL")?)?,
+            trailing: shared("trailing", bytes("TRAILING")?)?,
             stream: Stream::new(device)?,
             inverse: DeviceBuffer::new(device, PANEL_COLS.pow(2))?,
             refine: DeviceBuffer::new(device, 1)?,
@@ -124,7 +131,7 @@ impl<T: Scalar> Blocked<T> {
                 for first in (begin..end).step_by(PANEL_COLS) {
                     let panels = (n - first).div_ceil(PANEL_COLS);
                     if first > begin {
-                        self.launch(&self.strip, work, begin..first, panels)?;
+                        self.launch(&self.next_panel, work, begin..first, panels)?;
                     }
                     self.launch(&self.diagonal, work, begin..first, 1)?;
                     if panels > 1 {

@@ -3,7 +3,7 @@
 /// The values of `elements_per_thread` that the kernels are instantiated for.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 
-/// Columns of L come in groups of this many: `AHEAD` of `trailing.cu`, `COLS` of `trailing_tensor.cu`.
+/// Columns of L come in groups of this many: `COLUMN_GROUP` of `trailing.cu` and `trailing_tensor.cu`.
 pub(crate) const GROUP: usize = 8;
 
 /// How the trailing step goes about a row, in one rank block.

@@ -1,8 +1,8 @@
 //! The kernels of the hybrid engine, and for each the one function that launches it.
 
 use super::blocking::Blocking;
-use super::form::{ELEMENTS, Form, GROUP};
-use super::tuning::Tuning;
+use super::form::{ELEMENTS, Form, GROUP, reflector_stride};
+use super::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
@@ -60,11 +60,25 @@ impl<T: Scalar> Kernels<T> {
         let double = T::TYPE_NAME == "f64";
         let (trailing_ptx, copy_ptx) =
             if double { (TRAILING_F64, COPY_F64) } else { (TRAILING_F32, COPY_F32) };
-        let trailing = instances(&device.module(trailing_ptx)?, &format!("trailing_{}", T::TYPE_NAME))?;
-        let tensor = match double {
-            true => instances(&device.module(TRAILING_TENSOR)?, "tensor_f64")?,
-            false => Vec::new(),
-        };
+        let (module, name) = (device.module(trailing_ptx)?, format!("trailing_{}", T::TYPE_NAME));
+        module.layout(&name)?.check(&[
+            ("COLUMN_GROUP", GROUP),
+            ("MAX_THREADS_ELEMENTS", MAX_THREADS_ELEMENTS),
+            ("REFLECTOR_PADDING_BYTES", reflector_stride::<T>(0) * size_of::<T>()),
+        ])?;
+        let trailing = instances(&module, &name)?;
+        let mut tensor = Vec::new();
+        if double {
+            let (module, form) = (device.module(TRAILING_TENSOR)?, Form::Tensor);
+            module.layout("tensor_f64")?.check(&[
+                ("COLUMN_GROUP", GROUP),
+                ("ROW_THREADS", form.lanes()),
+                ("GROUP_SCALARS", form.group_scalars::<T>(0)),
+                ("GROUP_SCALARS_PER_ELEMENT", form.group_scalars::<T>(1) - form.group_scalars::<T>(0)),
+                ("MAX_THREADS_ELEMENTS", MAX_THREADS_ELEMENTS),
+            ])?;
+            tensor = instances(&module, "tensor_f64")?;
+        }
         let copy = Function::load(&device.module(copy_ptx)?, &format!("copy_{}", T::TYPE_NAME))?;
         Ok(Self { trailing, tensor, copy, scalar: PhantomData })
     }

@@ -3,6 +3,9 @@
 use crate::cuda::device::Device;
 use crate::error::Error;
 
+/// A block of threads has at most so many over the elements of each.
+pub(super) const MAX_THREADS_ELEMENTS: usize = 4096;
+
 /// The parameters of the engines that stream panels through a GPU, in the words of Walder (2010).
 ///
 /// `blocks_per_kernel`, `threads_per_block` and `slots` leave every bit of the result as it is; the other two
@@ -98,7 +101,7 @@ impl Tuning {
         )?;
         check(
             threads_per_block.is_multiple_of(32)
-                && (1..=4096 / elements_per_thread).contains(&threads_per_block),
+                && (1..=MAX_THREADS_ELEMENTS / elements_per_thread).contains(&threads_per_block),
             "threads_per_block",
             "a multiple of 32, at most 4096 / elements_per_thread",
             threads_per_block,

@@ -30,8 +30,10 @@ impl Inverses {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernel.
     pub fn new<T: Scalar>(device: &Device, order: usize) -> Result<Self, Error> {
+        let module = device.module(INVERT)?;
+        module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
         Ok(Self {
-            kernel: Function::load(&device.module(INVERT)?, &format!("invert_{}", T::TYPE_NAME))?,
+            kernel: Function::load(&module, &format!("invert_{}", T::TYPE_NAME))?,
             memory: None,
             order,
             known: order.div_ceil(PANEL_COLS),

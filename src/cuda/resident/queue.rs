@@ -2,18 +2,19 @@
 //!
 //! V is taken a rank block of sixteen columns at a time, each in a sweep: what is
 //! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
-//! wait for each other: `kernels/sweep.cu`.
+//! wait for each other: `kernels/resident/sweep.cu`.
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::steps::{PANEL_COLS, RANK_BLOCK, RECORD, Steps, Sweeps, flags, saved_v};
+use super::steps::{PANEL_COLS, RANK_BLOCK, Steps, Sweeps, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;
-use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, Plain};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::plain::Plain;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::modify::Target;
@@ -60,11 +61,12 @@ impl<T: Scalar> Queue<T> {
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
         // Also of fewer sweeps, and of fewer panels.
         let most = |of: fn(Schedule) -> usize| of(schedule(1)).max(of(schedule(together)));
+        let steps = Steps::load(device)?;
         let queue = Self {
-            steps: Steps::load(device)?,
             stream: Stream::new(device)?,
             done: Event::new(device)?,
-            records: DeviceBuffer::new(device, together * panels * RECORD)?,
+            records: DeviceBuffer::new(device, together * panels * steps.record())?,
+            steps,
             saved_v: DeviceBuffer::new(device, most(saved_v))?,
             flags: DeviceBuffer::new(device, most(flags))?,
             tasks: Tasks::new(most(Schedule::len)),
@@ -224,7 +226,7 @@ impl<T: Scalar> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..schedule.sweeps() * schedule.panels() * RECORD),
+            records: self.records.slice(0..schedule.sweeps() * schedule.panels() * self.steps.record()),
             pivots: &self.pivots,
             status: &self.status,
             saved_v: all(&self.saved_v),

@@ -25,7 +25,7 @@ pub(super) const ROW_BLOCK_PANELS: usize = 2;
 /// What a task does with a row block: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
 /// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Kind {
+pub(super) enum Kind {
     /// Takes L and V through a panel range, and V on to the next.
     Forwarding = 0,
     /// Inverts a diagonal block as the sweep before has left it.
@@ -35,6 +35,11 @@ enum Kind {
     /// Takes L and V through a panel range behind the task on the critical path.
     Update = 3,
 }
+
+/// Where the parts of a task's word begin behind the row block.
+pub(super) const RANGE_SHIFT: usize = 14;
+pub(super) const RANK_BLOCK_SHIFT: usize = 26;
+pub(super) const KIND_SHIFT: usize = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Task {
@@ -53,9 +58,11 @@ const SWEEP_DISTANCE: usize = 24;
 impl Task {
     /// As the kernel takes it.
     fn word(self) -> i32 {
-        debug_assert!(self.sweep < 16 && self.row_block < 1 << 14 && self.range < 1 << 12);
-        ((self.row_block | self.range << 14 | self.sweep << 26 | (self.kind as usize) << 30) as u32)
-            .cast_signed()
+        debug_assert!(self.row_block < 1 << RANGE_SHIFT);
+        debug_assert!(self.range < 1 << (RANK_BLOCK_SHIFT - RANGE_SHIFT));
+        debug_assert!(self.sweep < 1 << (KIND_SHIFT - RANK_BLOCK_SHIFT));
+        let (range, sweep) = (self.range << RANGE_SHIFT, self.sweep << RANK_BLOCK_SHIFT);
+        ((self.row_block | range | sweep | (self.kind as usize) << KIND_SHIFT) as u32).cast_signed()
     }
 }
 
@@ -205,7 +212,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// What a task waits for, as the kernel has it.
+    /// What a task waits for, as task.cuh, critical_path.cuh and update_task.cuh have it.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
         let Task { sweep, row_block, range, kind } = task;
         let behind = |sweep: usize, range: usize| {

@@ -12,6 +12,8 @@ use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 
+/// Threads of a block.
+const THREADS: usize = 256;
 /// Right-hand sides that a block of threads takes.
 const RHS_OF_BLOCK: usize = 8;
 
@@ -39,6 +41,8 @@ pub(super) struct System<'a, T> {
 impl<T: Scalar> SolveSteps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE)?;
+        let expected = [("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS), ("MAX_RHS", RHS_OF_BLOCK)];
+        module.layout("solve")?.check(&expected)?;
         let function = |way: &str, together: usize| {
             Function::load(&module, &format!("solve_{way}_{together}_{}", T::TYPE_NAME))
         };
@@ -61,7 +65,6 @@ impl<T: Scalar> SolveSteps<T> {
         side: Side,
         first: usize,
     ) -> Result<(), Error> {
-        const THREADS: usize = 256;
         let &System { n, count, .. } = system;
         debug_assert!(
             first < n && first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len()

@@ -1,6 +1,6 @@
 //! The kernels of a modification, and for each the one function that launches it.
 
-use super::schedule::{ROW_BLOCK_PANELS, Schedule};
+use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceSlice, Pinned};
@@ -10,24 +10,59 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
+use core::mem::offset_of;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const RANK_BLOCK: usize = 16;
-/// Scalars of a panel's record that rows have at hand: P, N, M and how it goes.
-const STAGED: usize = 2 * PANEL_COLS * RANK_BLOCK + 72 * 32 + 2;
-/// Scalars of a panel's record: with a basis, G, and what there is to tell of them.
-pub(super) const RECORD: usize = STAGED + 14 + 2 * RANK_BLOCK * RANK_BLOCK + 16;
-
 /// Threads of a block.
 pub(super) const THREADS: usize = 256;
-/// Bytes of shared memory of a block: V, P and small matrices, or what the inversion takes, or 64 columns of L; and behind
-/// them records.
-const SHARED_BYTES: usize =
-    (ROW_BLOCK_PANELS * (PANEL_COLS + RANK_BLOCK) + 2 * PANEL_COLS + RANK_BLOCK) * 20 * size_of::<f64>();
-const INVERTING_BYTES: usize = PANEL_COLS * (PANEL_COLS + 1 + PANEL_COLS / 4 + 1) * size_of::<f64>();
-const STAGED_BYTES: usize = STAGED * size_of::<f64>();
+/// Records or tiles that a block has room for, at most.
+const MAX_SLOTS: usize = 3;
+
+/// What host and kernels agree on beside the sizes that the host takes from them.
+const LAYOUT: [(&str, usize); 39] = [
+    ("PANEL_COLS", PANEL_COLS),
+    ("RANK_BLOCK", RANK_BLOCK),
+    ("ROW_BLOCK_PANELS", ROW_BLOCK_PANELS),
+    ("THREADS", THREADS),
+    ("KIND_FORWARDING", Kind::Forwarding as usize),
+    ("KIND_INVERTING", Kind::Inverting as usize),
+    ("KIND_CRITICAL_PATH", Kind::CriticalPath as usize),
+    ("KIND_UPDATE", Kind::Update as usize),
+    ("RANGE_SHIFT", RANGE_SHIFT),
+    ("RANK_BLOCK_SHIFT", RANK_BLOCK_SHIFT),
+    ("KIND_SHIFT", KIND_SHIFT),
+    ("MAX_ROW_BLOCKS", 1 << RANGE_SHIFT),
+    ("MAX_RANGES", 1 << (RANK_BLOCK_SHIFT - RANGE_SHIFT)),
+    ("MAX_RANK_BLOCKS", 1 << (KIND_SHIFT - RANK_BLOCK_SHIFT)),
+    ("COMMON_FLAGS", 1),
+    ("FLAGS_PER_PANEL", 1),
+    ("FLAGS_PER_RANGE", 2),
+    ("MAX_SLOTS", MAX_SLOTS),
+    ("LAUNCH_BYTES", size_of::<Arguments>()),
+    ("AT_FROM", offset_of!(Arguments, from)),
+    ("AT_TO", offset_of!(Arguments, to)),
+    ("AT_L_STRIDE", offset_of!(Arguments, l_stride)),
+    ("AT_V", offset_of!(Arguments, v)),
+    ("AT_V_STRIDE", offset_of!(Arguments, v_stride)),
+    ("AT_INVERSE", offset_of!(Arguments, inverse)),
+    ("AT_REFINE", offset_of!(Arguments, refine)),
+    ("AT_RECORDS", offset_of!(Arguments, records)),
+    ("AT_PIVOTS", offset_of!(Arguments, pivots)),
+    ("AT_STATUS", offset_of!(Arguments, status)),
+    ("AT_SAVED_V", offset_of!(Arguments, saved_v)),
+    ("AT_FLAGS", offset_of!(Arguments, flags)),
+    ("AT_FLAGS_BEFORE", offset_of!(Arguments, flags_before)),
+    ("AT_N", offset_of!(Arguments, n)),
+    ("AT_FIRST_COLUMN", offset_of!(Arguments, first_column)),
+    ("AT_SIGN", offset_of!(Arguments, sign)),
+    ("AT_PLUS", offset_of!(Arguments, plus)),
+    ("AT_RANGE_PANELS", offset_of!(Arguments, range_panels)),
+    ("AT_V_SLOTS", offset_of!(Arguments, v_slots)),
+    ("AT_TASKS", offset_of!(Arguments, tasks)),
+];
 
 /// The kernel of sweeps for one scalar type.
 pub(super) struct Steps<T> {
@@ -35,11 +70,13 @@ pub(super) struct Steps<T> {
     /// Records that a block has room for.
     slots: usize,
     shared_bytes: usize,
+    /// Scalars of a panel's record.
+    record: usize,
     scalar: PhantomData<T>,
 }
 
 /// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
-/// row on, 16 columns for each sweep; and what is kept of each panel. As `panel.cuh` has it.
+/// row on, 16 columns for each sweep; and what is kept of each panel. As `resident/sweep_args.cuh` has it.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
@@ -83,9 +120,9 @@ struct Arguments {
     status: u64,
     saved_v: u64,
     flags: u64,
-    before: u64,
+    flags_before: u64,
     n: c_longlong,
-    number: c_longlong,
+    first_column: c_longlong,
     sign: f64,
     plus: c_int,
     range_panels: c_int,
@@ -107,7 +144,7 @@ pub(super) fn saved_v(schedule: Schedule) -> usize {
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
-    fn arguments(&self) -> Arguments {
+    fn arguments(&self, record: usize) -> Arguments {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
@@ -116,7 +153,7 @@ impl<T: Scalar> Sweeps<'_, T> {
         let end = (RANK_BLOCK * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * RECORD);
+        debug_assert!(self.records.len() >= sweeps * panels * record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
@@ -136,9 +173,9 @@ impl<T: Scalar> Sweeps<'_, T> {
             saved_v: self.saved_v.address(),
             flags: self.flags.address(),
             // The kernel sets this and the sign for each sweep.
-            before: 0,
+            flags_before: 0,
             n: self.n as c_longlong,
-            number: self.number as c_longlong,
+            first_column: self.number as c_longlong,
             sign: 0.0,
             plus: self.plus as c_int,
             range_panels: self.schedule.range_panels() as c_int,
@@ -150,18 +187,25 @@ impl<T: Scalar> Sweeps<'_, T> {
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let front = SHARED_BYTES
-            .max(INVERTING_BYTES)
-            .max(ROW_BLOCK_PANELS * PANEL_COLS * PANEL_COLS * size_of::<T>());
-        let slots = (device.shared_bytes()?.saturating_sub(front) / STAGED_BYTES).clamp(1, 3);
-        let shared_bytes = front + slots * STAGED_BYTES;
         let module = device.module(SWEEP.on(device))?;
+        let layout = module.layout("sweep")?;
+        layout.check(&LAYOUT)?;
+        let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
+        let slot = layout.size("SLOT_BYTES")?;
+        let slots = (device.shared_bytes()?.saturating_sub(front) / slot).clamp(1, MAX_SLOTS);
+        let shared_bytes = front + slots * slot;
         Ok(Self {
             sweep: Function::load(&module, &format!("sweep_{}", T::TYPE_NAME))?.with_shared(shared_bytes)?,
             slots,
             shared_bytes,
+            record: layout.size("RECORD")?,
             scalar: PhantomData,
         })
+    }
+
+    /// Scalars of a panel's record.
+    pub fn record(&self) -> usize {
+        self.record
     }
 
     /// Enqueues records and flags as sweeps need them.
@@ -186,7 +230,7 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        let mut argument_of_sweeps = sweeps.arguments();
+        let mut argument_of_sweeps = sweeps.arguments(self.record);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
         let shape =

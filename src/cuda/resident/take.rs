@@ -32,13 +32,17 @@ pub(super) struct Take<T> {
     found: Vec<Found<T>>,
 }
 
+/// Threads of a block.
+const THREADS: usize = 256;
 /// Numbers about a column.
 const FACTS: usize = 3;
 
 impl<T: Scalar> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
+        let module = device.module(TAKE)?;
+        module.layout("take")?.check(&[("THREADS", THREADS), ("FACTS", FACTS)])?;
         Ok(Self {
-            kernel: Function::load(&device.module(TAKE)?, &format!("take_{}", T::TYPE_NAME))?,
+            kernel: Function::load(&module, &format!("take_{}", T::TYPE_NAME))?,
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             sent: 0,
@@ -128,7 +132,6 @@ impl<T: Scalar> Take<T> {
         (rows, cols): (usize, usize),
         (sent, clean): (usize, bool),
     ) -> Result<(), Error> {
-        const THREADS: usize = 256;
         const ROWS_OF_BLOCK: usize = 4 * THREADS;
         /// The second extent of a grid is less than twice as many.
         const COLUMNS_OF_LAUNCH: usize = 1 << 15;

@@ -10,6 +10,7 @@ use crate::factorize::blocked;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 
+mod layout;
 mod trailing;
 
 #[cfg(feature = "fake-cuda")]

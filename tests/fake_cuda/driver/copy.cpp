@@ -144,6 +144,11 @@ API cuMemcpyHtoD_v2(DevicePointer to, const void* from, size_t bytes) {
 }
 
 API cuMemcpyDtoH_v2(void* to, DevicePointer from, size_t bytes) {
+    // What a module says of itself is read when it is loaded: no copy that tests count, or have fail.
+    if (is_global(reinterpret_cast<void*>(from), bytes)) {
+        std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+        return current_context() ? current_context()->sticky : INVALID_CONTEXT;
+    }
     return and_wait(cuMemcpyDtoHAsync_v2(to, from, bytes, nullptr));
 }
 

@@ -112,6 +112,11 @@ template <class... A> void complain(const char* format, A... values) {
     std::fprintf(stderr, "\n");
 }
 
+// module.cpp
+
+/// Whether these are bytes of a module's global, from its first on.
+bool is_global(const void* at, size_t bytes);
+
 // queue.cpp
 
 /// The stream behind a handle; null, the legacy and the per-thread handle are the context's own stream.

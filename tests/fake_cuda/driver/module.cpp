@@ -1,7 +1,7 @@
 // Modules, functions and launches.
 //
-// Protocol. A module's image is not read: any module has all kernels that were compiled into this library, by
-// name. A launch is checked as the driver does, its arguments are copied, and it runs when its stream does,
+// Protocol. A module's image is not read: any module has all kernels and globals that were compiled into this
+// library, by name. A launch is checked as the driver does, its arguments are copied, and it runs when its stream does,
 // with a seed of its own for the order of its blocks and threads.
 #include "../shim/kernel.h"
 #include "../shim/fibers.h"
@@ -11,6 +11,14 @@
 namespace fake {
 
 const Kernel* last_kernel = nullptr;
+const Global* last_global = nullptr;
+
+bool is_global(const void* at, size_t bytes) {
+    for (const Global* global = last_global; global; global = global->next) {
+        if (global->at == at && bytes <= global->bytes) return true;
+    }
+    return false;
+}
 
 namespace {
 
@@ -111,6 +119,17 @@ API cuModuleGetFunction(Function** out, void*, const char* name) {
         return SUCCESS;
     }
     complain("no kernel is called %s", name);
+    return NOT_FOUND;
+}
+
+API cuModuleGetGlobal_v2(DevicePointer* out, size_t* bytes, void*, const char* name) {
+    Lock lock(driver.lock);
+    for (const Global* global = last_global; global; global = global->next) {
+        if (std::strcmp(global->name, name) != 0) continue;
+        if (out) *out = reinterpret_cast<DevicePointer>(global->at);
+        if (bytes) *bytes = global->bytes;
+        return SUCCESS;
+    }
     return NOT_FOUND;
 }
 

@@ -8,7 +8,8 @@
 //   - an alignment of a shared variable is written `__align__(n)`;
 //   - a loop that spins on global memory calls `__nanosleep`;
 //   - products and sums are not contracted: a kernel that wants an fma says `fma`;
-//   - `__device__` and `__constant__` variables keep their values, and no driver call finds them.
+//   - `__device__` and `__constant__` variables keep their values; the driver finds those that the build registers
+//     (kernel.h), for reading.
 #pragma once
 #define FAKE_CUDA 1
 #include "async.h"

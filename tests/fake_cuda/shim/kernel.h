@@ -1,7 +1,7 @@
 // Kernels by name, and their arguments.
 //
 // Protocol. The build writes `FAKE_KERNEL(name)` for every `extern "C" __global__ void name(..)` that it
-// finds. A launch copies the arguments when it is queued, as the driver does, and calls the kernel with the
+// finds, and `FAKE_GLOBAL(name)` for every `extern "C" __device__ const type name[]`. A launch copies the arguments when it is queued, as the driver does, and calls the kernel with the
 // copies.
 #pragma once
 #include <memory>
@@ -20,6 +20,25 @@ struct Kernel {
 
 /// The last one registered; a list through `next`.
 extern const Kernel* last_kernel;
+
+/// A variable of a module that the driver finds by name.
+struct Global {
+    const char* name;
+    const void* at;
+    size_t bytes;
+    const Global* next;
+};
+
+/// The last one registered; a list through `next`.
+extern const Global* last_global;
+
+struct GlobalRegistration {
+    Global global;
+    explicit GlobalRegistration(Global given) : global(given) {
+        global.next = last_global;
+        last_global = &global;
+    }
+};
 
 template <auto Function> struct Entry;
 
@@ -50,3 +69,6 @@ struct Registration {
 #define FAKE_KERNEL(name)                                                                                    \
     static const fake::Registration fake_registration_##name(                                                \
         fake::Kernel{#name, fake::Entry<&name>::copy, fake::Entry<&name>::call, nullptr});
+#define FAKE_GLOBAL(name)                                                                                    \
+    static const fake::GlobalRegistration fake_registration_##name(                                          \
+        fake::Global{#name, &name, sizeof name, nullptr});

@@ -1,13 +1,12 @@
-// Copies rows of a column-major matrix between memories that the device can address: its own, and
-// page-locked memory of the host. For the small pieces that a sweep waits for: a copy engine would put them
-// behind the panels on their way.
+// Copies rows of a column-major matrix between memories that the device can address: its own, and page-locked memory of
+// the host. The hybrid engine uses it for the small pieces that a sweep waits for: a copy engine would put them behind
+// the panels on their way.
 //
 // Shapes: entry (i, j), i < rows, j < cols, at from + j * from_stride + i, and at to + j * to_stride + i; the
 // two do not overlap.
 //
-// Launch: any grid, blocks of x only; y counts columns. Each entry is copied by one thread; the grid may be
+// Launch: any grid, blocks of x only; y of the grid counts columns. One thread copies each entry; the grid may be
 // smaller than the matrix. Offsets are 64 bits wide.
-#include "common.cuh"
 
 template <class T>
 __device__ __forceinline__ void copy(T* __restrict__ to, long long to_stride, const T* __restrict__ from,

@@ -1,13 +1,12 @@
-// The upper factor U with A = U^T U, in rounds of a pivot and its row: after "Improving Parallel Cholesky
+// The upper factor U with A = U^T U, a pivot and its row at a time: after "Improving Parallel Cholesky
 // Factorization" (in SYCL, November 2021).
 //
 // Shapes: u (n x n), row-major, rows n apart, factored in place: the upper triangle, which in column-major order
 // is the lower one. info as in crout.cu.
 //
-// Launch: blocks and a grid of x only. Round k: pivot_sum, a thread for each of the rows above the pivot, which
-// take their squares away from it in any order; pivot_root, one thread; pivot_row, a thread for each of the
+// Launch: blocks and a grid of x only. For pivot k: pivot_sum, a thread for each of the rows above the pivot, which
+// subtract their squares from it in any order; pivot_root, one thread; pivot_row, a thread for each of the
 // columns k + 1 .. n.
-#include "common.cuh"
 
 template <class T>
 __device__ __forceinline__ void sum(T* u, long long n, long long k, const int* info) {

@@ -1,17 +1,16 @@
 // Crout's factorization column after column, one thread for each entry: Ruschel 2016, section 4.5.
 //
-// Shapes, column-major, columns n apart: a, the matrix to factor; l, its factor; they may be the same but for
-// crout_single. Only lower triangles are used. info: one number, 0 at first.
+// Shapes, column-major, columns n apart: a, the matrix to factor; l, its factor; they may be the same matrix except for
+// crout_single. Only lower triangles are used. info: one number, 0 before the first launch.
 //
-// A launch makes column j of l from the columns before it and column j of a. A pivot^2 that is not positive
-// leaves its number, counted from 1, in info, and every later launch does nothing.
+// A launch makes column j of l from the columns before it and column j of a. Where a pivot^2 is not positive, it leaves
+// its number, counted from 1, in info, and every later launch does nothing.
 //
-// Launch: blocks and a grid of x only. crout_single: a thread for each of the rows j .. n; every one makes the
+// Launch: blocks and a grid of x only. crout_single: a thread for each of the rows j .. n, each of which computes the
 // pivot for itself. crout_diagonal: one thread. crout_below, after it: a thread for each of the rows j + 1 .. n.
 // A block may be of any size. Offsets are 64 bits wide.
-#include "common.cuh"
 
-// Sums of products in several chains: one alone would wait for every load and addition.
+// Independent chains of a sum of products: one alone would wait for every load and addition.
 constexpr int SUMS = 4;
 
 // sum over p < j of l_ip l_jp
@@ -62,7 +61,8 @@ __device__ __forceinline__ void below(const T* a, T* l, long long n, long long j
     extern "C" __global__ void crout_single_##NAME(const T* a, T* l, long long n, long long j, int* info) {  \
         single<T>(a, l, n, j, info);                                                                         \
     }                                                                                                        \
-    extern "C" __global__ void crout_diagonal_##NAME(const T* a, T* l, long long n, long long j, int* info) { \
+    extern "C" __global__ void crout_diagonal_##NAME(const T* a, T* l, long long n, long long j,             \
+                                                     int* info) {                                            \
         diagonal<T>(a, l, n, j, info);                                                                       \
     }                                                                                                        \
     extern "C" __global__ void crout_below_##NAME(const T* a, T* l, long long n, long long j, int* info) {   \

@@ -5,12 +5,12 @@
 // the pivots; info as in crout.cu.
 //
 // Launch: blocks and a grid of x only. tiled_diagonal: one block. tiled_below, after it: a thread for each of
-// the rows j + 1 .. n. Dynamic shared memory of blockDim.x scalars, rounded up to 16 bytes: a block's
-// partial sums, or its tile.
-#include "common.cuh"
+// the rows j + 1 .. n. Dynamic shared memory: blockDim.x scalars, rounded up to 16 bytes, for a block's
+// partial sums, or its tile of the pivot row.
+#include "common/memory.cuh"
 
-// The last step of the reduction is one thread's.
-constexpr unsigned LANES = 32;
+// So many threads have a partial sum each before the last step of the reduction, which one thread does.
+constexpr unsigned LAST_THREADS = 32;
 
 template <class T>
 __device__ __forceinline__ void diagonal(T* l, T* reciprocals, long long n, long long j, int* info) {
@@ -20,14 +20,14 @@ __device__ __forceinline__ void diagonal(T* l, T* reciprocals, long long n, long
     for (long long p = threadIdx.x; p < j; p += blockDim.x) sum = fma(l[p * n + j], l[p * n + j], sum);
     sums[threadIdx.x] = sum;
     __syncthreads();
-    const unsigned lanes = blockDim.x < LANES ? blockDim.x : LANES;
-    if (threadIdx.x < lanes) {
-        for (unsigned t = threadIdx.x + lanes; t < blockDim.x; t += lanes) sum += sums[t];
+    const unsigned last = blockDim.x < LAST_THREADS ? blockDim.x : LAST_THREADS;
+    if (threadIdx.x < last) {
+        for (unsigned t = threadIdx.x + last; t < blockDim.x; t += last) sum += sums[t];
         sums[threadIdx.x] = sum;
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
-    for (unsigned t = 1; t < lanes; ++t) sum += sums[t];
+    for (unsigned t = 1; t < last; ++t) sum += sums[t];
     const T square = l[j * n + j] - sum;
     if (square > T(0)) {
         l[j * n + j] = sqrt(square);
@@ -61,7 +61,8 @@ __device__ __forceinline__ void below(T* l, const T* reciprocals, long long n, l
                                                      int* info) {                                            \
         diagonal<T>(l, reciprocals, n, j, info);                                                             \
     }                                                                                                        \
-    extern "C" __global__ void tiled_below_##NAME(T* l, T* reciprocals, long long n, long long j, int* info) { \
+    extern "C" __global__ void tiled_below_##NAME(T* l, T* reciprocals, long long n, long long j,            \
+                                                  int* info) {                                               \
         below<T>(l, reciprocals, n, j, info);                                                                \
     }
 

@@ -1,0 +1,90 @@
+// Critical-path tasks: V of a row block through the panels up to its own, and its diagonal blocks.
+#pragma once
+#include "resident/diagonal_blocks.cuh"
+#include "resident/payload.cuh"
+#include "resident/row_update.cuh"
+#include "resident/task.cuh"
+
+// Takes V of the task's rows through the panels before their own, as soon as P of each is published, and saves V at the
+// beginning of each panel range; the caller publishes the last of these. `state` is the basis behind them.
+template <class T>
+__device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+                                              const Task<T>& task, RowsInRegisters& rows, BasisState& state) {
+    const Sweep<T>& sweep = rows_of_l.sweep;
+    const int end = task.end;
+    const auto fetch = [&](int panel) {
+        if (sweep.flags_before && (panel == task.begin || panel % task.range_panels == 0)) {
+            if (at.lane == 0) task.wait_for_l(panel / task.range_panels);
+            __syncwarp();
+        }
+        rows_of_l.fetch(at, (long long)panel * PANEL_COLS);
+    };
+    if (task.begin < end) fetch(task.begin);
+#pragma unroll 1
+    for (int panel = task.begin; panel < end; ++panel) {
+        const long long column = (long long)panel * PANEL_COLS;
+        const double* const record = sweep.records + (long long)panel * RECORD;
+        copy_async_wait_all();
+        rows_of_l.load(at, column, rows.l);
+        if (panel + 1 < end) fetch(panel + 1);
+        if (panel + 3 < end) rows_of_l.prefetch(at, column + 3 * PANEL_COLS);
+        const bool range_ends = (panel + 1) % task.range_panels == 0;
+        Payload payload = {};
+        if (panel + PAYLOAD_PANELS >= end && payload.poll(at, sweep, panel)) {
+            state = {payload.gram, 1.0};
+            // The same bits as update_v.
+#pragma unroll
+            for (int f = 0; f < PANEL_COLS / 8; ++f)
+                mma_m16n8k16_f64(rows.v[f % 2], *(const double (*)[4][2])(rows.l + f / 2 * 4), payload.p[f]);
+        } else {
+            const int mode = poll_panel_by_warp(sweep, panel, P_PUBLISHED);
+            if (panel + 1 == end)
+                state = {__ldcg(record + GRAM_AT + threadIdx.x), __ldcg(record + BASIS_USED_AT)};
+            if (mode & REBASED) rebase(at, record + BASIS_AT, rows.v);
+            if (mode & FALLBACK)
+                apply_reflectors<false>(at, rows_of_l, record, column, rows);
+            else
+                update_v(at, record, rows);
+        }
+        if (range_ends) {
+            const int next = (panel + 1) / task.range_panels;
+            task.save_v(at, next, rows.v);
+            if (panel + 1 < end) task.publish_v(at, next);
+        }
+    }
+    __syncthreads();
+}
+
+// A critical-path task. `staged` has room for as many tiles as `slots` says.
+template <class T>
+__device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& task,
+                                              const WarpRowsOfL<T>& rows_of_l, int slots, double* memory,
+                                              double* staged) {
+    const Sweep<T>& sweep = task.sweep;
+    const int first = task.end, panels = task.own_end() - first;
+    const long long begin = (long long)first * PANEL_COLS;
+    const int height = (int)min(sweep.n - begin, (long long)ROW_BLOCK);
+    const T* const l = sweep.from + begin * (sweep.l_stride + 1);
+    double* const inverse = sweep.inverse + begin * PANEL_COLS;
+    RowsInRegisters rows;
+    task.load_v(at, rows_of_l.row, rows.v);
+    const DiagonalTiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
+    int refined[ROW_BLOCK_PANELS] = {};
+    const auto start = [&] {
+        tiles.start();
+        for (int j = 0; j < panels; ++j) refined[j] = sweep.refine[first + j];
+    };
+    if (!sweep.flags_before) start();
+    BasisState state;
+    v_to_diagonal(at, rows_of_l, task, rows, state);
+    if (sweep.flags_before) {
+        task.wait_for_inverses();
+        start();
+    }
+    DiagonalShared& shared = *(DiagonalShared*)memory;
+    store_v(at, shared.v + WARP_ROWS * at.warp * V_STRIDE, rows.v);
+    solve_panels(shared, tiles, sweep, first, state, refined);
+    // An update task may wait for V at the beginning of the row block's own panels; nothing on the critical path does.
+    if (first > task.begin && first % task.range_panels == 0) task.publish_v(at, task.own_range());
+    publish_coefficients(shared, (BennettShared*)staged, sweep, first, panels);
+}

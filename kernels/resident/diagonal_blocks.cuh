@@ -1,0 +1,256 @@
+// The diagonal blocks of a row block: P of each panel, whether it rebases or takes the Householder fallback, and what
+// the rows below need of it, to the panel's record.
+#pragma once
+#include "resident/basis.cuh"
+#include "resident/bennett.cuh"
+
+// Shared memory of a critical-path task at its diagonal blocks. (row-major, V_STRIDE)
+struct DiagonalShared {
+    double v[ROW_BLOCK * V_STRIDE];   // V; behind panels without fallback, -P in its place
+    double p[PANEL_COLS * V_STRIDE];  // -P of the panel at work
+    Gram own;                         // its P^T P
+    double g[RANK_BLOCK * V_STRIDE];  // a matrix of 16 x 16
+    double gram[ROW_BLOCK_PANELS][RANK_BLOCK * V_STRIDE];  // G before each panel
+};
+
+// The basis behind the panels so far.
+struct BasisState {
+    double gram = 0;  // the thread's entry of G
+    double used = 0;  // whether G is not zero
+};
+
+// A warp's 16 rows of V through a panel's reflectors. `l`: the panel's column 0 in the warp's first row; rows from
+// `height` on, counted from there, do not exist.
+template <class T>
+__device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T* l, long long l_stride,
+                                                     long long height, const double* b, const double* scale,
+                                                     VRows& v) {
+    l += at.row;
+#pragma unroll 8
+    for (int j = 0; j < PANEL_COLS; ++j) {
+        double entry[2], d[2];
+#pragma unroll
+        for (int which = 0; which < 2; ++which)
+            entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
+        reflect(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], entry, v, d);
+        l += l_stride;
+    }
+}
+
+// The Householder fallback of a panel: its reflectors to the record, and V of the row block's rows below through them.
+//     d       room for the diagonal block; what P and G took of `shared` is used as well
+//     l       the panel's diagonal entry, with `height` rows from there on
+//     v       V from the panel's first row on
+template <class T>
+__device__ __forceinline__ void householder_fallback(DiagonalShared& shared, double (*d)[PANEL_COLS + 1],
+                                                     const Sweep<T>& sweep, int panel, const T* l, double* v,
+                                                     int height) {
+    const MmaLane at;
+    const int i = threadIdx.x / ROW_THREADS, cols = min(height, PANEL_COLS);
+    double (*const staged)[RANK_BLOCK] = (double (*)[RANK_BLOCK])shared.g;
+    double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, and behind it x
+    double* const record = sweep.records + (long long)panel * RECORD;
+    double x[ROW_ENTRIES];
+    Pivot own = {};
+#pragma unroll
+    for (int r = 0; r < ROW_ENTRIES; ++r) x[r] = v[i * V_STRIDE + at.column(r / 2, r % 2)];
+    __syncthreads();
+    load_block(d, l, sweep.l_stride, cols);
+    __syncthreads();
+    const int done = eliminate<T>(d, staged, x, sweep.sign, cols, own);
+    __syncthreads();
+    // Columns before a breakdown are good, and a later sweep may find an earlier one: from the breakdown on the
+    // reflectors are identities.
+    const long long first = sweep.first_column + (long long)panel * PANEL_COLS;
+    if (done < cols && threadIdx.x == 0) atomicMin(sweep.status, (int)(first + done) + 1);
+    if (i >= done) own = {1.0, 2.0, 0.0};
+#pragma unroll
+    for (int r = 0; r < ROW_ENTRIES; ++r) {
+        const int entry = i * RANK_BLOCK + at.column(r / 2, r % 2);
+        b[entry] = record[P_AT + entry] = i < done ? x[r] : 0.0;
+    }
+    scales[i] = record[N_AT + i] = sweep.sign * own.rho;  // all four threads of the row store the same
+    scales[PANEL_COLS + i] = record[N_AT + PANEL_COLS + i] = own.excess;
+    if (i < cols && at.q == 0) sweep.pivots[(long long)panel * PANEL_COLS + i] = (T)d[i][i];
+    for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
+    __syncthreads();
+    for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
+        VRows rest = {};
+        add_v(at, v + row * V_STRIDE, rest);
+        v_through_reflectors(at, l + row, sweep.l_stride, height - row, b, scales, rest);
+        store_v(at, v + row * V_STRIDE, rest);
+    }
+    __syncthreads();
+}
+
+// One step of iterative refinement of P, for what the inverse of an ill-conditioned D loses more than a triangular
+// solve: P <- P + D^-1 (V_D - D P). `p` is the thread's part of P; -P lies in shared.p before and after.
+template <class T>
+__device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShared& shared,
+                                         const double* inverse, double* v, const T* l, long long l_stride,
+                                         int height, double (&p)[4]) {
+    const MmaLane& at = part.at;
+    double rest[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) rest[e] = part.entry(v, e);
+    l += part.row + at.row + at.q * l_stride;
+#pragma unroll 1
+    for (int step = 0; step <= part.row / 16; ++step) {
+        double x[4][2], y[4];
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            const int column = 16 * step + 4 * s + at.q;
+#pragma unroll
+            for (int which = 0; which < 2; ++which) {
+                const int row = part.row + at.row + 8 * which;
+                x[s][which] = row < height && column <= row
+                                  ? (double)l[(16 * step + 4 * s) * l_stride + 8 * which]
+                                  : 0.0;
+            }
+            y[s] = shared.p[column * V_STRIDE + part.column + at.row];
+        }
+        mma_m16n8k16_f64(rest, x, y);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = rest[e];
+    __syncthreads();
+    part.gemm(inverse, shared.p, part.row / 16 + 1, p);
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = -p[e];
+    __syncthreads();
+}
+
+// Copies -P between shared memory and its record. The stores are relaxed: they are the payload.
+template <bool FROM_RECORD>
+__device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p) {
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+        double& in_record = record[P_AT + at.warp * FRAGMENT + in_fragment(s, at.lane)];
+        double& in_p = p[(at.warp / 2 * 16 + 4 * s + at.q) * V_STRIDE + at.warp % 2 * 8 + at.row];
+        if (FROM_RECORD)
+            in_p = in_record;
+        else
+            store_relaxed(&in_record, in_p);
+    }
+}
+
+// Solves the panels of a row block from panel `first` on, with V of its rows in shared memory: P or reflectors, and the
+// modes, to the records, and publishes them. `refined`: for each panel, whether P needs refinement.
+template <class T>
+__device__ __forceinline__ void solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
+                                             const Sweep<T>& sweep, int first, const BasisState& before,
+                                             const int (&refined)[ROW_BLOCK_PANELS]) {
+    const DiagonalPart part;
+    const MmaLane& at = part.at;
+    const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
+    const bool one_panel = sweep.n <= PANEL_COLS;
+    const double max_trace = one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_P_SQUARE;
+    const double limit = sweep.sign > 0.0 ? (one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_GRAM_PLUS)
+                                          : (one_panel ? MAX_GRAM_MINUS_ONE_PANEL : MAX_GRAM_MINUS);
+    double total = before.gram;
+    bool used = before.used != 0.0;
+    copy_async_wait_all();
+    __syncthreads();
+#pragma unroll 1
+    for (int j = 0; j < tiles.panels; ++j) {
+        double* const v = shared.v + j * PANEL_COLS * V_STRIDE;
+        double* const record = sweep.records + (long long)(first + j) * RECORD;
+        const T* const l = tiles.l + j * PANEL_COLS * (tiles.l_stride + 1);
+        const int height = tiles.rows - j * PANEL_COLS;
+        const bool below = j + 1 < tiles.panels;
+        int mode = 0;
+        bool good;
+        double entry, next[4];
+        // Once, and once more in a new basis where the old one would not serve with this panel.
+#pragma unroll 1
+        for (;;) {
+            const double* const inverse = tiles.get(2 * j);
+            double p[4] = {};
+            part.gemm(inverse, v, part.row / 16 + 1, p);  // as far as the triangle goes
+#pragma unroll
+            for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = -p[e];
+            __syncthreads();
+            if (j == 0 ? refined[0] : refined[1])
+                refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
+            // What is stored before it is known to be good is stored again if it is not; nobody reads it before the
+            // mode.
+            exchange_p<false>(at, record, shared.p);
+            shared.own.syrk(at, shared.p);
+            if (below) {
+                const double* const tile = tiles.get(1);
+#pragma unroll
+                for (int e = 0; e < 4; ++e) next[e] = part.entry(v + PANEL_COLS * V_STRIDE, e);
+                part.gemm((const T*)tile, shared.p, K_STEPS / 4, next);
+            }
+            __syncthreads();
+            entry = shared.own.sum(r * V_STRIDE + c);
+            shared.gram[j][r * V_STRIDE + c] = total;
+            store_relaxed(record + GRAM_AT + threadIdx.x, total + entry);
+            good = basis_serves(total + entry, limit);
+            if (good || !used) break;
+            shared.g[r * V_STRIDE + c] = total;
+            __syncthreads();
+            invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace);
+            __syncthreads();
+            rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT);
+            __syncthreads();
+            total = 0;
+            used = false;
+            mode = REBASED;
+        }
+        if (!good) {
+            shared.g[r * V_STRIDE + c] = entry;
+            __syncthreads();
+            good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace);
+            __syncthreads();
+            exchange_p<true>(at, record, shared.p);
+            __syncthreads();
+        }
+        if (good) {
+            total += entry;
+            used = true;
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                part.entry(v, e) = part.entry(shared.p, e);
+                if (below) part.entry(v + PANEL_COLS * V_STRIDE, e) = next[e];
+            }
+        } else {
+            mode |= FALLBACK;
+            householder_fallback(shared, (double (*)[PANEL_COLS + 1]) tiles.slot(0), sweep, first + j, l, v,
+                                 height);
+            store_relaxed(record + GRAM_AT + threadIdx.x, total);
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) {
+            record[MODE_AT] = mode;
+            record[BASIS_USED_AT] = used;
+            store_relaxed(record + PUBLISHED_MODE_AT, mode);
+        }
+        __syncthreads();
+    }
+    // A flag waits for all that the block has written. The next row block cannot wait as long and polls the payload
+    // (payload.cuh).
+    if (threadIdx.x < tiles.panels) {
+        const int panel = first + threadIdx.x;
+        publish_panel(sweep, panel, P_PUBLISHED | (int)sweep.records[(long long)panel * RECORD + MODE_AT]);
+    }
+    __syncthreads();
+}
+
+// Makes N and M - 1 of a row block's panels, a warp for each sixteen columns, and publishes them.
+template <class T>
+__device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, BennettShared* bennett,
+                                                     const Sweep<T>& sweep, int first, int panels) {
+    const int warp = threadIdx.x / 32, own = warp / COEFFICIENT_WARPS, part = warp % COEFFICIENT_WARPS,
+              panel = first + own;
+    const int mode = own < panels ? panel_flag(sweep, panel) & (REBASED | FALLBACK) : FALLBACK;
+    if (!(mode & FALLBACK) && (long long)panel * PANEL_COLS + part * RANK_BLOCK < sweep.n)
+        bennett_coefficients(bennett[warp], sweep, panel, part, shared.v + own * PANEL_COLS * V_STRIDE,
+                             shared.gram[own]);
+    __syncthreads();
+    if (threadIdx.x % (COEFFICIENT_WARPS * 32) == 0 && own < panels)
+        publish_panel(sweep, panel, COEFFICIENTS_PUBLISHED | mode);
+    __syncthreads();
+}

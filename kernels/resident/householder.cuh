@@ -1,0 +1,188 @@
+// The Householder fallback: hyperbolic reflectors of a diagonal block (64 x 64), column by column, by 256 threads.
+//
+// Four neighbouring threads share a row of the block, and each keeps four of the row's entries of V in registers. For
+// column j, with l the old pivot, a = v_j its row of V and S the sign of the rank block:
+//
+//     alpha^2 = l^2 + a S a^T      beta = l + alpha      rho = beta / alpha      b_j = a / beta
+//     rows i > j:     d = x l_ij + S rho <v_i, b_j>      u = 2 l_ij + d      l_ij <- l_ij + d      v_i <- v_i - u b_j
+//
+// with x = rho - 2 = -S a a^T / (alpha beta). Entries of L are corrected by d and not computed anew, which would move
+// them by the same rounding error in every call.
+#pragma once
+#include "common/arithmetic.cuh"
+#include "resident/v_rows.cuh"
+
+constexpr int ROW_THREADS = 4;                         // threads that share a row of the block
+constexpr int ROW_ENTRIES = RANK_BLOCK / ROW_THREADS;  // entries of V that each keeps
+
+// As in the CPU's diagonal step. Below MIN_SQUARE a sum of squares may have lost digits to underflow. The reciprocal of
+// a number below TINY may overflow, but not that of its product with MAGNIFIER, a power of two.
+constexpr double MIN_SQUARE = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30,
+                 MAX_F64 = 1.7976931348623157e308;
+
+// The sum over the threads of a row; all of them get the same bits. By full warps.
+__device__ __forceinline__ double row_sum(double x) {
+    x += __shfl_xor_sync(ALL_LANES, x, 1);
+    return x + __shfl_xor_sync(ALL_LANES, x, 2);
+}
+
+__device__ __forceinline__ double row_max(double x) {
+    x = fmax(x, __shfl_xor_sync(ALL_LANES, x, 1));
+    return fmax(x, __shfl_xor_sync(ALL_LANES, x, 2));
+}
+
+// Whether a pivot is a positive finite number of the factor's type.
+template <class T>
+__device__ __forceinline__ bool is_pivot(double x) {
+    const T pivot = (T)x;
+    return pivot > T(0) && pivot <= (sizeof(T) == 8 ? (T)MAX_F64 : (T)3.4028235e38f);
+}
+
+// What all threads know of a column: its new pivot alpha, rho, and x as `excess`, by which rho exceeds 2.
+struct Pivot {
+    double alpha, rho, excess;
+};
+
+// The pivot from scaled terms, where the squares themselves vanish or overflow; for a minus sign alpha^2 is
+// (l - |v|) (l + |v|). Returns b = v / beta in v, and alpha = 0 where alpha^2 is not positive.
+__device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES], double sign) {
+    double scale = l;
+#pragma unroll
+    for (int r = 0; r < ROW_ENTRIES; ++r) scale = fmax(scale, fabs(v[r]));
+    scale = row_max(scale);
+    double sum = 0;
+#pragma unroll
+    for (int r = 0; r < ROW_ENTRIES; ++r) {
+        const double x = v[r] / scale;
+        sum = fma(x, x, sum);
+    }
+    sum = row_sum(sum);
+    const double norm = sqrt(sum), scaled = l / scale;
+    const double square = sign < 0.0 ? (scaled - norm) * (scaled + norm) : fma(scaled, scaled, sum);
+    if (!(square > 0.0) || !(square <= MAX_F64)) return {0.0, 0.0, 0.0};
+    const double alpha = scale * sqrt(square), beta = l + alpha;
+    const double magnified = beta < TINY ? MAGNIFIER : 1.0;
+    const double inverse = 1.0 / (beta * magnified);
+#pragma unroll
+    for (int r = 0; r < ROW_ENTRIES; ++r) v[r] = v[r] * magnified * inverse;
+    return {alpha, beta / alpha, (l - alpha) / alpha};
+}
+
+// Eliminates the first `cols` columns of [D V], one after the other; returns how many of them did not break down.
+//     d     D by columns; becomes the new diagonal block
+//     x     the thread's entries of its row of V; they become those of row b_i of B
+//     own   the pivot of the thread's row, once its column is done
+//
+// One chain of dependent operations leads from column to column: row v_j goes round, two sums, a root, a reciprocal,
+// the new v_j+1. Everything else has been read a column before, or is written after the last column.
+template <class T>
+__device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*staged)[RANK_BLOCK],
+                                         double (&x)[ROW_ENTRIES], double sign, int cols, Pivot& own) {
+    const int i = threadIdx.x / ROW_THREADS, lane = threadIdx.x % ROW_THREADS;
+    if (i == 0) {
+#pragma unroll
+        for (int r = 0; r < ROW_ENTRIES; ++r) staged[0][lane * ROW_ENTRIES + r] = x[r];
+    }
+    double next_l = d[0][i], next_pivot = d[0][0];
+    int j = 0;
+    for (; j < cols; ++j) {
+        const double l = next_l, pivot = next_pivot;
+        __syncthreads();  // v_j is there, and all have read v_j-1
+        double b[ROW_ENTRIES], norm = 0, dot = 0;
+#pragma unroll
+        for (int r = 0; r < ROW_ENTRIES; ++r) {
+            b[r] = staged[j % 2][lane * ROW_ENTRIES + r];
+            norm = fma(b[r], b[r], norm);
+            dot = fma(x[r], b[r], dot);
+        }
+        if (j + 1 < cols) {
+            next_l = d[j + 1][i];
+            next_pivot = d[j + 1][j + 1];
+        }
+        norm = row_sum(norm);
+        dot = sign * row_sum(dot);
+        const double old_square = pivot * pivot, square = fma(sign, norm, old_square);
+        Pivot found;
+        double tau;
+        // The other branch leaves the pivot as it is, to the bit, where the norm is 0.
+        if (norm != 0.0 && square > MIN_SQUARE && square <= MAX_F64 && square > 0.25 * old_square) {
+            // The root and the reciprocals are right to the last bit: what is left of their errors has the same
+            // sign in every call, and would add up.
+            const double estimate = reciprocal_root(square);
+            const double rough = square * estimate;
+            const double alpha = fma(fma(-rough, rough, square), 0.5 * estimate, rough);
+            const double inverse_alpha = fma(fma(-alpha, estimate, 1.0), estimate, estimate);
+            const double beta = pivot + alpha;
+            const double near = reciprocal(beta);
+            const double inverse = fma(fma(-beta, near, 1.0), near, near);
+            const double added = sign * norm * inverse;  // alpha - pivot
+            // As on the CPU: a large change is less accurate than the root.
+            const double corrected = fabs(added) < 0.25 * pivot ? pivot + added : alpha;
+            found = {corrected, beta * inverse_alpha, -added * inverse_alpha};
+            tau = inverse_alpha * dot;
+#pragma unroll
+            for (int r = 0; r < ROW_ENTRIES; ++r) b[r] *= inverse;
+        } else {
+            found = scaled_pivot(pivot, b, sign);
+            if (!(found.rho > 0.0)) break;
+            dot = 0;
+#pragma unroll
+            for (int r = 0; r < ROW_ENTRIES; ++r) dot = fma(b[r], x[r], dot);
+            tau = sign * found.rho * row_sum(dot);
+        }
+        if (sizeof(T) < 8 && !is_pivot<T>(found.alpha)) break;
+        const double change = fma(found.excess, l, tau);
+        const double taken = i > j ? fma(2.0, l, change) : 0.0;
+#pragma unroll
+        for (int r = 0; r < ROW_ENTRIES; ++r) {
+            x[r] = fma(-taken, b[r], x[r]);
+            if (i == j + 1) staged[(j + 1) % 2][lane * ROW_ENTRIES + r] = x[r];
+        }
+#pragma unroll
+        for (int r = 0; r < ROW_ENTRIES; ++r) x[r] = i == j ? b[r] : x[r];
+        if (i == j) own = found;
+        if (i >= j && lane == 0) d[j][i] = i == j ? found.alpha : l + change;
+    }
+    return j;
+}
+
+// Loads the lower triangle of the block at l, of `cols` columns, to shared memory by columns; all loads are on their
+// way at once.
+template <class T>
+__device__ __forceinline__ void load_block(double (*d)[PANEL_COLS + 1], const T* l, long long l_stride,
+                                           int cols) {
+    const int i = threadIdx.x / ROW_THREADS, first = threadIdx.x % ROW_THREADS;
+    T entries[PANEL_COLS / ROW_THREADS];
+#pragma unroll
+    for (int q = 0; q < PANEL_COLS / ROW_THREADS; ++q) {
+        const int j = q * ROW_THREADS + first;
+        entries[q] = i < cols && j <= i ? l[j * l_stride + i] : T(0);
+    }
+#pragma unroll
+    for (int q = 0; q < PANEL_COLS / ROW_THREADS; ++q) d[q * ROW_THREADS + first][i] = (double)entries[q];
+}
+
+// Applies one reflector b (16) to two rows of V of the thread, 16 of its warp. Returns d, which the caller adds to the
+// rows' old entries `l` of the reflector's column. `scale` is S rho.
+__device__ __forceinline__ void reflect(const MmaLane& at, const double* b, double scale, double excess,
+                                        const double (&l)[2], VRows& v, double (&d)[2]) {
+    double entry[2][2];
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) entry[t][e] = b[at.column(t, e)];
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+        double dot = 0;
+#pragma unroll
+        for (int t = 0; t < 2; ++t)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
+        d[row] = fma(scale, row_sum(dot), excess * l[row]);
+        const double u = fma(2.0, l[row], d[row]);
+#pragma unroll
+        for (int t = 0; t < 2; ++t)
+#pragma unroll
+            for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u, entry[t][e], v[t][2 * row + e]);
+    }
+}

@@ -1,0 +1,209 @@
+// A warp's 16 rows of L and V below a panel, through that panel. All of it is in double precision on tensor cores:
+//
+//     L <- L + (L (M - 1) + V N)      V <- V - L P      L the columns of the panel, both from the old L and V
+//
+// or, where the panel takes the Householder fallback, through its reflectors one after the other. bennett.cuh and
+// sweep.cu derive the coefficients.
+//
+// Entries above the diagonal of L are neither used nor written. The new diagonal is `pivots`: the products give it too,
+// but perhaps with another sign where L is small beside V.
+#pragma once
+#include "resident/householder.cuh"
+
+// A warp's rows in registers: 64 columns of L as first operands of products, and V.
+struct RowsInRegisters {
+    double l[K_STEPS][2];
+    VRows v;
+};
+
+// Begins to copy a panel's record to shared memory, by all threads.
+__device__ __forceinline__ void stage_record(double* shared, const double* record) {
+    for (int e = 2 * threadIdx.x; e < STAGED; e += 2 * THREADS) copy_async_16(shared + e, record + e);
+}
+
+// A warp's rows of L in memory, and room in shared memory for 64 of their columns.
+template <class T>
+struct WarpRowsOfL {
+    static constexpr int WORDS = WARP_ROWS * (int)sizeof(T) / WORD_BYTES;  // in a column
+    const Sweep<T>& sweep;
+    long long row;  // the thread's first of two
+    T* room;
+
+    __device__ __forceinline__ long long first(const MmaLane& at) const { return row - at.row; }
+    // Whether L has all entries of the 64 columns from `column` on in all rows of the warp.
+    __device__ __forceinline__ bool inside(const MmaLane& at, long long column) const {
+        return first(at) >= column + PANEL_COLS && first(at) + WARP_ROWS <= sweep.n;
+    }
+    __device__ __forceinline__ bool exists(int which, long long column) const {
+        const long long i = row + 8 * which;
+        return i < sweep.n && column <= i;
+    }
+    // Where an entry lies in the room: 32-byte parts are exchanged so that those of four neighbouring columns are in
+    // different banks.
+    __device__ static __forceinline__ int in_room(int i, int column) {
+        constexpr int PART = 32 / (int)sizeof(T);
+        const int part = i / PART ^ (sizeof(T) == 8 ? column % 4 : column / 2 % 2);
+        return column * WARP_ROWS + part * PART + i % PART;
+    }
+
+    // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other, and for
+    // sixteen rows the exchange of parts takes less memory than copy_tile's strides.  Entries above the diagonal may be
+    // anything.
+    __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
+        constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
+        const int i = at.lane % WORDS * EACH, j = at.lane / WORDS;
+        const int rows = (int)max(0ll, min((long long)EACH, sweep.n - first(at) - i));
+        const T* from = sweep.from + (column + j) * sweep.l_stride + (rows > 0 ? first(at) + i : 0);
+#pragma unroll
+        for (int e = 0; e < PANEL_COLS; e += COLS) {
+            const bool is_column = column + e + j < sweep.n;
+            copy_async<WORD_BYTES>(room + in_room(i, e + j), is_column ? from : sweep.from,
+                                   is_column ? rows * (int)sizeof(T) : 0);
+            from += COLS * sweep.l_stride;
+        }
+        copy_async_commit();
+    }
+    // Brings 64 columns, all of which exist, to the second cache, so that a later fetch is short.
+    __device__ __forceinline__ void prefetch(const MmaLane& at, long long column) const {
+#pragma unroll
+        for (int e = 0; e < PANEL_COLS; e += 32)
+            prefetch_l2(sweep.from + (column + e + at.lane) * sweep.l_stride + first(at));
+    }
+    // Loads what has been fetched to registers; the caller has waited for it.
+    __device__ __forceinline__ void load(const MmaLane& at, long long column, double (&l)[K_STEPS][2]) const {
+        __syncwarp();
+        const bool all = inside(at, column);
+#pragma unroll
+        for (int s = 0; s < K_STEPS; ++s)
+#pragma unroll
+            for (int which = 0; which < 2; ++which)
+                l[s][which] = (double)room[in_room(at.row + 8 * which, 4 * s + at.q)];
+        if (!all) {
+#pragma unroll
+            for (int s = 0; s < K_STEPS; ++s)
+#pragma unroll
+                for (int which = 0; which < 2; ++which)
+                    l[s][which] = exists(which, column + 4 * s + at.q) ? l[s][which] : 0.0;
+        }
+        __syncwarp();
+    }
+    __device__ __forceinline__ void store(int which, long long column, double x) const {
+        if (!exists(which, column)) return;
+        const bool diagonal = column == row + 8 * which;
+        sweep.to[column * sweep.l_stride + row + 8 * which] = diagonal ? sweep.pivots[column] : (T)x;
+    }
+};
+
+// The products L + (L (M - 1) + V N) of a panel, eight columns after eight, the last first. INSIDE: L has all entries
+// of the warp's rows. `halfway` is called in the middle.
+template <bool INSIDE, class S, class Halfway>
+struct NewColumns {
+    const MmaLane& at;
+    const WarpRowsOfL<S>& rows_of_l;
+    const double* record;
+    long long column;
+    const double (&v)[4][2];  // before the panel
+    const double (&l)[K_STEPS][2];
+    const Halfway& halfway;
+    S* to;  // the thread's first row in its first column of eight
+
+    // Adds the correction to the eight columns T of L and stores them.
+    template <int T>
+    __device__ __forceinline__ void finish(const double (&sum)[4]) const {
+        const long long stride = rows_of_l.sweep.l_stride;
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            const int j = 8 * T + 4 * (e % 2);
+            const double fresh = l[j / 4][e / 2] + sum[e];
+            if (INSIDE)
+                to[j * stride + e / 2 * 8] = (S)fresh;
+            else
+                rows_of_l.store(e / 2, column + j + at.q, fresh);
+        }
+    }
+
+    // The eight columns T and all before them. `behind`, the correction of the eight columns behind, is finished while
+    // these products are on their way.
+    template <int T>
+    __device__ __forceinline__ void gemm(const double (&behind)[4]) const {
+        if constexpr (T == PANEL_COLS / 16 - 1) halfway();
+        double sum[4] = {};
+        gemm_fragment(at, sum, v, record + N_AT + T * FRAGMENT);
+        const double* const m = record + M_AT + T * (T + 1) / 2 * (FRAGMENT / 2);
+#pragma unroll
+        for (int step = 0; step < (T + 1) / 2; ++step)
+            gemm_fragment(at, sum, l + 4 * step, m + step * FRAGMENT);
+        if constexpr (T % 2 == 0) gemm_half_fragment(at, sum, l + 2 * T, m + T / 2 * FRAGMENT);
+        if constexpr (T + 1 < PANEL_COLS / 8) finish<T + 1>(behind);
+        if constexpr (T > 0)
+            gemm<T - 1>(sum);
+        else
+            finish<0>(sum);
+    }
+};
+
+// V <- V - L P.
+__device__ __forceinline__ void update_v(const MmaLane& at, const double* record, RowsInRegisters& rows) {
+#pragma unroll
+    for (int step = 0; step < K_STEPS / 4; ++step)
+#pragma unroll
+        for (int t = 0; t < 2; ++t)
+            gemm_fragment(at, rows.v[t], rows.l + 4 * step, record + P_AT + (2 * step + t) * FRAGMENT);
+}
+
+// L and V by products; `halfway` is called in the middle of those for L.
+template <class T, class Halfway>
+__device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+                                               const double* record, long long column, RowsInRegisters& rows,
+                                               const Halfway& halfway) {
+    constexpr int LAST = PANEL_COLS / 8 - 1;
+    double v[4][2];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) v_operand(rows.v, s, v[s]);
+    update_v(at, record, rows);
+    const double none[4] = {};
+    T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;
+    if (rows_of_l.inside(at, column))
+        NewColumns<true, T, Halfway>{at, rows_of_l, record, column, v, rows.l, halfway, to}
+            .template gemm<LAST>(none);
+    else
+        NewColumns<false, T, Halfway>{at, rows_of_l, record, column, v, rows.l, halfway, to}
+            .template gemm<LAST>(none);
+}
+
+// Through the reflectors of a panel in the Householder fallback. STORES: the new L is stored, otherwise only V changes.
+//
+// Columns of L leave their registers on the left, four at a time, so that one loop body serves all. The rows of the
+// panel's own diagonal block come from the record: where little is left of a pivot, they must have the same roundings.
+template <bool STORES, class T>
+__device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+                                                 const double* record, long long column,
+                                                 RowsInRegisters& rows) {
+#pragma unroll 1
+    for (int s = 0; s < K_STEPS; ++s) {
+        double x[2];
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            double l[2], d[2];
+#pragma unroll
+            for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL_LANES, rows.l[0][which], c, 4);
+            const int j = 4 * s + c;
+            reflect(at, record + P_AT + j * RANK_BLOCK, record[N_AT + j], record[N_AT + PANEL_COLS + j], l,
+                    rows.v, d);
+#pragma unroll
+            for (int which = 0; which < 2; ++which)
+                if (at.q == c) x[which] = l[which] + d[which];
+        }
+#pragma unroll
+        for (int which = 0; which < 2; ++which) {
+            if (STORES) {
+                const long long i = rows_of_l.row + 8 * which - column;
+                const int j = 4 * s + at.q;
+                if (j <= i && i < PANEL_COLS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
+                rows_of_l.store(which, column + j, x[which]);
+            }
+#pragma unroll
+            for (int next = 1; next < K_STEPS; ++next) rows.l[next - 1][which] = rows.l[next][which];
+        }
+    }
+}

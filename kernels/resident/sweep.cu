@@ -1,0 +1,136 @@
+// Sweeps of the resident engine: L (n x n) becomes the factor of L L^T + S V V^T, one rank block (16 columns of V) a
+// sweep.
+//
+// With D the diagonal block of a panel, V_D its rows of V, and S = 1 or -1 the sign of the rank block:
+//
+//     P = D^-1 V_D      V <- V - L P  (rows below)      G <- G + P^T P
+//
+// V stays in the basis in which it began, so that all of this is matrix products; before that basis would be badly
+// conditioned, a panel rebases (basis.cuh). The new L comes from the same P (Bennett coefficients, bennett.cuh): that
+// keeps L and V consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
+// conditioned, the panel takes the Householder fallback: it is eliminated column by column (householder.cuh). Which of
+// the two a panel takes is decided in solve_panels (diagonal_blocks.cuh).
+//
+// A row block is 128 rows of L, a thread block each, V of its rows in registers. Tasks (task.cuh) share the work:
+//   - A critical-path task takes V alone through the last panel ranges before the row block's diagonal, and through its
+//     two diagonal blocks. That is less than half of the work, as in a dense triangular solve (Hogg, SIAM J. Sci.
+//     Comput. 35, 2013). It waits for the panels one after the other, and other row blocks wait for its own.
+//   - Update tasks make the new L of those panel ranges behind it, as many at a time as the device has room for, from V
+//     as the critical-path task has saved it at the beginning of each range.
+//   - Forwarding tasks take L and V through the panel ranges before those, and hand V on to the next range.
+//   - Inverting tasks invert a diagonal block as the sweep before has left it.
+//
+// Thread blocks wait for each other by flags in device memory (common/flags.cuh), and right before the diagonal by the
+// payload in the records (payload.cuh). Each thread block takes the next task of a list, in which every task stands
+// behind all that it waits for: whoever waits, waits for blocks that are running or done, so the launch needs no
+// particular number of resident blocks.
+//
+// Shapes and memory: Sweep and Launch in sweep_args.cuh. Read: from, v and, for the first sweep, inverse and refine (as
+// invert.cu leaves them). Written: to, saved_v, records, pivots, status, flags, and inverse and refine of later sweeps.
+// Before the launch all bits of records are ones and flags are zeros. Pivots and status may be in host memory.
+//
+// Launch: one block of 256 threads for each task; at most 16 sweeps, 2^14 row blocks and 2^12 panel ranges. Tasks: for
+// each sweep and row block, one critical-path task from a panel range before the row block's own on (from that only
+// where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before the
+// critical-path task's first range and an update task from there on; for each sweep but the first and each diagonal
+// block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through. Dynamic
+// shared memory: FRONT_BYTES, and behind it 1 to 3 `slots`, each for a record (STAGED) or a tile (TILE).
+#include "common/inverse.cuh"
+#include "common/layout.cuh"
+#include "resident/critical_path.cuh"
+#include "resident/update_task.cuh"
+
+__device__ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+// What a task needs of shared memory beside the slots: 64 columns of L for 128 rows, or what an inverting task or a
+// critical-path task has in their place.
+template <class T>
+constexpr size_t FRONT_BYTES =
+    larger(ROW_BLOCK * PANEL_COLS * sizeof(T), larger(sizeof(InverseShared), sizeof(DiagonalShared)));
+
+// Apart, so that its registers do not count for the others.
+template <class T>
+__device__ __noinline__ void invert_apart(InverseShared& shared, const T* l, long long l_stride,
+                                          double* inverse, int* refine, long long height) {
+    invert(shared, l, l_stride, inverse, refine, height);
+}
+
+// An inverting task.
+template <class T>
+__device__ __forceinline__ void invert_diagonal_block(const Task<T>& task, InverseShared& shared) {
+    const Sweep<T>& sweep = task.sweep;
+    const int panel = task.row_block * ROW_BLOCK_PANELS + task.range;
+    const long long first = (long long)panel * PANEL_COLS;
+    if (threadIdx.x == 0) task.wait_for_l(task.own_range());
+    __syncthreads();
+    invert_apart(shared, sweep.from + first * (sweep.l_stride + 1), sweep.l_stride,
+                 sweep.inverse + first * PANEL_COLS, sweep.refine + panel, sweep.n - first);
+    task.publish_l();
+}
+
+template <class T>
+__device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
+    constexpr int FRONT = FRONT_BYTES<T> / sizeof(double);
+    static_assert(TILE <= STAGED, "a tile lies where a record does");
+    DYNAMIC_SHARED(double, memory);
+    __shared__ unsigned word;
+    if (threadIdx.x == 0) word = launch.tasks[atomicAdd(launch.sweep.flags, 1)];
+    __syncthreads();
+    const Task<T> task(launch, word);
+    const MmaLane at;
+    const WarpRowsOfL<T> rows_of_l{task.sweep,
+                                   (long long)task.row_block * ROW_BLOCK + WARP_ROWS * at.warp + at.row,
+                                   (T*)memory + WARP_ROWS * at.warp * PANEL_COLS};
+    if (task.kind == CRITICAL_PATH)
+        critical_path(at, task, rows_of_l, slots, memory, memory + FRONT);
+    else if (task.kind == INVERTING)
+        invert_diagonal_block(task, *(InverseShared*)memory);
+    else
+        update(at, task, rows_of_l, slots, memory + FRONT);
+}
+
+#define SWEEP(T, NAME)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
+        sweep_##NAME(const Launch<T> launch, int slots) {                                                    \
+        take_task(launch, slots);                                                                            \
+    }
+
+SWEEP(float, f32)
+SWEEP(double, f64)
+
+// Host and kernel agree on these.
+constexpr int FRONT_BYTES_F32 = (int)FRONT_BYTES<float>, FRONT_BYTES_F64 = (int)FRONT_BYTES<double>;
+constexpr int SLOT_BYTES = STAGED * (int)sizeof(double), MAX_SLOTS = 3;
+constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRITICAL_PATH = CRITICAL_PATH,
+              KIND_UPDATE = UPDATE;
+constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
+              MAX_RANGES = 1 << RANGE_BITS;
+constexpr int COMMON_FLAGS = 1;  // before those of the sweeps
+constexpr int FLAGS_PER_PANEL = flags_of_sweep(1, 0, 0), FLAGS_PER_RANGE = flags_of_sweep(0, 1, 1);
+
+// Byte offsets of the kernel's argument, the same for either type.
+typedef Launch<double> Argument;
+static_assert(sizeof(Launch<float>) == sizeof(Argument), "pointers are all that depends on the type");
+constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.from),
+              AT_TO = OFFSET(Argument, sweep.to), AT_L_STRIDE = OFFSET(Argument, sweep.l_stride),
+              AT_V = OFFSET(Argument, sweep.v), AT_V_STRIDE = OFFSET(Argument, sweep.v_stride),
+              AT_INVERSE = OFFSET(Argument, sweep.inverse), AT_REFINE = OFFSET(Argument, sweep.refine),
+              AT_RECORDS = OFFSET(Argument, sweep.records), AT_PIVOTS = OFFSET(Argument, sweep.pivots),
+              AT_STATUS = OFFSET(Argument, sweep.status), AT_SAVED_V = OFFSET(Argument, sweep.saved_v),
+              AT_FLAGS = OFFSET(Argument, sweep.flags),
+              AT_FLAGS_BEFORE = OFFSET(Argument, sweep.flags_before), AT_N = OFFSET(Argument, sweep.n),
+              AT_FIRST_COLUMN = OFFSET(Argument, sweep.first_column), AT_SIGN = OFFSET(Argument, sweep.sign),
+              AT_PLUS = OFFSET(Argument, plus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
+              AT_V_SLOTS = OFFSET(Argument, v_slots),
+              AT_TASKS = OFFSET(Argument, tasks);
+
+EXPORT_LAYOUT(sweep, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, RECORD, FRONT_BYTES_F32,
+              FRONT_BYTES_F64, SLOT_BYTES, MAX_SLOTS, KIND_FORWARDING, KIND_INVERTING, KIND_CRITICAL_PATH,
+              KIND_UPDATE, RANGE_SHIFT, RANK_BLOCK_SHIFT, KIND_SHIFT, MAX_RANK_BLOCKS, MAX_ROW_BLOCKS,
+              MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
+              AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
+              AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_RANGE_PANELS,
+              AT_V_SLOTS, AT_TASKS)
+
+EXPORT_THRESHOLDS(sweep, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
+                  MAX_P_SQUARE, MIN_PIVOT_SQUARE, MIN_PIVOT_SHARE, MAX_INVERSE_LOSS)

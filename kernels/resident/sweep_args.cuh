@@ -1,0 +1,48 @@
+// What a launch of sweep.cu works on, as the host passes it, and the sizes that all its parts share.
+#pragma once
+#include "common/panel.cuh"
+
+constexpr int RANK_BLOCK = 16;                            // columns of V that one sweep takes
+constexpr int ROW_BLOCK_PANELS = 2;                       // panels in a row block
+constexpr int ROW_BLOCK = ROW_BLOCK_PANELS * PANEL_COLS;  // rows of L that a thread block works on
+constexpr int WARP_ROWS = ROW_BLOCK / WARPS;              // rows of those that a warp works on
+constexpr int K_STEPS = PANEL_COLS / 4;                   // fours of columns in a sum over a panel's columns
+constexpr int V_STRIDE =
+    RANK_BLOCK + 4;  // from row to row of RANK_BLOCK columns in shared memory: no bank conflicts
+
+// One sweep over L (n x n) with one rank block of V (n x 16), all of one sign.
+//
+// Column-major, strides in scalars: entry (i, j), i >= j, of L lies at from + j * l_stride + i, and that of the new L
+// at the same offset from `to`, which may be `from`. Columns of L begin at multiples of 16 bytes. Panels count from 0.
+template <class T>
+struct Sweep {
+    const T* from;
+    T* to;
+    long long l_stride;
+    const T* v;
+    long long v_stride;
+    double* inverse;  // of each diagonal block, 64 x 64: common/inverse.cuh
+    int* refine;      // for each diagonal block, whether a product with its inverse needs a correction
+    double* records;  // RECORD doubles a panel; all bits ones before the launch (payload.cuh)
+    T* pivots;        // the new diagonal of L
+    int* status;      // the smallest of 1 + the number of a column that breaks down
+    double* saved_v;  // V at the beginning of panel ranges: task.cuh
+    // Zeros before the launch: one counter of the tasks that have been taken (task.cuh steps over it), one flag for
+    // each panel (record.cuh), and the flags of each row block (task.cuh).
+    int* flags;
+    int* flags_before;  // those of the sweep before over the same L; null for the first
+    long long n;
+    long long first_column;  // number of the sweep's column 0 in the whole factor
+    double sign;             // 1 for an update, -1 for a downdate
+};
+
+// The argument of the kernel: its sweeps over the same L, one after the other. The first `plus` of them have a plus
+// sign, the others a minus sign. `sweep` describes the first; memory of the others lies behind its own, in order.
+template <class T>
+struct Launch {
+    Sweep<T> sweep;
+    int plus;
+    int range_panels;       // panels of a panel range, even
+    int v_slots;            // for V of a row block at the beginning of panel ranges
+    const unsigned* tasks;  // words of task.cuh, in the order in which thread blocks take them
+};

@@ -1,0 +1,139 @@
+// The tasks of a launch of sweep.cu: what a thread block does, what it waits for, and what it publishes.
+#pragma once
+#include "resident/v_rows.cuh"
+
+// What a task does with a row block:
+//     FORWARDING     it takes L and V through a panel range and hands V on to the next range
+//     INVERTING      it inverts a diagonal block as the sweep before has left it
+//     CRITICAL_PATH  it takes V alone from the beginning of a panel range to the row block's diagonal blocks, and
+//                    through those
+//     UPDATE         it takes L and V through a panel range behind the critical-path task, which has saved V for it
+constexpr unsigned FORWARDING = 0, INVERTING = 1, CRITICAL_PATH = 2, UPDATE = 3;
+
+// A task's word, from the lowest bits on: the row block; the panel range (its first for a critical-path task, or which
+// of the row block's diagonal blocks to invert); the rank block; the kind. All count from 0.
+constexpr int ROW_BLOCK_BITS = 14, RANGE_BITS = 12, RANK_BLOCK_BITS = 4;
+constexpr int RANGE_SHIFT = ROW_BLOCK_BITS, RANK_BLOCK_SHIFT = RANGE_SHIFT + RANGE_BITS,
+              KIND_SHIFT = RANK_BLOCK_SHIFT + RANK_BLOCK_BITS;
+
+// The flags of a sweep: one for each panel, and two for each row block and panel range.
+__device__ constexpr int flags_of_sweep(int panels, int row_blocks, int ranges) {
+    return panels + 2 * row_blocks * ranges;
+}
+
+template <class T>
+struct Task {
+    Sweep<T> sweep;
+    int row_block, range;
+    unsigned kind;
+    int begin, end;  // the panels that the task goes through, without those of its diagonal blocks
+    int range_panels, v_slots;
+
+    __device__ __forceinline__ Task(const Launch<T>& launch, unsigned word)
+        : sweep(launch.sweep),
+          row_block(word & ((1 << ROW_BLOCK_BITS) - 1)),
+          range(word >> RANGE_SHIFT & ((1 << RANGE_BITS) - 1)),
+          kind(word >> KIND_SHIFT),
+          range_panels(launch.range_panels),
+          v_slots(launch.v_slots) {
+        const int rank_block = word >> RANK_BLOCK_SHIFT & ((1 << RANK_BLOCK_BITS) - 1);
+        const int flags = flags_of_sweep(panels(), row_blocks(), ranges());
+        const bool plus = rank_block < launch.plus;
+        sweep.v += rank_block * RANK_BLOCK * sweep.v_stride;
+        sweep.saved_v += rank_block * v_slots * row_blocks() * (long long)(ROW_BLOCK * RANK_BLOCK);
+        sweep.records += (long long)rank_block * panels() * RECORD;
+        sweep.flags += 1 + rank_block * flags;
+        sweep.sign = plus ? 1.0 : -1.0;
+        sweep.flags_before = nullptr;
+        if (rank_block > 0) {
+            sweep.from = sweep.to;
+            sweep.flags_before = sweep.flags - flags;
+        }
+        begin = range * range_panels;
+        end = kind == CRITICAL_PATH ? row_block * ROW_BLOCK_PANELS : min(begin + range_panels, own_end());
+    }
+
+    __device__ __forceinline__ int panels() const { return (int)((sweep.n + PANEL_COLS - 1) / PANEL_COLS); }
+    __device__ __forceinline__ int row_blocks() const {
+        return (panels() + ROW_BLOCK_PANELS - 1) / ROW_BLOCK_PANELS;
+    }
+    __device__ __forceinline__ int ranges() const { return (panels() + range_panels - 1) / range_panels; }
+    // The panel range of the row block's own panels.
+    __device__ __forceinline__ int own_range() const { return row_block * ROW_BLOCK_PANELS / range_panels; }
+    // The panel behind the row block's own.
+    __device__ __forceinline__ int own_end() const {
+        return min((row_block + 1) * ROW_BLOCK_PANELS, panels());
+    }
+
+    // By one thread. Waits until the sweep before has written L of this panel range; an update task that writes in
+    // place also waits until the critical-path task has read it.
+    __device__ __forceinline__ void wait_for_l(int range) const {
+        if (sweep.flags_before) poll_flag(l_flag(sweep.flags_before, range), 1);
+        if (kind == UPDATE && sweep.from == sweep.to)
+            poll_panel(sweep, own_end() - 1, COEFFICIENTS_PUBLISHED);
+    }
+
+    // By all threads, in a sweep behind another. Waits for the inverses of the row block's diagonal blocks.
+    __device__ __forceinline__ void wait_for_inverses() const {
+        if (threadIdx.x == 0)
+            poll_flag(l_flag(sweep.flags_before, own_range()), 1 + own_end() - row_block * ROW_BLOCK_PANELS);
+        __syncthreads();
+    }
+
+    // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
+    // 0, else as another task has saved it, for which all threads wait.
+    __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
+        if (begin == 0) {
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const long long i = row + e % 4 / 2 * 8;
+                const T* const entry = sweep.v + at.column(e / 4, e % 2) * sweep.v_stride + i;
+                v[e / 4][e % 4] = i < sweep.n ? (double)*entry : 0.0;
+            }
+            return;
+        }
+        if (threadIdx.x == 0) poll_flag(v_flag(range), WARPS);
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < 8; e += 2) {
+            const Word<double> two = saved_v(range)[e / 2 * THREADS + threadIdx.x];
+            v[e / 4][e % 4] = two.scalar[0];
+            v[e / 4][e % 4 + 1] = two.scalar[1];
+        }
+    }
+
+    // Saves V of the warp's rows as it is at the beginning of a panel range; publish_v follows.
+    __device__ __forceinline__ void save_v(const MmaLane& at, int range, const VRows& v) const {
+#pragma unroll
+        for (int e = 0; e < 8; e += 2)
+            saved_v(range)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
+    }
+
+    // Publishes what the warp has saved. The release waits for all that the warp has written.
+    __device__ __forceinline__ void publish_v(const MmaLane& at, int range) const {
+        __syncwarp();
+        if (at.lane == 0) add_release(v_flag(range), 1);
+    }
+
+    // By all threads: publishes the new L of the panel range, or the inverse of a diagonal block.
+    __device__ __forceinline__ void publish_l() const {
+        int* const flag =
+            kind == INVERTING ? l_flag(sweep.flags_before, own_range()) : l_flag(sweep.flags, range);
+        __syncthreads();
+        if (threadIdx.x == 0) add_release(flag, 1);
+    }
+
+private:
+    // Counts the warps that have saved V at the beginning of the panel range.
+    __device__ __forceinline__ int* v_flag(int range) const {
+        return sweep.flags + panels() + row_block * ranges() + range;
+    }
+    // 1 once the new L of the panel range is written, and 1 more for each inverse of the row block's diagonal blocks.
+    __device__ __forceinline__ int* l_flag(int* flags, int range) const {
+        return flags + panels() + (row_blocks() + row_block) * ranges() + range;
+    }
+    __device__ __forceinline__ Word<double>* saved_v(int range) const {
+        return (Word<double>*)(sweep.saved_v + (range % v_slots * row_blocks() + row_block) *
+                                                   (long long)(ROW_BLOCK * RANK_BLOCK));
+    }
+};

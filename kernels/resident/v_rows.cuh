@@ -1,0 +1,74 @@
+// Sixteen rows of V (16 x 16) in the registers of a warp, and fragments of matrices that they are multiplied by.
+#pragma once
+#include "common/gemm.cuh"
+#include "resident/record.cuh"
+
+// A thread's entries: v[t][0] and v[t][1] are columns 8 t + 2 q and 8 t + 2 q + 1 of its first row, v[t][2] and v[t][3]
+// those of its second row, eight rows below (MmaLane). A product leaves its result so, and the result is the first
+// operand of the next product as it is: that one's step s sums over column s % 2 of each thread's two of the eight s /
+// 2.
+typedef double VRows[2][4];
+
+// The thread's entries of step s of a sum over V's columns.
+__device__ __forceinline__ void v_operand(const VRows& v, int s, double (&a)[2]) {
+    a[0] = v[s / 2][s % 2];
+    a[1] = v[s / 2][2 + s % 2];
+}
+
+// Stores V to shared memory, row-major, the warp's first row at `to`.
+__device__ __forceinline__ void store_v(const MmaLane& at, double* to, const VRows& v) {
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) to[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = v[t][e];
+}
+
+// V <- V + what lies in shared memory.
+__device__ __forceinline__ void add_v(const MmaLane& at, const double* from, VRows& v) {
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[t][e] += from[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)];
+}
+
+// Loads the lane's entries of a fragment, or of its first eight rows (COUNT = 2).
+template <int COUNT>
+__device__ __forceinline__ void load_fragment(const MmaLane& at, const double* fragment, double (&y)[COUNT]) {
+#pragma unroll
+    for (int s = 0; s < COUNT; s += 2) {
+        const Word<double> two = ((const Word<double>*)fragment)[16 * s + at.lane];
+        y[s] = two.scalar[0];
+        y[s + 1] = two.scalar[1];
+    }
+}
+
+// C <- C + A B; B is a fragment.
+__device__ __forceinline__ void gemm_fragment(const MmaLane& at, double (&c)[4], const double (*a)[2],
+                                              const double* b) {
+    double y[4];
+    load_fragment(at, b, y);
+    mma_m16n8k16_f64(c, *(const double (*)[4][2])a, y);
+}
+
+// The same with the first eight rows of B alone.
+__device__ __forceinline__ void gemm_half_fragment(const MmaLane& at, double (&c)[4], const double (*a)[2],
+                                                   const double* b) {
+    double y[2];
+    load_fragment(at, b, y);
+    mma_m16n8k8_f64(c, *(const double (*)[2][2])a, y);
+}
+
+// V <- V R^-1. `basis`: R^-1 (16 x 16) in fragments.
+__device__ __forceinline__ void rebase(const MmaLane& at, const double* basis, VRows& v) {
+    double x[4][2];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) v_operand(v, s, x[s]);
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+        double y[4], product[4] = {};
+        load_fragment(at, basis + t * FRAGMENT, y);
+        mma_m16n8k16_f64(product, x, y);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[t][e] = product[e];
+    }
+}

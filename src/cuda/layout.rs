@@ -1,0 +1,67 @@
+//! What the kernels of a module say of themselves: sizes, layouts, limits and thresholds, as `kernels/common/layout.cuh`
+//! has them exported. The host takes them from there, or compares them with constants of its own when it loads the module.
+
+use super::error::other;
+use crate::error::Error;
+
+/// Named values that a module exports.
+pub(super) struct Exports<V> {
+    symbol: String,
+    entries: Vec<(String, V)>,
+}
+
+/// The integers that a module exports.
+pub(super) type Layout = Exports<i32>;
+
+impl<V: Copy> Exports<V> {
+    /// What a module has at this symbol, and their names: a C string, commas between them.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is not a name for each value.
+    pub fn new(symbol: String, values: Vec<V>, names: &[u8]) -> Result<Self, Error> {
+        let names = String::from_utf8_lossy(names);
+        let names: Vec<_> =
+            names.trim_end_matches('\0').split(',').map(|name| name.trim().to_owned()).collect();
+        if names.len() != values.len() {
+            return Err(other(format!("`{symbol}` has {} values and {} names", values.len(), names.len())));
+        }
+        Ok(Self { symbol, entries: names.into_iter().zip(values).collect() })
+    }
+
+    /// # Errors
+    /// [`Error::Device`] where the kernels export nothing of this name.
+    pub fn value(&self, name: &str) -> Result<V, Error> {
+        let found = self.entries.iter().find(|(entry, _)| entry == name);
+        found
+            .map(|&(_, value)| value)
+            .ok_or_else(|| other(format!("`{}` has no entry `{name}`", self.symbol)))
+    }
+}
+
+impl Layout {
+    /// A size that the host takes from the kernels.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn size(&self, name: &str) -> Result<usize, Error> {
+        let value = self.value(name)?;
+        usize::try_from(value).map_err(|_| other(format!("`{}` has {name} = {value}", self.symbol)))
+    }
+
+    /// Whether host and kernels agree.
+    ///
+    /// # Errors
+    /// [`Error::Device`] that names the first entry in which they do not.
+    pub fn check(&self, expected: &[(&str, usize)]) -> Result<(), Error> {
+        for &(name, value) in expected {
+            let found = self.value(name)?;
+            if usize::try_from(found) != Ok(value) {
+                let symbol = &self.symbol;
+                return Err(other(format!(
+                    "`{symbol}` has {name} = {found}, the host expects {value}: kernels and host are of different versions"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! What copies and kernels may read and write.
+
+use crate::scalar::Scalar;
+
+/// What copies and kernels may read and write.
+///
+/// # Safety
+/// Any bits are a value.
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+// SAFETY: f32 and f64.
+unsafe impl<T: Scalar> Plain for T {}
+// SAFETY: an integer.
+unsafe impl Plain for i32 {}
+// SAFETY: an integer.
+unsafe impl Plain for u8 {}
+// SAFETY: an integer.
+unsafe impl Plain for u64 {}

@@ -1,0 +1,44 @@
+//! What modules export, and that a difference is found.
+
+use super::device;
+use crate::cuda::ptx::{FACTOR, SWEEP};
+use crate::error::Error;
+
+#[test]
+fn host_and_kernels_must_agree() {
+    let Some((_turn, device)) = device() else { return };
+    let module = device.module(SWEEP.on(&device)).unwrap();
+    let layout = module.layout("sweep").unwrap();
+    layout.check(&[("PANEL_COLS", 64), ("RANK_BLOCK", 16)]).unwrap();
+    let refused = |expected, names: [&str; 2]| {
+        let error = layout.check(&[("PANEL_COLS", 64), expected]).unwrap_err();
+        let Error::Device { message, .. } = &error else { panic!("{error:?}") };
+        assert!(names.iter().all(|name| message.contains(name)), "{message}");
+    };
+    refused(("RANK_BLOCK", 17), ["sweep_layout", "RANK_BLOCK = 16"]);
+    refused(("NO_SUCH_ENTRY", 1), ["sweep_layout", "NO_SUCH_ENTRY"]);
+    assert!(matches!(
+        device.module(FACTOR.on(&device)).unwrap().layout("nothing"),
+        Err(Error::Device { .. })
+    ));
+}
+
+/// As docs/accuracy.md derives them.
+#[test]
+fn thresholds_are_those_of_the_documentation() {
+    let Some((_turn, device)) = device() else { return };
+    let module = device.module(SWEEP.on(&device)).unwrap();
+    let thresholds = module.exports::<f64>("sweep_thresholds".into()).unwrap();
+    for (name, value) in [
+        ("MAX_GRAM_PLUS", 7.0),
+        ("MAX_GRAM_MINUS", 0.75),
+        ("MAX_GRAM_PLUS_ONE_PANEL", 1.0),
+        ("MAX_GRAM_MINUS_ONE_PANEL", 0.5),
+        ("MAX_P_SQUARE", 16.0),
+        ("MIN_PIVOT_SQUARE", 0.25),
+        ("MIN_PIVOT_SHARE", 1.0 / 64.0),
+        ("MAX_INVERSE_LOSS", 16.0),
+    ] {
+        assert_eq!(thresholds.value(name).unwrap(), value, "{name}");
+    }
+}
