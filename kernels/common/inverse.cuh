@@ -10,7 +10,7 @@
 
 constexpr int INVERSE_BASE = 8;  // order of the blocks that threads invert column by column
 
-// A product with D^-1 leaves a residual that is larger than that of a substitution by the largest row sum of |D|
+// A product with D^-1 leaves a residual that is larger than that of a triangular solve by the largest row sum of |D|
 // |D^-1|. Beyond this factor the product is corrected.
 constexpr double MAX_INVERSE_LOSS = 16.0;
 

@@ -47,7 +47,7 @@ struct WarpRowsOfL {
     }
 
     // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other, and for
-    // sixteen rows the exchange of parts takes less memory than copy_tile's strides.  Entries above the diagonal may be
+    // sixteen rows the exchange of parts takes less memory than copy_tile's strides. Entries above the diagonal may be
     // anything.
     __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
         constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
