@@ -18,11 +18,10 @@ constexpr double MAX_GRAM_PLUS_ONE_PANEL = 1.0, MAX_GRAM_MINUS_ONE_PANEL = 0.5;
 // |P|^2 (its trace) must not exceed this: with p_1 and p_2 the first two rows of P, the second column of L is scaled by
 // 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1 p_1^T), which is off by |P|^2 u.
 constexpr double MAX_P_SQUARE = 16.0;
-// The pivots^2 of R must be at least this.
-constexpr double MIN_PIVOT_SQUARE = 0.25;
-// And each at least this share of the entry it was left of, so that the columns of P point into different directions,
-// however different their lengths are.
-constexpr double MIN_PIVOT_SHARE = 1.0 / 64.0;
+// The determinant of 1 + S P^T P must be at least this. Where S is -1 its eigenvalues are at most 1, so that the smallest
+// is at least the determinant, however many columns of P point into nearly one direction; where S is 1 they are at
+// least 1.
+constexpr double MIN_DETERMINANT = 0.25, MIN_DETERMINANT_ONE_PANEL = 0.5;
 
 // P^T P of a panel as four sums, one for each sixteen rows of P; two warps make each, eight columns a warp.
 struct Gram {
@@ -43,16 +42,17 @@ struct Gram {
 };
 
 // Replaces G (16 x 16) by R^-1 with 1 + S G = R^T R, by all threads, one for each entry. Returns whether a panel with
-// this G may be solved as a product; `max_trace` is the largest trace for which it may. With 1 + S G = U^T D U and a
-// unit diagonal of U, step j publishes row j of U and the square d_j in `rows`, and U^-T is built alongside.
+// this G may be solved as a product: one whose trace and determinant are within these limits. With 1 + S G = U^T D U
+// and a unit diagonal of U, step j publishes row j of U and the square d_j in `rows`, and U^-T is built alongside.
 __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK], double sign,
-                                         double max_trace) {
+                                         double max_trace, double min_determinant) {
     const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
     double trace = 0;
 #pragma unroll
     for (int i = 0; i < RANK_BLOCK; ++i) trace += g[i * V_STRIDE + i];
     double a = fma(sign, g[r * V_STRIDE + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
-    bool allowed = trace <= max_trace;
+    double determinant = 1.0;
+    bool positive_definite = true;
     const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
 #pragma unroll 1
     for (int j = 0; j < RANK_BLOCK; ++j) {
@@ -60,10 +60,10 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
             rows[j][0][c] = a;
             rows[j][1][c] = e;
         }
-        const double entry = fma(sign, g[j * V_STRIDE + j], 1.0);
         __syncthreads();
         const double square = rows[j][0][j];
-        allowed = allowed && square >= MIN_PIVOT_SQUARE && square >= MIN_PIVOT_SHARE * entry;
+        determinant *= square;
+        positive_definite = positive_definite && square > 0.0;
         const double inverse = reciprocal(positive(square));
         const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
         a = fma(-taken, rows[j][0][c], a);
@@ -71,7 +71,7 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
     }
     const double z = reciprocal_root(positive(rows[c][0][c]));
     g[r * V_STRIDE + c] = c >= r ? rows[c][1][r] * z : 0.0;
-    return allowed;
+    return trace <= max_trace && positive_definite && determinant >= min_determinant;
 }
 
 // Whether the basis serves with this G, of which each thread has an entry; sixteen neighbouring lanes have a row.

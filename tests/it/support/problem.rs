@@ -149,6 +149,24 @@ impl<T: Real> Problem<T> {
         Self::new(&l, &(&l * p), &[-1.0])
     }
 
+    /// A downdate by k nearly parallel columns V = (L p) qᵀ + .., whose lengths fall by `ratio` from one to the next: each
+    /// column leaves `ratio` of what the ones before have left, all of them together ratio^k.
+    pub fn parallel(n: usize, k: usize, ratio: f64, seed: u64) -> Self {
+        let mut rng = rng(seed);
+        let l = factor(n, &mut rng);
+        let first = n.min(64);
+        // 1 − ‖q‖² = ratio^k, which is what is left of the direction.
+        let q: Vec<f64> = (0..k).map(|j| (ratio.powi(j as i32) * (1.0 - ratio)).sqrt()).collect();
+        let left = ratio.powi(k as i32).sqrt();
+        let p = |j: usize| if j.is_multiple_of(3) { -1.0 } else { 1.0 } / (first as f64).sqrt();
+        let v = Mat::from_fn(n, k, |i, r| {
+            let along: f64 = (0..first.min(i + 1)).map(|j| l[(i, j)] * p(j)).sum();
+            let beside = if i < first { 0.0 } else { 0.3 * left * l[(i, i)] / (n as f64).sqrt() };
+            (along + beside) * q[r]
+        });
+        Self::new(&l, &v, &vec![-1.0; k])
+    }
+
     /// k − 1 plus columns and a minus column that leaves `left` of a direction of L Lᵀ + V₊ V₊ᵀ.
     pub fn at_the_edge(n: usize, k: usize, left: f64, seed: u64) -> Self {
         let mut rng = rng(seed);
