@@ -343,6 +343,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.guarded.healthy()?;
         let mut x = rhs.as_matrix().on_host()?.as_ref().to_owned();
         self.solve_in_place(&mut x)?;
         Ok(x)
@@ -360,9 +361,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// 2 m n² flops.
     pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
+        let factor = self.guarded.healthy()?;
         let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        self.guarded.healthy()?.solve(&[Side::L, Side::Transpose], rhs)
+        factor.solve(&[Side::L, Side::Transpose], rhs)
     }
 
     /// log det A, formed in double precision.

@@ -103,7 +103,7 @@ pub trait Modifiable<T: Scalar> {
 
     /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
     /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, V' is what
-    /// is left of V there. May return before the work is done; [`wait`](Self::wait) has its outcome.
+    /// is left of V there (the CPU engine; for the others they end together). May return before the work is done; [`wait`](Self::wait) has its outcome.
     ///
     /// # Errors
     /// As [`wait`](Self::wait); nothing is in flight then.
@@ -258,8 +258,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// V where a sweep takes it, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let _ = self.wait();
-        weights.check(self.order(), v.shape())?;
         self.healthy()?;
+        weights.check(self.order(), v.shape())?;
         self.factor.stage(v, weights)
     }
 

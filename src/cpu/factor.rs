@@ -85,8 +85,11 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
         let (l, src_stride) = (self.l.as_ptr_mut(), self.l.col_stride());
         let (dst, dst_stride) = match (target, &mut self.shadow) {
             (Target::InPlace, _) => (l, src_stride),
-            (Target::Shadow, Some(shadow)) => (shadow.as_ptr_mut(), shadow.col_stride()),
-            _ => (core::ptr::null_mut(), src_stride),
+            (Target::Shadow, shadow) => {
+                let shadow = shadow.get_or_insert_with(|| zeros(order));
+                (shadow.as_ptr_mut(), shadow.col_stride())
+            }
+            (Target::Discard, _) => (core::ptr::null_mut(), src_stride),
         };
         let entries = Entries { src: l.cast_const(), src_stride, dst, dst_stride };
         // SAFETY: L and the shadow are n × n, each with its own stride, and borrowed exclusively.

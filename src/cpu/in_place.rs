@@ -145,13 +145,14 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
         let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
         let other = match (target, shadow) {
             (Target::InPlace, _) => (at, stride),
-            (Target::Shadow, Some(shadow)) => {
+            (Target::Shadow, shadow) => {
+                let shadow = shadow.get_or_insert_with(|| zeros(order));
                 if !column_major {
                     copy_lower(self.l.as_ref(), shadow.submatrix_mut(0, 0, order, order), columns.clone());
                 }
                 (shadow.as_ptr_mut(), shadow.col_stride())
             }
-            _ => (core::ptr::null_mut(), stride),
+            (Target::Discard, _) => (core::ptr::null_mut(), stride),
         };
         let (src, src_stride) = if column_major { (at, stride) } else { other };
         let entries = Entries { src: src.cast_const(), src_stride, dst: other.0, dst_stride: other.1 };

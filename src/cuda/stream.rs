@@ -177,6 +177,9 @@ impl Stream {
         to: DeviceSlice<'_, T>,
     ) -> Result<(), Error> {
         debug_assert!(from.len() == to.len());
+        if from.len() == 0 {
+            return Ok(());
+        }
         let stream = self.bound()?;
         // SAFETY: forwarded to the caller; both are as long.
         unsafe {
@@ -199,6 +202,9 @@ impl Stream {
     /// # Safety
     /// As [`clear`](Self::clear).
     pub unsafe fn fill<T: Plain>(&self, at: DeviceSlice<'_, T>, byte: u8) -> Result<(), Error> {
+        if at.len() == 0 {
+            return Ok(());
+        }
         let stream = self.bound()?;
         // SAFETY: forwarded to the caller.
         unsafe { result::memset_d8_async(at.address(), byte, at.len() * size_of::<T>(), stream) }

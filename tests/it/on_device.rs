@@ -135,6 +135,32 @@ fn bad_input_is_found_on_the_device() {
     assert!(bits_of(&there) == before);
 }
 
+/// V that is refused may have gone to where columns of zeros were.
+#[test]
+fn what_was_refused_leaves_no_trace() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let narrow = Problem::<f64>::feasible(ORDER, 3, Kind::Up, 0.3, 58);
+    let mut wide = Problem::<f64>::feasible(ORDER, 16, Kind::Up, 0.3, 59).v;
+    (wide[(9, 4)], wide[(70, 15)]) = (f64::NAN, 1e200);
+    let wide = DeviceMatrix::from_host(&device, &wide).unwrap();
+    let on_device = DeviceMatrix::from_host(&device, &narrow.v).unwrap();
+    let (mut here, mut there) = (factor(&narrow, &engine), factor(&narrow, &engine));
+    for from_the_device in [false, true] {
+        here.update(&narrow.v).unwrap();
+        assert!(matches!(here.update(&wide), Err(Error::NonFinite { row: 9, column: 4, .. })));
+        if from_the_device {
+            here.update(&on_device).unwrap();
+        } else {
+            here.update(&narrow.v).unwrap();
+        }
+        for _ in 0..2 {
+            there.update(&narrow.v).unwrap();
+        }
+        assert!(bits_of(&here) == bits_of(&there), "V from the device: {from_the_device}");
+    }
+}
+
 #[test]
 fn nothing_on_the_device_is_nothing() {
     let Some((_turn, engine)) = resident() else { return };

@@ -142,6 +142,7 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
 
     fn sweep(&mut self, _: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());
+        debug_assert!(columns.end == order, "the host part takes all columns");
         let start = self.panel_start(columns.start);
         let plan = Plan { rows: order, cols: columns.end, start, panel_cols };
         if target == Target::Discard {
@@ -153,6 +154,9 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         let Some((pipe, blocking)) = pipe else {
             return Err(Stop::Device { error: other("no V has been staged"), written: false });
         };
+        if target == Target::Shadow && shadow.is_none() {
+            return Err(Stop::Device { error: other("there is no shadow"), written: false });
+        }
         let (blocking, plan) = (*blocking, &plan);
         let outcome = StandBy::with(host_part.workers(), |caller| {
             let sweep = Sweep {

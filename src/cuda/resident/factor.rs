@@ -103,7 +103,6 @@ impl<T: Scalar> ResidentFactor<T> {
                 queue.v.stage_host(device, (*v, weights), signed, blocks)
             }
             Operand::Device(v) => {
-                v.is_on(device, "v")?;
                 let queue = Self::ready(queue, (device, order), blocks)?;
                 let take = Take::ready(take, device, columns)?;
                 // SAFETY: the contract has waited for what was in flight.
@@ -145,6 +144,9 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
     }
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        if let Operand::Device(v) = v {
+            v.is_on(&self.device, "v")?;
+        }
         let staged = self.stage_in_queue(v, weights);
         if let Err(Error::Device { .. }) = staged {
             // Nobody knows what their memory holds; a new queue has not even been filled for the first time.
@@ -166,14 +168,15 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         let start = columns.start / PANEL_COLS * PANEL_COLS;
         let plan = Plan { rows: l.order(), cols: columns.end, start, panel_cols: PANEL_COLS };
         let to = match (target, shadow) {
+            (Target::InPlace, _) => l.slice(),
             (Target::Shadow | Target::Discard, Some(shadow)) => shadow.slice(0..shadow.len()),
-            _ => l.slice(),
+            (Target::Shadow | Target::Discard, None) => return Err(lost(other("there is no shadow"), false)),
         };
         // SAFETY: L and the shadow are the factor's own, which drops its queue first; they change hands, and the queue
         // begins again, only when `wait` has waited: exactly when nothing broke down. Where something fails the queue goes.
-        if let Err(error) = unsafe { at_work.begin(&plan, (l, inverses), (target, to)) } {
+        if let Err((error, written)) = unsafe { at_work.begin(&plan, (l, inverses), (target, to)) } {
             *queue = None;
-            return Err(lost(error, true));
+            return Err(lost(error, written));
         }
         self.flight = Some((target, start));
         Ok(())
@@ -188,8 +191,10 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         match at_work.wait() {
             Ok(None) => {}
             Ok(Some(column)) => {
-                // They are of what is not to be L.
-                inverses.forget();
+                if target != Target::Discard {
+                    // They are of what is not to be L.
+                    inverses.forget();
+                }
                 return Err(Stop::Breakdown { column });
             }
             Err(error) => {

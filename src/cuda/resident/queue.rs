@@ -117,7 +117,7 @@ impl<T: Scalar> Queue<T> {
     /// Begins A ± V Vᵀ in `to`, of the shape of L, or L itself, with V as it was staged last.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing is in flight then.
+    /// [`Error::Device`], and whether a sweep had been enqueued by then. Nothing is in flight then.
     ///
     /// # Safety
     /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
@@ -128,15 +128,16 @@ impl<T: Scalar> Queue<T> {
         plan: &Plan,
         (l, inverses): (&Dense<T>, &mut Inverses),
         (target, to): (Target, DeviceSlice<'_, T>),
-    ) -> Result<(), Error> {
+    ) -> Result<(), (Error, bool)> {
+        let mut written = false;
         // SAFETY: forwarded to the caller.
-        let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to)) };
-        if enqueued.is_err() {
+        let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to), &mut written) };
+        enqueued.map_err(|error| {
             inverses.forget();
-            // What had been enqueued before.
-            self.stream.synchronize()?;
-        }
-        enqueued
+            // What had been enqueued before; the first error is the one that tells.
+            let _ = self.stream.synchronize();
+            (error, written)
+        })
     }
 
     /// Waits for what has begun; the first column that breaks down, if one does.
@@ -156,6 +157,7 @@ impl<T: Scalar> Queue<T> {
         plan: &Plan,
         (l, inverses): (&Dense<T>, &mut Inverses),
         (target, to): (Target, DeviceSlice<'_, T>),
+        written: &mut bool,
     ) -> Result<(), Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
@@ -181,6 +183,7 @@ impl<T: Scalar> Queue<T> {
                     inverses.remake(&self.stream, (from, stride), start)?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
+                *written = true;
                 self.steps.sweep(&self.stream, &sweeps)?;
                 if first + SWEEPS_OF_LAUNCH >= blocks.count() {
                     // What follows, the next modification needs, while the host looks at what has come of this one.

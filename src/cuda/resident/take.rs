@@ -63,7 +63,11 @@ impl<T: Scalar> Take<T> {
     ) -> Result<&'a mut Self, Error> {
         let fitting = match kept.take() {
             Some(take) if take.fits(cols) => take,
-            _ => Self::new(device, cols)?,
+            // The old one is gone first: both might not fit.
+            old => {
+                drop(old);
+                Self::new(device, cols)?
+            }
         };
         Ok(kept.insert(fitting))
     }

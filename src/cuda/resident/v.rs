@@ -100,6 +100,10 @@ impl<T: Scalar> StagedV<T> {
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
         (self.blocks, self.to_send) = (blocks, None);
+        if self.cleared != Some(blocks) {
+            // V goes where there were columns of zeros, and stays there if it is refused.
+            self.cleared = None;
+        }
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
         // SAFETY: the view's memory lives and is not written to while it is borrowed; the caller vouches for the other.
