@@ -103,7 +103,8 @@ pub trait Modifiable<T: Scalar> {
 
     /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
     /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, V' is what
-    /// is left of V there (the CPU engine; for the others they end together). May return before the work is done; [`wait`](Self::wait) has its outcome.
+    /// is left of V there. (Only the CPU engine has that; on the others the columns end where the rows do.) May return before
+    /// the work is done; [`wait`](Self::wait) has its outcome.
     ///
     /// # Errors
     /// As [`wait`](Self::wait); nothing is in flight then.

@@ -1,4 +1,4 @@
-//! How the CPU engine keeps L.
+//! How L is laid out in host memory.
 
 use crate::scalar::Scalar;
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! The memory of one sweep, and the two steps of a panel on it. Nothing here knows about threads.
+//! The memory of one sweep. Nothing here knows about threads.
 
 use super::apply::Tile;
 use super::entries::Entries;

@@ -142,7 +142,7 @@ impl Drop for Solver {
         if self.device.bind().is_err() {
             return;
         }
-        // SAFETY: made by `new`, destroyed only here; nothing is under way, since `factorize` waits.
+        // SAFETY: made by `new`, destroyed only here; nothing is in flight, since `factorize` waits.
         unsafe {
             if !self.params.is_null() {
                 sys::cusolverDnDestroyParams(self.params);

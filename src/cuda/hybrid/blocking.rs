@@ -1,6 +1,6 @@
 //! How the columns of V are cut up for the device.
 
-use super::form::{ELEMENTS, Form, GROUP};
+use super::form::{COLUMN_GROUP, ELEMENTS, Form};
 use crate::scalar::Scalar;
 use crate::sweep::rank_blocks::RankBlocks;
 
@@ -50,7 +50,7 @@ impl Blocking {
 
     /// Scalars that the reflectors of one panel take on the device.
     pub fn reflector_scalars<T>(&self, panel_cols: usize) -> usize {
-        self.blocks.count() * panel_cols / GROUP * self.form.group_scalars::<T>(self.elements())
+        self.blocks.count() * panel_cols / COLUMN_GROUP * self.form.group_scalars::<T>(self.elements())
     }
 }
 

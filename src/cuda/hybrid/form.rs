@@ -4,7 +4,7 @@
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 
 /// Columns of L come in groups of this many: `COLUMN_GROUP` of `trailing.cu` and `trailing_tensor.cu`.
-pub(crate) const GROUP: usize = 8;
+pub(crate) const COLUMN_GROUP: usize = 8;
 
 /// How the trailing step goes about a row, in one rank block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ impl Form {
     /// Scalars that the reflectors of 8 columns of L take in a rank block.
     pub fn group_scalars<T>(self, elements: usize) -> usize {
         match self {
-            Self::Columns { lanes } => GROUP * lanes * reflector_stride::<T>(elements),
-            Self::Tensor => (self.lanes() * elements + GROUP + 2) * GROUP,
+            Self::Columns { lanes } => COLUMN_GROUP * lanes * reflector_stride::<T>(elements),
+            Self::Tensor => (self.lanes() * elements + COLUMN_GROUP + 2) * COLUMN_GROUP,
         }
     }
 
@@ -47,5 +47,5 @@ pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
 
 /// For [`Form::Tensor`]: the place of entry r of b_j in a group's reflectors, j < 8.
 pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
-    GROUP * r + (j ^ (r & 6))
+    COLUMN_GROUP * r + (j ^ (r & 6))
 }

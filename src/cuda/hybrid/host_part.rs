@@ -9,7 +9,7 @@
 //! Neither changes a bit of the result.
 
 use super::blocking::Blocking;
-use super::form::{Form, GROUP};
+use super::form::{COLUMN_GROUP, Form};
 use super::reflectors::Group;
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::job::{Chain, Job};
@@ -336,13 +336,14 @@ impl<T: Scalar> HostPart<T> {
         let job = self.job(at, nowhere, panel.index, self.panel_cols);
         let elements = self.blocking.elements();
         let scalars = self.blocking.form.group_scalars::<T>(elements);
-        let groups = self.panel_cols / GROUP;
-        for group in 0..panel.cols / GROUP {
+        let groups = self.panel_cols / COLUMN_GROUP;
+        for group in 0..panel.cols / COLUMN_GROUP {
             // SAFETY: this part of `out` is this rank block's, and as long as the group is.
             unsafe {
                 let out =
                     core::slice::from_raw_parts_mut(out.0.add((at * groups + group) * scalars), scalars);
-                let source = Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * GROUP };
+                let source =
+                    Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * COLUMN_GROUP };
                 match self.blocking.form {
                     Form::Columns { lanes } => source.by_column(out, lanes, elements),
                     Form::Tensor => source.for_tensor_cores(out),

@@ -1,7 +1,7 @@
 //! The kernels of the hybrid engine, and for each the one function that launches it.
 
 use super::blocking::Blocking;
-use super::form::{ELEMENTS, Form, GROUP, reflector_stride};
+use super::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
 use super::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
@@ -62,7 +62,7 @@ impl<T: Scalar> Kernels<T> {
             if double { (TRAILING_F64, COPY_F64) } else { (TRAILING_F32, COPY_F32) };
         let (module, name) = (device.module(trailing_ptx)?, format!("trailing_{}", T::TYPE_NAME));
         module.layout(&name)?.check(&[
-            ("COLUMN_GROUP", GROUP),
+            ("COLUMN_GROUP", COLUMN_GROUP),
             ("MAX_THREADS_ELEMENTS", MAX_THREADS_ELEMENTS),
             ("REFLECTOR_PADDING_BYTES", reflector_stride::<T>(0) * size_of::<T>()),
         ])?;
@@ -71,7 +71,7 @@ impl<T: Scalar> Kernels<T> {
         if double {
             let (module, form) = (device.module(TRAILING_TENSOR)?, Form::Tensor);
             module.layout("tensor_f64")?.check(&[
-                ("COLUMN_GROUP", GROUP),
+                ("COLUMN_GROUP", COLUMN_GROUP),
                 ("ROW_THREADS", form.lanes()),
                 ("GROUP_SCALARS", form.group_scalars::<T>(0)),
                 ("GROUP_SCALARS_PER_ELEMENT", form.group_scalars::<T>(1) - form.group_scalars::<T>(0)),
@@ -181,7 +181,7 @@ impl<T> Trailing<'_, T> {
         debug_assert!(matches!(form.lanes(), 1 | 2 | 4), "lanes share a warp");
         debug_assert!(blocks.width == form.lanes() * blocking.elements());
         debug_assert!(*form != Form::Tensor || size_of::<T>() == 8, "tensor cores are for double precision");
-        debug_assert!(cols.is_multiple_of(GROUP), "columns come in groups");
+        debug_assert!(cols.is_multiple_of(COLUMN_GROUP), "columns come in groups");
         debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
         debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
         debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");

@@ -112,7 +112,7 @@ impl<T: Scalar> Panels<T> {
         let Parts { host, trailing } = &self.panels[index];
         let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
         let (host_stride, stride) = (stride::<T>(of_host.len()), whole_lines::<T>(below.len()));
-        // SAFETY: `zeros` made both parts of these shapes, and no copy is under way while a factor is looked
+        // SAFETY: `zeros` made both parts of these shapes, and no copy is in flight while a factor is looked
         // at: a sweep borrows it exclusively and waits for its copies.
         unsafe {
             let host = MatRef::from_raw_parts(host.as_ptr(), of_host.len(), panel.cols, 1, host_stride);

@@ -1,6 +1,6 @@
 //! The reflectors that the CPU has made, in the orders in which the device takes them.
 
-use super::form::{GROUP, reflector_stride, tensor_b};
+use super::form::{COLUMN_GROUP, reflector_stride, tensor_b};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::Reflector;
 use crate::scalar::Scalar;
@@ -52,11 +52,11 @@ impl<T: Scalar> Group<'_, T> {
     pub unsafe fn for_tensor_cores(&self, out: &mut [T]) {
         let (job, block) = (self.job, self.job.block);
         let width = job.plus + job.minus;
-        let (b, rest) = out.split_at_mut(width * GROUP);
-        let (tau, rest) = rest.split_at_mut(GROUP * GROUP);
-        let (s, x) = rest.split_at_mut(GROUP);
+        let (b, rest) = out.split_at_mut(width * COLUMN_GROUP);
+        let (tau, rest) = rest.split_at_mut(COLUMN_GROUP * COLUMN_GROUP);
+        let (s, x) = rest.split_at_mut(COLUMN_GROUP);
         tau.fill(T::ZERO);
-        for first in (0..GROUP).step_by(block) {
+        for first in (0..COLUMN_GROUP).step_by(block) {
             let reflector = self.reflector(first);
             // SAFETY: as in `by_column`; τ has a row for each column, with a scalar for each column before it.
             unsafe {
@@ -68,16 +68,16 @@ impl<T: Scalar> Group<'_, T> {
                 for j in 0..block {
                     (s[first + j], x[first + j]) = (*reflector.s().add(j), *reflector.x().add(j));
                     for i in 0..j {
-                        tau[GROUP * (first + i) + first + j] = *reflector.tau(j).add(i);
+                        tau[COLUMN_GROUP * (first + i) + first + j] = *reflector.tau(j).add(i);
                     }
                 }
             }
         }
         // What one micro reflector contributes to the columns of a later one.
-        for j in block..GROUP {
+        for j in block..COLUMN_GROUP {
             for i in 0..j / block * block {
                 let product = |r: usize| b[tensor_b(i, r)] * b[tensor_b(j, r)];
-                tau[GROUP * i + j] = (0..width).fold(T::ZERO, |sum, r| sum + product(r)) * s[j];
+                tau[COLUMN_GROUP * i + j] = (0..width).fold(T::ZERO, |sum, r| sum + product(r)) * s[j];
             }
         }
     }

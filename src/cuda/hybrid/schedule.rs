@@ -6,11 +6,10 @@
 //! panel p, those of panel p + 1 are on their way up, and those of panel p − 1 on their way down.
 //!
 //! ```text
-//!            panel p − 1         panel p              panel p + 1
-//! CPU                            diagonal, next rows  diagonal, next rows   each a parallel region
-//! up         rows of p           rows of p + 1        rows of p + 2
-//! GPU        rows of p − 1       rows of p            rows of p + 1         those that are needed next first
-//! down       rows of p − 2       rows of p − 1        rows of p
+//! CPU    diagonal, next rows of p   ..  of p + 1        ..  of p + 2         each a parallel region
+//! up     trailing rows of p         ..  of p + 1        ..  of p + 2
+//! GPU    trailing rows of p − 1     ..  of p            ..  of p + 1         those that are needed next first
+//! down   trailing rows of p − 2     ..  of p − 1        ..  of p
 //! ```
 //!
 //! The work of the CPU on one panel is one parallel region: threads that stand by take the diagonal block, the next

@@ -24,10 +24,10 @@ pub struct Tuning {
     /// CUDA blocks in a launch. More rows than `blocks_per_kernel · threads_per_block`, over the threads that
     /// share a row, take several launches.
     pub blocks_per_kernel: usize,
-    /// CUDA threads in a block; 1, 2 or 4 neighbours share a row below a panel's head, 4 on tensor cores
+    /// CUDA threads in a block; 1, 2 or 4 neighbours share a trailing row of a panel, 4 on tensor cores
     /// (double precision, 9 columns of V or more).
     pub threads_per_block: usize,
-    /// Columns of V that a thread keeps in registers for one pass over a panel, at most. A pass takes as many
+    /// Columns of V that a thread keeps in registers for one rank block, at most. A rank block has as many
     /// for each of the threads that share a row.
     pub elements_per_thread: usize,
     /// Columns in a panel, and with that the order of the diagonal blocks that the CPU works on.

@@ -1,7 +1,7 @@
 //! What a modification has on the device beside L, and what it enqueues, on one stream.
 //!
-//! V is taken a rank block of sixteen columns at a time, each in a sweep: what is
-//! positive definite in the end is so all the way. A launch has all sweeps, or sixteen of them, and its blocks of threads
+//! V is taken a rank block of sixteen columns at a time, each in a sweep. Those with a plus sign come first, so that the
+//! factor exists after each sweep if it does after the last. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/resident/sweep.cu`.
 
 use super::inverses::Inverses;

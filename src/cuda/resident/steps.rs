@@ -1,4 +1,4 @@
-//! The kernels of a modification, and for each the one function that launches it.
+//! The kernel of the sweeps, and the one function that launches it.
 
 use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
 use crate::cuda::device::Device;

@@ -3,7 +3,7 @@
 use super::{device, entries};
 use crate::cuda::device::Device;
 use crate::cuda::hybrid::blocking::Blocking;
-use crate::cuda::hybrid::form::{ELEMENTS, Form, GROUP, reflector_stride, tensor_b};
+use crate::cuda::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride, tensor_b};
 use crate::cuda::hybrid::kernels::{Kernels, Trailing};
 use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
@@ -73,12 +73,12 @@ impl<T: Scalar> Step<T> {
         let scalars = self.form.group_scalars::<T>(elements);
         let mut all = Vec::new();
         for (block, first) in
-            (0..self.blocks).flat_map(|p| (0..self.cols).step_by(GROUP).map(move |j| (p, j)))
+            (0..self.blocks).flat_map(|p| (0..self.cols).step_by(COLUMN_GROUP).map(move |j| (p, j)))
         {
             let b = |j: usize, r: usize| self.b[(block * self.cols + first + j) * width + r];
             let own = |of: &[T], j: usize| of[block * self.cols + first + j];
             let mut group = vec![T::ZERO; scalars];
-            for j in 0..GROUP {
+            for j in 0..COLUMN_GROUP {
                 match self.form {
                     Form::Columns { .. } => {
                         let stride = reflector_stride::<T>(elements);
@@ -90,10 +90,11 @@ impl<T: Scalar> Step<T> {
                     }
                     Form::Tensor => {
                         (0..width).for_each(|r| group[tensor_b(j, r)] = b(j, r));
-                        group[width * GROUP + GROUP * GROUP + j] = own(&self.s, j);
-                        group[width * GROUP + GROUP * GROUP + GROUP + j] = own(&self.x, j);
+                        group[width * COLUMN_GROUP + COLUMN_GROUP * COLUMN_GROUP + j] = own(&self.s, j);
+                        group[width * COLUMN_GROUP + COLUMN_GROUP * COLUMN_GROUP + COLUMN_GROUP + j] =
+                            own(&self.x, j);
                         for i in 0..j {
-                            group[width * GROUP + GROUP * i + j] = self.tau(block, first, i, j);
+                            group[width * COLUMN_GROUP + COLUMN_GROUP * i + j] = self.tau(block, first, i, j);
                         }
                     }
                 }
@@ -155,9 +156,10 @@ impl<T: Scalar> Step<T> {
     fn by_eight_columns(&mut self, block: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
         let (width, v_stride) = (self.width(), self.v_stride);
         let at = |r: usize| i + (block * width + r) * v_stride;
-        for first in (0..self.cols).step_by(GROUP) {
-            let old: [T; GROUP] = core::array::from_fn(|j| self.panel[i + (first + j) * self.panel_stride]);
-            let mut d: [T; GROUP] = core::array::from_fn(|j| {
+        for first in (0..self.cols).step_by(COLUMN_GROUP) {
+            let old: [T; COLUMN_GROUP] =
+                core::array::from_fn(|j| self.panel[i + (first + j) * self.panel_stride]);
+            let mut d: [T; COLUMN_GROUP] = core::array::from_fn(|j| {
                 let own = block * self.cols + first + j;
                 let mut sums = [T::ZERO; 4];
                 for r in 0..width {
@@ -166,13 +168,13 @@ impl<T: Scalar> Step<T> {
                 }
                 fma(self.s[own], (sums[0] + sums[1]) + (sums[2] + sums[3]), self.x[own] * old[j])
             });
-            for before in 0..GROUP {
+            for before in 0..COLUMN_GROUP {
                 let u = fma(T::TWO, old[before], d[before]);
-                for j in before + 1..GROUP {
+                for j in before + 1..COLUMN_GROUP {
                     d[j] = fma(-self.tau(block, first, before, j), u, d[j]);
                 }
             }
-            for j in 0..GROUP {
+            for j in 0..COLUMN_GROUP {
                 let u = fma(T::TWO, old[j], d[j]);
                 self.panel[i + (first + j) * self.panel_stride] = old[j] + d[j];
                 for r in 0..width {

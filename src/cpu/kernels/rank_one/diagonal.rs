@@ -12,7 +12,7 @@ use pulp::Simd;
 const BLOCK: usize = 8;
 
 /// Rows of the diagonal block that are finished together.
-const GROUP: usize = 16;
+const FINISHED_ROWS: usize = 16;
 
 /// Largest factor by which t may grow or shrink in a panel that method C1 is used for. Its errors grow with the root of
 /// either: up to here they are those of the mixed form, at 16 they reach 10 u and at 256 22 u.
@@ -191,8 +191,8 @@ impl<T: Scalar> RankOne<T> {
             return;
         }
         let panel = columns.start;
-        for group in columns.clone().step_by(GROUP) {
-            let end = columns.end.min(group + GROUP);
+        for group in columns.clone().step_by(FINISHED_ROWS) {
+            let end = columns.end.min(group + FINISHED_ROWS);
             // SAFETY: rows of the diagonal block, below the columns they are combined with.
             unsafe {
                 self.rows(simd, panel, panel..group, coefficients, group..end);
