@@ -11,7 +11,7 @@ use crate::modify::Guarded;
 use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::signed::Weights;
+use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.

@@ -100,7 +100,7 @@ pub use crate::modify::Safeguard;
 pub use crate::pending::Pending;
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
-pub use crate::sweep::signed::Weights;
+pub use crate::sweep::weights::Weights;
 pub use faer;
 
 /// The README's examples, as tests.

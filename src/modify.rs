@@ -16,7 +16,8 @@ use crate::input::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
-use crate::sweep::signed::{Outline, Weights};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 
 /// How a modification that may break down keeps its promise to leave the factor as it was.

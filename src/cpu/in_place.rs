@@ -10,7 +10,8 @@ use crate::input::{AsMatrix, Operand};
 use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::signed::{Outline, Weights};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{Mat, MatMut};
 

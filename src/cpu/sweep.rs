@@ -15,8 +15,10 @@ use crate::input::Operand;
 use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
-use crate::sweep::signed::{Outline, Signed, Weights};
+use crate::sweep::signed::Signed;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
 

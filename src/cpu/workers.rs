@@ -214,7 +214,7 @@ mod tests {
     use crate::cpu::tests::{in_place, staged};
     use crate::host::isa::Isa;
     use crate::host::layout::lower;
-    use crate::sweep::signed::Weights;
+    use crate::sweep::weights::Weights;
     use faer::Mat;
     use std::sync::mpsc::channel;
     use std::time::Duration;

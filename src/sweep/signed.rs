@@ -1,119 +1,19 @@
-//! V diag(w) Vᵀ as a sweep takes it: checked, scaled by √|w|, columns with a plus sign first.
+//! V diag(w) Vᵀ as a sweep takes it: looked at, scaled by √|w|, columns with a plus sign first.
 
+use super::outline::{Outline, Seen, outline};
+#[cfg(feature = "cuda")]
+use super::rank_blocks::RankBlocks;
+use super::weights::Weights;
+use crate::check::largest_entries;
 #[cfg(feature = "cuda")]
 use crate::check::largest_entry;
-use crate::check::{extent, largest_entries};
 use crate::error::Error;
 use crate::scalar::Scalar;
-#[cfg(feature = "cuda")]
-use crate::sweep::rank_blocks::RankBlocks;
 #[cfg(feature = "cuda")]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};
 #[cfg(feature = "cuda")]
 use rayon::prelude::*;
-
-/// Weights of the columns of V: w in A + V diag(w) Vᵀ.
-#[derive(Clone, Copy, Debug)]
-pub enum Weights<'a, T> {
-    /// All 1: an update.
-    Plus,
-    /// All −1: a downdate.
-    Minus,
-    /// One a column.
-    Each(&'a [T]),
-}
-
-impl<'a, T> From<&'a [T]> for Weights<'a, T> {
-    fn from(weights: &'a [T]) -> Self {
-        Self::Each(weights)
-    }
-}
-
-impl<'a, T, const N: usize> From<&'a [T; N]> for Weights<'a, T> {
-    fn from(weights: &'a [T; N]) -> Self {
-        Self::Each(weights)
-    }
-}
-
-impl<'a, T> From<&'a Vec<T>> for Weights<'a, T> {
-    fn from(weights: &'a Vec<T>) -> Self {
-        Self::Each(weights)
-    }
-}
-
-impl<T: Scalar> Weights<'_, T> {
-    /// Whether they go with V of that shape, and V with A of that order; and whether they are finite.
-    ///
-    /// # Errors
-    /// `Shape` or `NonFinite`, naming `v` or `weights`.
-    pub(crate) fn check(&self, order: usize, (rows, columns): (usize, usize)) -> Result<(), Error> {
-        extent("v", "rows", order, rows)?;
-        let Self::Each(w) = self else { return Ok(()) };
-        extent("weights", "entries", columns, w.len())?;
-        match w.iter().position(|w| !w.is_finite()) {
-            Some(row) => Err(Error::NonFinite { argument: "weights", row, column: 0 }),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) fn of(&self, column: usize) -> T {
-        match self {
-            Self::Plus => T::ONE,
-            Self::Minus => -T::ONE,
-            Self::Each(w) => w[column],
-        }
-    }
-}
-
-/// What V diag(w) Vᵀ with V (n × k) is to a factor, wherever V may be.
-#[derive(Clone, Copy, Debug)]
-pub struct Outline {
-    /// Columns with a positive weight.
-    pub plus: usize,
-    /// Columns with a negative weight.
-    pub minus: usize,
-    /// The first row of V that is not zero, n if there is none.
-    pub first_row: usize,
-    /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
-    pub row_norm: f64,
-}
-
-impl Outline {
-    /// The first column of L (n × n) to work on, or `None` where nothing changes.
-    ///
-    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
-    /// which is exact.
-    pub fn first_column<T>(&self, order: usize) -> Option<usize> {
-        let line = 64 / size_of::<T>();
-        (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
-    }
-
-    /// Columns of V that count: those whose weight is not zero.
-    pub fn rank(&self) -> usize {
-        self.plus + self.minus
-    }
-}
-
-/// What there is to know of a column of V.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<T> {
-    /// The magnitude of its largest entry.
-    pub largest: T,
-    /// The first row that is not finite.
-    pub not_finite: Option<usize>,
-}
-
-impl<T: Scalar> Seen<T> {
-    const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
-
-    fn new(looked: Result<T, usize>) -> Self {
-        match looked {
-            Ok(largest) => Self { largest, not_finite: None },
-            Err(row) => Self { largest: T::ZERO, not_finite: Some(row) },
-        }
-    }
-}
 
 /// The order of the columns of one V after the other, and what has been seen of them. Kept between calls, which then
 /// allocate nothing.
@@ -189,43 +89,6 @@ impl<T: Scalar> Signed<T> {
         let first_not_zero = |column: usize, end| (0..end).find(|&i| v[(i, column)] != T::ZERO);
         outline(v.nrows(), weights, self.seen.iter().copied(), first_not_zero)
     }
-}
-
-/// What V (`order` rows) is, by what has been seen of its columns; `first_not_zero` has a column's first row before the one
-/// given that is not zero.
-///
-/// # Errors
-/// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.
-pub(crate) fn outline<T: Scalar>(
-    order: usize,
-    weights: Weights<'_, T>,
-    seen: impl ExactSizeIterator<Item = Seen<T>>,
-    first_not_zero: impl Fn(usize, usize) -> Option<usize>,
-) -> Result<Outline, Error> {
-    let k = seen.len() as f64;
-    let mut outline = Outline { plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
-    for (column, Seen { largest, not_finite }) in seen.enumerate() {
-        if let Some(row) = not_finite {
-            return Err(Error::NonFinite { argument: "v", row, column });
-        }
-        let weight = weights.of(column);
-        let norm = weight.abs().to_f64().sqrt() * largest.to_f64();
-        let square = norm * norm * k;
-        if !(square <= T::LARGE_SQUARE.to_f64()) {
-            return Err(Error::Overflow { argument: "v" });
-        }
-        if weight == T::ZERO {
-            continue;
-        }
-        if weight > T::ZERO {
-            outline.plus += 1;
-            outline.row_norm = outline.row_norm.max(square.sqrt());
-        } else {
-            outline.minus += 1;
-        }
-        outline.first_row = first_not_zero(column, outline.first_row).unwrap_or(outline.first_row);
-    }
-    Ok(outline)
 }
 
 /// y ← scale x, for as many entries as x has.

@@ -11,6 +11,7 @@
 //! | `rank_one/` | both for V of one column |
 //! | `scratch` | a tile of L between the reflectors of both signs |
 //! | `job` | the memory of one sweep |
+//! | `reflection` | which micro-kernel takes which rows below |
 //! | `steps` | the diagonal step and the trailing step of a panel |
 
 pub mod apply;
@@ -20,6 +21,7 @@ pub mod job;
 pub mod low_rank;
 pub mod packed;
 pub mod rank_one;
+mod reflection;
 pub mod reflector;
 pub mod scratch;
 pub mod shape;

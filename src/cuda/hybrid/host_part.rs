@@ -9,10 +9,8 @@
 //! Neither changes a bit of the result.
 
 use super::blocking::Blocking;
-use super::form::{COLUMN_GROUP, Form};
-use super::reflectors::Group;
 use crate::cpu::kernels::entries::Entries;
-use crate::cpu::kernels::job::{Chain, Job};
+use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::packed::{Packed, Tiles};
 use crate::cpu::kernels::shape::{Shape, shape};
 use crate::cuda::memory::Pinned;
@@ -28,21 +26,21 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;
 
 /// Columns by which a rank block follows the one before it: a multiple of every micro-kernel's block.
-const STEP: usize = 8;
+pub(super) const STEP: usize = 8;
 
 /// Working memory of the CPU, kept between calls.
 pub(super) struct HostPart<T> {
-    blocking: Blocking,
-    panel_cols: usize,
+    pub(super) blocking: Blocking,
+    pub(super) panel_cols: usize,
     isa: Isa,
     shape: Shape,
-    each: Vec<Block<T>>,
+    pub(super) each: Vec<Block<T>>,
     /// The pivots of a panel before its diagonal step. (panel_cols)
     old: Vec<T>,
 }
 
 /// What there is of a rank block.
-struct Block<T> {
+pub(super) struct Block<T> {
     /// The rows of V that meet the diagonal block, and those that meet the next one, by the parity of the panel.
     v: [Packed<T>; 2],
     /// Where those are, for the threads that share the work.
@@ -50,11 +48,11 @@ struct Block<T> {
     reflectors: Buffer<T>,
     reflectors_at: *mut T,
     /// Columns of the panel that are done.
-    done: AtomicUsize,
+    pub(super) done: AtomicUsize,
     /// Columns that did not break down, counted from the panel's first; later rank blocks go no further.
-    sound: AtomicUsize,
+    pub(super) sound: AtomicUsize,
     /// The device's copy of the reflectors has been written, if there is to be one.
-    written: AtomicBool,
+    pub(super) written: AtomicBool,
 }
 
 // SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
@@ -173,7 +171,7 @@ impl<T: Scalar> HostPart<T> {
 
     /// What the steps work on for one rank block, in panels of `panel_cols` columns: L as `host` says, V as it meets
     /// the diagonal block of the panel at position `index`.
-    fn job(&self, at: usize, host: Entries<T>, index: usize, panel_cols: usize) -> Job<T> {
+    pub(super) fn job(&self, at: usize, host: Entries<T>, index: usize, panel_cols: usize) -> Job<T> {
         let Shape { block, lanes, .. } = self.shape;
         let width = self.width();
         let (plus, minus) = if self.blocking.blocks.is_minus(at) { (0, width) } else { (width, 0) };
@@ -248,46 +246,6 @@ impl<T: Scalar> HostPart<T> {
         self.blocks().iter().all(|block| block.sound.load(Ordering::Relaxed) == panel.cols)
     }
 
-    /// The diagonal step of one rank block, behind the one before it. `out` takes the reflectors as the device
-    /// does; a null pointer takes none.
-    ///
-    /// # Safety
-    /// `host` describes the host part, readable at `src`, writable at `dst`, and with `out` nobody else's.
-    /// Each rank block is done once after `begin`, and the ones before it have begun.
-    pub unsafe fn diagonal(&self, at: usize, panel: Panel, host: Entries<T>, out: Out<T>) {
-        let own = &self.each[at];
-        let job = self.job(at, host, panel.index, STEP);
-        let mut sound = panel.cols;
-        for (index, first) in panel.block().step_by(STEP).enumerate() {
-            let done = first - panel.first;
-            if let Some(before) = at.checked_sub(1).map(|before| &self.each[before]) {
-                wait_until(|| before.done.load(Ordering::Acquire) >= panel.cols.min(done + STEP));
-                // After a breakdown only an earlier one matters, which this one may find.
-                sound = sound.min(before.sound.load(Ordering::Relaxed));
-            }
-            let cols = STEP.min(sound.saturating_sub(done));
-            if cols > 0 {
-                let step = Panel { index, first, cols };
-                // SAFETY: the caller's promise. Earlier rank blocks have been applied to all rows of these
-                // columns, this one's earlier steps to these rows of V.
-                let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
-                if let Err(Breakdown { column }) = outcome {
-                    sound = column - panel.first;
-                } else if cols == STEP {
-                    // SAFETY: as above.
-                    unsafe { job.trailing(step, step.end()..panel.end()) };
-                }
-            }
-            own.sound.store(sound, Ordering::Relaxed);
-            own.done.store(panel.cols.min(done + STEP), Ordering::Release);
-        }
-        if sound == panel.cols && !out.0.is_null() {
-            // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this rank block's.
-            unsafe { self.reflectors(at, panel, out) };
-        }
-        own.written.store(true, Ordering::Release);
-    }
-
     /// Work items of the next diagonal rows: whole tiles of V, from where the first one begins.
     pub fn chunks(&self, next: &Range<usize>) -> usize {
         next.len().div_ceil(self.shape.tile)
@@ -323,32 +281,6 @@ impl<T: Scalar> HostPart<T> {
             let job = self.job(at, host, panel.index + 1, self.panel_cols);
             // SAFETY: forwarded to the caller; the chunks are apart, and each is gone through rank block by rank block.
             unsafe { job.trailing(whole, self.chunk(rows, c)) };
-        }
-    }
-
-    /// Writes the reflectors of a rank block of `panel`, a full one, as the device takes them.
-    ///
-    /// # Safety
-    /// As `diagonal`, for the part of `out` that is the rank block's; they have been made.
-    unsafe fn reflectors(&self, at: usize, panel: Panel, out: Out<T>) {
-        let nowhere =
-            Entries::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
-        let job = self.job(at, nowhere, panel.index, self.panel_cols);
-        let elements = self.blocking.elements();
-        let scalars = self.blocking.form.group_scalars::<T>(elements);
-        let groups = self.panel_cols / COLUMN_GROUP;
-        for group in 0..panel.cols / COLUMN_GROUP {
-            // SAFETY: this part of `out` is this rank block's, and as long as the group is.
-            unsafe {
-                let out =
-                    core::slice::from_raw_parts_mut(out.0.add((at * groups + group) * scalars), scalars);
-                let source =
-                    Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * COLUMN_GROUP };
-                match self.blocking.form {
-                    Form::Columns { lanes } => source.by_column(out, lanes, elements),
-                    Form::Tensor => source.for_tensor_cores(out),
-                }
-            }
         }
     }
 }

@@ -10,6 +10,7 @@
 //! | `panels` | how L lies in host memory |
 //! | `reflectors` | the orders in which the device takes the block reflectors that the CPU has made |
 //! | `host_part` | what the CPU does of a panel |
+//! | `host_diagonal` | the diagonal step of it |
 //! | `pipe` | what is on the device: slots, V, streams, events |
 //! | `waits` | the waits of the pipeline, by name |
 //! | `enqueue` | what is enqueued for a panel |
@@ -20,6 +21,7 @@ pub(super) mod blocking;
 mod enqueue;
 mod factor;
 pub(super) mod form;
+mod host_diagonal;
 mod host_part;
 pub(super) mod kernels;
 mod panels;

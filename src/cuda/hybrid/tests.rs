@@ -23,7 +23,7 @@ mod on_the_fake_driver {
     use crate::engine::{EngineCore, Factor as _};
     use crate::input::Operand;
     use crate::modify::Guarded;
-    use crate::sweep::signed::Weights;
+    use crate::sweep::weights::Weights;
     use faer::Mat;
 
     const ORDER: usize = 83;

@@ -19,9 +19,11 @@ use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::modify::Target;
 use crate::scalar::Scalar;
+use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
-use crate::sweep::signed::{Outline, Signed, Weights};
+use crate::sweep::signed::Signed;
+use crate::sweep::weights::Weights;
 
 /// Sweeps of a launch, at most.
 const SWEEPS_OF_LAUNCH: usize = 16;

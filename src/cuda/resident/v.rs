@@ -9,8 +9,10 @@ use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::sweep::outline::{Outline, Seen, outline};
 use crate::sweep::rank_blocks::RankBlocks;
-use crate::sweep::signed::{Outline, Seen, Signed, Weights, outline};
+use crate::sweep::signed::Signed;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
 

@@ -95,6 +95,7 @@ pub fn backward_error_of_rows<T: Real>(
 }
 
 /// max over these rows i and all j of |(L Lᵀ − A)_ij| / (u · √(a_ii a_jj)).
+#[cfg(feature = "cuda")]
 pub fn factor_error_of_rows<T: Real>(
     l: MatRef<'_, T>,
     a: MatRef<'_, T>,
@@ -185,6 +186,7 @@ impl Observed {
 
     /// Some rows of a large one.
     #[track_caller]
+    #[cfg(feature = "cuda")]
     pub fn check_some_rows<T: Real>(&mut self, new: MatRef<'_, T>, problem: &Problem<T>, what: impl Debug) {
         let Problem { l, v, weights } = problem;
         let rows = some_rows(l.nrows());
@@ -240,6 +242,7 @@ pub fn assert_solved<T: Real>(a: &Mat<T>, x: &Mat<T>, b: &Mat<T>) {
 
 /// A logarithm of two roundings for each pivot, and a sum of n of them.
 #[track_caller]
+#[cfg(feature = "cuda")]
 pub fn assert_log_det<T: Real>(log_det: T, l: &Mat<T>) {
     let logs = || (0..l.nrows()).map(|j| 2.0 * l[(j, j)].f64().ln());
     let (exact, magnitude) = (sum(logs()), logs().map(f64::abs).sum::<f64>());

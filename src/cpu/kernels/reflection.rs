@@ -1,0 +1,268 @@
+//! The micro reflectors of a panel over rows below them: which micro-kernel takes which rows.
+
+use super::apply::{Full, Masked, apply};
+use super::job::Job;
+use super::low_rank::{Column, Store, apply as apply_columns};
+use super::scratch::Scratch;
+use super::shape::{LOW_RANK_PANEL_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
+use crate::scalar::Scalar;
+use crate::sweep::plan::Panel;
+use core::ops::Range;
+use pulp::Simd;
+
+/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache.
+/// Neighbouring tiles are independent, so that their latencies overlap.
+const GROUP_BYTES: usize = 16 << 10;
+
+/// The micro reflectors `blocks` of a panel, to be applied to rows below them.
+pub(super) struct Reflection<'a, T, S> {
+    pub simd: S,
+    pub job: &'a Job<T>,
+    pub panel: Panel,
+    pub blocks: Range<usize>,
+}
+
+impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
+    /// Applies them to `rows`.
+    ///
+    /// # Safety
+    /// As [`Job::trailing`], for these reflectors.
+    #[inline(always)]
+    pub unsafe fn on(&self, rows: Range<usize>) {
+        let (plus, minus) = (self.job.plus, self.job.minus);
+        // Columns of one sign all come first, whichever it is.
+        let first = if plus > 0 { plus } else { minus };
+        // SAFETY: forwarded to the caller; the constants are the job's own.
+        unsafe {
+            match (plus + minus, first, wide::<S>()) {
+                (2, 2, true) => self.in_registers::<{ row_registers(2) }, 2, 2>(rows),
+                (2, 1, true) => self.in_registers::<{ row_registers(2) }, 2, 1>(rows),
+                (3, 3, true) => self.in_registers::<{ row_registers(3) }, 3, 3>(rows),
+                (3, 2, true) => self.in_registers::<{ row_registers(3) }, 3, 2>(rows),
+                (3, 1, true) => self.in_registers::<{ row_registers(3) }, 3, 1>(rows),
+                (4, 4, true) => self.in_registers::<{ row_registers(4) }, 4, 4>(rows),
+                (4, 3, true) => self.in_registers::<{ row_registers(4) }, 4, 3>(rows),
+                (4, 2, true) => self.in_registers::<{ row_registers(4) }, 4, 2>(rows),
+                (4, 1, true) => self.in_registers::<{ row_registers(4) }, 4, 1>(rows),
+                _ => self.blocked(rows),
+            }
+        }
+    }
+
+    /// V in registers.
+    ///
+    /// # Safety
+    /// As `on`; V has K columns, the first P of one sign, and tiles of RV registers.
+    #[inline(always)]
+    unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
+        let few = LOW_RANK_PANEL_COLS / self.job.block;
+        for first in self.blocks.clone().step_by(few) {
+            let blocks = first..self.blocks.end.min(first + few);
+            // SAFETY: forwarded to the caller.
+            unsafe { Self { blocks, ..*self }.few_blocks::<RV, K, P>(rows.clone()) };
+        }
+    }
+
+    /// The same for reflectors that fit [`LOW_RANK_PANEL_COLS`] columns.
+    ///
+    /// # Safety
+    /// As `in_registers`.
+    #[inline(always)]
+    unsafe fn few_blocks<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
+        let Self { simd, job, panel, .. } = *self;
+        let first = panel.first + self.blocks.start * job.block;
+        let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
+        let mut columns = [Column::<T, K, P>::IDENTITY; LOW_RANK_PANEL_COLS];
+        for signed in job.signed().into_iter().filter(|signed| signed.rank > 0) {
+            for (j, column) in columns[..cols].iter_mut().enumerate() {
+                let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);
+                // SAFETY: the reflectors are made.
+                unsafe { column.take(reflector, signed.first, j % job.block) };
+            }
+        }
+        let columns = &columns[..cols];
+        let (whole, ragged) = self.split(rows);
+        let store = match (job.l.dst.is_null(), job.stream) {
+            (true, _) => Store::Skip,
+            (false, false) => Store::Memory,
+            (false, true) => Store::Stream,
+        };
+        // SAFETY: forwarded to the caller, for all rows of whole tiles; masks keep to rows `inside`.
+        unsafe {
+            match store {
+                Store::Skip => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Skip),
+                Store::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Memory),
+                Store::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Stream),
+            }
+            let store = if store == Store::Stream { Store::Memory } else { store };
+            for (tile, inside) in ragged {
+                for (row, rows) in self.registers(inside) {
+                    let (mask, at) =
+                        (Masked([T::mask(simd, rows.start, rows.end)]), job.tile(tile, row, first));
+                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, store);
+                }
+            }
+        }
+    }
+
+    /// `columns`, of which the first is column `first` of L, applied to whole tiles. `store` should be a
+    /// constant.
+    ///
+    /// # Safety
+    /// As `few_blocks`, for all rows of `tiles`.
+    #[inline(always)]
+    unsafe fn over_tiles<const RV: usize, const K: usize, const P: usize>(
+        &self,
+        columns: &[Column<T, K, P>],
+        tiles: Range<usize>,
+        first: usize,
+        store: Store,
+    ) {
+        for tile in tiles {
+            // SAFETY: forwarded to the caller.
+            unsafe {
+                let mut at = self.job.tile(tile, 0, first);
+                at.ahead = if self.job.large { TILES_AHEAD * self.job.v.tile } else { 0 };
+                apply_columns::<T, S, _, RV, K, P>(self.simd, Full, columns, at, store);
+            }
+        }
+    }
+
+    /// One micro reflector after another, each on a group of tiles of V that stays in the first-level cache.
+    ///
+    /// # Safety
+    /// As `on`.
+    #[inline(always)]
+    unsafe fn blocked(&self, rows: Range<usize>) {
+        let Self { job, panel, .. } = *self;
+        let (mut whole, ragged) = self.split(rows);
+        // A ragged block of columns would need its width in every whole tile: there are few rows below it.
+        let full_blocks = panel.cols.is_multiple_of(job.block);
+        if !full_blocks {
+            for tile in whole.clone() {
+                // SAFETY: forwarded to the caller, for all rows of the tile.
+                unsafe { self.by_register(tile, 0..job.v.tile) };
+            }
+            whole = 0..0;
+        }
+        for (tile, inside) in ragged {
+            // SAFETY: forwarded to the caller.
+            unsafe { self.by_register(tile, inside) };
+        }
+        // SAFETY: as above.
+        unsafe { self.by_group(whole) };
+    }
+
+    /// Whole tiles.
+    ///
+    /// # Safety
+    /// As `on`, for all rows of `tiles`.
+    #[inline(always)]
+    unsafe fn by_group(&self, tiles: Range<usize>) {
+        let Self { simd, job, panel, .. } = *self;
+        let group = (GROUP_BYTES / (job.v.tile * (job.plus + job.minus) * size_of::<T>())).max(1);
+        let mut scratch = Scratch::new();
+        for first in tiles.clone().step_by(group) {
+            for s in self.blocks.clone() {
+                for tile in first..tiles.end.min(first + group) {
+                    // SAFETY: forwarded to the caller.
+                    unsafe {
+                        let mut at = job.tile(tile, 0, panel.first + s * job.block);
+                        at.stream = job.stream;
+                        at.ahead = if job.large { group * job.v.tile } else { 0 };
+                        for (signed, at) in scratch.ways(job.signed(), at) {
+                            let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
+                            if wide::<S>() {
+                                let cols = WIDE.1;
+                                apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
+                                    simd, Full, cols, rank, at, reflector,
+                                );
+                            } else if rank == 4 {
+                                let cols = NARROW.1;
+                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                                    simd, Full, cols, 4, at, reflector,
+                                );
+                            } else {
+                                let cols = NARROW.1;
+                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                                    simd, Full, cols, rank, at, reflector,
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rows `inside` of a tile, a register at a time, or two where the instruction set has the registers.
+    ///
+    /// # Safety
+    /// As `on`, for these rows.
+    #[inline(always)]
+    unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
+        let Self { simd, job, panel, .. } = *self;
+        let lanes = T::lanes::<S>();
+        let mut scratch = Scratch::new();
+        for s in self.blocks.clone() {
+            let column = panel.first + s * job.block;
+            let cols = job.block.min(panel.end() - column);
+            let mut row = inside.start / lanes * lanes;
+            while row < inside.end {
+                let rows = inside.start.saturating_sub(row)..(inside.end - row).min(lanes);
+                let whole = rows.len() == lanes;
+                let two = wide::<S>() && whole && row + 2 * lanes <= inside.end;
+                let mask = Masked([T::mask(simd, rows.start, rows.end)]);
+                // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
+                unsafe {
+                    for (signed, at) in scratch.ways(job.signed(), job.tile(tile, row, column)) {
+                        let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
+                        match (whole, wide::<S>()) {
+                            _ if two => {
+                                apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (true, true) => {
+                                apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (true, false) => {
+                                apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, rank, at, reflector)
+                            }
+                            (false, true) => {
+                                apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, rank, at, reflector)
+                            }
+                            (false, false) => {
+                                apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, rank, at, reflector)
+                            }
+                        }
+                    }
+                }
+                row += if two { 2 * lanes } else { lanes };
+            }
+        }
+    }
+
+    /// The whole tiles in `rows`, and what is left of the first and of the last.
+    #[inline(always)]
+    fn split(&self, rows: Range<usize>) -> (Range<usize>, impl Iterator<Item = (usize, Range<usize>)>) {
+        let v = self.job.v;
+        let (first, above) = v.locate(rows.start);
+        let (last, below) = v.locate(rows.end);
+        let ragged = match first == last {
+            true => [(first, above..below), (first, 0..0)],
+            false => [(first, if above > 0 { above..v.tile } else { 0..0 }), (last, 0..below)],
+        };
+        let whole = first + usize::from(above > 0)..last;
+        (whole, ragged.into_iter().filter(|(_, inside)| !inside.is_empty()))
+    }
+
+    /// The registers that rows `inside` of a tile reach into: the first row of each, and its lanes among
+    /// these rows.
+    #[inline(always)]
+    fn registers(&self, inside: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let lanes = T::lanes::<S>();
+        (inside.start / lanes..inside.end.div_ceil(lanes)).map(move |i| {
+            let first = i * lanes;
+            (first, inside.start.saturating_sub(first)..(inside.end - first).min(lanes))
+        })
+    }
+}

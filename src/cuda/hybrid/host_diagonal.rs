@@ -1,0 +1,80 @@
+//! The diagonal step of a panel by the CPU, one rank block after the other, and the reflectors that come of it.
+
+use super::form::{COLUMN_GROUP, Form};
+use super::host_part::{HostPart, Out, STEP};
+use super::reflectors::Group;
+use crate::cpu::kernels::entries::Entries;
+use crate::cpu::kernels::job::Chain;
+use crate::host::pool::wait_until;
+use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
+use crate::sweep::plan::Panel;
+use core::sync::atomic::Ordering;
+
+impl<T: Scalar> HostPart<T> {
+    /// The diagonal step of one rank block, behind the one before it. `out` takes the reflectors as the device
+    /// does; a null pointer takes none.
+    ///
+    /// # Safety
+    /// `host` describes the host part, readable at `src`, writable at `dst`, and with `out` nobody else's.
+    /// Each rank block is done once after `begin`, and the ones before it have begun.
+    pub unsafe fn diagonal(&self, at: usize, panel: Panel, host: Entries<T>, out: Out<T>) {
+        let own = &self.each[at];
+        let job = self.job(at, host, panel.index, STEP);
+        let mut sound = panel.cols;
+        for (index, first) in panel.block().step_by(STEP).enumerate() {
+            let done = first - panel.first;
+            if let Some(before) = at.checked_sub(1).map(|before| &self.each[before]) {
+                wait_until(|| before.done.load(Ordering::Acquire) >= panel.cols.min(done + STEP));
+                // After a breakdown only an earlier one matters, which this one may find.
+                sound = sound.min(before.sound.load(Ordering::Relaxed));
+            }
+            let cols = STEP.min(sound.saturating_sub(done));
+            if cols > 0 {
+                let step = Panel { index, first, cols };
+                // SAFETY: the caller's promise. Earlier rank blocks have been applied to all rows of these
+                // columns, this one's earlier steps to these rows of V.
+                let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
+                if let Err(Breakdown { column }) = outcome {
+                    sound = column - panel.first;
+                } else if cols == STEP {
+                    // SAFETY: as above.
+                    unsafe { job.trailing(step, step.end()..panel.end()) };
+                }
+            }
+            own.sound.store(sound, Ordering::Relaxed);
+            own.done.store(panel.cols.min(done + STEP), Ordering::Release);
+        }
+        if sound == panel.cols && !out.0.is_null() {
+            // SAFETY: the reflectors are made; `out` is the caller's, and this part of it this rank block's.
+            unsafe { self.reflectors(at, panel, out) };
+        }
+        own.written.store(true, Ordering::Release);
+    }
+
+    /// Writes the reflectors of a rank block of `panel`, a full one, as the device takes them.
+    ///
+    /// # Safety
+    /// As `diagonal`, for the part of `out` that is the rank block's; they have been made.
+    unsafe fn reflectors(&self, at: usize, panel: Panel, out: Out<T>) {
+        let nowhere =
+            Entries::<T> { src: core::ptr::null(), src_stride: 0, dst: core::ptr::null_mut(), dst_stride: 0 };
+        let job = self.job(at, nowhere, panel.index, self.panel_cols);
+        let elements = self.blocking.elements();
+        let scalars = self.blocking.form.group_scalars::<T>(elements);
+        let groups = self.panel_cols / COLUMN_GROUP;
+        for group in 0..panel.cols / COLUMN_GROUP {
+            // SAFETY: this part of `out` is this rank block's, and as long as the group is.
+            unsafe {
+                let out =
+                    core::slice::from_raw_parts_mut(out.0.add((at * groups + group) * scalars), scalars);
+                let source =
+                    Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * COLUMN_GROUP };
+                match self.blocking.form {
+                    Form::Columns { lanes } => source.by_column(out, lanes, elements),
+                    Form::Tensor => source.for_tensor_cores(out),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What V diag(w) Vᵀ is to a factor, and what is seen of its columns.
+
+use super::weights::Weights;
+use crate::error::Error;
+use crate::scalar::Scalar;
+
+/// What V diag(w) Vᵀ with V (n × k) is to a factor, wherever V may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Outline {
+    /// Columns with a positive weight.
+    pub plus: usize,
+    /// Columns with a negative weight.
+    pub minus: usize,
+    /// The first row of V that is not zero, n if there is none.
+    pub first_row: usize,
+    /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
+    pub row_norm: f64,
+}
+
+impl Outline {
+    /// The first column of L (n × n) to work on, or `None` where nothing changes.
+    ///
+    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
+    /// which is exact.
+    pub fn first_column<T>(&self, order: usize) -> Option<usize> {
+        let line = 64 / size_of::<T>();
+        (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
+    }
+
+    /// Columns of V that count: those whose weight is not zero.
+    pub fn rank(&self) -> usize {
+        self.plus + self.minus
+    }
+}
+
+/// What there is to know of a column of V.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<T> {
+    /// The magnitude of its largest entry.
+    pub largest: T,
+    /// The first row that is not finite.
+    pub not_finite: Option<usize>,
+}
+
+impl<T: Scalar> Seen<T> {
+    pub const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
+
+    pub fn new(looked: Result<T, usize>) -> Self {
+        match looked {
+            Ok(largest) => Self { largest, not_finite: None },
+            Err(row) => Self { largest: T::ZERO, not_finite: Some(row) },
+        }
+    }
+}
+
+/// What V (`order` rows) is, by what has been seen of its columns; `first_not_zero` has a column's first row before the one
+/// given that is not zero.
+///
+/// # Errors
+/// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.
+pub(crate) fn outline<T: Scalar>(
+    order: usize,
+    weights: Weights<'_, T>,
+    seen: impl ExactSizeIterator<Item = Seen<T>>,
+    first_not_zero: impl Fn(usize, usize) -> Option<usize>,
+) -> Result<Outline, Error> {
+    let k = seen.len() as f64;
+    let mut outline = Outline { plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+    for (column, Seen { largest, not_finite }) in seen.enumerate() {
+        if let Some(row) = not_finite {
+            return Err(Error::NonFinite { argument: "v", row, column });
+        }
+        let weight = weights.of(column);
+        let norm = weight.abs().to_f64().sqrt() * largest.to_f64();
+        let square = norm * norm * k;
+        if !(square <= T::LARGE_SQUARE.to_f64()) {
+            return Err(Error::Overflow { argument: "v" });
+        }
+        if weight == T::ZERO {
+            continue;
+        }
+        if weight > T::ZERO {
+            outline.plus += 1;
+            outline.row_norm = outline.row_norm.max(square.sqrt());
+        } else {
+            outline.minus += 1;
+        }
+        outline.first_row = first_not_zero(column, outline.first_row).unwrap_or(outline.first_row);
+    }
+    Ok(outline)
+}
