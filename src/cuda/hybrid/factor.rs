@@ -94,7 +94,7 @@ impl<T: Scalar> HybridFactor<T> {
         Ok(())
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "fake-cuda"))]
     pub(super) fn drain(&self) {
         if let Some((pipe, _)) = &self.pipe {
             let _ = pipe.drain();

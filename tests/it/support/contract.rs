@@ -9,7 +9,9 @@
 //! The 12 is what a single column may cost: a pivot, its root and two reciprocals, a product and a difference are as many
 //! roundings, whatever n and k are. LINPACK and refactorization exceed n + k at the smallest orders as well.
 
-use super::compensated::{product_of_rows, sum, sum_of_products, two_product};
+#[cfg(feature = "cuda")]
+use super::compensated::sum;
+use super::compensated::{product_of_rows, sum_of_products, two_product};
 use super::problem::Problem;
 use super::real::Real;
 use cholupdate::faer::{Mat, MatRef};
