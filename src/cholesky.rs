@@ -115,8 +115,24 @@ impl<T: Scalar> Cholesky<T> {
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], on `engine`, which may factor A by other means than faer.
     ///
+    /// # Shapes
+    /// A (n × n); only its lower triangle is read.
+    ///
     /// # Errors
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
+    ///
+    /// # Cost
+    /// n³/3 flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Cpu, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new_in(&mat![[4.0, 2.0], [2.0, 5.0]], Cpu::sequential())?;
+    /// assert_eq!(factor.l(), mat![[2.0, 0.0], [1.0, 2.0]]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let a = a.as_matrix().on_host()?;
         let largest = factorize::check(a.as_ref())?;
@@ -126,8 +142,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// As [`Cholesky::from_factor`], on `engine`.
     ///
+    /// # Shapes
+    /// L (n × n); only its lower triangle is read.
+    ///
     /// # Errors
     /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
+    ///
+    /// # Cost
+    /// Two copies of L.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let l = l.as_matrix().on_host()?;
         let l = l.as_ref();
@@ -166,6 +188,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Errors
     /// As [`to_engine`](Self::to_engine), which keeps the factor where an error would lose it.
+    ///
+    /// # Cost
+    /// Two copies of L.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Cpu, Error, Safeguard, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut frugal = factor.into_engine(Cpu::default().with_safeguard(Safeguard::DryRun))?;
+    /// frugal.downdate(&[1.0, 1.0])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_engine<F: Engine<T>>(self, engine: F) -> Result<Cholesky<T, F>, Error> {
         self.to_engine(engine)
     }
@@ -277,13 +313,28 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     /// As [`modify`](Self::modify), without waiting for the engine: V has been checked and taken over when this returns,
-    /// and the rest may go on. Engines on the GPU alone have anything go on; the others do the work in the call.
+    /// and the rest may go on. `cuda::Resident` alone has anything go on; the others do the work in the call.
+    ///
+    /// # Shapes
+    /// V (n × k), w (k), as [`modify`](Self::modify) takes them.
     ///
     /// # Errors
     /// As [`modify`](Self::modify); what is found out later comes with [`Pending::wait`].
     ///
     /// # Cost
     /// As [`modify`](Self::modify).
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, Weights, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let pending = factor.submit(&[1.0, 1.0], Weights::Minus)?;
+    /// let report = pending.wait()?; // what `downdate` would have returned
+    /// assert!(report.min_pivot_ratio < 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn submit<'w>(
         &mut self,
         v: &(impl AsMatrix<T> + ?Sized),
@@ -296,6 +347,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a dry run that stores
     /// nothing: the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory
     /// alone.)
+    ///
+    /// # Shapes
+    /// V (n × k), any layout; a slice, array or vector for k = 1.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`; `Device` or `Poisoned` on an engine with a device, of which the resident one
@@ -356,10 +410,22 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. But where the driver fails
-    /// with B in device memory, some of more than 4096 right-hand sides may be solved.
+    /// with B in device memory, B may be anything.
     ///
     /// # Cost
     /// 2 m n² flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut b = [8.0_f64, 12.0];
+    /// factor.solve_in_place(&mut b)?;
+    /// assert!((b[0] - 1.0).abs() < 1e-14 && (b[1] - 2.0).abs() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
         let factor = self.guarded.healthy()?;
         let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();

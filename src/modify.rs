@@ -72,6 +72,9 @@ impl From<Breakdown> for Stop {
 /// L where it lives, and a sweep over it: all that a modification takes. Nobody but
 /// [`Guarded`] calls `stage`, `sweep`, `wait` and `commit`, in this order.
 pub trait Modifiable<T: Scalar> {
+    /// Whether [`sweep`](Self::sweep) may return before the work is done.
+    const ASYNCHRONOUS: bool = false;
+
     /// Rows of A.
     fn order(&self) -> usize;
 
@@ -210,8 +213,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.unpoison_unless(target, &started);
         started.map_err(error)?;
         self.flight = Some(Flight::Sweep { target, start, row_norm });
-        if target == Target::InPlace {
-            // Whoever forgets it must not find half a factor.
+        if target == Target::InPlace || !F::ASYNCHRONOUS {
+            // Whoever forgets it must not find half a factor, nor miss what is done already.
             let outcome = self.wait();
             self.flight = Some(Flight::Landed(outcome));
         }

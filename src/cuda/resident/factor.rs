@@ -119,6 +119,8 @@ fn lost(error: Error, written: bool) -> Stop {
 }
 
 impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
+    const ASYNCHRONOUS: bool = true;
+
     fn order(&self) -> usize {
         self.l.order()
     }
