@@ -70,8 +70,8 @@ impl Module {
         let text = std::ffi::CString::new(name).map_err(|_| other(attempt()))?;
         self.context.bind_to_thread().map_err(failed(attempt()))?;
         // SAFETY: the module is loaded for as long as `self`.
-        let (address, bytes) =
-            unsafe { result::module::get_global(self.handle, text) }.map_err(failed(attempt()))?;
+        let found = unsafe { result::module::get_global(self.handle, text) };
+        let (address, bytes) = found.map_err(failed(attempt()))?;
         let mut values = vec![V::default(); bytes / size_of::<V>()];
         // SAFETY: the global has as many bytes and any bits are values; the copy is done when the call returns.
         unsafe { result::memcpy_dtoh_sync(&mut values, address) }.map_err(failed(attempt()))?;
