@@ -8,51 +8,69 @@ use super::shape::{LOW_RANK_PANEL_COLS, NARROW, TILES_AHEAD, WIDE, row_registers
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 /// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache.
 /// Neighbouring tiles are independent, so that their latencies overlap.
 const GROUP_BYTES: usize = 16 << 10;
 
-/// The micro reflectors `blocks` of a panel, to be applied to rows below them.
-pub(super) struct Reflection<'a, T, S> {
-    pub simd: S,
-    pub job: &'a Job<T>,
-    pub panel: Panel,
-    pub blocks: Range<usize>,
+/// The micro reflectors `blocks` of a panel, applied to `rows` below them.
+pub(super) struct Reflection<'a, T> {
+    job: &'a Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+    rows: Range<usize>,
 }
 
-impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
-    /// Applies them to `rows`.
-    ///
+impl<'a, T: Scalar> Reflection<'a, T> {
     /// # Safety
-    /// As [`Job::trailing`], for these reflectors.
+    /// As [`Job::trailing`], for these reflectors: it holds when this is run.
+    pub unsafe fn new(job: &'a Job<T>, panel: Panel, blocks: Range<usize>, rows: Range<usize>) -> Self {
+        Self { job, panel, blocks, rows }
+    }
+}
+
+impl<T: Scalar> WithSimd for Reflection<'_, T> {
+    type Output = ();
+
     #[inline(always)]
-    pub unsafe fn on(&self, rows: Range<usize>) {
-        let (plus, minus) = (self.job.plus, self.job.minus);
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { job, panel, blocks, rows } = self;
+        let (plus, minus) = (job.plus, job.minus);
         // Columns of one sign all come first, whichever it is.
         let first = if plus > 0 { plus } else { minus };
-        // SAFETY: forwarded to the caller; the constants are the job's own.
+        let vectorized = Vectorized { simd, job, panel, blocks };
+        // SAFETY: `new` demands exactly this; the constants are the job's own.
         unsafe {
             match (plus + minus, first, wide::<S>()) {
-                (2, 2, true) => self.in_registers::<{ row_registers(2) }, 2, 2>(rows),
-                (2, 1, true) => self.in_registers::<{ row_registers(2) }, 2, 1>(rows),
-                (3, 3, true) => self.in_registers::<{ row_registers(3) }, 3, 3>(rows),
-                (3, 2, true) => self.in_registers::<{ row_registers(3) }, 3, 2>(rows),
-                (3, 1, true) => self.in_registers::<{ row_registers(3) }, 3, 1>(rows),
-                (4, 4, true) => self.in_registers::<{ row_registers(4) }, 4, 4>(rows),
-                (4, 3, true) => self.in_registers::<{ row_registers(4) }, 4, 3>(rows),
-                (4, 2, true) => self.in_registers::<{ row_registers(4) }, 4, 2>(rows),
-                (4, 1, true) => self.in_registers::<{ row_registers(4) }, 4, 1>(rows),
-                _ => self.blocked(rows),
+                (2, 2, true) => vectorized.in_registers::<{ row_registers(2) }, 2, 2>(rows),
+                (2, 1, true) => vectorized.in_registers::<{ row_registers(2) }, 2, 1>(rows),
+                (3, 3, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 3>(rows),
+                (3, 2, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 2>(rows),
+                (3, 1, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 1>(rows),
+                (4, 4, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 4>(rows),
+                (4, 3, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 3>(rows),
+                (4, 2, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 2>(rows),
+                (4, 1, true) => vectorized.in_registers::<{ row_registers(4) }, 4, 1>(rows),
+                _ => vectorized.blocked(rows),
             }
         }
     }
+}
 
+/// The micro reflectors under one instruction set.
+struct Vectorized<'a, T, S> {
+    simd: S,
+    job: &'a Job<T>,
+    panel: Panel,
+    blocks: Range<usize>,
+}
+
+impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     /// V in registers.
     ///
     /// # Safety
-    /// As `on`; V has K columns, the first P of one sign, and tiles of RV registers.
+    /// As [`Reflection::new`]; V has K columns, the first P of one sign, and tiles of RV registers.
     #[inline(always)]
     unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let few = LOW_RANK_PANEL_COLS / self.job.block;
@@ -131,7 +149,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// One micro reflector after another, each on a group of tiles of V that stays in the first-level cache.
     ///
     /// # Safety
-    /// As `on`.
+    /// As [`Reflection::new`].
     #[inline(always)]
     unsafe fn blocked(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
@@ -156,7 +174,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// Whole tiles.
     ///
     /// # Safety
-    /// As `on`, for all rows of `tiles`.
+    /// As [`Reflection::new`], for all rows of `tiles`.
     #[inline(always)]
     unsafe fn by_group(&self, tiles: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
@@ -198,7 +216,7 @@ impl<T: Scalar, S: Simd> Reflection<'_, T, S> {
     /// Rows `inside` of a tile, a register at a time, or two where the instruction set has the registers.
     ///
     /// # Safety
-    /// As `on`, for these rows.
+    /// As [`Reflection::new`], for these rows.
     #[inline(always)]
     unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;

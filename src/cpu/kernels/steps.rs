@@ -23,7 +23,16 @@ impl<T: Scalar> Job<T> {
     /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
     /// the panel's set of reflectors.
     pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), Breakdown> {
-        self.isa.run(Diagonal { job: self, panel, chain }).map_err(|column| Breakdown { column })
+        let made = match self.rank_one(panel) {
+            // SAFETY: forwarded to the caller. The block is small, and what is streamed would have to be fenced.
+            Some((rank_one, coefficients)) => unsafe {
+                let rank_one = RankOne { stream: false, ..rank_one };
+                let Chain { t, health } = chain;
+                self.isa.run(rank_one.diagonal(panel.block(), &mut *coefficients, t, health))
+            },
+            None => self.isa.run(Diagonal { job: self, panel, chain }),
+        };
+        made.map_err(|column| Breakdown { column })
     }
 
     /// The trailing step on `rows`.
@@ -32,20 +41,32 @@ impl<T: Scalar> Job<T> {
     /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
     /// uses those rows.
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        if !rows.is_empty() {
-            self.isa.run(Trailing { job: self, panel, rows });
-            if self.stream {
-                fence();
+        if rows.is_empty() {
+            return;
+        }
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            match self.rank_one(panel) {
+                Some((rank_one, coefficients)) => {
+                    self.isa.run(rank_one.trailing(panel.block(), &*coefficients, rows));
+                }
+                None => {
+                    let blocks = 0..panel.cols.div_ceil(self.block);
+                    self.isa.run(Reflection::new(self, panel, blocks, rows));
+                }
             }
+        }
+        if self.stream {
+            fence();
         }
     }
 }
 
-/// The diagonal step: [`Job::diagonal`].
+/// The diagonal step for V with more than one column: [`Job::diagonal`].
 struct Diagonal<'a, T> {
-    pub job: &'a Job<T>,
-    pub panel: Panel,
-    pub chain: &'a mut Chain<T>,
+    job: &'a Job<T>,
+    panel: Panel,
+    chain: &'a mut Chain<T>,
 }
 
 impl<T: Scalar> WithSimd for Diagonal<'_, T> {
@@ -54,14 +75,6 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let Self { job, panel, chain } = self;
-        if let Some((rank_one, coefficients)) = job.rank_one(panel) {
-            // The block is small, and what is streamed would have to be fenced.
-            let rank_one = RankOne { stream: false, ..rank_one };
-            // SAFETY: `Job::diagonal` demands exactly this.
-            return unsafe {
-                rank_one.diagonal(simd, panel.block(), &mut *coefficients, &mut chain.t, &mut chain.health)
-            };
-        }
         let mut scratch = Scratch::new();
         for (s, first) in panel.block().step_by(job.block).enumerate() {
             let cols = job.block.min(panel.end() - first);
@@ -84,33 +97,10 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
                 }
                 let below = first + cols..panel.end();
                 if !below.is_empty() {
-                    Reflection { simd, job, panel, blocks: s..s + 1 }.on(below);
+                    simd.vectorize(Reflection::new(job, panel, s..s + 1, below));
                 }
             }
         }
         Ok(())
-    }
-}
-
-/// The trailing step: [`Job::trailing`].
-struct Trailing<'a, T> {
-    pub job: &'a Job<T>,
-    pub panel: Panel,
-    pub rows: Range<usize>,
-}
-
-impl<T: Scalar> WithSimd for Trailing<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        if let Some((rank_one, coefficients)) = self.job.rank_one(self.panel) {
-            // SAFETY: `Job::trailing` demands exactly this.
-            unsafe { rank_one.rows(simd, self.panel.first, self.panel.block(), &*coefficients, self.rows) };
-            return;
-        }
-        let blocks = 0..self.panel.cols.div_ceil(self.job.block);
-        // SAFETY: `Job::trailing` demands exactly this.
-        unsafe { Reflection { simd, job: self.job, panel: self.panel, blocks }.on(self.rows) };
     }
 }

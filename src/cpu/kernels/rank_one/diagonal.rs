@@ -6,7 +6,7 @@ use crate::cpu::kernels::shape::MAX_LANES;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use core::ops::Range;
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 /// Columns whose chain is worked on in scalar registers. The rows below get them all at once.
 const BLOCK: usize = 8;
@@ -25,40 +25,89 @@ struct Solution<T> {
     t: [T; PANEL_COLS + 1],
 }
 
-impl<T: Scalar> RankOne<T> {
-    /// Transforms the diagonal block of `columns` and returns their coefficients; `t` goes from panel to
-    /// panel.
-    ///
-    /// # Errors
-    /// The column whose pivot² is not greater than zero.
-    ///
-    /// # Safety
-    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal).
+/// The diagonal step: see [`RankOne::diagonal`].
+pub(crate) struct Diagonal<'a, T> {
+    rank_one: RankOne<T>,
+    columns: Range<usize>,
+    coefficients: &'a mut Coefficients<T>,
+    t: &'a mut T,
+    health: &'a mut Health<T>,
+}
+
+impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+    type Output = Result<(), usize>;
+
     #[inline(always)]
-    pub unsafe fn diagonal<S: Simd>(
-        &self,
-        simd: S,
-        columns: Range<usize>,
-        coefficients: &mut Coefficients<T>,
-        t: &mut T,
-        health: &mut Health<T>,
-    ) -> Result<(), usize> {
-        let cols = columns.len();
-        // SAFETY: forwarded to the caller.
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Self { rank_one, ref columns, .. } = self;
+        let (cols, t) = (columns.len(), *self.t);
+        // SAFETY: `RankOne::diagonal` demands exactly this.
         unsafe {
-            let solution = self.solve(simd, columns.clone(), *t);
+            let solution = rank_one.solve(simd, columns.clone(), t);
             let end = solution.t[cols];
             let most = T::from_f64(LARGEST_CHANGE);
             // t goes up or down all the way, so all that is between has a root. Not so where t is not a number.
-            if !(end <= *t * most && end * most >= *t) {
-                return self.mixed(simd, columns, coefficients, t, health);
+            if !(end <= t * most && end * most >= t) {
+                return simd.vectorize(Mixed(self));
             }
-            self.coefficients(simd, cols, &solution, coefficients);
-            coefficients.c[..cols].iter().for_each(|&ratio| health.record(T::ONE, ratio));
-            *t = end;
-            self.triangle::<S>(simd, columns, coefficients);
+            rank_one.coefficients(simd, cols, &solution, self.coefficients);
+            self.coefficients.c[..cols].iter().for_each(|&ratio| self.health.record(T::ONE, ratio));
+            *self.t = end;
+            rank_one.triangle::<S>(simd, columns.clone(), self.coefficients);
         }
         Ok(())
+    }
+}
+
+/// The whole diagonal step in the mixed form, a column at a time.
+struct Mixed<'a, T>(Diagonal<'a, T>);
+
+impl<T: Scalar> WithSimd for Mixed<'_, T> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let Diagonal { rank_one, columns, coefficients, t, health } = self.0;
+        (coefficients.scale, coefficients.mixed) = (T::ONE / t.sqrt(), T::ONE);
+        *t = T::ONE;
+        let (sign, minus) = (rank_one.sign, rank_one.sign < T::ZERO);
+        for j in columns.clone() {
+            // SAFETY: all accesses: entries of the diagonal block and its rows of v.
+            unsafe {
+                let scale = if j == columns.start { coefficients.scale } else { T::ONE };
+                let (l, a) = (*rank_one.src(j, j), *rank_one.row(j) * scale);
+                let Pivot { alpha, .. } = pivot(l, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+                health.record(l, alpha);
+                let (p, g) = (a / (l + alpha), sign * a / alpha);
+                let place = j - columns.start;
+                (coefficients.p[place], coefficients.x[place], coefficients.g[place]) = (p, -(g * p), g);
+                rank_one.rows(simd, columns.start, j..j + 1, coefficients, j + 1..columns.end);
+                if !rank_one.l.dst.is_null() {
+                    *rank_one.dst(j, j) = alpha;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Scalar> RankOne<T> {
+    /// The diagonal step: transforms the diagonal block of `columns` and fills their coefficients; t goes from panel to
+    /// panel.
+    ///
+    /// # Errors
+    /// Where it is run: the column whose pivot² is not greater than zero.
+    ///
+    /// # Safety
+    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal), when it is run.
+    pub unsafe fn diagonal<'a>(
+        self,
+        columns: Range<usize>,
+        coefficients: &'a mut Coefficients<T>,
+        t: &'a mut T,
+        health: &'a mut Health<T>,
+    ) -> Diagonal<'a, T> {
+        Diagonal { rank_one: self, columns, coefficients, t, health }
     }
 
     /// p = D⁻¹ v and the sums t, without writing anything.
@@ -239,41 +288,5 @@ impl<T: Scalar> RankOne<T> {
                 }
             }
         }
-    }
-
-    /// The whole diagonal step in the mixed form, a column at a time.
-    ///
-    /// # Safety
-    /// As `diagonal`.
-    #[cold]
-    #[inline(never)]
-    unsafe fn mixed<S: Simd>(
-        &self,
-        simd: S,
-        columns: Range<usize>,
-        out: &mut Coefficients<T>,
-        t: &mut T,
-        health: &mut Health<T>,
-    ) -> Result<(), usize> {
-        (out.scale, out.mixed) = (T::ONE / t.sqrt(), T::ONE);
-        *t = T::ONE;
-        let minus = self.sign < T::ZERO;
-        for j in columns.clone() {
-            // SAFETY: all accesses: entries of the diagonal block and its rows of v.
-            unsafe {
-                let scale = if j == columns.start { out.scale } else { T::ONE };
-                let (l, a) = (*self.src(j, j), *self.row(j) * scale);
-                let Pivot { alpha, .. } = pivot(l, self.sign * a * a, 1, minus, |_| a).ok_or(j)?;
-                health.record(l, alpha);
-                let (p, g) = (a / (l + alpha), self.sign * a / alpha);
-                let place = j - columns.start;
-                (out.p[place], out.x[place], out.g[place]) = (p, -(g * p), g);
-                self.rows(simd, columns.start, j..j + 1, out, j + 1..columns.end);
-                if !self.l.dst.is_null() {
-                    *self.dst(j, j) = alpha;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::cpu::kernels::shape::TILES_AHEAD;
 use crate::host::isa::{prefetch, stream};
 use crate::scalar::Scalar;
 use core::ops::Range;
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 /// Registers of rows that are worked on together, so that the chain through a row has company.
 const ROW_VECTORS: usize = 4;
@@ -14,7 +14,39 @@ const ROW_VECTORS: usize = 4;
 /// Columns of L that are gone down together: as many streams as hardware prefetchers follow.
 const STREAMS: usize = 8;
 
+/// The trailing step: see [`RankOne::trailing`].
+pub(crate) struct Trailing<'a, T> {
+    rank_one: RankOne<T>,
+    columns: Range<usize>,
+    coefficients: &'a Coefficients<T>,
+    rows: Range<usize>,
+}
+
+impl<T: Scalar> WithSimd for Trailing<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let panel = self.columns.start;
+        // SAFETY: `RankOne::trailing` demands exactly this.
+        unsafe { self.rank_one.rows(simd, panel, self.columns, self.coefficients, self.rows) };
+    }
+}
+
 impl<T: Scalar> RankOne<T> {
+    /// The trailing step: applies the coefficients of the panel `columns` to `rows` of L and V below it.
+    ///
+    /// # Safety
+    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), when it is run.
+    pub unsafe fn trailing(
+        self,
+        columns: Range<usize>,
+        coefficients: &Coefficients<T>,
+        rows: Range<usize>,
+    ) -> Trailing<'_, T> {
+        Trailing { rank_one: self, columns, coefficients, rows }
+    }
+
     /// Applies the coefficients of `columns` to `rows` of L and V, all below those columns.
     ///
     /// `panel` is where the columns' panel begins: coefficient j is that of column `panel + j`.
@@ -22,7 +54,7 @@ impl<T: Scalar> RankOne<T> {
     /// # Safety
     /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing).
     #[inline(always)]
-    pub unsafe fn rows<S: Simd>(
+    pub(super) unsafe fn rows<S: Simd>(
         &self,
         simd: S,
         panel: usize,
