@@ -18,10 +18,9 @@ constexpr double MAX_GRAM_PLUS_ONE_PANEL = 1.0, MAX_GRAM_MINUS_ONE_PANEL = 0.5;
 // |P|^2 (its trace) must not exceed this: with p_1 and p_2 the first two rows of P, the second column of L is scaled by
 // 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1 p_1^T), which is off by |P|^2 u.
 constexpr double MAX_P_SQUARE = 16.0;
-// The determinant of 1 + S P^T P must be at least this. Where S is -1 its eigenvalues are at most 1, so that the smallest
-// is at least the determinant, however many columns of P point into nearly one direction; where S is 1 they are at
-// least 1.
-constexpr double MIN_DETERMINANT = 0.25, MIN_DETERMINANT_ONE_PANEL = 0.5;
+// No row sum of |(1 - P^T P)^-1| may exceed this for a downdate: it bounds the norm, by which rounding errors are
+// multiplied. (Pivots do not tell: sixteen nearly parallel columns leave 3/4 each and next to nothing together.)
+constexpr double MAX_INVERSE = 8.0, MAX_INVERSE_ONE_PANEL = 2.0;
 
 // P^T P of a panel as four sums, one for each sixteen rows of P; two warps make each, eight columns a warp.
 struct Gram {
@@ -41,17 +40,26 @@ struct Gram {
     }
 };
 
+// Whether no row sum of a matrix (16 x 16) exceeds the limit; each thread has the magnitude of an entry, sixteen
+// neighbouring lanes have a row.
+__device__ __forceinline__ bool row_sums_within(double magnitude, double limit) {
+    float sum = (float)magnitude;
+#pragma unroll
+    for (int step = 1; step < RANK_BLOCK; step *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
+    return __syncthreads_and(sum <= (float)limit);
+}
+
 // Replaces G (16 x 16) by R^-1 with 1 + S G = R^T R, by all threads, one for each entry. Returns whether a panel with
-// this G may be solved as a product: one whose trace and determinant are within these limits. With 1 + S G = U^T D U
-// and a unit diagonal of U, step j publishes row j of U and the square d_j in `rows`, and U^-T is built alongside.
+// this G may be solved as a product: one within these limits. With 1 + S G = U^T D U and a unit diagonal of U, step j
+// publishes row j of U and the square d_j in `rows`, and U^-T and (1 + S G)^-1 = U^-1 D^-1 U^-T are built alongside.
 __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK], double sign,
-                                         double max_trace, double min_determinant) {
+                                         double max_trace, double max_inverse) {
     const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
     double trace = 0;
 #pragma unroll
     for (int i = 0; i < RANK_BLOCK; ++i) trace += g[i * V_STRIDE + i];
     double a = fma(sign, g[r * V_STRIDE + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
-    double determinant = 1.0;
+    double in_inverse = 0.0;
     bool positive_definite = true;
     const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
 #pragma unroll 1
@@ -62,24 +70,17 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
         }
         __syncthreads();
         const double square = rows[j][0][j];
-        determinant *= square;
         positive_definite = positive_definite && square > 0.0;
         const double inverse = reciprocal(positive(square));
         const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
         a = fma(-taken, rows[j][0][c], a);
         e = fma(-taken, rows[j][1][c], e);
+        in_inverse = fma(rows[j][1][r] * inverse, rows[j][1][c], in_inverse);
     }
     const double z = reciprocal_root(positive(rows[c][0][c]));
     g[r * V_STRIDE + c] = c >= r ? rows[c][1][r] * z : 0.0;
-    return trace <= max_trace && positive_definite && determinant >= min_determinant;
-}
-
-// Whether the basis serves with this G, of which each thread has an entry; sixteen neighbouring lanes have a row.
-__device__ __forceinline__ bool basis_serves(double gram, double limit) {
-    float sum = fabsf((float)gram);
-#pragma unroll
-    for (int step = 1; step < RANK_BLOCK; step *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
-    return __syncthreads_and(sum <= (float)limit);
+    // An update's eigenvalues are at least 1.
+    return row_sums_within(sign > 0.0 ? 0.0 : fabs(in_inverse), max_inverse) && positive_definite && trace <= max_trace;
 }
 
 // V <- V R^-1 for the rows of `count` panels in shared memory, by all threads; R^-1 (row-major) goes to the record as

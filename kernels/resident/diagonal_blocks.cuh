@@ -147,7 +147,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
     const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
     const bool one_panel = sweep.n <= PANEL_COLS;
     const double max_trace = one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_P_SQUARE;
-    const double min_determinant = one_panel ? MIN_DETERMINANT_ONE_PANEL : MIN_DETERMINANT;
+    const double max_inverse = one_panel ? MAX_INVERSE_ONE_PANEL : MAX_INVERSE;
     const double limit = sweep.sign > 0.0 ? (one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_GRAM_PLUS)
                                           : (one_panel ? MAX_GRAM_MINUS_ONE_PANEL : MAX_GRAM_MINUS);
     double total = before.gram;
@@ -189,11 +189,11 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             entry = shared.own.sum(r * V_STRIDE + c);
             shared.gram[j][r * V_STRIDE + c] = total;
             store_relaxed(record + GRAM_AT + threadIdx.x, total + entry);
-            good = basis_serves(total + entry, limit);
+            good = row_sums_within(fabs(total + entry), limit);
             if (good || !used) break;
             shared.g[r * V_STRIDE + c] = total;
             __syncthreads();
-            invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, min_determinant);
+            invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
             rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT);
             __syncthreads();
@@ -204,7 +204,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
         if (!good) {
             shared.g[r * V_STRIDE + c] = entry;
             __syncthreads();
-            good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, min_determinant);
+            good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
             exchange_p<true>(at, record, shared.p);
             __syncthreads();

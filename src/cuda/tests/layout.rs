@@ -35,8 +35,8 @@ fn thresholds_are_those_of_the_documentation() {
         ("MAX_GRAM_PLUS_ONE_PANEL", 1.0),
         ("MAX_GRAM_MINUS_ONE_PANEL", 0.5),
         ("MAX_P_SQUARE", 16.0),
-        ("MIN_DETERMINANT", 0.25),
-        ("MIN_DETERMINANT_ONE_PANEL", 0.5),
+        ("MAX_INVERSE", 8.0),
+        ("MAX_INVERSE_ONE_PANEL", 2.0),
         ("MAX_INVERSE_LOSS", 16.0),
     ] {
         assert_eq!(thresholds.value(name).unwrap(), value, "{name}");
