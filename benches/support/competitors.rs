@@ -80,13 +80,11 @@ impl Kind {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Ours(Team::One) => "this crate",
-            Self::Ours(Team::All) => "this crate, all",
+            Self::Ours(_) => "this crate",
             Self::Linpack => "LINPACK",
             Self::Faer => "faer",
             Self::Nalgebra => "nalgebra",
-            Self::Refactor(Team::One) => "refactor",
-            Self::Refactor(Team::All) => "refactor, all",
+            Self::Refactor(_) => "refactor",
         }
     }
 

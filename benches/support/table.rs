@@ -52,7 +52,8 @@ impl Row {
     pub fn print(&self) {
         let Cell { order, rank } = self.cell;
         for (kind, outcome) in Kind::ALL.into_iter().zip(&self.outcomes) {
-            let name = kind.name();
+            let all = if kind.team() == Team::All { ", all" } else { "" };
+            let name = format!("{}{all}", kind.name());
             let bound = self.bound(kind.team());
             match outcome {
                 Outcome::Skipped(predicted) => {
