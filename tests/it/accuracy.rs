@@ -1,7 +1,7 @@
 //! The accuracy contract, row by row: small and large orders, every remainder of the tiles, all signs.
 
 use crate::support::contract::Observed;
-use crate::support::engines::{self, sized};
+use crate::support::engines::{self, sized, steps};
 use crate::support::problem::{Direction, Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::faer::mat;
@@ -59,7 +59,7 @@ fn dominating_updates<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 2, 3, 5, 16, 49, 70, sized(200, 71)] {
         for k in [1, 2, 8, 33] {
             for scale in [1e2, 1e4, 1e6, 1e8] {
-                for seed in 0..4 {
+                for seed in 0..steps::<E>(400).div_ceil(100) as u64 {
                     let problem = Problem::feasible(n, k, Kind::Up, 0.5, seed).dominated(scale);
                     checks.check(&problem, ("V dominates L", scale, seed));
                 }

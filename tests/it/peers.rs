@@ -9,7 +9,7 @@
 //! which chance moves by less than a fifth.
 
 use crate::support::contract::{NOISE, backward_error};
-use crate::support::engines::sized;
+use crate::support::engines::{sized, steps};
 use crate::support::exact::{exact_factor, forward_error};
 use crate::support::peers::{linpack, refactorize};
 use crate::support::problem::{Kind, Problem};
@@ -145,7 +145,7 @@ fn completes_every_downdate_that_linpack_completes<T: Real, E: Engine<T> + Clone
     let mut completed = 0;
     for &(n, k) in SHAPES {
         for &gap in gaps::<T>() {
-            for seed in 0..sized(100, 5) {
+            for seed in 0..sized(steps::<E>(100) as u64, 5) {
                 let problem = Problem::<T>::feasible(n, k, Kind::Down, gap, 1000 + seed);
                 if linpack(problem.l.as_ref(), problem.v.as_ref(), &problem.weights).is_some() {
                     completed += 1;
