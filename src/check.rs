@@ -15,6 +15,11 @@ pub(crate) fn extent(
     if expected == found { Ok(()) } else { Err(Error::Shape { argument, extent, expected, found }) }
 }
 
+/// `found` must be less than `limit`.
+pub(crate) fn index(argument: &'static str, found: usize, limit: usize) -> Result<(), Error> {
+    if found < limit { Ok(()) } else { Err(Error::Index { argument, entry: 0, found, limit }) }
+}
+
 /// Every entry must be finite; the largest magnitude.
 pub(crate) fn finite<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
     columns(argument, a, |_| 0)

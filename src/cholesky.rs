@@ -12,7 +12,7 @@ use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
-use faer::{Mat, MatRef};
+use faer::{Mat, MatRef, Par};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
@@ -41,7 +41,7 @@ use faer::{Mat, MatRef};
 #[derive(Debug)]
 pub struct Cholesky<T: Scalar, E: Engine<T> = Cpu> {
     engine: E,
-    guarded: Guarded<T, E::Factor>,
+    pub(crate) guarded: Guarded<T, E::Factor>,
 }
 
 impl<T: Scalar, E: Engine<T> + Clone> Clone for Cholesky<T, E>
@@ -212,6 +212,11 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.order()
     }
 
+    /// Threads that faer's routines may use on the host.
+    pub(crate) fn par(&self) -> Par {
+        self.engine.par()
+    }
+
     /// The engine.
     #[must_use]
     pub fn engine(&self) -> &E {
@@ -375,7 +380,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         }
     }
 
-    /// X with A X = B, in host memory.
+    /// X with A X = B, in host memory. Entries that are too large for the type are infinite or NaN.
     ///
     /// # Shapes
     /// B, X (n × m); a slice, array or vector for m = 1.
@@ -398,7 +403,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// ```
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
         self.guarded.healthy()?;
-        let mut x = rhs.as_matrix().on_host()?.as_ref().to_owned();
+        let rhs = rhs.as_matrix();
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        let mut x = rhs.on_host()?.as_ref().to_owned();
         self.solve_in_place(&mut x)?;
         Ok(x)
     }
@@ -465,6 +472,6 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n³/3 flops.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
-        Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.engine.par()))
+        Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.par()))
     }
 }

@@ -6,7 +6,7 @@
 #[non_exhaustive]
 pub enum Error {
     /// An argument has the wrong extent.
-    #[error("`{argument}` has {found} {extent}, expected {expected}")]
+    #[error("`{argument}`: the number of {extent} is {found}, expected {expected}")]
     Shape {
         /// Name of the argument.
         argument: &'static str,
@@ -32,6 +32,28 @@ pub enum Error {
     Overflow {
         /// Name of the argument.
         argument: &'static str,
+    },
+    /// An argument names a row that is not there.
+    #[error("`{argument}` has {found} at {entry}, but must be less than {limit}")]
+    Index {
+        /// Name of the argument.
+        argument: &'static str,
+        /// Which entry of it; 0 where it has one only.
+        entry: usize,
+        /// What it is.
+        found: usize,
+        /// What it must be less than.
+        limit: usize,
+    },
+    /// An argument names a row twice.
+    #[error("`{argument}` has {found} twice, the second time at {entry}")]
+    Duplicate {
+        /// Name of the argument.
+        argument: &'static str,
+        /// The second of the two entries.
+        entry: usize,
+        /// What both are.
+        found: usize,
     },
     /// The matrix asked for is not positive definite (to working precision).
     #[error("not positive definite: the squared pivot of column {column} is not positive")]

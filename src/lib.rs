@@ -37,6 +37,9 @@
 //! nalgebra's matrices, and matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`] begins a
 //! modification and returns before a GPU has done it.
 //!
+//! Rows and columns come and go by [`append`](Cholesky::append), [`insert`](Cholesky::insert), [`remove`](Cholesky::remove) and
+//! [`replace`](Cholesky::replace), on the CPU engine so far. [`extension`](Cholesky::extension) borders A on any.
+//!
 //! # Errors
 //!
 //! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was, except that a device which fails in the
@@ -89,6 +92,7 @@ mod pending;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
+mod structure;
 mod sweep;
 
 pub use crate::cholesky::Cholesky;
@@ -100,6 +104,7 @@ pub use crate::modify::Safeguard;
 pub use crate::pending::Pending;
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
+pub use crate::structure::Extension;
 pub use crate::sweep::weights::Weights;
 pub use faer;
 

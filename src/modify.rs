@@ -63,6 +63,13 @@ pub enum Stop {
     },
 }
 
+impl Stop {
+    /// What ended it before anything was written.
+    pub(crate) fn before(error: Error) -> Self {
+        Self::Device { error, written: false }
+    }
+}
+
 impl From<Breakdown> for Stop {
     fn from(Breakdown { column }: Breakdown) -> Self {
         Self::Breakdown { column }
@@ -255,6 +262,32 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         }
     }
 
+    /// Lets whatever had begun come to its end. The factor is healthy behind it.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        let _ = self.wait();
+        self.healthy().map(|_| ())
+    }
+
+    /// Has `change` work on the factor in place; nothing is in flight. Unless it stops before anything is written, it must not
+    /// stop at all: the factor is lost then, or if it panics.
+    ///
+    /// # Errors
+    /// What stopped it.
+    pub fn in_place<R>(&mut self, change: impl FnOnce(&mut F) -> Result<R, Stop>) -> Result<R, Error> {
+        self.poisoned = true;
+        let outcome = change(&mut self.factor);
+        self.unpoison_unless(Target::InPlace, &outcome);
+        outcome.map_err(error)
+    }
+
+    /// Takes another bound of the rows of L.
+    pub fn bound_rows(&mut self, row_norm: f64) {
+        self.row_norm = row_norm;
+    }
+
     fn dry(&mut self, outline: &Outline, columns: Range<usize>) -> Result<Modification<T>, Error> {
         self.factor.sweep(outline, columns, Target::Discard).map_err(error)?;
         self.factor.wait().map_err(error)
@@ -262,8 +295,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
 
     /// V where a sweep takes it, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let _ = self.wait();
-        self.healthy()?;
+        self.finish()?;
         weights.check(self.order(), v.shape())?;
         self.factor.stage(v, weights)
     }

@@ -23,6 +23,13 @@ impl<T: Scalar> Modification<T> {
     pub(crate) fn identity() -> Self {
         Self { min_pivot_ratio: T::ONE, log_det_change: T::ZERO }
     }
+
+    /// The report of this and of rows that came or went: the least ratio of the new ones, and their part of log det A.
+    pub(crate) fn and(self, ratio: T, log_det: f64) -> Self {
+        let least = if ratio < self.min_pivot_ratio { ratio } else { self.min_pivot_ratio };
+        let log_det_change = T::from_f64(self.log_det_change.to_f64() + log_det);
+        Self { min_pivot_ratio: least, log_det_change }
+    }
 }
 
 /// Running totals of a sweep, one entry a column.

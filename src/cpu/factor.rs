@@ -5,7 +5,7 @@ use super::sweep::{Sweep, sweep};
 use crate::check::finite;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
-use crate::host::layout::{copy_lower, lower, stride, zeros};
+use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
@@ -16,7 +16,7 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, Par};
 
 /// L, and what a modification needs beside it.
 pub struct HostFactor<T> {
@@ -24,6 +24,8 @@ pub struct HostFactor<T> {
     safeguard: Safeguard,
     /// Zero above the diagonal. (n × n)
     l: Mat<T>,
+    /// Rows and columns that L has room for.
+    capacity: usize,
     /// As L, once it is there; its strict upper triangle is zero as well.
     shadow: Option<Mat<T>>,
     sweep: Sweep<T>,
@@ -47,7 +49,8 @@ impl<T: Scalar> HostFactor<T> {
     pub(super) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
-        Self { threads, safeguard, l, shadow: None, sweep: Sweep::default() }
+        let capacity = l.nrows();
+        Self { threads, safeguard, l, capacity, shadow: None, sweep: Sweep::default() }
     }
 
     pub(crate) fn l(&self) -> &Mat<T> {
@@ -56,6 +59,35 @@ impl<T: Scalar> HostFactor<T> {
 
     pub(crate) fn into_l(self) -> Mat<T> {
         self.l
+    }
+
+    pub(super) fn par(&self) -> Par {
+        self.threads.par()
+    }
+
+    pub(super) fn l_mut(&mut self) -> &mut Mat<T> {
+        &mut self.l
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Takes L in memory that has more room, and such a shadow.
+    pub(super) fn move_to(&mut self, l: Mat<T>, capacity: usize) {
+        (self.l, self.capacity) = (l, capacity);
+        self.shadow = None;
+        if self.safeguard == Safeguard::ShadowBuffer {
+            self.make_shadow();
+        }
+    }
+
+    /// A shadow of the order and with the capacity of L.
+    fn make_shadow(&mut self) -> &mut Mat<T> {
+        let (order, capacity) = (self.l.nrows(), self.capacity);
+        let shadow = self.shadow.get_or_insert_with(|| with_capacity(capacity, order));
+        shadow.resize_with(order, order, |_, _| T::ZERO);
+        shadow
     }
 }
 
@@ -73,7 +105,7 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
-        self.shadow.get_or_insert_with(|| zeros(self.l.nrows()));
+        self.make_shadow();
         Ok(())
     }
 
@@ -84,13 +116,13 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
         let order = self.l.nrows();
         let (l, src_stride) = (self.l.as_ptr_mut(), self.l.col_stride());
-        let (dst, dst_stride) = match (target, &mut self.shadow) {
-            (Target::InPlace, _) => (l, src_stride),
-            (Target::Shadow, shadow) => {
-                let shadow = shadow.get_or_insert_with(|| zeros(order));
+        let (dst, dst_stride) = match target {
+            Target::InPlace => (l, src_stride),
+            Target::Shadow => {
+                let shadow = self.make_shadow();
                 (shadow.as_ptr_mut(), shadow.col_stride())
             }
-            (Target::Discard, _) => (core::ptr::null_mut(), src_stride),
+            Target::Discard => (core::ptr::null_mut(), src_stride),
         };
         let entries = Entries { src: l.cast_const(), src_stride, dst, dst_stride };
         // SAFETY: L and the shadow are n × n, each with its own stride, and borrowed exclusively.

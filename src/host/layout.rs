@@ -22,7 +22,12 @@ pub(crate) fn stride<T>(order: usize) -> isize {
 
 /// A zero matrix with columns that far apart. (n × n)
 pub(crate) fn zeros<T: Scalar>(order: usize) -> Mat<T> {
-    let mut l = Mat::with_capacity(stride::<T>(order) as usize, order);
+    with_capacity(order, order)
+}
+
+/// A zero matrix with room for as many rows and columns, and columns as far apart as those of so many rows. (n × n)
+pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> {
+    let mut l = Mat::with_capacity(stride::<T>(capacity) as usize, capacity);
     l.resize_with(order, order, |_, _| T::ZERO);
     l
 }

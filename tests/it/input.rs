@@ -230,7 +230,7 @@ fn in_place_the_same_arguments_are_refused() {
 #[test]
 fn errors_say_what_is_wrong_in_words() {
     let say = |error: Result<Cholesky<f64>, Error>| error.err().unwrap().to_string();
-    assert_eq!(say(Cholesky::new(&Mat::zeros(2, 3))), "`a` has 3 columns, expected 2");
+    assert_eq!(say(Cholesky::new(&Mat::zeros(2, 3))), "`a`: the number of columns is 3, expected 2");
     assert_eq!(say(Cholesky::new(&[f64::NAN])), "`a` is not finite at (0, 0)");
     assert!(say(Cholesky::new(&[f64::MAX])).contains("`a`"));
     assert!(say(Cholesky::new(&[-1.0])).contains("column 0"));

@@ -24,5 +24,6 @@ mod report;
 #[cfg(feature = "cuda")]
 mod resident;
 mod shapes;
+mod structure;
 mod threads;
 mod words;

@@ -1,0 +1,87 @@
+//! A bordered by rows that are never made part of the factor.
+
+use super::border::schur;
+use crate::check::{extent, finite};
+use crate::cholesky::Cholesky;
+use crate::cpu::Cpu;
+use crate::engine::{Engine, Factor, Side};
+use crate::error::Error;
+use crate::input::{AsMatrix, OperandMut};
+use crate::scalar::Scalar;
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, Mat, MatRef, Par};
+
+/// The factor of A bordered by r rows and columns, which leaves that of A as it is: many of them can stand on one base.
+///
+/// Made by [`Cholesky::extension`]. It takes O((n + r) r) host memory.
+pub struct Extension<'a, T: Scalar, E: Engine<T> = Cpu> {
+    base: &'a Cholesky<T, E>,
+    /// S = L⁻¹ B. (n × r)
+    s: Mat<T>,
+    /// C with C Cᵀ = K − Sᵀ S. (r × r)
+    corner: Mat<T>,
+}
+
+impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Extension").field("order", &self.order()).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
+    /// Of B (n × r) and K (r × r).
+    pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
+        base.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
+        let corner = schur(s.as_ref(), corner, base.par())
+            .map_err(|row| Error::NotPositiveDefinite { column: base.order() + row })?;
+        Ok(Self { base, s, corner })
+    }
+
+    /// n + r.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.s.nrows() + self.s.ncols()
+    }
+
+    /// X with A X = B, for the bordered A.
+    ///
+    /// # Shapes
+    /// B, X ((n + r) × m); a slice, array or vector for m = 1.
+    ///
+    /// # Errors
+    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device.
+    ///
+    /// # Cost
+    /// 2 m n² + 4 m n r flops.
+    pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        let rhs = rhs.as_matrix();
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        let mut x = rhs.on_host()?.as_ref().to_owned();
+        finite("rhs", x.as_ref())?;
+        let base = self.base.guarded.healthy()?;
+        let (par, n) = (self.base.par(), self.s.nrows());
+        let (mut above, mut below) = x.split_at_row_mut(n);
+        base.solve(&[Side::L], OperandMut::Host(above.as_mut()))?;
+        matmul(below.as_mut(), Accum::Add, self.s.transpose(), above.as_ref(), -T::ONE, par);
+        // r is small.
+        solve_lower_triangular_in_place(self.corner.as_ref(), below.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(self.corner.transpose(), below.as_mut(), Par::Seq);
+        matmul(above.as_mut(), Accum::Add, self.s.as_ref(), below.as_ref(), -T::ONE, par);
+        base.solve(&[Side::Transpose], OperandMut::Host(above.as_mut()))?;
+        Ok(x)
+    }
+
+    /// log det of the bordered A.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    ///
+    /// # Cost
+    /// n + r logarithms.
+    pub fn log_det(&self) -> Result<T, Error> {
+        let pivots = self.corner.diagonal().column_vector().iter();
+        let corner = 2.0 * pivots.map(|c| c.to_f64().ln()).sum::<f64>();
+        Ok(T::from_f64(self.base.log_det()?.to_f64() + corner))
+    }
+}

@@ -1,0 +1,362 @@
+//! Rows and columns that come and go: against the matrix that they make, entry by entry, in twice the precision.
+
+use crate::support::compensated::product_of_rows;
+use crate::support::contract::{Observed, assert_solved, is_factor};
+use crate::support::engines::sized;
+use crate::support::problem::{factor as random_factor, rng, uniform};
+use crate::support::real::{Real, bits};
+use cholupdate::faer::{Mat, MatRef};
+use cholupdate::{Cholesky, Cpu, Error, Safeguard};
+use rand::Rng;
+
+const ORDERS: &[usize] = sized(&[0, 1, 2, 9, 33, 64, 150], &[0, 1, 9, 33]);
+const RANKS: &[usize] = sized(&[1, 2, 5, 17, 40], &[1, 5]);
+
+fn engines() -> [Cpu; 4] {
+    [Cpu::sequential(), Cpu::threads(2), Cpu::threads(8), Cpu::default().with_safeguard(Safeguard::DryRun)]
+}
+
+/// A symmetric positive definite matrix of numbers of type T. (n × n)
+fn matrix<T: Real>(n: usize, seed: u64) -> Mat<T> {
+    let l = random_factor(n, &mut rng(seed));
+    let a = &l * l.transpose();
+    Mat::from_fn(n, n, |i, j| T::of(a[(i.max(j), i.min(j))]))
+}
+
+/// A without some rows and columns. `removed` says which.
+fn without<T: Real>(a: MatRef<'_, T>, removed: impl Fn(usize) -> bool) -> Mat<T> {
+    let left: Vec<usize> = (0..a.nrows()).filter(|&i| !removed(i)).collect();
+    Mat::from_fn(left.len(), left.len(), |i, j| a[(left[i], left[j])])
+}
+
+/// Where a row of the new matrix is from: it was there, or it is a column that has been given.
+#[derive(Clone, Copy)]
+enum Row {
+    Old(usize),
+    New(usize),
+}
+
+/// max |(L' L'ᵀ − A')_ij| / (u √(a'_ii a'_jj)), where A' is L Lᵀ but for the columns that are given, numbered as in A'.
+fn error<T: Real>(new: MatRef<'_, T>, old: MatRef<'_, T>, rows: &[Row], columns: MatRef<'_, T>) -> f64 {
+    if !is_factor(new) || new.nrows() != rows.len() {
+        return f64::INFINITY;
+    }
+    let by_rows = |l: MatRef<'_, T>| -> Vec<Vec<f64>> {
+        (0..l.nrows()).map(|i| (0..=i).map(|j| l[(i, j)].f64()).collect()).collect()
+    };
+    let (new, old) = (by_rows(new), by_rows(old));
+    let scale = |i: usize| match rows[i] {
+        Row::Old(row) => old[row].iter().map(|x| x * x).sum::<f64>().sqrt(),
+        Row::New(column) => columns[(i, column)].f64().sqrt(),
+    };
+    let mut worst = 0.0_f64;
+    for i in 0..rows.len() {
+        for j in 0..=i {
+            let made = (&new[i][..=j], &new[j][..=j]);
+            let residual = match (rows[i], rows[j]) {
+                (Row::Old(a), Row::Old(b)) => {
+                    let both = a.min(b) + 1;
+                    let opposite: Vec<f64> = old[a][..both].iter().map(|x| -x).collect();
+                    product_of_rows(&[made, (&opposite, &old[b][..both])])
+                }
+                (_, Row::New(column)) => product_of_rows(&[made, (&[-columns[(i, column)].f64()], &[1.0])]),
+                (Row::New(column), _) => product_of_rows(&[made, (&[-columns[(j, column)].f64()], &[1.0])]),
+            };
+            worst = worst.max(residual.abs() / (T::U * scale(i) * scale(j)));
+        }
+    }
+    worst
+}
+
+/// The rows of a matrix of order n where r rows are new from `at` on.
+fn bordered(n: usize, at: usize, r: usize) -> Vec<Row> {
+    (0..at).map(Row::Old).chain((0..r).map(Row::New)).chain((at..n).map(Row::Old)).collect()
+}
+
+fn places(n: usize) -> Vec<usize> {
+    let mut places = vec![0, n / 3, n.saturating_sub(1), n];
+    places.dedup();
+    places
+}
+
+/// Each shape on each engine, in both types.
+fn each<T: Real>(mut body: impl FnMut(Cpu, usize, usize, usize)) {
+    for engine in engines() {
+        for &n in ORDERS {
+            for &r in RANKS {
+                places(n).into_iter().for_each(|at| body(engine, n, r, at));
+            }
+        }
+    }
+}
+
+macro_rules! in_both_types {
+    ($($test:ident),+ $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn f64() {
+                super::$test::<f64>();
+            }
+            #[test]
+            fn f32() {
+                super::$test::<f32>();
+            }
+        }
+    )+};
+}
+
+in_both_types!(
+    inserted_rows_are_there,
+    removed_rows_are_gone,
+    replaced_rows_are_others,
+    what_would_not_be_positive_definite_is_refused,
+    an_extension_is_what_appending_makes,
+    rows_come_and_go_for_long,
+    many_threads_make_the_same_bits,
+);
+
+fn inserted_rows_are_there<T: Real>() {
+    let mut observed = Observed::recorded(6.0);
+    each::<T>(|engine, n, r, at| {
+        let a = matrix::<T>(n + r, (n + 3 * r + at) as u64);
+        let old = without(a.as_ref(), |i| (at..at + r).contains(&i));
+        let mut factor = Cholesky::new_in(&old, engine).unwrap();
+        let before = factor.to_factor().unwrap();
+        let columns = a.subcols(at, r);
+        let report = match at == n {
+            true => factor.append(&columns.subrows(0, n), &columns.subrows(n, r)).unwrap(),
+            false => factor.insert(at, &columns).unwrap(),
+        };
+        let error = error(factor.l(), before.as_ref(), &bordered(n, at, r), columns);
+        observed.hold::<T>(error, (n + r, r), (engine, n, r, at));
+        let logs = |l: MatRef<'_, T>| (0..l.nrows()).map(|j| 2.0 * l[(j, j)].f64().ln()).sum::<f64>();
+        let change = logs(factor.l()) - logs(before.as_ref());
+        let off = (report.log_det_change.f64() - change).abs();
+        assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
+        assert!(report.min_pivot_ratio > T::ZERO && report.min_pivot_ratio <= T::ONE);
+    });
+}
+
+fn removed_rows_are_gone<T: Real>() {
+    let mut observed = Observed::recorded(6.0);
+    each::<T>(|engine, n, r, at| {
+        let a = matrix::<T>(n + r, (n + 5 * r + at) as u64);
+        let mut factor = Cholesky::new_in(&a, engine).unwrap();
+        let before = factor.to_factor().unwrap();
+        // Neighbours, and rows all over the place; in an order that is not theirs.
+        let together: Vec<usize> = (at..at + r).rev().collect();
+        let apart: Vec<usize> = (0..r).map(|i| i * (n + r) / r).rev().collect();
+        for indices in [together, apart] {
+            let mut factor = factor.clone();
+            let left: Vec<Row> = (0..n + r).filter(|i| !indices.contains(i)).map(Row::Old).collect();
+            factor.remove(&indices).unwrap();
+            let nothing = Mat::<T>::zeros(n, 0);
+            let error = error(factor.l(), before.as_ref(), &left, nothing.as_ref());
+            observed.hold::<T>(error, (n + r, r), (engine, n, &indices));
+        }
+        let nothing = factor.remove(&[]).unwrap();
+        assert_eq!((nothing.min_pivot_ratio, nothing.log_det_change), (T::ONE, T::ZERO));
+        assert_eq!(bits(factor.l()), bits(before.as_ref()));
+        factor.remove(&(0..n + r).collect::<Vec<_>>()).unwrap();
+        assert_eq!((factor.order(), factor.log_det().unwrap()), (0, T::ZERO));
+    });
+}
+
+fn replaced_rows_are_others<T: Real>() {
+    let mut observed = Observed::recorded(6.0);
+    each::<T>(|engine, n, r, at| {
+        let a = matrix::<T>(n + r, (n + 7 * r + at) as u64);
+        let other = matrix::<T>(r, 77);
+        // Other columns of less weight off the diagonal block, and with what is left of them far from singular.
+        let columns = Mat::from_fn(n + r, r, |i, j| match i.checked_sub(at) {
+            Some(row) if row < r => a[(i, at + j)] + other[(row, j)],
+            _ => T::of(0.5) * a[(i, at + j)],
+        });
+        let mut factor = Cholesky::new_in(&a, engine).unwrap();
+        let before = factor.to_factor().unwrap();
+        factor.replace(at, &columns).unwrap();
+        let rows: Vec<Row> = (0..n + r)
+            .map(|i| if (at..at + r).contains(&i) { Row::New(i - at) } else { Row::Old(i) })
+            .collect();
+        let error = error(factor.l(), before.as_ref(), &rows, columns.as_ref());
+        observed.hold::<T>(error, (n + r, 2 * r), (engine, n, r, at));
+    });
+}
+
+fn what_would_not_be_positive_definite_is_refused<T: Real>() {
+    for engine in engines() {
+        let (n, r) = (40, 3);
+        let a = matrix::<T>(n + r, 11);
+        let at = 17;
+        let columns = a.subcols(at, r);
+        let mut factor =
+            Cholesky::new_in(&without(a.as_ref(), |i| (at..at + r).contains(&i)), engine).unwrap();
+        let mut large = Cholesky::new_in(&a, engine).unwrap();
+        let (before, large_before) = (bits(factor.l()), bits(large.l()));
+        let mut refuse = |columns: &Mat<T>, row: usize| {
+            let wanted = Error::NotPositiveDefinite { column: row };
+            assert_eq!(factor.insert(at, columns).unwrap_err(), wanted);
+            assert_eq!((factor.order(), bits(factor.l())), (n, before.clone()));
+            assert_eq!(large.replace(at, columns).unwrap_err(), wanted);
+            assert_eq!((large.order(), bits(large.l())), (n + r, large_before.clone()));
+        };
+        // In a new row, by its diagonal entry or by those above it.
+        for (row, column, entry) in
+            [(at + 1, 1, 1e-3), (3, 2, 1e3), (3, 2, if T::U > 1e-10 { 3e38 } else { 1e308 })]
+        {
+            let mut wrong = columns.to_owned();
+            wrong[(row, column)] = T::of(entry);
+            refuse(&wrong, at + column);
+        }
+        // In a row behind them, which the first of the new ones outweighs.
+        for entry in [1e3, 1e18] {
+            let mut wrong = columns.to_owned();
+            wrong[(30, 0)] = T::of(entry);
+            refuse(&wrong, 30);
+        }
+        let end = n;
+        let mut corner = Mat::<T>::identity(2, 2);
+        corner[(1, 1)] = T::ZERO;
+        let refused = factor.append(&Mat::<T>::zeros(n, 2), &corner).unwrap_err();
+        assert_eq!(refused, Error::NotPositiveDefinite { column: end + 1 });
+        assert_eq!(bits(factor.l()), before);
+        let refused = factor.extension(&Mat::<T>::zeros(n, 2), &corner).unwrap_err();
+        assert_eq!(refused, Error::NotPositiveDefinite { column: end + 1 });
+    }
+}
+
+fn an_extension_is_what_appending_makes<T: Real>() {
+    for engine in engines() {
+        for (n, r) in [(0, 3), (5, 0), (1, 1), (30, 7), (100, 1)] {
+            let a = matrix::<T>(n + r, 21);
+            let base = Cholesky::new_in(&without(a.as_ref(), |i| i >= n), engine).unwrap();
+            let before = bits(base.l());
+            let (cross, corner) = (a.submatrix(0, n, n, r), a.submatrix(n, n, r, r));
+            let extension = base.extension(&cross, &corner).unwrap();
+            let mut whole = base.clone();
+            whole.append(&cross, &corner).unwrap();
+            let b = uniform(n + r, 2, &mut rng(5));
+            let b = Mat::from_fn(n + r, 2, |i, j| T::of(b[(i, j)]));
+            let x = extension.solve(&b).unwrap();
+            assert_solved(&a, &x, &b);
+            assert_eq!(extension.order(), n + r);
+            let off = (extension.log_det().unwrap() - whole.log_det().unwrap()).f64().abs();
+            assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
+            assert_eq!(bits(base.l()), before);
+        }
+    }
+}
+
+/// Hundreds of verbs in any order: what is left is the matrix that they make, with no more than their errors.
+fn rows_come_and_go_for_long<T: Real>() {
+    for engine in engines() {
+        let mut random = rng(31);
+        let pool = matrix::<T>(60, 32);
+        // Which rows of the pool are in the factor, in which order.
+        let mut rows: Vec<usize> = Vec::new();
+        let mut factor = Cholesky::new_in(&Mat::<T>::zeros(0, 0), engine).unwrap();
+        let steps = sized(400, 60);
+        for step in 0..steps {
+            let absent: Vec<usize> = (0..60).filter(|row| !rows.contains(row)).collect();
+            let r = random.random_range(0..5);
+            let at = random.random_range(0..=rows.len());
+            let column = |rows: &[usize], c: usize| rows.iter().map(|&i| pool[(i, c)]).collect::<Vec<T>>();
+            match random.random_range(0..3) {
+                0 if r <= absent.len() => {
+                    rows.splice(at..at, absent[..r].iter().copied());
+                    let columns: Vec<_> = absent[..r].iter().map(|&c| column(&rows, c)).collect();
+                    factor.insert(at, &Mat::from_fn(rows.len(), r, |i, j| columns[j][i])).unwrap();
+                }
+                1 if at + r <= rows.len() && r <= absent.len() => {
+                    rows.splice(at..at + r, absent[..r].iter().copied());
+                    let columns: Vec<_> = absent[..r].iter().map(|&c| column(&rows, c)).collect();
+                    factor.replace(at, &Mat::from_fn(rows.len(), r, |i, j| columns[j][i])).unwrap();
+                }
+                _ => {
+                    let mut indices: Vec<usize> = (0..r).map(|i| (at + 7 * i) % rows.len().max(1)).collect();
+                    indices.sort_unstable();
+                    indices.dedup();
+                    indices.retain(|&i| i < rows.len());
+                    factor.remove(&indices).unwrap();
+                    indices.iter().rev().for_each(|&i| {
+                        rows.remove(i);
+                    });
+                }
+            }
+            let all: Vec<Row> = (0..rows.len()).map(Row::New).collect();
+            let a = Mat::from_fn(rows.len(), rows.len(), |i, j| pool[(rows[i], rows[j])]);
+            let error = error(factor.l(), Mat::zeros(0, 0).as_ref(), &all, a.as_ref());
+            let allowed = 60.0 + 2.0 * step as f64;
+            assert!(error <= allowed, "step {step}: {error:.1} u, not {allowed} u");
+        }
+    }
+}
+
+fn many_threads_make_the_same_bits<T: Real>() {
+    let (n, r, at) = sized((1500, 20, 200), (90, 3, 20));
+    let a = matrix::<T>(n + r, 41);
+    let columns = a.subcols(at, r);
+    let made = [Cpu::sequential(), Cpu::threads(2), Cpu::threads(8)].map(|engine| {
+        let mut factor = Cholesky::new(&a).unwrap().into_engine(engine).unwrap();
+        factor.remove(&(at..at + r).collect::<Vec<_>>()).unwrap();
+        let removed = bits(factor.l());
+        factor.insert(at, &columns).unwrap();
+        (removed, bits(factor.l()))
+    });
+    assert!(made[0] == made[1] && made[0] == made[2]);
+}
+
+#[test]
+fn what_is_wrong_with_an_argument_is_named() {
+    let a = matrix::<f64>(5, 51);
+    let mut factor = Cholesky::new(&a).unwrap();
+    let before = bits(factor.l());
+    let columns = Mat::<f64>::identity(7, 2);
+    let mut with_nan = columns.clone();
+    with_nan[(4, 1)] = f64::NAN;
+    let mut with_large = columns.clone();
+    with_large[(1, 0)] = 1e308;
+    let shape = |argument, extent, expected, found| Error::Shape { argument, extent, expected, found };
+    let index = |argument, entry, found, limit| Error::Index { argument, entry, found, limit };
+    let not_finite = |argument, row, column| Error::NonFinite { argument, row, column };
+    for (refused, wanted) in [
+        (factor.insert(6, &columns), index("at", 0, 6, 6)),
+        (factor.insert(0, &Mat::<f64>::zeros(6, 2)), shape("columns", "rows", 7, 6)),
+        (factor.insert(0, &with_nan), not_finite("columns", 4, 1)),
+        (factor.insert(1, &with_large), Error::Overflow { argument: "columns" }),
+        (factor.replace(4, &Mat::<f64>::zeros(5, 2)), index("at", 0, 4, 4)),
+        (factor.replace(0, &Mat::<f64>::zeros(5, 6)), shape("columns", "columns", 5, 6)),
+        (factor.replace(0, &Mat::<f64>::zeros(7, 2)), shape("columns", "rows", 5, 7)),
+        (factor.remove(&[1, 5]), index("indices", 1, 5, 5)),
+        (factor.remove(&[1, 3, 1]), Error::Duplicate { argument: "indices", entry: 2, found: 1 }),
+        (factor.append(&[0.0; 4], &[1.0]), shape("cross", "rows", 5, 4)),
+        (factor.append(&[0.0; 5], &[1.0, 2.0]), shape("corner", "rows", 1, 2)),
+        (factor.append(&[0.0, f64::INFINITY, 0.0, 0.0, 0.0], &[1.0]), not_finite("cross", 1, 0)),
+        (factor.append(&[0.0; 5], &[f64::NAN]), not_finite("corner", 0, 0)),
+    ] {
+        assert_eq!(refused.unwrap_err(), wanted);
+    }
+    assert_eq!(bits(factor.l()), before);
+    assert_eq!(factor.extension(&[0.0; 4], &[1.0]).unwrap_err(), shape("cross", "rows", 5, 4));
+}
+
+#[test]
+fn up_to_the_capacity_l_stays_where_it_is() {
+    let a = matrix::<f64>(90, 61);
+    let mut factor = Cholesky::new(&without(a.as_ref(), |i| i >= 10)).unwrap();
+    factor.reserve(80).unwrap();
+    assert_eq!(factor.capacity(), 90);
+    let place = factor.l().as_ptr();
+    for n in 10..90 {
+        factor.append(&a.submatrix(0, n, n, 1), &a.submatrix(n, n, 1, 1)).unwrap();
+    }
+    assert_eq!((factor.l().as_ptr(), factor.order(), factor.capacity()), (place, 90, 90));
+    // Beyond it, L moves, to where there is room for some more.
+    factor.append(&Mat::<f64>::zeros(90, 1), &[1.0]).unwrap();
+    assert!(factor.order() == 91 && factor.capacity() > 91);
+    // Shrinking keeps the room.
+    factor.remove(&(0..91).collect::<Vec<_>>()).unwrap();
+    assert!(factor.order() == 0 && factor.capacity() > 91);
+    factor.reserve(0).unwrap();
+    factor.update(&Mat::<f64>::zeros(0, 3)).unwrap();
+}
