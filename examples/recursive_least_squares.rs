@@ -130,7 +130,8 @@ fn main() -> Result<(), Error> {
         let truth = system.parameters(step);
         error = (theta.col(0) - &truth).norm_l2() / truth.norm_l2();
         if [JUMP - 1, JUMP, JUMP + 100, JUMP + 500, STEPS - 1].contains(&step) {
-            println!("step {step:>4}: error of the estimate {:>6.2} %", 100.0 * error);
+            let jump = if step == JUMP { ": the parameters have just changed sign" } else { "" };
+            println!("step {step:>4}: error of the estimate {:>6.2} %{jump}", 100.0 * error);
         }
     }
 
