@@ -10,9 +10,10 @@ use crate::scalar::Scalar;
 pub struct Modification<T> {
     /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 where L has none.
     ///
-    /// Never below 1 for an update, and 1 as soon as V leaves a column alone: its first rows that are zero do. For a downdate it is between 0 and 1, and about −log₁₀ of it decimal
-    /// digits are lost in the worst column, whatever the method (Stewart, *The effects of rounding error on
-    /// an algorithm for downdating a Cholesky factorization*, 1979).
+    /// Never below 1 for an update, and 1 as soon as V leaves a column alone: its first rows that are zero do. For a downdate it
+    /// is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, whatever the method (Stewart,
+    /// *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A row that is new counts
+    /// with its pivot² over its diagonal entry of A.
     pub min_pivot_ratio: T,
     /// log det A' − log det A.
     pub log_det_change: T,

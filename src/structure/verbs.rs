@@ -45,7 +45,7 @@ where
     /// ```
     pub fn reserve(&mut self, additional: usize) -> Result<(), Error> {
         self.guarded.finish()?;
-        let capacity = self.order() + additional;
+        let capacity = self.order().saturating_add(additional);
         if capacity <= self.capacity() {
             return Ok(());
         }
@@ -120,7 +120,7 @@ where
         index("at", at, self.order() + 1)?;
         let columns = columns.as_matrix().on_host()?;
         let columns = columns.as_ref();
-        extent("columns", "rows", self.order() + columns.ncols(), columns.nrows())?;
+        extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
         finite("columns", columns)?;
         self.insert_columns(at, columns)
     }

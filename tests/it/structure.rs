@@ -6,7 +6,7 @@ use crate::support::engines::sized;
 use crate::support::problem::{factor as random_factor, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::{Mat, MatRef};
-use cholupdate::{Cholesky, Cpu, Error, Safeguard};
+use cholupdate::{Cholesky, Cpu, Engine, Error, Safeguard};
 use rand::Rng;
 
 const ORDERS: &[usize] = sized(&[0, 1, 2, 9, 33, 64, 150], &[0, 1, 9, 33]);
@@ -105,12 +105,13 @@ macro_rules! in_both_types {
     )+};
 }
 
+on_every_engine!(an_extension_solves_for_the_bordered_matrix);
+
 in_both_types!(
     inserted_rows_are_there,
     removed_rows_are_gone,
     replaced_rows_are_others,
     what_would_not_be_positive_definite_is_refused,
-    an_extension_is_what_appending_makes,
     rows_come_and_go_for_long,
     many_threads_make_the_same_bits,
 );
@@ -225,25 +226,23 @@ fn what_would_not_be_positive_definite_is_refused<T: Real>() {
     }
 }
 
-fn an_extension_is_what_appending_makes<T: Real>() {
-    for engine in engines() {
-        for (n, r) in [(0, 3), (5, 0), (1, 1), (30, 7), (100, 1)] {
-            let a = matrix::<T>(n + r, 21);
-            let base = Cholesky::new_in(&without(a.as_ref(), |i| i >= n), engine).unwrap();
-            let before = bits(base.l());
-            let (cross, corner) = (a.submatrix(0, n, n, r), a.submatrix(n, n, r, r));
-            let extension = base.extension(&cross, &corner).unwrap();
-            let mut whole = base.clone();
-            whole.append(&cross, &corner).unwrap();
-            let b = uniform(n + r, 2, &mut rng(5));
-            let b = Mat::from_fn(n + r, 2, |i, j| T::of(b[(i, j)]));
-            let x = extension.solve(&b).unwrap();
-            assert_solved(&a, &x, &b);
-            assert_eq!(extension.order(), n + r);
-            let off = (extension.log_det().unwrap() - whole.log_det().unwrap()).f64().abs();
-            assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
-            assert_eq!(bits(base.l()), before);
-        }
+fn an_extension_solves_for_the_bordered_matrix<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    for (n, r) in [(0, 3), (5, 0), (1, 1), (30, 7), (100, 1)] {
+        let a = matrix::<T>(n + r, 21);
+        let base = Cholesky::new_in(&without(a.as_ref(), |i| i >= n), engine.clone()).unwrap();
+        let before = bits(base.to_factor().unwrap().as_ref());
+        let extension = base.extension(&a.submatrix(0, n, n, r), &a.submatrix(n, n, r, r)).unwrap();
+        assert_eq!(extension.order(), n + r);
+        let b = uniform(n + r, 2, &mut rng(5));
+        let b = Mat::from_fn(n + r, 2, |i, j| T::of(b[(i, j)]));
+        assert_solved(&a, &extension.solve(&b).unwrap(), &b);
+        let whole = Cholesky::new(&a).unwrap();
+        let off = (extension.log_det().unwrap() - whole.log_det().unwrap()).f64().abs();
+        assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
+        let short = extension.solve(&Mat::<T>::zeros(n, 1)).err();
+        let wanted = Error::Shape { argument: "rhs", extent: "rows", expected: n + r, found: n };
+        assert_eq!(short, (r > 0).then_some(wanted));
+        assert_eq!(bits(base.to_factor().unwrap().as_ref()), before);
     }
 }
 
