@@ -6,6 +6,7 @@ use crate::factorize::blocked;
 use crate::input::OperandMut;
 use crate::modify::Modifiable;
 use crate::scalar::Scalar;
+use crate::structure::Resizable;
 use faer::{Mat, MatMut, Par};
 
 pub(crate) mod sealed {
@@ -19,7 +20,7 @@ pub trait Engine<T: Scalar>: sealed::Sealed + EngineCore<T> {}
 /// What the front type asks of an engine: factors.
 pub trait EngineCore<T: Scalar> {
     /// L as this engine keeps it.
-    type Factor: Factor<T>;
+    type Factor: Resizable<T>;
 
     /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)
     ///

@@ -38,7 +38,8 @@
 //! modification and returns before a GPU has done it.
 //!
 //! Rows and columns come and go by [`append`](Cholesky::append), [`insert`](Cholesky::insert), [`remove`](Cholesky::remove) and
-//! [`replace`](Cholesky::replace), on the CPU engine so far. [`extension`](Cholesky::extension) borders A on any.
+//! [`replace`](Cholesky::replace), and change places by [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute).
+//! [`extension`](Cholesky::extension) borders A without a change of the factor.
 //!
 //! # Errors
 //!

@@ -82,6 +82,9 @@ pub trait Modifiable<T: Scalar> {
     /// Whether [`sweep`](Self::sweep) may return before the work is done.
     const ASYNCHRONOUS: bool = false;
 
+    /// Whether the columns of a [`sweep`](Self::sweep) may end before the rows do.
+    const TALL: bool = false;
+
     /// Rows of A.
     fn order(&self) -> usize;
 
@@ -113,9 +116,8 @@ pub trait Modifiable<T: Scalar> {
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error>;
 
     /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
-    /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, V' is what
-    /// is left of V there. (Only the CPU engine has that; on the others the columns end where the rows do.) May return before
-    /// the work is done; [`wait`](Self::wait) has its outcome.
+    /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, which
+    /// [`TALL`](Self::TALL) allows, what is left of V there is lost. May return before the work is done; [`wait`](Self::wait) has its outcome.
     ///
     /// # Errors
     /// As [`wait`](Self::wait); nothing is in flight then.
@@ -197,12 +199,30 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.wait()
     }
 
+    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked.
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify).
+    pub fn modify_by(
+        &mut self,
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Modification<T>, Error> {
+        self.finish()?;
+        self.begin(stage)?;
+        self.wait()
+    }
+
     /// Begins a modification. It may go on after the call; V has been taken over by then.
     ///
     /// # Errors
     /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
     pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
-        let outline = self.stage(v, weights)?;
+        self.ready_for(v, weights)?;
+        self.begin(|factor| factor.stage(v, weights))
+    }
+
+    fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<(), Error> {
+        let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
         let Some(start) = outline.first_column::<T>(self.order()) else {
             self.flight = Some(Flight::Landed(Ok(Modification::identity())));
@@ -212,7 +232,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let mut target = self.target(outline.minus > 0)?;
         if target == Target::Discard {
             self.dry(&outline, columns.clone())?;
-            self.factor.stage(v, weights)?;
+            stage(&mut self.factor)?;
             target = Target::InPlace;
         }
         self.poisoned = target == Target::InPlace;
@@ -254,7 +274,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// # Errors
     /// As [`modify`](Self::modify).
     pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
-        let outline = self.stage(v, weights)?;
+        self.ready_for(v, weights)?;
+        let outline = self.factor.stage(v, weights)?;
         self.row_norm_after(&outline)?;
         match outline.first_column::<T>(self.order()) {
             Some(start) => self.dry(&outline, start..self.order()),
@@ -293,11 +314,10 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.factor.wait().map_err(error)
     }
 
-    /// V where a sweep takes it, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+    /// Ready to stage V, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
+    fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
-        weights.check(self.order(), v.shape())?;
-        self.factor.stage(v, weights)
+        weights.check(self.order(), v.shape())
     }
 
     /// Where a modification writes; `Discard` stands for a dry run and then in place.

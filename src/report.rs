@@ -25,6 +25,11 @@ impl<T: Scalar> Modification<T> {
         Self { min_pivot_ratio: T::ONE, log_det_change: T::ZERO }
     }
 
+    /// The report of this and of another behind it.
+    pub(crate) fn then(self, next: Self) -> Self {
+        self.and(next.min_pivot_ratio, next.log_det_change.to_f64())
+    }
+
     /// The report of this and of rows that came or went: the least ratio of the new ones, and their part of log det A.
     pub(crate) fn and(self, ratio: T, log_det: f64) -> Self {
         let least = if ratio < self.min_pivot_ratio { ratio } else { self.min_pivot_ratio };

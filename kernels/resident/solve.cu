@@ -12,9 +12,10 @@
 //     from      n x count, column c at c * x_stride: b; read, and changed in the rows that are not solved yet
 //     to        n x count, column c at c * x_stride: y of the panel's rows; written
 //     first     the panel's first column, a multiple of 64
+//     cols      columns of the panel, at most 64: what there is of it, or, forward, less
 //
-// Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below the panel
-// (forward) or 64 columns before it (backward), at least one.
+// Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below these columns
+// (forward) or 64 columns before the panel (backward), at least one.
 #include "common/layout.cuh"
 #include "common/panel.cuh"
 
@@ -68,7 +69,7 @@ __device__ __forceinline__ void diagonal(SolveShared<RHS>& shared, const T* l, l
                                          long long first, int cols, int columns) {
     const int i = threadIdx.x % PANEL_COLS, part = threadIdx.x / PANEL_COLS;
     double known[ROW_ENTRIES], block[ROW_ENTRIES];
-    load_row<FORWARD>(inverse + first * PANEL_COLS, PANEL_COLS, PANEL_COLS, known);
+    load_row<FORWARD>(inverse + first * PANEL_COLS, PANEL_COLS, cols, known);
     load_row<FORWARD>(l + first * (stride + 1), stride, cols, block);
     for (int r = part; r < RHS; r += ROW_THREADS)
         shared.b[i][r] = r < columns && i < cols ? (double)from[r * x_stride + first + i] : 0.0;
@@ -82,25 +83,28 @@ __device__ __forceinline__ void diagonal(SolveShared<RHS>& shared, const T* l, l
 
 template <int RHS, class T>
 __device__ __forceinline__ void forward(const T* l, long long stride, const double* inverse, T* from, T* to,
-                                        long long x_stride, long long first, long long n, int count) {
+                                        long long x_stride, long long first, int cols, long long n, int count) {
     __shared__ SolveShared<RHS> shared;
-    const int columns = min(RHS, count - (int)blockIdx.y * RHS),
-              cols = (int)min((long long)PANEL_COLS, n - first);
+    const int columns = min(RHS, count - (int)blockIdx.y * RHS);
     from += blockIdx.y * RHS * x_stride;
     to += blockIdx.y * RHS * x_stride;
     diagonal<true, RHS>(shared, l, stride, inverse, from, to, x_stride, first, cols, columns);
-    const long long i = first + PANEL_COLS + (long long)blockIdx.x * THREADS + threadIdx.x;
+    const long long i = first + cols + (long long)blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     double rest[RHS];
 #pragma unroll
     for (int r = 0; r < RHS; ++r) rest[r] = r < columns ? (double)from[r * x_stride + i] : 0.0;
     l += first * stride + i;
-#pragma unroll 16
-    for (int j = 0; j < PANEL_COLS; ++j) {
-        const double entry = (double)*l;
-        l += stride;
+    const auto subtract = [&](int j) {
+        const double entry = (double)l[j * stride];
 #pragma unroll
         for (int r = 0; r < RHS; ++r) rest[r] = fma(-entry, shared.x[j][r], rest[r]);
+    };
+    if (cols == PANEL_COLS) {
+#pragma unroll 16
+        for (int j = 0; j < PANEL_COLS; ++j) subtract(j);
+    } else {
+        for (int j = 0; j < cols; ++j) subtract(j);
     }
 #pragma unroll
     for (int r = 0; r < RHS; ++r)
@@ -109,11 +113,10 @@ __device__ __forceinline__ void forward(const T* l, long long stride, const doub
 
 template <int RHS, class T>
 __device__ __forceinline__ void backward(const T* l, long long stride, const double* inverse, T* from, T* to,
-                                         long long x_stride, long long first, long long n, int count) {
+                                         long long x_stride, long long first, int cols, long long n, int count) {
     constexpr int WARP_COLS = PANEL_COLS / WARPS;  // of L
     __shared__ SolveShared<RHS> shared;
-    const int columns = min(RHS, count - (int)blockIdx.y * RHS),
-              cols = (int)min((long long)PANEL_COLS, n - first);
+    const int columns = min(RHS, count - (int)blockIdx.y * RHS);
     from += blockIdx.y * RHS * x_stride;
     to += blockIdx.y * RHS * x_stride;
     const int lane = threadIdx.x % 32;
@@ -143,8 +146,8 @@ __device__ __forceinline__ void backward(const T* l, long long stride, const dou
 #define SOLVE(WAY, RHS, T, NAME)                                                                             \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
         solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, T* from, T* to,    \
-                                     long long x_stride, long long first, long long n, int count) {          \
-        WAY<RHS>(l, stride, inverse, from, to, x_stride, first, n, count);                                   \
+                                     long long x_stride, long long first, int cols, long long n, int count) {          \
+        WAY<RHS>(l, stride, inverse, from, to, x_stride, first, cols, n, count);                                   \
     }
 
 SOLVE(forward, 1, float, f32)

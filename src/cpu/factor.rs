@@ -29,6 +29,8 @@ pub struct HostFactor<T> {
     /// As L, once it is there; its strict upper triangle is zero as well.
     shadow: Option<Mat<T>>,
     sweep: Sweep<T>,
+    /// For rows and columns that come and go.
+    scratch: Mat<T>,
 }
 
 impl<T: Scalar> Clone for HostFactor<T> {
@@ -50,7 +52,7 @@ impl<T: Scalar> HostFactor<T> {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
         let capacity = l.nrows();
-        Self { threads, safeguard, l, capacity, shadow: None, sweep: Sweep::default() }
+        Self { threads, safeguard, l, capacity, shadow: None, sweep: Sweep::default(), scratch: Mat::new() }
     }
 
     pub(crate) fn l(&self) -> &Mat<T> {
@@ -65,8 +67,9 @@ impl<T: Scalar> HostFactor<T> {
         self.threads.par()
     }
 
-    pub(super) fn l_mut(&mut self) -> &mut Mat<T> {
-        &mut self.l
+    /// L, which has room for `capacity` rows and columns, and scratch memory.
+    pub(super) fn l_mut(&mut self) -> (&mut Mat<T>, &mut Mat<T>) {
+        (&mut self.l, &mut self.scratch)
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -92,6 +95,8 @@ impl<T: Scalar> HostFactor<T> {
 }
 
 impl<T: Scalar> Modifiable<T> for HostFactor<T> {
+    const TALL: bool = true;
+
     fn order(&self) -> usize {
         self.l.nrows()
     }

@@ -17,6 +17,8 @@ const STAGE_BYTES: usize = 32 << 20;
 pub(crate) struct Dense<T> {
     buffer: DeviceBuffer<T>,
     order: usize,
+    /// The largest order that there is room for.
+    capacity: usize,
     /// From column to column.
     stride: usize,
     /// Page-locked memory that pieces of the matrix go through, of this length: one half is filled or emptied
@@ -34,24 +36,34 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
     pub fn new(device: &Device, order: usize) -> Result<Self, Error> {
-        Self::with_stride(device, order, order)
+        Self::with_stride(device, order, order, order)
     }
 
-    /// The same, with columns that begin at multiples of 16 bytes.
-    pub fn aligned(device: &Device, order: usize) -> Result<Self, Error> {
-        Self::with_stride(device, order, order.next_multiple_of(16 / size_of::<T>()))
+    /// The same, with room for more rows and columns, which begin at multiples of 16 bytes.
+    pub fn aligned(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
+        Self::with_stride(device, order, capacity, capacity.next_multiple_of(16 / size_of::<T>()))
     }
 
-    fn with_stride(device: &Device, order: usize, stride: usize) -> Result<Self, Error> {
-        let len = order.saturating_mul(stride);
+    fn with_stride(device: &Device, order: usize, capacity: usize, stride: usize) -> Result<Self, Error> {
+        let len = capacity.saturating_mul(stride);
         let buffer = DeviceBuffer::new(device, len)?;
-        let half_len = (STAGE_BYTES / size_of::<T>()).min(len).max(order);
+        let half_len = (STAGE_BYTES / size_of::<T>()).min(len).max(capacity);
         let half = || -> Result<_, Error> { Ok((Pinned::new(device, half_len)?, Event::new(device)?)) };
-        Ok(Self { buffer, order, stride, halves: Mutex::new([half()?, half()?]), half_len })
+        Ok(Self { buffer, order, capacity, stride, halves: Mutex::new([half()?, half()?]), half_len })
     }
 
     pub fn order(&self) -> usize {
         self.order
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Has another order; there is room. Entries that are new are anything.
+    pub fn set_order(&mut self, order: usize) {
+        debug_assert!(order <= self.capacity);
+        self.order = order;
     }
 
     pub fn stride(&self) -> usize {
@@ -109,7 +121,51 @@ impl<T: Scalar> Dense<T> {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
             // SAFETY: the half is not touched before `copied`, and the matrix is this stream's.
-            unsafe { stream.upload_columns(half, (rows, piece.len()), self.part(&piece), self.stride)? };
+            unsafe {
+                stream.upload_columns((half, rows), (rows, piece.len()), (self.part(&piece), self.stride))?
+            };
+            copied.record(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Copies A to the entries from these on; returns when they are there.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver fails.
+    pub fn write(
+        &self,
+        stream: &Stream,
+        (row, column): (usize, usize),
+        a: MatRef<'_, T>,
+    ) -> Result<(), Error> {
+        let outcome = self.send_columns(stream, (row, column), a);
+        stream.synchronize().and(outcome)
+    }
+
+    fn send_columns(
+        &self,
+        stream: &Stream,
+        (row, column): (usize, usize),
+        a: MatRef<'_, T>,
+    ) -> Result<(), Error> {
+        let rows = a.nrows();
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        let together = self.half_len / rows;
+        for (at, first) in (0..a.ncols()).step_by(together).enumerate() {
+            let cols = together.min(a.ncols() - first);
+            let (half, copied) = &mut halves[at % 2];
+            copied.synchronize()?;
+            for (j, to) in half.as_mut_slice()[..rows * cols].chunks_exact_mut(rows).enumerate() {
+                copy(to.iter_mut(), a.col(first + j).iter());
+            }
+            let from = (column + first) * self.stride + row;
+            let to = self.buffer.slice(from..self.buffer.len());
+            // SAFETY: as in `send`.
+            unsafe { stream.upload_columns((half, rows), (rows, cols), (to, self.stride))? };
             copied.record(stream)?;
         }
         Ok(())
@@ -155,20 +211,40 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the driver fails.
     pub fn diagonal(&self, stream: &Stream) -> Result<Vec<T>, Error> {
+        self.apart(stream, self.slice(), self.stride + 1, self.order)
+    }
+
+    /// Some entries of a row.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver fails.
+    pub fn row(&self, stream: &Stream, row: usize, columns: Range<usize>) -> Result<Vec<T>, Error> {
+        let from = self.buffer.slice(columns.start * self.stride + row..self.buffer.len());
+        self.apart(stream, from, self.stride, columns.len())
+    }
+
+    /// So many entries, so far apart.
+    fn apart(
+        &self,
+        stream: &Stream,
+        from: DeviceSlice<'_, T>,
+        stride: usize,
+        count: usize,
+    ) -> Result<Vec<T>, Error> {
         let halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let (half, _) = &halves[0];
         // SAFETY: the lock keeps all others from the half, which is looked at when the copy is done; the matrix is this
         // stream's.
-        let asked = unsafe { stream.download_columns(self.slice(), self.stride + 1, (1, self.order), half) };
+        let asked = unsafe { stream.download_columns((from, stride), (1, count), (half, 1)) };
         stream.synchronize().and(asked)?;
-        Ok(half.as_slice()[..self.order].to_vec())
+        Ok(half.as_slice()[..count].to_vec())
     }
 
     fn ask_for(&self, stream: &Stream, half: &Half<T>, piece: &Range<usize>) -> Result<(), Error> {
         let (half, copied) = half;
         let shape = (self.order - piece.start, piece.len());
         // SAFETY: the half has been emptied, and is not looked at before `copied`.
-        unsafe { stream.download_columns(self.part(piece), self.stride, shape, half)? };
+        unsafe { stream.download_columns((self.part(piece), self.stride), shape, (half, shape.0))? };
         copied.record(stream)
     }
 }

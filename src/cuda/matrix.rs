@@ -152,7 +152,8 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         let (rows, cols) = self.shape;
         let (stream, staged) = (Stream::new(&self.device)?, Pinned::new(&self.device, rows * cols)?);
         // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let enqueued = unsafe { stream.download_columns(self.slice, self.stride, self.shape, &staged) };
+        let enqueued =
+            unsafe { stream.download_columns((self.slice, self.stride), self.shape, (&staged, rows)) };
         stream.synchronize().and(enqueued)?;
         let entries = staged.as_slice();
         Ok(Mat::from_fn(rows, cols, |i, j| entries[j * rows + i]))
@@ -211,7 +212,8 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
             to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
         }
         // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let enqueued = unsafe { stream.upload_columns(&staged, (rows, cols), view.slice, view.stride) };
+        let enqueued =
+            unsafe { stream.upload_columns((&staged, rows), (rows, cols), (view.slice, view.stride)) };
         stream.synchronize().and(enqueued)
     }
 

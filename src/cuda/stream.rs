@@ -104,56 +104,89 @@ impl Stream {
         .map_err(failed("copying from the device"))
     }
 
-    /// Copies a packed matrix of host memory (rows × cols, from its start) to the device, where columns are
-    /// `stride` apart.
+    /// Copies columns of host memory (rows × cols, from its start) to the device; in either they are so many scalars apart.
     ///
     /// # Safety
-    /// As [`upload`](Self::upload), for the columns at `to`.
+    /// As [`upload`](Self::upload), for these columns.
     pub unsafe fn upload_columns<T: Plain>(
         &self,
-        from: &Pinned<T>,
+        (from, from_stride): (&Pinned<T>, usize),
         (rows, cols): (usize, usize),
-        to: DeviceSlice<'_, T>,
-        stride: usize,
+        (to, to_stride): (DeviceSlice<'_, T>, usize),
     ) -> Result<(), Error> {
-        debug_assert!(rows * cols <= from.len() && (cols == 0 || (cols - 1) * stride + rows <= to.len()));
+        debug_assert!(extent(rows, cols, from_stride) <= from.len());
+        debug_assert!(extent(rows, cols, to_stride) <= to.len());
+        if (from_stride, to_stride) == (rows, rows) {
+            let len = rows * cols;
+            // SAFETY: forwarded to the caller.
+            return unsafe { self.upload(from, 0..len, to.part(0..len)) };
+        }
         let copy = sys::CUDA_MEMCPY2D_st {
             srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
             srcHost: from.as_ptr().cast_const().cast(),
-            srcPitch: rows * size_of::<T>(),
+            srcPitch: from_stride * size_of::<T>(),
             dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
             dstDevice: to.address(),
-            dstPitch: stride * size_of::<T>(),
+            dstPitch: to_stride * size_of::<T>(),
             ..columns::<T>(rows, cols)
         };
         // SAFETY: forwarded to the caller; the ranges are inside both memories.
         unsafe { self.copy_columns(&copy, "copying to the device") }
     }
 
-    /// Copies columns of the device, `stride` apart, to a packed matrix of host memory (rows × cols, from its
-    /// start).
+    /// Copies columns of the device (rows × cols) to host memory, from its start; in either they are so many scalars apart.
     ///
     /// # Safety
-    /// As [`download`](Self::download), for the columns at `from`.
+    /// As [`download`](Self::download), for these columns.
     pub unsafe fn download_columns<T: Plain>(
         &self,
-        from: DeviceSlice<'_, T>,
-        stride: usize,
+        (from, from_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
-        to: &Pinned<T>,
+        (to, to_stride): (&Pinned<T>, usize),
     ) -> Result<(), Error> {
-        debug_assert!(rows * cols <= to.len() && (cols == 0 || (cols - 1) * stride + rows <= from.len()));
+        debug_assert!(extent(rows, cols, to_stride) <= to.len());
+        debug_assert!(extent(rows, cols, from_stride) <= from.len());
+        if (from_stride, to_stride) == (rows, rows) {
+            let len = rows * cols;
+            // SAFETY: forwarded to the caller.
+            return unsafe { self.download(from.part(0..len), to, 0..len) };
+        }
         let copy = sys::CUDA_MEMCPY2D_st {
             srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
             srcDevice: from.address(),
-            srcPitch: stride * size_of::<T>(),
+            srcPitch: from_stride * size_of::<T>(),
             dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
             dstHost: to.as_ptr().cast(),
-            dstPitch: rows * size_of::<T>(),
+            dstPitch: to_stride * size_of::<T>(),
             ..columns::<T>(rows, cols)
         };
         // SAFETY: as in `upload_columns`.
         unsafe { self.copy_columns(&copy, "copying from the device") }
+    }
+
+    /// Copies columns of the device (rows × cols) to others there, so many scalars apart.
+    ///
+    /// # Safety
+    /// As [`upload`](Self::upload), for these columns of both.
+    pub unsafe fn move_columns<T: Plain>(
+        &self,
+        (from, from_stride): (DeviceSlice<'_, T>, usize),
+        (rows, cols): (usize, usize),
+        (to, to_stride): (DeviceSlice<'_, T>, usize),
+    ) -> Result<(), Error> {
+        debug_assert!(extent(rows, cols, from_stride) <= from.len());
+        debug_assert!(extent(rows, cols, to_stride) <= to.len());
+        let copy = sys::CUDA_MEMCPY2D_st {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from.address(),
+            srcPitch: from_stride * size_of::<T>(),
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: to.address(),
+            dstPitch: to_stride * size_of::<T>(),
+            ..columns::<T>(rows, cols)
+        };
+        // SAFETY: as in `upload_columns`.
+        unsafe { self.copy_columns(&copy, "copying on the device") }
     }
 
     /// # Safety
@@ -228,6 +261,11 @@ impl Stream {
         // SAFETY: the stream lives for as long as `self`.
         unsafe { result::stream::synchronize(stream) }.map_err(failed("waiting for the device"))
     }
+}
+
+/// Scalars from the first to the last of columns (rows × cols) so far apart.
+fn extent(rows: usize, cols: usize, stride: usize) -> usize {
+    cols.checked_sub(1).map_or(0, |before| before * stride + rows)
 }
 
 /// A copy of that shape, between nowhere and nowhere.

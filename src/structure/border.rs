@@ -29,7 +29,7 @@ impl<T: Scalar> Border<T> {
     /// `skipped`: rows of L from `at` on that have none in B₂, those that are replaced.
     ///
     /// # Errors
-    /// `NotPositiveDefinite` at a row of K.
+    /// `NotPositiveDefinite` at a row of K; `Device`.
     pub fn new(
         l: &impl Resizable<T>,
         at: usize,
@@ -43,7 +43,7 @@ impl<T: Scalar> Border<T> {
         let mut rhs = Mat::<T>::zeros(at + skipped + b2.nrows(), rank);
         rhs.subrows_mut(0, at).copy_from(above);
         rhs.subrows_mut(at + skipped, b2.nrows()).copy_from(b2);
-        l.eliminate(at, rhs.as_mut());
+        l.eliminate(at, rhs.as_mut())?;
         let left = rhs.subrows(0, at);
         let corner =
             schur(left, k, par).map_err(|column| Error::NotPositiveDefinite { column: at + column })?;

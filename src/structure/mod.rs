@@ -1,4 +1,4 @@
-//! Rows and columns that come and go, together: append, insert, remove and replace.
+//! Rows and columns that come and go, together, or change places.
 //!
 //! With L cut at row `at` as (L₁₁; L₂₁ L₂₂), and the new rows and columns B₁ above, K on and B₂ below the diagonal:
 //!
@@ -10,27 +10,35 @@
 //!            L₂₁   X   L₂₂'
 //!
 //! remove     the removed columns, without the removed rows, are V of an update of what is behind the first
+//! replace    both in one sweep: the old columns with a plus sign, X with a minus sign
+//!
+//! shift      row f behind row t: its column is V of an update, and a column of zeros takes the place it goes to. The sweep makes
+//!            its new entries between f and t, and its new column of what is left of V at t.
 //! ```
 //!
-//! What can fail is done first: an insertion is a modification of the factor as it stands, and then moves that cannot fail. So the
-//! failure contract is that of `modify.rs`, and nothing is added to it.
+//! What can break down is done first: an insertion is a modification of the factor as it stands, and then moves that cannot fail.
+//! So the failure contract is that of `modify.rs`, and nothing is added to it.
 
 mod border;
+mod change;
 mod extension;
-mod removal;
+mod host;
+mod rearrangement;
 mod verbs;
 
 pub use border::Border;
 pub use extension::Extension;
-pub(crate) use removal::kept;
+pub(crate) use host::{HostColumns, backwards, each_column, gather_v, rearrange, write_border};
+pub(crate) use rearrangement::{Rearrangement, Run};
 
 use crate::engine::Factor;
 use crate::error::Error;
+use crate::modify::Stop;
 use crate::scalar::Scalar;
-use faer::MatMut;
+use crate::sweep::outline::Outline;
+use faer::{MatMut, MatRef};
 
-/// A factor whose rows and columns come and go. Orders are those of A, indices those of rows of A. What is called here has been
-/// checked: nothing of it fails, but for want of memory in [`reserve`](Self::reserve).
+/// A factor whose rows and columns come and go. Shapes and indices have been checked.
 pub trait Resizable<T: Scalar>: Factor<T> {
     /// The largest order that needs no other memory.
     fn capacity(&self) -> usize;
@@ -38,21 +46,56 @@ pub trait Resizable<T: Scalar>: Factor<T> {
     /// Makes room for a factor of that order, and for its shadow where the safeguard has one. L stays as it is.
     ///
     /// # Errors
-    /// `Device`.
+    /// `Device`; L is where it was.
     fn reserve(&mut self, capacity: usize) -> Result<(), Error>;
 
     /// Takes the leading `columns` of L through the first half of a solve: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁. (n × r)
-    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>);
+    ///
+    /// # Errors
+    /// `Device`.
+    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error>;
 
-    /// Writes the columns `removed` of L, in ascending order, to V, without those rows. ((n − r) × r)
-    fn removed_columns(&self, removed: &[usize], v: MatMut<'_, T>);
+    /// As [`stage`](crate::modify::Modifiable::stage), with columns of L itself, and others, for V.
+    ///
+    /// # Errors
+    /// `Overflow`, naming `v`; `Device`.
+    fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error>;
 
-    /// Takes these rows and columns out, in ascending order. What is left are rows and columns of the old L.
-    fn remove(&mut self, removed: &[usize]);
+    /// Has other rows and columns. There is room, and nothing in flight.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn rearrange(&mut self, rearrangement: &Rearrangement) -> Result<(), Stop>;
 
-    /// Moves rows and columns from `at` on by those of the border, and writes it between. There is room.
-    fn insert(&mut self, at: usize, border: &Border<T>);
+    /// Row and column `from` of A move up before row `to` ≤ `from`, by orthogonal transformations.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop>;
 
-    /// Writes the border over as many rows and columns from `at` on.
-    fn write(&mut self, at: usize, border: &Border<T>);
+    /// Writes a border over as many rows and columns from `at` on.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop>;
+}
+
+/// V of a modification by columns of L, as they stand, with a plus sign, and by others with a minus sign.
+pub struct LaterV<'a, T> {
+    /// Columns of L.
+    pub columns: &'a [usize],
+    /// Which rows of L are which rows of V; zeros elsewhere, and above the diagonal of L.
+    pub rows: &'a [Run],
+    /// Rows of V.
+    pub order: usize,
+    /// The columns with a minus sign, from this row of V on; zeros before.
+    pub minus: (usize, MatRef<'a, T>),
+}
+
+impl<T: Scalar> LaterV<'_, T> {
+    /// The sign of each column.
+    pub fn weights(&self) -> Vec<T> {
+        let (plus, (_, minus)) = (self.columns.len(), self.minus);
+        (0..plus + minus.ncols()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect()
+    }
 }

@@ -1,23 +1,19 @@
 //! The verbs of rows and columns on the front type.
 
-use super::removal::ascending;
-use super::{Border, Extension, Resizable};
+use super::rearrangement::{ascending, shifts};
+use super::{Extension, Resizable};
 use crate::check::{extent, finite, index};
 use crate::cholesky::Cholesky;
-use crate::engine::{Engine, Factor};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::input::{AsMatrix, Operand};
-use crate::modify::{Modifiable, Stop, Target};
+use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::weights::Weights;
-use faer::{Mat, MatRef};
+use faer::Mat;
 
-/// Rows and columns that come and go. On the [`Cpu`](crate::Cpu) engine.
-impl<T: Scalar, E: Engine<T>> Cholesky<T, E>
-where
-    E::Factor: Resizable<T>,
-{
+/// Rows and columns that come and go.
+impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// The largest order that this factor can grow to without another allocation for L.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -28,7 +24,7 @@ where
     /// [`Safeguard`](crate::Safeguard). Growth beyond the capacity makes room by itself, for some more than asked.
     ///
     /// # Errors
-    /// `Poisoned`.
+    /// `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
     /// A copy of L, where there is no room yet.
@@ -81,7 +77,8 @@ where
     ) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
         let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix())?;
-        self.insert_columns(self.order(), columns.as_ref())
+        let (at, par) = (self.order(), self.par());
+        self.guarded.enter(at, columns.as_ref(), 0, par)
     }
 
     /// Inserts r rows and columns into A, which become rows `at..at + r`; those from `at` on come behind them.
@@ -122,7 +119,8 @@ where
         let columns = columns.as_ref();
         extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
         finite("columns", columns)?;
-        self.insert_columns(at, columns)
+        let par = self.par();
+        self.guarded.enter(at, columns, 0, par)
     }
 
     /// Removes rows and columns of A, in one sweep. It cannot break down.
@@ -148,24 +146,8 @@ where
     /// ```
     pub fn remove(&mut self, indices: &[usize]) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
-        let order = self.order();
-        let removed = ascending(indices, order)?;
-        let log_det = self.log_det_of(removed.iter().copied());
-        let mut v = Mat::zeros(order - removed.len(), removed.len());
-        let report = self.guarded.in_place(|factor| {
-            factor.removed_columns(&removed, v.as_mut());
-            let staged = factor.stage(&Operand::Host(v.as_ref()), Weights::Plus);
-            let outline = staged.map_err(Stop::before)?;
-            factor.remove(&removed);
-            match outline.first_column::<T>(v.nrows()) {
-                Some(start) => {
-                    factor.sweep(&outline, start..v.nrows(), Target::InPlace)?;
-                    factor.wait()
-                }
-                None => Ok(Modification::identity()),
-            }
-        })?;
-        Ok(report.and(T::ONE, -log_det))
+        let removed = ascending("indices", indices, self.order())?;
+        self.guarded.leave(&removed)
     }
 
     /// Gives r neighbouring rows and columns of A other values, as [`remove`](Self::remove) and [`insert`](Self::insert) in one
@@ -203,82 +185,72 @@ where
         extent("columns", "columns", rank.min(order), rank)?;
         index("at", at, order - rank + 1)?;
         finite("columns", columns)?;
-        let row_norm = self.row_norm_with(at, columns)?;
-        let factor = self.guarded.healthy()?;
-        let border = Border::new(factor, at, columns, rank, self.par())?;
-        let replaced: Vec<usize> = (at..at + rank).collect();
-        let log_det = self.log_det_of(at..at + rank);
-        let mut old = Mat::zeros(order - rank, rank);
-        factor.removed_columns(&replaced, old.as_mut());
-        let mut v = Mat::zeros(order, 2 * rank);
-        v.submatrix_mut(at + rank, 0, order - at - rank, rank).copy_from(old.subrows(at, order - at - rank));
-        v.submatrix_mut(at + rank, rank, order - at - rank, rank).copy_from(&border.below);
-        let weights: Vec<T> = (0..2 * rank).map(|r| if r < rank { T::ONE } else { -T::ONE }).collect();
-        let report = self.sweep_behind(&v, Weights::Each(&weights), at, 0)?;
-        self.guarded.in_place(|factor| {
-            factor.write(at, &border);
-            Ok(())
-        })?;
-        self.guarded.bound_rows(row_norm);
-        Ok(report.and(border.least_ratio, border.log_det - log_det))
+        let par = self.par();
+        self.guarded.enter(at, columns, rank, par)
     }
 
-    /// Inserts columns that have been checked. ((n + r) × r)
-    fn insert_columns(&mut self, at: usize, columns: MatRef<'_, T>) -> Result<Modification<T>, Error> {
-        let (order, rank) = (self.order(), columns.ncols());
-        let row_norm = self.row_norm_with(at, columns)?;
-        let border = Border::new(self.guarded.healthy()?, at, columns, 0, self.par())?;
-        if order + rank > self.capacity() {
-            // To copy L now and then costs less than the solve that each new row comes with.
-            self.reserve(rank.max(order / 8))?;
+    /// Takes row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
+    /// cannot break down.
+    ///
+    /// # Shapes
+    /// `from`, `to` < n.
+    ///
+    /// # Errors
+    /// `Index`, naming `from` or `to`; `Device` or `Poisoned` on an engine with a device.
+    ///
+    /// # Cost
+    /// O(|to − from| (n − min(from, to))) flops, and a move of what is between and below.
+    ///
+    /// # Source
+    /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchex`.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
+    /// factor.shift(0, 2)?; // A = (4 2 2; 2 6 1; 2 1 5)
+    /// assert!((factor.l()[(2, 1)]).abs() < 1e-15);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
+        self.guarded.finish()?;
+        index("from", from, self.order())?;
+        index("to", to, self.order())?;
+        self.guarded.shift(from, to)
+    }
+
+    /// Puts rows and columns of A in another order, by as few shifts as there can be. It cannot break down.
+    ///
+    /// # Shapes
+    /// The n old rows in the order that they are to have: row `order[i]` becomes row i.
+    ///
+    /// # Errors
+    /// `Shape`, `Index` or `Duplicate`, naming `order`; `Device` or `Poisoned` on an engine with a device.
+    ///
+    /// # Cost
+    /// That of a [`shift`](Self::shift) for each row that is not one of the longest ascending subsequence of `order`.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
+    /// factor.permute(&[1, 2, 0])?; // A = (4 2 2; 2 6 1; 2 1 5)
+    /// assert!((factor.l()[(2, 1)]).abs() < 1e-15);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn permute(&mut self, order: &[usize]) -> Result<Modification<T>, Error> {
+        self.guarded.finish()?;
+        extent("order", "entries", self.order(), order.len())?;
+        ascending("order", order, self.order())?;
+        let mut report = Modification::identity();
+        for (from, to) in shifts(order) {
+            report = report.then(self.guarded.shift(from, to)?);
         }
-        let mut v = Mat::zeros(order, rank);
-        v.subrows_mut(at, order - at).copy_from(&border.below);
-        let report = self.sweep_behind(&v, Weights::Minus, at, rank)?;
-        self.guarded.in_place(|factor| {
-            factor.insert(at, &border);
-            Ok(())
-        })?;
-        self.guarded.bound_rows(row_norm);
-        Ok(report.and(border.least_ratio, border.log_det))
-    }
-
-    /// The modification of what is behind row `at`; a breakdown there is one of `moved` rows further on in the new A.
-    fn sweep_behind(
-        &mut self,
-        v: &Mat<T>,
-        weights: Weights<'_, T>,
-        at: usize,
-        moved: usize,
-    ) -> Result<Modification<T>, Error> {
-        // A row of V whose square overflows exceeds its diagonal entry of A by far.
-        let most = T::LARGE_SQUARE.to_f64() / v.ncols() as f64;
-        let large = |x: &T| !(x.to_f64() * x.to_f64() <= most);
-        let too_large = (at..v.nrows()).find(|&i| v.row(i).iter().any(large));
-        let made = match too_large {
-            Some(column) => Err(Error::NotPositiveDefinite { column }),
-            None => self.guarded.modify(&Operand::Host(v.as_ref()), weights),
-        };
-        made.map_err(|error| match error {
-            Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: column + moved },
-            Error::Overflow { .. } => Error::Overflow { argument: "columns" },
-            error => error,
-        })
-    }
-
-    /// The bound on the rows of L with these columns of A, whose diagonal begins at row `at`.
-    fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>) -> Result<f64, Error> {
-        let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].to_f64()).fold(0.0, f64::max);
-        if largest > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "columns" });
-        }
-        Ok(self.guarded.row_norm().max(largest.sqrt()))
-    }
-
-    /// 2 Σ log l_jj over these rows.
-    fn log_det_of(&self, rows: impl Iterator<Item = usize>) -> f64 {
-        let pivots: Vec<T> = self.guarded.factor().diagonal().collect();
-        2.0 * rows.map(|row| pivots[row].to_f64().ln()).sum::<f64>()
+        Ok(report)
     }
 }
 

@@ -135,7 +135,7 @@ pub(super) struct Factored<T> {
 impl<T: Scalar> Factored<T> {
     fn new(device: &Device, a: MatRef<'_, T>, by: By) -> Result<Self, Error> {
         let means = Means::new(device, by)?;
-        let l = Dense::aligned(device, a.nrows())?;
+        let l = Dense::aligned(device, a.nrows(), a.nrows())?;
         let begun = Instant::now();
         l.upload(means.stream(), a)?;
         means.factorize(&l)?;

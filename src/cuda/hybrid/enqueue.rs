@@ -38,13 +38,16 @@ impl<T: Scalar> Enqueue<'_, T> {
             return Ok(());
         }
         let slot = self.slot(panel);
-        let len = whole_lines::<T>(rows.len()) * panel.cols;
+        let (padded, cols) = (whole_lines::<T>(rows.len()), panel.cols);
         if waits(Wait::SlotLeft) {
             self.pipe.up.wait(&slot.left)?;
         }
         // SAFETY: the panel's trailing rows are written by their download alone, which waits for the work, which waits
         // for this; the slot is free behind `left`.
-        unsafe { self.pipe.up.upload(self.l.trailing(panel), 0..len, slot.panel.slice(0..len))? };
+        unsafe {
+            let to = (slot.panel.slice(0..padded * cols), padded);
+            self.pipe.up.upload_columns(self.l.trailing(panel), (padded, cols), to)?;
+        }
         slot.arrived.record(&self.pipe.up)
     }
 
@@ -113,7 +116,7 @@ impl<T: Scalar> Enqueue<'_, T> {
     /// The trailing rows of `panel` from its slot home, where they have one.
     fn retire(&self, panel: Panel, slot: &Slot<T>) -> Result<(), Error> {
         let pipe = self.pipe;
-        let len = whole_lines::<T>(trailing_rows(panel, self.plan.rows).len()) * panel.cols;
+        let padded = whole_lines::<T>(trailing_rows(panel, self.plan.rows).len());
         if waits(Wait::Worked) {
             pipe.down.wait(&slot.worked)?;
         }
@@ -123,7 +126,10 @@ impl<T: Scalar> Enqueue<'_, T> {
         if let Some(home) = self.home {
             // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work
             // is.
-            unsafe { pipe.down.download(slot.panel.slice(0..len), home.trailing(panel), 0..len)? };
+            unsafe {
+                let from = (slot.panel.slice(0..padded * panel.cols), padded);
+                pipe.down.download_columns(from, (padded, panel.cols), home.trailing(panel))?;
+            }
         }
         slot.left.record(&pipe.down)
     }

@@ -2,7 +2,7 @@
 
 use super::blocking::Blocking;
 use super::host_part::HostPart;
-use super::panels::{Panels, host_rows};
+use super::panels::Panels;
 use super::pipe::Pipe;
 use super::schedule::Sweep;
 use super::tuning::Tuning;
@@ -12,27 +12,27 @@ use crate::cuda::error::other;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
-use crate::host::layout::stride;
 use crate::host::region::StandBy;
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::structure::HostColumns;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::MatMut;
 use faer::reborrow::ReborrowMut;
+use faer::{Mat, MatMut};
 
 /// L as the hybrid engine keeps it.
 pub struct HybridFactor<T> {
-    device: Device,
-    tuning: Tuning,
+    pub(super) device: Device,
+    pub(super) tuning: Tuning,
     safeguard: Safeguard,
-    l: Panels<T>,
+    pub(super) l: Panels<T>,
     /// As L, once it is there.
     shadow: Option<Panels<T>>,
     signed: Signed<T>,
@@ -41,6 +41,8 @@ pub struct HybridFactor<T> {
     host_part: HostPart<T>,
     /// The new host part of a panel in a dry run.
     scratch: Buffer<T>,
+    /// For rows and columns that come and go.
+    pub(super) columns: Mat<T>,
     /// Of the sweep that ended last, until it is taken.
     report: Option<Modification<T>>,
 }
@@ -69,8 +71,14 @@ impl<T: Scalar> HybridFactor<T> {
             pipe: None,
             host_part: HostPart::new(),
             scratch: Buffer::default(),
+            columns: Mat::new(),
             report: None,
         }
+    }
+
+    /// Takes L in memory that has more room, and a shadow.
+    pub(super) fn take_over(&mut self, l: Panels<T>, shadow: Option<Panels<T>>) {
+        (self.l, self.shadow) = (l, shadow);
     }
 
     /// The column that begins the panel of this one.
@@ -80,13 +88,13 @@ impl<T: Scalar> HybridFactor<T> {
 
     /// Makes room on the device for these rank blocks.
     fn ready(&mut self, blocking: Blocking) -> Result<(), Error> {
-        let order = self.l.order();
+        let capacity = self.l.capacity();
         let pipe = match self.pipe.take() {
-            Some((pipe, _)) if pipe.fits(order, &blocking, &self.tuning) => pipe,
+            Some((pipe, _)) if pipe.fits(capacity, &blocking, &self.tuning) => pipe,
             // The old one is gone first: both might not fit.
             old => {
                 drop(old);
-                Pipe::new(&self.device, order, &blocking, &self.tuning)?
+                Pipe::new(&self.device, capacity, &blocking, &self.tuning)?
             }
         };
         self.host_part.prepare(blocking, self.l.panel_cols());
@@ -116,15 +124,18 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
-        if self.shadow.is_none() {
-            self.shadow = Some(Panels::zeros(&self.device, self.l.order(), self.l.panel_cols())?);
-        }
+        let (order, capacity) = (self.l.order(), self.l.capacity());
+        let shadow = match &mut self.shadow {
+            Some(shadow) => shadow,
+            none => none.insert(Panels::zeros(&self.device, order, capacity, self.l.panel_cols())?),
+        };
+        shadow.set_order(order);
         Ok(())
     }
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let v = v.clone().on_host()?;
-        let (v, order) = (v.as_ref(), self.l.order());
+        let (v, order) = (v.as_ref(), v.as_ref().nrows());
         let outline = self.signed.look(v, weights, Threads::Pool.par())?;
         let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
         self.signed.order(weights, v.ncols());
@@ -148,9 +159,7 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         let start = self.panel_start(columns.start);
         let plan = Plan { rows: order, cols: columns.end, start, panel_cols };
         if target == Target::Discard {
-            let widest = Panel { index: 0, first: 0, cols: panel_cols.min(order) };
-            let rows = host_rows(widest, order).len();
-            self.scratch.reserve(stride::<T>(rows) as usize * widest.cols);
+            self.scratch.reserve(self.l.host_len());
         }
         let Self { l, shadow, pipe, host_part, scratch, tuning, .. } = self;
         let Some((pipe, blocking)) = pipe else {
@@ -203,7 +212,7 @@ impl<T: Scalar> Factor<T> for HybridFactor<T> {
             finite("rhs", rhs.as_ref())?;
             for side in sides {
                 match side {
-                    Side::L => self.l.solve_lower(rhs.rb_mut(), Threads::Pool.par()),
+                    Side::L => self.l.eliminate(self.l.order(), rhs.rb_mut(), Threads::Pool.par()),
                     Side::Transpose => self.l.solve_transpose(rhs.rb_mut(), Threads::Pool.par()),
                 }
             }

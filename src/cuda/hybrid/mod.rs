@@ -16,6 +16,7 @@
 //! | `enqueue` | what is enqueued for a panel |
 //! | `schedule` | the sweep: who does what of a panel, and who waits for whom |
 //! | `factor` | L, and what a modification needs beside it |
+//! | `resize` | rows and columns of it that come and go |
 
 pub(super) mod blocking;
 mod enqueue;
@@ -27,6 +28,7 @@ pub(super) mod kernels;
 mod panels;
 mod pipe;
 mod reflectors;
+mod resize;
 mod schedule;
 pub(super) mod tuning;
 mod waits;

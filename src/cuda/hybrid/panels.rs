@@ -6,16 +6,19 @@ use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
 use crate::scalar::Scalar;
+use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::{Reborrow, ReborrowMut};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
 
-/// L (n × n), lower triangle, in panels of `panel_cols` columns.
+/// L (n × n), lower triangle, in panels of `panel_cols` columns. Each has room for as many rows as a factor of order `capacity`
+/// has, and there are as many of them.
 pub(super) struct Panels<T> {
     order: usize,
+    capacity: usize,
     panel_cols: usize,
     panels: Vec<Parts<T>>,
 }
@@ -41,14 +44,13 @@ pub(super) fn trailing_rows(panel: Panel, order: usize) -> Range<usize> {
 impl<T: Scalar> Panels<T> {
     /// # Errors
     /// [`Error::Device`] where the host has not that much memory that can be locked.
-    pub fn zeros(device: &Device, order: usize, panel_cols: usize) -> Result<Self, Error> {
-        let mut all = Self { order, panel_cols, panels: Vec::new() };
-        for index in 0..order.div_ceil(panel_cols) {
-            let panel = all.panel(index);
+    pub fn zeros(device: &Device, order: usize, capacity: usize, panel_cols: usize) -> Result<Self, Error> {
+        let mut all = Self { order, capacity, panel_cols, panels: Vec::new() };
+        for index in 0..capacity.div_ceil(panel_cols) {
+            let (panel, [host_stride, stride]) = (all.of_order(index, capacity), all.strides(index));
             let mut host = Buffer::default();
-            host.reserve(stride::<T>(host_rows(panel, order).len()) as usize * panel.cols);
-            let trailing = whole_lines::<T>(trailing_rows(panel, order).len()) * panel.cols;
-            all.panels.push(Parts { host, trailing: Pinned::new(device, trailing)? });
+            host.reserve(host_stride * panel.cols);
+            all.panels.push(Parts { host, trailing: Pinned::new(device, stride * panel.cols)? });
         }
         Ok(all)
     }
@@ -56,48 +58,72 @@ impl<T: Scalar> Panels<T> {
     /// # Errors
     /// As [`zeros`](Self::zeros).
     pub fn from_factor(device: &Device, l: MatRef<'_, T>, panel_cols: usize) -> Result<Self, Error> {
-        let mut all = Self::zeros(device, l.nrows(), panel_cols)?;
-        for index in 0..all.panels.len() {
-            let panel = all.panel(index);
-            for (rows, mut part) in all.parts_mut(index) {
-                for j in 0..panel.cols {
-                    let column = panel.first + j;
-                    let from = rows.start.max(column)..rows.end;
-                    let (skipped, len) = (from.start - rows.start, from.len());
-                    let entries = l.col(column).subrows(from.start, len);
-                    part.rb_mut().col_mut(j).subrows_mut(skipped, len).copy_from(entries);
-                }
-            }
-        }
+        let order = l.nrows();
+        let mut all = Self::zeros(device, order, order, panel_cols)?;
+        all.set(0, 0..order, l, Par::Seq);
         Ok(all)
     }
 
-    pub fn order(&self) -> usize {
-        self.order
+    /// Takes over the entries of another L of this order.
+    pub fn copy_from(&mut self, other: &Self) {
+        for index in other.indices() {
+            let first = other.panel(index).first;
+            for (rows, part) in other.parts(index) {
+                self.set(rows.start, first..first + part.ncols(), part, Par::Seq);
+            }
+        }
     }
 
     pub fn panel_cols(&self) -> usize {
         self.panel_cols
     }
 
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     /// Panel `index`, counted from column 0.
     fn panel(&self, index: usize) -> Panel {
+        self.of_order(index, self.order)
+    }
+
+    /// The same of a factor of this order.
+    fn of_order(&self, index: usize, order: usize) -> Panel {
         let first = index * self.panel_cols;
-        Panel { index, first, cols: self.panel_cols.min(self.order - first) }
+        Panel { index, first, cols: self.panel_cols.min(order - first) }
+    }
+
+    /// Those of L.
+    fn indices(&self) -> Range<usize> {
+        0..self.order.div_ceil(self.panel_cols)
+    }
+
+    /// How far columns of a panel are apart, in its host part and its trailing rows.
+    fn strides(&self, index: usize) -> [usize; 2] {
+        let panel = self.of_order(index, self.capacity);
+        let (host, trailing) = (host_rows(panel, self.capacity), trailing_rows(panel, self.capacity));
+        [stride::<T>(host.len()) as usize, whole_lines::<T>(trailing.len())]
+    }
+
+    /// Scalars that the largest host part takes.
+    pub fn host_len(&self) -> usize {
+        if self.order == 0 { 0 } else { self.strides(0)[0] * self.panel(0).cols }
     }
 
     /// Where the host part of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies
     /// outside the memory.
     pub fn host_part(&mut self, panel: Panel) -> (*mut T, isize) {
-        let stride = stride::<T>(host_rows(panel, self.order).len());
-        let start = self.panels[panel.first / self.panel_cols].host.as_mut_ptr();
+        let index = panel.first / self.panel_cols;
+        let stride = self.strides(index)[0] as isize;
+        let start = self.panels[index].host.as_mut_ptr();
         let first = panel.first as isize;
         (start.wrapping_offset(-first * stride - first), stride)
     }
 
-    /// The memory of a panel's trailing rows.
-    pub fn trailing(&self, panel: Panel) -> &Pinned<T> {
-        &self.panels[panel.first / self.panel_cols].trailing
+    /// The memory of a panel's trailing rows, and how far its columns are apart.
+    pub fn trailing(&self, panel: Panel) -> (&Pinned<T>, usize) {
+        let index = panel.first / self.panel_cols;
+        (&self.panels[index].trailing, self.strides(index)[1])
     }
 
     /// Exchanges the panels from column `start` on, which begins a panel.
@@ -111,13 +137,13 @@ impl<T: Scalar> Panels<T> {
         let panel = self.panel(index);
         let Parts { host, trailing } = &self.panels[index];
         let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
-        let (host_stride, stride) = (stride::<T>(of_host.len()), whole_lines::<T>(below.len()));
-        // SAFETY: `zeros` made both parts of these shapes, and no copy is in flight while a factor is looked
+        let [host_stride, stride] = self.strides(index).map(|stride| stride as isize);
+        // SAFETY: `zeros` made both parts of at least these shapes, and no copy is in flight while a factor is looked
         // at: a sweep borrows it exclusively and waits for its copies.
         unsafe {
             let host = MatRef::from_raw_parts(host.as_ptr(), of_host.len(), panel.cols, 1, host_stride);
             let trailing = trailing.as_ptr().cast_const();
-            let trailing = MatRef::from_raw_parts(trailing, below.len(), panel.cols, 1, stride as isize);
+            let trailing = MatRef::from_raw_parts(trailing, below.len(), panel.cols, 1, stride);
             [(of_host, host), (below, trailing)]
         }
     }
@@ -125,21 +151,21 @@ impl<T: Scalar> Panels<T> {
     fn parts_mut(&mut self, index: usize) -> [(Range<usize>, MatMut<'_, T>); 2] {
         let panel = self.panel(index);
         let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
-        let (host_stride, stride) = (stride::<T>(of_host.len()), whole_lines::<T>(below.len()));
+        let [host_stride, stride] = self.strides(index).map(|stride| stride as isize);
         let Parts { host, trailing } = &mut self.panels[index];
         // SAFETY: as in `parts`, borrowed exclusively; the two parts are apart.
         unsafe {
             let host =
                 MatMut::from_raw_parts_mut(host.as_mut_ptr(), of_host.len(), panel.cols, 1, host_stride);
             let trailing = trailing.as_ptr();
-            let trailing = MatMut::from_raw_parts_mut(trailing, below.len(), panel.cols, 1, stride as isize);
+            let trailing = MatMut::from_raw_parts_mut(trailing, below.len(), panel.cols, 1, stride);
             [(of_host, host), (below, trailing)]
         }
     }
 
     /// Copies L to a matrix of zeros. (n × n)
     pub fn read(&self, mut l: MatMut<'_, T>) {
-        for index in 0..self.panels.len() {
+        for index in self.indices() {
             let first = self.panel(index).first;
             for (rows, part) in self.parts(index) {
                 for j in 0..part.ncols() {
@@ -154,7 +180,7 @@ impl<T: Scalar> Panels<T> {
 
     /// The diagonal entries of L.
     pub fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
-        (0..self.panels.len()).flat_map(|index| {
+        self.indices().flat_map(|index| {
             let [(_, host), _] = self.parts(index);
             (0..host.ncols()).map(move |j| host[(j, j)])
         })
@@ -162,27 +188,29 @@ impl<T: Scalar> Panels<T> {
 
     /// The largest magnitude in L.
     pub fn norm_max(&self) -> T {
-        let parts = (0..self.panels.len()).flat_map(|index| self.parts(index));
+        let parts = self.indices().flat_map(|index| self.parts(index));
         parts.fold(T::ZERO, |largest, (_, part)| largest.max(part.norm_max()))
     }
 
-    /// Solves L Y = B. (n × m)
-    pub fn solve_lower(&self, mut rhs: MatMut<'_, T>, par: Par) {
-        for index in 0..self.panels.len() {
+    /// The leading `columns` of L through L Y = B: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁. (n × m)
+    pub fn eliminate(&self, columns: usize, mut rhs: MatMut<'_, T>, par: Par) {
+        for index in 0..columns.div_ceil(self.panel_cols) {
             let Panel { first, cols, .. } = self.panel(index);
+            let cols = cols.min(columns - first);
             let [(_, host), (_, trailing)] = self.parts(index);
             let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
-            let (diagonal, next) = host.split_at_row(cols);
+            let (diagonal, next) = host.subcols(0, cols).split_at_row(cols);
             let (mut below_next, mut below_trailing) = below.split_at_row_mut(next.nrows());
             solve_lower_triangular_in_place(diagonal, x.rb_mut(), par);
             matmul(below_next.rb_mut(), Accum::Add, next, x.rb(), -T::ONE, par);
+            let trailing = trailing.subcols(0, cols);
             matmul(below_trailing.rb_mut(), Accum::Add, trailing, x.rb(), -T::ONE, par);
         }
     }
 
     /// Solves Lᵀ X = Y. (n × m)
     pub fn solve_transpose(&self, mut rhs: MatMut<'_, T>, par: Par) {
-        for index in (0..self.panels.len()).rev() {
+        for index in self.indices().rev() {
             let Panel { first, cols, .. } = self.panel(index);
             let [(_, host), (_, trailing)] = self.parts(index);
             let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
@@ -193,4 +221,54 @@ impl<T: Scalar> Panels<T> {
             solve_upper_triangular_in_place(diagonal.transpose(), x.rb_mut(), par);
         }
     }
+}
+
+impl<T: Scalar> HostColumns<T> for Panels<T> {
+    fn order(&self) -> usize {
+        self.order
+    }
+
+    fn set_order(&mut self, order: usize) {
+        debug_assert!(order <= self.capacity);
+        self.order = order;
+    }
+
+    fn get(&self, column: usize, rows: Range<usize>, mut to: ColMut<'_, T>) {
+        let index = column / self.panel_cols;
+        for (own, part) in self.parts(index) {
+            if let Some(both) = common(&own, &rows) {
+                let entries = part.col(column - index * self.panel_cols);
+                let to = to.rb_mut().subrows_mut(both.start - rows.start, both.len());
+                copy(entries.subrows(both.start - own.start, both.len()), to);
+            }
+        }
+    }
+
+    fn set(&mut self, row: usize, columns: Range<usize>, from: MatRef<'_, T>, par: Par) {
+        let panels = columns.start / self.panel_cols..columns.end.div_ceil(self.panel_cols);
+        for index in panels.filter(|_| !columns.is_empty()) {
+            let panel = self.panel(index);
+            let some = columns.start.max(panel.first)..columns.end.min(panel.end());
+            let from = from.subcols(some.start - columns.start, some.len());
+            for (own, part) in self.parts_mut(index) {
+                let part = part.subcols_mut(some.start - panel.first, some.len());
+                each_column(part, par, |j, to| {
+                    let rows = row.max(some.start + j)..row + from.nrows();
+                    if let Some(both) = common(&own, &rows) {
+                        let entries = from.col(j).subrows(both.start - row, both.len());
+                        copy(entries, to.subrows_mut(both.start - own.start, both.len()));
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn common(a: &Range<usize>, b: &Range<usize>) -> Option<Range<usize>> {
+    let both = a.start.max(b.start)..a.end.min(b.end);
+    (!both.is_empty()).then_some(both)
+}
+
+fn copy<T: Scalar>(from: ColRef<'_, T>, mut to: ColMut<'_, T>) {
+    to.copy_from(from);
 }

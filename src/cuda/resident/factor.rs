@@ -2,8 +2,9 @@
 
 use super::inverses::Inverses;
 use super::queue::Queue;
+use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
-use super::systems::Systems;
+use super::systems::{Systems, Triangle, Work};
 use super::take::Take;
 use super::v::rank_blocks;
 use crate::check::finite;
@@ -31,19 +32,23 @@ use std::sync::{Mutex, PoisonError};
 /// L as the resident engine keeps it.
 pub struct ResidentFactor<T> {
     /// Dropped first: it waits for what is in flight in the memory of the others.
-    queue: Option<Queue<T>>,
-    l: Dense<T>,
+    pub(super) queue: Option<Queue<T>>,
+    pub(super) l: Dense<T>,
     /// Where the next modification writes.
-    shadow: Option<DeviceBuffer<T>>,
+    pub(super) shadow: Option<DeviceBuffer<T>>,
     /// The diagonal of L, in host memory.
-    diagonal: Vec<T>,
+    pub(super) diagonal: Vec<T>,
     signed: Signed<T>,
     /// For V that is on the device already.
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
     flight: Option<(Target, usize)>,
-    solving: Mutex<(Inverses, Systems<T>)>,
-    device: Device,
+    pub(super) solving: Mutex<(Inverses, Systems<T>)>,
+    pub(super) device: Device,
+    /// For rows and columns that come and go.
+    pub(super) resizing: Option<Rearranger<T>>,
+    /// Columns of L that are V of a modification.
+    pub(super) columns: Option<DeviceBuffer<T>>,
 }
 
 impl<T> core::fmt::Debug for ResidentFactor<T> {
@@ -61,7 +66,8 @@ const _: () = {
 impl<T: Scalar> ResidentFactor<T> {
     /// Takes over L, and its diagonal.
     pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
-        let solving = Mutex::new((Inverses::new::<T>(device, l.order())?, Systems::new(device)?));
+        let inverses = Inverses::new::<T>(device, l.order(), l.capacity())?;
+        let solving = Mutex::new((inverses, Systems::new(device)?));
         Ok(Self {
             queue: None,
             l,
@@ -70,6 +76,8 @@ impl<T: Scalar> ResidentFactor<T> {
             signed: Signed::default(),
             take: None,
             flight: None,
+            resizing: None,
+            columns: None,
             solving,
             device: device.clone(),
         })
@@ -78,34 +86,55 @@ impl<T: Scalar> ResidentFactor<T> {
     /// What a modification takes beside L, with room for these rank blocks.
     fn ready<'a>(
         queue: &'a mut Option<Queue<T>>,
-        (device, order): (&Device, usize),
+        (device, capacity): (&Device, usize),
         blocks: RankBlocks,
     ) -> Result<&'a mut Queue<T>, Error> {
         Ok(match queue.take() {
-            Some(fitting) if fitting.fits(order, blocks) => queue.insert(fitting),
+            Some(fitting) if fitting.fits(capacity, blocks) => queue.insert(fitting),
             // The old one is gone first: both might not fit.
             old => {
                 drop(old);
-                queue.insert(Queue::new(device, order, blocks)?)
+                queue.insert(Queue::new(device, capacity, blocks)?)
             }
         })
     }
 
+    /// Has triangular systems worked on.
+    pub(super) fn with_systems(
+        &self,
+        work: impl FnOnce(Triangle<'_, T>, &mut Systems<T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
+        let (inverses, systems) = &mut *solving;
+        inverses.make_room(&self.device)?;
+        // What somebody has forgotten makes the inverses of another L there.
+        let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
+        if let Some(queue) = forgotten {
+            queue.stream().synchronize()?;
+            inverses.forget();
+        }
+        let outcome = work((&self.l, inverses), systems);
+        if outcome.is_err() || forgotten.is_some() {
+            inverses.forget();
+        }
+        outcome
+    }
+
     /// V in the memory of the queue.
     fn stage_in_queue(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let Self { queue, signed, take, device, .. } = self;
-        let (order, columns) = v.shape();
+        let Self { queue, signed, take, device, l, .. } = self;
+        let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
         let blocks = rank_blocks(signed);
         let nothing = order == 0 || blocks.count() == 0;
         match v {
             Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),
             Operand::Host(v) => {
-                let queue = Self::ready(queue, (device, order), blocks)?;
+                let queue = Self::ready(queue, (device, capacity), blocks)?;
                 queue.v.stage_host(device, (*v, weights), signed, blocks)
             }
             Operand::Device(v) => {
-                let queue = Self::ready(queue, (device, order), blocks)?;
+                let queue = Self::ready(queue, (device, capacity), blocks)?;
                 let take = Take::ready(take, device, columns)?;
                 // SAFETY: the contract has waited for what was in flight.
                 unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
@@ -142,7 +171,7 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
         if self.shadow.is_none() {
-            self.shadow = Some(DeviceBuffer::new(&self.device, self.l.order() * self.l.stride())?);
+            self.shadow = Some(DeviceBuffer::new(&self.device, self.l.slice().len())?);
         }
         Ok(())
     }
@@ -207,7 +236,7 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
                 return Err(lost(error, true));
             }
         }
-        let new = &at_work.pivots()[start..];
+        let new = &at_work.pivots()[start..diagonal.len()];
         let mut health = Health::default();
         diagonal[start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
         if target != Target::Discard {
@@ -235,23 +264,10 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
         if order * columns == 0 {
             return Ok(());
         }
-        let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (inverses, systems) = &mut *solving;
-        inverses.make_room(&self.device)?;
-        // What somebody has forgotten makes the inverses of another L there.
-        let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
-        if let Some(queue) = forgotten {
-            queue.stream().synchronize()?;
-            inverses.forget();
-        }
-        let outcome = match rhs {
-            OperandMut::Host(rhs) => systems.solve((&self.l, inverses), sides, rhs),
-            OperandMut::Device(mut rhs) => systems.solve_there((&self.l, inverses), sides, &mut rhs),
-        };
-        if outcome.is_err() || forgotten.is_some() {
-            inverses.forget();
-        }
-        outcome
+        self.with_systems(|triangle, systems| match rhs {
+            OperandMut::Host(rhs) => systems.solve(triangle, Work::Solve(sides), rhs),
+            OperandMut::Device(mut rhs) => systems.solve_there(triangle, Work::Solve(sides), &mut rhs),
+        })
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

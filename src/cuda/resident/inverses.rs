@@ -19,23 +19,26 @@ pub(super) struct Inverses {
     /// (64 × 64) for each panel, and a number for each.
     memory: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
     order: usize,
+    /// The largest order that there is room for.
+    capacity: usize,
     /// The panel of L from which on they are there, or will be when `ready` is.
     known: usize,
     ready: Event,
 }
 
 impl Inverses {
-    /// Of L of this order and scalar type; none of them is there.
+    /// Of L of this order and scalar type, which may grow to the capacity; none of them is there.
     ///
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernel.
-    pub fn new<T: Scalar>(device: &Device, order: usize) -> Result<Self, Error> {
+    pub fn new<T: Scalar>(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
         let module = device.module(INVERT)?;
         module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
         Ok(Self {
             kernel: Function::load(&module, &format!("invert_{}", T::TYPE_NAME))?,
             memory: None,
             order,
+            capacity,
             known: order.div_ceil(PANEL_COLS),
             ready: Event::new(device)?,
         })
@@ -47,7 +50,7 @@ impl Inverses {
     /// [`Error::Device`] where the device has not that much memory.
     pub fn make_room(&mut self, device: &Device) -> Result<(), Error> {
         if self.memory.is_none() {
-            let panels = self.order.div_ceil(PANEL_COLS);
+            let panels = self.capacity.div_ceil(PANEL_COLS);
             let inverse = DeviceBuffer::new(device, panels * PANEL_COLS.pow(2))?;
             self.memory = Some((inverse, DeviceBuffer::new(device, panels)?));
         }
@@ -57,6 +60,12 @@ impl Inverses {
     /// None of them is good any more.
     pub fn forget(&mut self) {
         self.known = self.order.div_ceil(PANEL_COLS);
+    }
+
+    /// L has another order; none of them is good any more.
+    pub fn set_order(&mut self, order: usize) {
+        self.order = order;
+        self.forget();
     }
 
     /// Those from column `start` on, which begins a panel. There is room for them.

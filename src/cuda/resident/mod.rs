@@ -7,6 +7,8 @@
 //! | `v` | V on the device, in rank blocks, and its way there |
 //! | `take` | columns that are on the device already, on their way into the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
+//! | `resize` | rows and columns of L that come and go |
+//! | `rearrange` | their kernels, and the functions that launch them |
 //! | `queue` | what a modification has on the device beside L, and what it enqueues |
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of launches on the device |
@@ -17,6 +19,8 @@
 mod factor;
 mod inverses;
 mod queue;
+mod rearrange;
+mod resize;
 mod schedule;
 mod solves;
 mod steps;
@@ -103,7 +107,7 @@ impl<T: Scalar> EngineCore<T> for Resident {
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
-        let on_device = Dense::aligned(&self.device, l.nrows())?;
+        let on_device = Dense::aligned(&self.device, l.nrows(), l.nrows())?;
         on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
         let diagonal = l.diagonal().column_vector().iter().copied().collect();
         ResidentFactor::new(&self.device, on_device, diagonal)

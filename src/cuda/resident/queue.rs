@@ -50,14 +50,15 @@ pub(super) struct Queue<T> {
     pivots: Pinned<T>,
     status: Pinned<i32>,
     device: Device,
-    order: usize,
+    /// The largest order that there is room for.
+    capacity: usize,
 }
 
 impl<T: Scalar> Queue<T> {
     /// # Errors
     /// [`Error::Device`] where the device or the host has not that much memory.
-    pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
-        let panels = order.div_ceil(PANEL_COLS);
+    pub fn new(device: &Device, capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {
+        let panels = capacity.div_ceil(PANEL_COLS);
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
         let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
@@ -73,20 +74,20 @@ impl<T: Scalar> Queue<T> {
             flags: DeviceBuffer::new(device, most(flags))?,
             tasks: Tasks::new(most(Schedule::len)),
             partitions,
-            v: StagedV::new(device, order, blocks)?,
-            pivots: Pinned::new(device, order)?,
+            v: StagedV::new(device, capacity, blocks)?,
+            pivots: Pinned::new(device, capacity)?,
             status: Pinned::new(device, 1)?,
             device: device.clone(),
-            order,
+            capacity,
         };
         // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
         unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
         Ok(queue)
     }
 
-    /// Whether there is room for these rank blocks.
-    pub fn fits(&self, order: usize, blocks: RankBlocks) -> bool {
-        self.order == order && self.v.fits(blocks)
+    /// Whether it is for factors of this capacity, and there is room for these rank blocks.
+    pub fn fits(&self, capacity: usize, blocks: RankBlocks) -> bool {
+        self.capacity == capacity && self.v.fits(blocks)
     }
 
     pub fn stream(&self) -> &Stream {
@@ -205,7 +206,7 @@ impl<T: Scalar> Queue<T> {
 
     /// Of a launch of so many sweeps, or as many of them as go together.
     fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
-        let panels = (self.order - plan.start).div_ceil(PANEL_COLS);
+        let panels = (plan.rows - plan.start).div_ceil(PANEL_COLS);
         let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
         Schedule::new(panels, sweeps, self.partitions[usize::from(sweeps > 1)])
     }
@@ -238,7 +239,7 @@ impl<T: Scalar> Queue<T> {
             flags: all(&self.flags),
             schedule,
             tasks: self.tasks.slice(schedule),
-            n: self.order - start,
+            n: plan.rows - start,
             number: start,
             count: schedule.sweeps(),
             plus: blocks.count_plus().saturating_sub(first),

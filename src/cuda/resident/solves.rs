@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
+use core::ops::Range;
 
 /// Threads of a block.
 const THREADS: usize = 256;
@@ -53,7 +54,8 @@ impl<T: Scalar> SolveSteps<T> {
         })
     }
 
-    /// Enqueues the panel's part of the solution, and for what it takes from the others'.
+    /// Enqueues the part of the solution of these columns, which begin a panel and are not more than it has, and what it
+    /// takes from the others' parts.
     ///
     /// # Safety
     /// The slices have the shapes that `solve.cu` tells of, live until it is done, and but for L and the inverses are
@@ -63,15 +65,15 @@ impl<T: Scalar> SolveSteps<T> {
         stream: &Stream,
         system: &System<'_, T>,
         side: Side,
-        first: usize,
+        columns: Range<usize>,
     ) -> Result<(), Error> {
         let &System { n, count, .. } = system;
-        debug_assert!(
-            first < n && first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len()
-        );
+        let (first, cols) = (columns.start, columns.len());
+        debug_assert!((1..=PANEL_COLS).contains(&cols) && columns.end <= n);
+        debug_assert!(first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len());
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
         let (functions, blocks) = match side {
-            Side::L => (&self.forward, n.saturating_sub(first + PANEL_COLS).div_ceil(THREADS)),
+            Side::L => (&self.forward, (n - columns.end).div_ceil(THREADS)),
             Side::Transpose => (&self.backward, first / PANEL_COLS),
         };
         let (function, groups) = match count {
@@ -81,7 +83,8 @@ impl<T: Scalar> SolveSteps<T> {
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
         let (mut from, mut to) = (system.from.address(), system.to.address());
         let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, n as c_longlong);
-        let (mut first, mut n, mut count) = (first as c_longlong, n as c_longlong, count as c_int);
+        let (mut first, mut cols) = (first as c_longlong, cols as c_int);
+        let (mut n, mut count) = (n as c_longlong, count as c_int);
         let mut arguments = [
             argument(&mut l),
             argument(&mut l_stride),
@@ -90,10 +93,11 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut to),
             argument(&mut x_stride),
             argument(&mut first),
+            argument(&mut cols),
             argument(&mut n),
             argument(&mut count),
         ];
-        // SAFETY: nine arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: ten arguments of the types of the kernel's; the caller vouches for what they point to.
         unsafe { function.launch(stream, Launch::new((blocks.max(1), groups), THREADS), &mut arguments) }
     }
 }

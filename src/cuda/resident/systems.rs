@@ -19,6 +19,15 @@ use faer::MatMut;
 /// Right-hand sides that go together: the second extent of a grid is at most 65535.
 const RHS_AT_ONCE: usize = 4096;
 
+/// What is done with right-hand sides.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'a> {
+    /// The systems of these sides, one after the other.
+    Solve(&'a [Side]),
+    /// So many leading columns of L, through L Y = B.
+    Eliminate(usize),
+}
+
 /// What it takes beside L and its inverses, kept between calls.
 pub(super) struct Systems<T> {
     steps: SolveSteps<T>,
@@ -47,18 +56,18 @@ impl<T: Scalar> Systems<T> {
         })
     }
 
-    /// Solves the systems of these sides, B (n × m, n > 0) in host memory. B is left alone on any error.
+    /// Does this with B (n × m, n > 0) in host memory. B is left alone on any error.
     pub fn solve(
         &mut self,
         (l, inverses): Triangle<'_, T>,
-        sides: &[Side],
+        what: Work<'_>,
         mut rhs: MatMut<'_, T>,
     ) -> Result<(), Error> {
         let count = rhs.ncols();
         let kept = (count > RHS_AT_ONCE).then(|| rhs.to_owned());
         for first in (0..count).step_by(RHS_AT_ONCE) {
             let columns = first..count.min(first + RHS_AT_ONCE);
-            if let Err(error) = self.some((l, inverses), sides, rhs.as_mut(), columns) {
+            if let Err(error) = self.some((l, inverses), what, rhs.as_mut(), columns) {
                 if let Some(kept) = kept {
                     rhs.copy_from(kept);
                 }
@@ -71,7 +80,7 @@ impl<T: Scalar> Systems<T> {
     fn some(
         &mut self,
         (l, inverses): Triangle<'_, T>,
-        sides: &[Side],
+        what: Work<'_>,
         mut rhs: MatMut<'_, T>,
         columns: Range<usize>,
     ) -> Result<(), Error> {
@@ -94,7 +103,7 @@ impl<T: Scalar> Systems<T> {
         let enqueued = unsafe {
             stream
                 .upload(host, 0..len, work)
-                .and_then(|()| enqueue((steps, stream), (l, inverses), sides, on_device, columns.len()))
+                .and_then(|()| enqueue((steps, stream), (l, inverses), what, on_device, columns.len()))
                 .and_then(|solution| stream.download(solution, host, 0..len))
         };
         // Also behind an error: nothing is in flight when this returns.
@@ -109,7 +118,7 @@ impl<T: Scalar> Systems<T> {
     pub fn solve_there(
         &mut self,
         (l, inverses): Triangle<'_, T>,
-        sides: &[Side],
+        what: Work<'_>,
         rhs: &mut DeviceViewMut<'_, T>,
     ) -> Result<(), Error> {
         let rhs = rhs.as_view();
@@ -134,7 +143,7 @@ impl<T: Scalar> Systems<T> {
             let work = (on_device[0].slice(0..order * count), order);
             copy(there, work, (order, count), &mut each())?;
             // SAFETY: they are borrowed until the stream has been waited for in the next line.
-            let enqueued = unsafe { enqueue((steps, stream), (l, inverses), sides, on_device, count) };
+            let enqueued = unsafe { enqueue((steps, stream), (l, inverses), what, on_device, count) };
             let solution = stream.synchronize().and(enqueued)?;
             copy((solution, order), there, (order, count), &mut each())?;
         }
@@ -162,14 +171,14 @@ fn room<'a, T: Scalar>(
     })
 }
 
-/// Enqueues the systems of these sides with right-hand sides (n × count) in the first of these; where the solution will be.
+/// Enqueues it for right-hand sides (n × count) in the first of these; where the solution will be.
 ///
 /// # Safety
 /// L, the inverses and both live, and nobody else uses them, until the stream has been waited for.
 unsafe fn enqueue<'a, T: Scalar>(
     (steps, stream): (&SolveSteps<T>, &Stream),
     (l, inverses): Triangle<'_, T>,
-    sides: &[Side],
+    what: Work<'_>,
     on_device: &'a [DeviceBuffer<T>; 2],
     count: usize,
 ) -> Result<DeviceSlice<'a, T>, Error> {
@@ -179,15 +188,26 @@ unsafe fn enqueue<'a, T: Scalar>(
     // SAFETY: the caller vouches for all of them.
     unsafe { inverses.complete(stream, l, 0)? };
     let (inverse, _) = inverses.slice(0);
+    let (sides, end) = match what {
+        Work::Solve(sides) => (sides, n),
+        Work::Eliminate(end) => (&[Side::L][..], end),
+    };
     for &side in sides {
         let system = System { l: l.slice(), l_stride: l.stride(), n, inverse, from, to, count };
-        for panel in 0..n.div_ceil(PANEL_COLS) {
+        let panels = end.div_ceil(PANEL_COLS);
+        for panel in 0..panels {
             let panel = match side {
                 Side::L => panel,
-                Side::Transpose => n.div_ceil(PANEL_COLS) - 1 - panel,
+                Side::Transpose => panels - 1 - panel,
             };
+            let columns = panel * PANEL_COLS..end.min((panel + 1) * PANEL_COLS);
             // SAFETY: as above.
-            unsafe { steps.panel(stream, &system, side, panel * PANEL_COLS)? };
+            unsafe { steps.panel(stream, &system, side, columns)? };
+        }
+        if end < n {
+            let below = [from, to].map(|all| (all.part(end..all.len()), n));
+            // SAFETY: as above.
+            unsafe { stream.move_columns(below[0], (n - end, count), below[1])? };
         }
         (from, to) = (to, from);
     }

@@ -1,0 +1,59 @@
+//! Rows and columns of L in panels that come and go.
+
+use super::factor::HybridFactor;
+use super::panels::Panels;
+use crate::error::Error;
+use crate::host::threads::Threads;
+use crate::input::Operand;
+use crate::modify::{Modifiable, Safeguard, Stop};
+use crate::scalar::Scalar;
+use crate::structure::{
+    Border, HostColumns, LaterV, Rearrangement, Resizable, backwards, gather_v, rearrange, write_border,
+};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
+use faer::{Mat, MatMut};
+
+impl<T: Scalar> Resizable<T> for HybridFactor<T> {
+    fn capacity(&self) -> usize {
+        self.l.capacity()
+    }
+
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        let (order, panel_cols) = (self.l.order(), self.l.panel_cols());
+        let mut l = Panels::zeros(&self.device, order, capacity, panel_cols)?;
+        let wanted = self.safeguard() == Safeguard::ShadowBuffer;
+        let shadow = wanted.then(|| Panels::zeros(&self.device, order, capacity, panel_cols)).transpose()?;
+        l.copy_from(&self.l);
+        self.take_over(l, shadow);
+        Ok(())
+    }
+
+    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        self.l.eliminate(columns, rhs, Threads::Pool.par());
+        Ok(())
+    }
+
+    fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+        let mut scratch = core::mem::replace(&mut self.columns, Mat::new());
+        let columns = gather_v(&self.l, v, &mut scratch);
+        let staged = self.stage(&Operand::Host(columns), Weights::Each(&v.weights()));
+        self.columns = scratch;
+        staged
+    }
+
+    fn rearrange(&mut self, rearrangement: &Rearrangement) -> Result<(), Stop> {
+        rearrange(&mut self.l, rearrangement, &mut self.columns, Threads::Pool.par());
+        Ok(())
+    }
+
+    fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
+        backwards(&mut self.l, (from, to), &mut self.columns, Threads::Pool.par());
+        Ok(())
+    }
+
+    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop> {
+        write_border(&mut self.l, at, border, Threads::Pool.par());
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Rows and columns of L in device memory that come and go.
+
+use super::factor::ResidentFactor;
+use super::inverses::Inverses;
+use super::rearrange::{Places, Rearranger};
+use super::systems::Work;
+use crate::cuda::dense::Dense;
+use crate::cuda::error::other;
+use crate::cuda::matrix::{DeviceView, DeviceViewMut};
+use crate::cuda::memory::DeviceBuffer;
+use crate::error::Error;
+use crate::input::Operand;
+use crate::modify::{Modifiable, Stop};
+use crate::scalar::Scalar;
+use crate::structure::{Border, LaterV, Rearrangement, Resizable, Run};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
+use faer::{Mat, MatMut};
+use std::sync::PoisonError;
+
+impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
+    fn capacity(&self) -> usize {
+        self.l.capacity()
+    }
+
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        self.quiet()?;
+        let order = self.l.order();
+        let l = Dense::aligned(&self.device, order, capacity)?;
+        let inverses = Inverses::new::<T>(&self.device, order, capacity)?;
+        let (from, to) = ((self.l.slice(), self.l.stride()), (l.slice(), l.stride()));
+        let stream = &Rearranger::<T>::ready(&mut self.resizing, &self.device)?.stream;
+        // SAFETY: both matrices are this factor's, and nothing is in flight; the stream is waited for here.
+        let enqueued = unsafe { stream.move_columns(from, (order, order), to) };
+        stream.synchronize().and(enqueued)?;
+        // What is as large as the old L goes before there is more.
+        (self.queue, self.shadow) = (None, None);
+        self.l = l;
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0 = inverses;
+        // Without a shadow, updates are made in place.
+        self.shadow = DeviceBuffer::new(&self.device, self.l.slice().len()).ok();
+        Ok(())
+    }
+
+    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        if columns == 0 || rhs.ncols() == 0 {
+            return Ok(());
+        }
+        self.with_systems(|triangle, systems| systems.solve(triangle, Work::Eliminate(columns), rhs))
+    }
+
+    fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+        let (row, minus) = v.minus;
+        let weights = v.weights();
+        if v.columns.is_empty() {
+            let mut all = Mat::zeros(v.order, minus.ncols());
+            all.subrows_mut(row, minus.nrows()).copy_from(minus);
+            return self.stage(&Operand::Host(all.as_ref()), Weights::Each(&weights));
+        }
+        self.quiet()?;
+        let (order, plus, device) = (v.order, v.columns.len(), self.device.clone());
+        let len = order * weights.len();
+        let buffer = match self.columns.take() {
+            Some(fitting) if fitting.len() >= len => fitting,
+            old => {
+                drop(old);
+                DeviceBuffer::new(&device, len)?
+            }
+        };
+        let memory = buffer.slice(0..len);
+        let columns: Vec<Run> =
+            v.columns.iter().enumerate().map(|(to, &from)| Run { from, to, len: 1 }).collect();
+        let places = Places { rows: v.rows, order, columns: &columns, cols: plus, triangle: false };
+        // SAFETY: the memory is this factor's own and as large as both views, which end before it is used again; L is read.
+        let staged = unsafe {
+            let l = (self.l.slice(), self.l.stride());
+            let rearranger = Rearranger::ready(&mut self.resizing, &device)?;
+            rearranger.gather(l, (memory, order), &places)?;
+            let others = memory.part(order * plus..memory.len()).address();
+            if minus.ncols() > 0 {
+                let mut all = Mat::zeros(order, minus.ncols());
+                all.subrows_mut(row, minus.nrows()).copy_from(minus);
+                DeviceViewMut::from_raw(&device, others, (order, minus.ncols()), order)?
+                    .write(all.as_ref())?;
+            }
+            let all = DeviceView::from_raw(&device, memory.address(), (order, weights.len()), order)?;
+            self.stage(&Operand::Device(all), Weights::Each(&weights))
+        };
+        self.columns = Some(buffer);
+        staged
+    }
+
+    fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
+        self.gather(new).map_err(Stop::before)
+    }
+
+    fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
+        let order = self.l.order();
+        let row = self.row(from, to..from + 1).map_err(Stop::before)?;
+        self.gather(&Rearrangement::backwards(from, to, order)).map_err(Stop::before)?;
+        // The old L is the shadow now.
+        self.rotate((from, to), &row).map_err(|error| Stop::Device { error, written: true })
+    }
+
+    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop> {
+        self.write_border(at, border).map_err(|error| Stop::Device { error, written: true })
+    }
+}
+
+impl<T: Scalar> ResidentFactor<T> {
+    /// Waits for what the last modification has left to do behind its outcome.
+    fn quiet(&self) -> Result<(), Error> {
+        self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
+    }
+
+    /// L with other rows and columns; the old one is in the shadow behind it.
+    fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
+        self.quiet()?;
+        self.reserve_shadow()?;
+        let Self { l, shadow: Some(shadow), resizing, device, .. } = self else {
+            return Err(other("there is no shadow"));
+        };
+        let rearranger = Rearranger::ready(resizing, device)?;
+        let (rows, columns) = (&new.rows, &new.columns);
+        let places = Places { rows, order: new.order, columns, cols: new.order, triangle: true };
+        let to = shadow.slice(0..shadow.len());
+        // SAFETY: L and its shadow are of the same capacity, and nothing is in flight.
+        unsafe { rearranger.gather((l.slice(), l.stride()), (to, l.stride()), &places)? };
+        l.exchange(shadow);
+        self.renumber(new);
+        Ok(())
+    }
+
+    /// Rows and columns, of which the diagonal and the inverses are not yet those of L.
+    fn renumber(&mut self, new: &Rearrangement) {
+        let mut diagonal = vec![T::ZERO; new.order];
+        for run in &new.columns {
+            diagonal[run.new()].copy_from_slice(&self.diagonal[run.old()]);
+        }
+        self.diagonal = diagonal;
+        self.l.set_order(new.order);
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.set_order(new.order);
+    }
+
+    /// Some entries of a row of L.
+    fn row(&mut self, row: usize, columns: core::ops::Range<usize>) -> Result<Vec<T>, Error> {
+        self.quiet()?;
+        let rearranger = Rearranger::<T>::ready(&mut self.resizing, &self.device)?;
+        self.l.row(&rearranger.stream, row, columns)
+    }
+
+    /// Turns row `from`, of which these were the entries from column `to` on, to a column before it.
+    fn rotate(&mut self, (from, to): (usize, usize), row: &[T]) -> Result<(), Error> {
+        let (order, stride) = (self.l.order(), self.l.stride());
+        let mut norm = row[from - to].to_f64();
+        let mut rotations = vec![(1.0, 0.0); from - to];
+        for (z, rotation) in row.iter().zip(&mut rotations).rev() {
+            let longer = z.to_f64().hypot(norm);
+            *rotation = (norm / longer, z.to_f64() / longer);
+            norm = longer;
+        }
+        for (pivot, (cosine, _)) in self.diagonal[to + 1..=from].iter_mut().zip(&rotations) {
+            *pivot = T::from_f64(cosine * pivot.to_f64());
+        }
+        self.diagonal[to] = T::from_f64(norm);
+        let Self { l, shadow: Some(old), resizing, device, .. } = self else {
+            return Err(other("there is no shadow"));
+        };
+        let rearranger = Rearranger::ready(resizing, device)?;
+        let below = from * (stride + 1) + 1;
+        let old = old.slice(below..below + order - from - 1);
+        // SAFETY: L, and what was L, are this factor's, and nothing is in flight.
+        unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), &rotations, norm) }
+    }
+
+    fn write_border(&mut self, at: usize, border: &Border<T>) -> Result<(), Error> {
+        self.quiet()?;
+        let rank = border.rows();
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
+        for (pivot, new) in
+            self.diagonal[at..].iter_mut().zip(border.corner.diagonal().column_vector().iter())
+        {
+            *pivot = *new;
+        }
+        let Self { l, resizing, device, .. } = self;
+        let stream = &Rearranger::<T>::ready(resizing, device)?.stream;
+        l.write(stream, (at, 0), border.left.transpose())?;
+        l.write(stream, (at, at), border.corner.as_ref())?;
+        l.write(stream, (at + rank, at), border.below.as_ref())
+    }
+}

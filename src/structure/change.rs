@@ -1,0 +1,170 @@
+//! Rows and columns that come, go and change places, under the failure contract: what may break down is a modification of the
+//! factor as it stands, what follows it cannot.
+
+use super::rearrangement::places;
+use super::{Border, LaterV, Rearrangement, Resizable};
+use crate::error::Error;
+use crate::modify::{Guarded, Stop, Target};
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::sweep::outline::Outline;
+use faer::{MatRef, Par};
+
+impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
+    /// Columns of A (rows as afterwards) that have been checked, from `at` on: for as many as there are of them, of which the
+    /// first `replaced` take the places of old ones.
+    ///
+    /// # Errors
+    /// `Overflow`, naming `columns`; `NotPositiveDefinite` with the row of the new A; `Device` or `Poisoned`.
+    pub(super) fn enter(
+        &mut self,
+        at: usize,
+        columns: MatRef<'_, T>,
+        replaced: usize,
+        par: Par,
+    ) -> Result<Modification<T>, Error> {
+        let (order, rank) = (self.order(), columns.ncols());
+        let row_norm = self.row_norm_with(at, columns)?;
+        let border = Border::new(self.healthy()?, at, columns, replaced, par)?;
+        self.finite_square(at + rank, border.below.as_ref())?;
+        let (came, old) = (rank - replaced, at..at + replaced);
+        let log_det = self.log_det_of(old.clone());
+        self.make_room(order + came)?;
+        let old: Vec<usize> = old.collect();
+        let v = LaterV {
+            columns: &old,
+            rows: &places([(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]),
+            order,
+            minus: (at + replaced, border.below.as_ref()),
+        };
+        let report = self.modify_by(|factor| factor.stage_columns(&v)).map_err(|error| match error {
+            Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: column + came },
+            Error::Overflow { .. } => Error::Overflow { argument: "columns" },
+            error => error,
+        })?;
+        self.in_place(|factor| {
+            if came > 0 {
+                factor.rearrange(&Rearrangement::with_room(at, came, order))?;
+            }
+            factor.write(at, &border)
+        })?;
+        self.bound_rows(row_norm);
+        Ok(report.and(border.least_ratio, border.log_det - log_det))
+    }
+
+    /// Takes rows and columns out, in ascending order.
+    ///
+    /// # Errors
+    /// `Device` or `Poisoned`.
+    pub(super) fn leave(&mut self, removed: &[usize]) -> Result<Modification<T>, Error> {
+        let new = Rearrangement::without(removed, self.order());
+        let log_det = self.log_det_of(removed.iter().copied());
+        let report = self.in_place(|factor| renew(factor, removed, &new, new.order))?;
+        Ok(report.and(T::ONE, -log_det))
+    }
+
+    /// Takes row and column `from` to row and column `to`.
+    ///
+    /// # Errors
+    /// `Device` or `Poisoned`.
+    pub(super) fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
+        let order = self.order();
+        let old: Vec<T> = self.healthy()?.diagonal().collect();
+        let new = match from < to {
+            true => Rearrangement::forwards(from, to, order),
+            false => Rearrangement::backwards(from, to, order),
+        };
+        self.in_place(|factor| match from < to {
+            true => renew(factor, &[from], &new, if F::TALL { to + 1 } else { order }).map(|_| ()),
+            false if from == to => Ok(()),
+            false => factor.backwards(from, to),
+        })?;
+        let diagonal: Vec<T> = self.factor().diagonal().collect();
+        let rows = new.rows.iter().flat_map(|run| run.new().zip(run.old()));
+        let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
+        let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+        Ok(Modification::identity().and(least, 0.0))
+    }
+
+    /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row
+    /// comes with.
+    fn make_room(&mut self, order: usize) -> Result<(), Error> {
+        if order <= self.factor().capacity() {
+            return Ok(());
+        }
+        let capacity = order.max(self.order() + self.order() / 8);
+        self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
+    }
+
+    /// Whether the squares of X, whose rows are these of A from `first` on, are finite.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite`: a row whose square overflows exceeds its diagonal entry of A by far.
+    fn finite_square(&self, first: usize, x: MatRef<'_, T>) -> Result<(), Error> {
+        let most = T::LARGE_SQUARE.to_f64() / x.ncols() as f64;
+        let large = |x: &T| !(x.to_f64() * x.to_f64() <= most);
+        match (0..x.nrows()).find(|&i| x.row(i).iter().any(large)) {
+            Some(row) => Err(Error::NotPositiveDefinite { column: first + row }),
+            None => Ok(()),
+        }
+    }
+
+    /// The bound on the rows of L with these columns of A, whose diagonal begins at row `at`.
+    fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>) -> Result<f64, Error> {
+        let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].to_f64()).fold(0.0, f64::max);
+        if largest > T::LARGE_SQUARE.to_f64() {
+            return Err(Error::Overflow { argument: "columns" });
+        }
+        Ok(self.row_norm().max(largest.sqrt()))
+    }
+
+    /// 2 Σ log l_jj over these rows, in ascending order.
+    fn log_det_of(&self, rows: impl Iterator<Item = usize>) -> f64 {
+        let (mut pivots, mut next) = (self.factor().diagonal(), 0);
+        let pivot = rows.map_while(|row| {
+            let pivot = pivots.nth(row - next);
+            next = row + 1;
+            pivot
+        });
+        2.0 * pivot.map(|pivot| pivot.to_f64().ln()).sum::<f64>()
+    }
+}
+
+/// L with other rows and columns, of which columns up to `end` are made anew with these old ones for V. It cannot break down.
+fn renew<T: Scalar, F: Resizable<T>>(
+    factor: &mut F,
+    columns: &[usize],
+    new: &Rearrangement,
+    end: usize,
+) -> Result<Modification<T>, Stop> {
+    let v = LaterV {
+        columns,
+        rows: &new.rows,
+        order: new.order,
+        minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
+    };
+    let outline = factor.stage_columns(&v).map_err(Stop::before)?;
+    factor.rearrange(new)?;
+    sweep(factor, &outline, new.order, end).map_err(|stop| match stop {
+        // L has been rearranged.
+        Stop::Device { error, .. } => Stop::Device { error, written: true },
+        stop => stop,
+    })
+}
+
+fn sweep<T: Scalar, F: Resizable<T>>(
+    factor: &mut F,
+    outline: &Outline,
+    order: usize,
+    end: usize,
+) -> Result<Modification<T>, Stop> {
+    let Some(start) = outline.first_column::<T>(order) else { return Ok(Modification::identity()) };
+    let shadow = factor.prefers_shadow() && factor.reserve_shadow().is_ok();
+    let target = if shadow { Target::Shadow } else { Target::InPlace };
+    factor.sweep(outline, start..end, target)?;
+    let report = factor.wait()?;
+    if shadow {
+        factor.commit(start);
+    }
+    Ok(report)
+}

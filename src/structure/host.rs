@@ -1,0 +1,185 @@
+//! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
+
+use super::{Border, LaterV, Rearrangement, Run};
+use crate::scalar::Scalar;
+use core::ops::Range;
+use faer::reborrow::{IntoConst, ReborrowMut};
+use faer::{ColMut, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Columns that go from one place to another together: as many as the caches of a core have room for.
+const COLUMNS_AT_ONCE: usize = 32;
+
+/// L in host memory, by columns. Entries above the diagonal count as zeros, and are not there.
+pub trait HostColumns<T: Scalar>: Sync {
+    /// Rows of L.
+    fn order(&self) -> usize;
+
+    /// Has another order; entries that are new are anything. There is room.
+    fn set_order(&mut self, order: usize);
+
+    /// Copies these rows of a column, which are on or below the diagonal.
+    fn get(&self, column: usize, rows: Range<usize>, to: ColMut<'_, T>);
+
+    /// Writes rows of neighbouring columns, from `row` on; what would be above the diagonal is left out.
+    fn set(&mut self, row: usize, columns: Range<usize>, from: MatRef<'_, T>, par: Par);
+}
+
+/// Rows of a column, of which those above the diagonal are zeros.
+fn gather<T: Scalar>(l: &impl HostColumns<T>, column: usize, rows: &[Run], mut to: ColMut<'_, T>) {
+    to.fill(T::ZERO);
+    for run in rows.iter().filter_map(|run| run.from_on(column)) {
+        l.get(column, run.old(), to.rb_mut().subrows_mut(run.to, run.len));
+    }
+}
+
+/// V with the columns of L.
+pub fn gather_v<'a, T: Scalar>(
+    l: &impl HostColumns<T>,
+    v: &LaterV<'_, T>,
+    scratch: &'a mut Mat<T>,
+) -> MatRef<'a, T> {
+    let (row, minus) = v.minus;
+    let mut all = room(scratch, v.order, v.columns.len() + minus.ncols());
+    let (mut plus, others) = all.rb_mut().split_at_col_mut(v.columns.len());
+    for (r, &column) in v.columns.iter().enumerate() {
+        gather(l, column, v.rows, plus.rb_mut().col_mut(r));
+    }
+    others.subrows_mut(row, minus.nrows()).copy_from(minus);
+    all.into_const()
+}
+
+/// L with other rows and columns, in place: some columns at a time go to `scratch` and from there to their new places, which are
+/// none that others are still to come from.
+pub fn rearrange<T: Scalar>(
+    l: &mut impl HostColumns<T>,
+    new: &Rearrangement,
+    scratch: &mut Mat<T>,
+    par: Par,
+) {
+    rearrange_with(l, new, scratch, par, |_, _, _| {});
+}
+
+/// The same; what has been taken of some columns is changed before it goes on: with the first row and column of it in the new L.
+fn rearrange_with<T: Scalar>(
+    l: &mut impl HostColumns<T>,
+    new: &Rearrangement,
+    scratch: &mut Mat<T>,
+    par: Par,
+    mut change: impl FnMut(usize, usize, MatMut<'_, T>),
+) {
+    let (old_order, first) = (l.order(), new.unchanged());
+    l.set_order(old_order.max(new.order));
+    let to_the_right = new.columns.iter().any(|run| run.to > run.from);
+    let rows_move = new.rows.iter().any(|run| run.to != run.from);
+    let moves = |run: &&Run| rows_move || run.to != run.from;
+    let count = new.columns.len();
+    let in_order = (0..count).map(|at| if to_the_right { count - 1 - at } else { at });
+    for run in in_order.map(|at| &new.columns[at]).filter(moves) {
+        let blocks = run.len.div_ceil(COLUMNS_AT_ONCE);
+        let in_order = (0..blocks).map(|at| if to_the_right { blocks - 1 - at } else { at });
+        for start in in_order.map(|block| block * COLUMNS_AT_ONCE) {
+            let cols = COLUMNS_AT_ONCE.min(run.len - start);
+            let (from, to) = (run.from + start, run.to + start);
+            // Rows before both are of other columns, or stay.
+            let row = first.max(to.min(from));
+            let mut block = room(scratch, new.order - row, cols);
+            let rows: Vec<Run> = new.rows.iter().filter_map(|run| behind(*run, row)).collect();
+            each_column(block.rb_mut(), par, |j, column| gather(l, from + j, &rows, column));
+            change(row, to, block.rb_mut());
+            l.set(row, to..to + cols, block.as_ref(), par);
+        }
+    }
+    let mut end = 0;
+    for run in new.columns.iter().copied().chain([Run { from: 0, to: new.order, len: 0 }]) {
+        for column in end..run.to {
+            let zeros = room(scratch, new.order - column, 1);
+            l.set(column, column..column + 1, zeros.as_ref(), Par::Seq);
+        }
+        end = run.to + run.len;
+    }
+    l.set_order(new.order);
+}
+
+/// Row `from` of A moves up to row `to` < from.
+///
+/// Its entries of L between both are rotated into its column, the last one first, which is orthogonal and cannot break down. That
+/// column goes along: with z the row, τ_j = ‖z_{j..}‖ and p the column as far as it is made,
+///
+/// ```text
+/// l'_ij = (τ_{j+1} l_ij − z_j p_i) / τ_j          p_i ← (z_j l_ij + τ_{j+1} p_i) / τ_j
+/// ```
+pub fn backwards<T: Scalar>(
+    l: &mut impl HostColumns<T>,
+    (from, to): (usize, usize),
+    scratch: &mut Mat<T>,
+    par: Par,
+) {
+    let new = Rearrangement::backwards(from, to, l.order());
+    let mut z = Mat::zeros(1, from - to + 1);
+    (to..=from).for_each(|j| l.get(j, from..from + 1, z.col_mut(j - to)));
+    let mut column = Mat::zeros(new.order, 1);
+    gather(l, from, &new.rows, column.col_mut(0));
+    let mut norm = z[(0, from - to)];
+    rearrange_with(l, &new, scratch, par, |row, first, mut block| {
+        for j in (0..block.ncols()).rev().filter(|j| (to + 1..=from).contains(&(first + j))) {
+            let z = z[(0, first + j - 1 - to)];
+            let longer = T::from_f64(z.to_f64().hypot(norm.to_f64()));
+            let (c, s) = (norm / longer, z / longer);
+            norm = longer;
+            let below = first + j - row;
+            let old = block.rb_mut().col_mut(j).subrows_mut(below, new.order - row - below);
+            let p = column.col_mut(0).subrows_mut(first + j, new.order - first - j);
+            for (l, p) in old.iter_mut().zip(p.iter_mut()) {
+                (*l, *p) = (c * *l - s * *p, s * *l + c * *p);
+            }
+        }
+    });
+    column[(to, 0)] = norm;
+    l.set(to, to..to + 1, column.as_ref().subrows(to, new.order - to), Par::Seq);
+}
+
+/// What of a run is, in the new L, at `row` or behind, with places counted from there on.
+fn behind(run: Run, row: usize) -> Option<Run> {
+    let skipped = row.saturating_sub(run.to);
+    (skipped < run.len).then(|| Run {
+        from: run.from + skipped,
+        to: run.to + skipped - row,
+        len: run.len - skipped,
+    })
+}
+
+/// Zeros. (rows × columns)
+fn room<T: Scalar>(scratch: &mut Mat<T>, rows: usize, columns: usize) -> MatMut<'_, T> {
+    if scratch.nrows() < rows || scratch.ncols() < columns {
+        let (rows, columns) = (rows.max(scratch.nrows()), columns.max(scratch.ncols()));
+        scratch.resize_with(rows, columns, |_, _| T::ZERO);
+    }
+    let mut room = scratch.as_mut().submatrix_mut(0, 0, rows, columns);
+    room.fill(T::ZERO);
+    room
+}
+
+/// Does something to each column, on as many threads.
+pub fn each_column<'a, T: Scalar>(
+    mut columns: MatMut<'a, T>,
+    par: Par,
+    work: impl Fn(usize, ColMut<'_, T>) + Sync,
+) {
+    match par {
+        Par::Seq => {
+            for j in 0..columns.ncols() {
+                work(j, columns.rb_mut().col_mut(j));
+            }
+        }
+        _ => columns.par_col_iter_mut().enumerate().for_each(|(j, column)| work(j, column)),
+    }
+}
+
+/// Writes the rows and columns of a border to L, from row and column `at` on.
+pub fn write_border<T: Scalar>(l: &mut impl HostColumns<T>, at: usize, border: &Border<T>, par: Par) {
+    let rank = border.rows();
+    l.set(at, 0..at, border.left.transpose(), par);
+    l.set(at, at..at + rank, border.corner.as_ref(), par);
+    l.set(at + rank, at..at + rank, border.below.as_ref(), par);
+}

@@ -1,0 +1,224 @@
+//! Which rows and columns of the old L are those of the new one.
+
+use crate::error::Error;
+use core::ops::Range;
+
+/// Neighbouring rows or columns of the old L that are neighbours in the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first of them in the old L, and in the new one.
+    pub from: usize,
+    pub to: usize,
+    pub len: usize,
+}
+
+impl Run {
+    /// The part of it that is, in the old L, at `first` or behind.
+    pub fn from_on(self, first: usize) -> Option<Self> {
+        let skipped = first.saturating_sub(self.from);
+        (skipped < self.len).then(|| Self {
+            from: self.from + skipped,
+            to: self.to + skipped,
+            len: self.len - skipped,
+        })
+    }
+
+    /// In the old L.
+    pub fn old(self) -> Range<usize> {
+        self.from..self.from + self.len
+    }
+
+    /// In the new one.
+    pub fn new(self) -> Range<usize> {
+        self.to..self.to + self.len
+    }
+}
+
+/// A new L of rows and columns of an old one. Entry (i, j) comes from where the runs that hold row i and column j have it; it is
+/// zero where there is no such run, and where that is above the diagonal.
+#[derive(Clone, Debug)]
+pub struct Rearrangement {
+    /// Of the new L.
+    pub order: usize,
+    /// By their places in the new L, ascending.
+    pub rows: Vec<Run>,
+    /// The same; each of them moves to the left, or each to the right.
+    pub columns: Vec<Run>,
+}
+
+impl Rearrangement {
+    /// L (n × n) without some rows and columns, in ascending order.
+    pub fn without(removed: &[usize], order: usize) -> Self {
+        let rows = kept(removed, order);
+        Self { order: order - removed.len(), columns: rows.clone(), rows }
+    }
+
+    /// L (n × n) with room for so many rows and columns before row `at`.
+    pub fn with_room(at: usize, count: usize, order: usize) -> Self {
+        let rows = places([(0, 0, at), (at, at + count, order - at)]);
+        Self { order: order + count, columns: rows.clone(), rows }
+    }
+
+    /// L (n × n) with row `from` behind row `to`, from ≤ to, and zeros for its column.
+    pub fn forwards(from: usize, to: usize, order: usize) -> Self {
+        let (before, after) = ((0, 0, from), (to + 1, to + 1, order - to - 1));
+        let between = (from + 1, from, to - from);
+        Self {
+            order,
+            rows: places([before, between, (from, to, 1), after]),
+            columns: places([before, between, after]),
+        }
+    }
+
+    /// L (n × n) with row `from` before row `to`, to ≤ from, and zeros for its column.
+    pub fn backwards(from: usize, to: usize, order: usize) -> Self {
+        let (before, after) = ((0, 0, to), (from + 1, from + 1, order - from - 1));
+        let between = (to, to + 1, from - to);
+        Self {
+            order,
+            rows: places([before, (from, to, 1), between, after]),
+            columns: places([before, between, after]),
+        }
+    }
+
+    /// Leading columns, and rows of them, that stay as and where they are.
+    pub fn unchanged(&self) -> usize {
+        self.rows.first().filter(|run| run.from == 0 && run.to == 0).map_or(0, |run| run.len)
+    }
+}
+
+/// Runs of these first rows, old and new, and lengths.
+pub fn places<const N: usize>(all: [(usize, usize, usize); N]) -> Vec<Run> {
+    let runs = all.into_iter().map(|(from, to, len)| Run { from, to, len });
+    runs.filter(|run| run.len > 0).collect()
+}
+
+/// The rows that are left when some of n are removed, in ascending order.
+pub fn kept(removed: &[usize], order: usize) -> Vec<Run> {
+    let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
+    let ends = removed.iter().copied().chain(core::iter::once(order));
+    let runs = starts.zip(ends).enumerate();
+    let runs = runs.map(|(before, (from, end))| Run { from, to: from - before, len: end - from });
+    runs.filter(|run| run.len > 0).collect()
+}
+
+/// The indices in ascending order.
+///
+/// # Errors
+/// `Index` or `Duplicate`, naming the argument.
+pub fn ascending(argument: &'static str, indices: &[usize], order: usize) -> Result<Vec<usize>, Error> {
+    for (entry, &found) in indices.iter().enumerate() {
+        if found >= order {
+            return Err(Error::Index { argument, entry, found, limit: order });
+        }
+    }
+    let mut entries: Vec<usize> = (0..indices.len()).collect();
+    entries.sort_by_key(|&entry| indices[entry]);
+    for pair in entries.windows(2) {
+        let (first, second) = (indices[pair[0]], indices[pair[1]]);
+        if first == second {
+            return Err(Error::Duplicate { argument, entry: pair[1], found: second });
+        }
+    }
+    Ok(entries.into_iter().map(|entry| indices[entry]).collect())
+}
+
+/// The shifts (from, to) that put rows in this order, one after the other. Rows of a longest ascending subsequence stay.
+pub fn shifts(order: &[usize]) -> Vec<(usize, usize)> {
+    let stays = longest_ascending(order);
+    let mut rows: Vec<usize> = (0..order.len()).collect();
+    let mut shifts = Vec::new();
+    let mut before = None;
+    for (&row, stays) in order.iter().zip(stays) {
+        let place = |row: usize| rows.iter().position(|&other| other == row);
+        if let (false, Some(from)) = (stays, place(row)) {
+            let behind = before.and_then(place).map_or(0, |place| place + 1);
+            let to = if from < behind { behind - 1 } else { behind };
+            rows.remove(from);
+            rows.insert(to, row);
+            shifts.push((from, to));
+        }
+        before = Some(row);
+    }
+    shifts
+}
+
+/// Which entries are of a longest ascending subsequence.
+fn longest_ascending(order: &[usize]) -> Vec<bool> {
+    // The last entries of the subsequences of each length, where that is smallest, and the entry before each.
+    let mut last: Vec<usize> = Vec::new();
+    let mut before = vec![None; order.len()];
+    for (at, row) in order.iter().enumerate() {
+        let len = last.partition_point(|&other| order[other] < *row);
+        before[at] = len.checked_sub(1).map(|shorter| last[shorter]);
+        match last.get_mut(len) {
+            Some(other) => *other = at,
+            None => last.push(at),
+        }
+    }
+    let mut stays = vec![false; order.len()];
+    let mut next = last.last().copied();
+    while let Some(at) = next {
+        stays[at] = true;
+        next = before[at];
+    }
+    stays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_and_what_is_removed_are_all_rows() {
+        for removed in [vec![], vec![0], vec![4], vec![1, 2, 5], vec![0, 1, 2, 3, 4, 5, 6]] {
+            let left = Rearrangement::without(&removed, 7);
+            let rows: Vec<usize> = left.rows.iter().flat_map(|run| run.old()).collect();
+            let wanted: Vec<usize> = (0..7).filter(|row| !removed.contains(row)).collect();
+            assert_eq!(rows, wanted);
+            let places: Vec<usize> = left.rows.iter().flat_map(|run| run.new()).collect();
+            assert_eq!(places, (0..left.order).collect::<Vec<_>>());
+            assert_eq!(left.unchanged(), removed.first().copied().unwrap_or(7));
+        }
+    }
+
+    #[test]
+    fn a_row_moves_behind_another() {
+        let moved = Rearrangement::forwards(1, 3, 6);
+        let rows: Vec<usize> = moved.rows.iter().flat_map(|run| run.old()).collect();
+        assert_eq!(rows, [0, 2, 3, 1, 4, 5]);
+        let columns: Vec<usize> = moved.columns.iter().flat_map(|run| run.new()).collect();
+        assert_eq!(columns, [0, 1, 2, 4, 5]);
+    }
+
+    #[test]
+    fn shifts_make_the_order_and_are_few() {
+        let orders: [(&[usize], usize); 6] = [
+            (&[], 0),
+            (&[0, 1, 2], 0),
+            (&[1, 2, 3, 0], 1),
+            (&[3, 0, 1, 2], 1),
+            (&[4, 3, 2, 1, 0], 4),
+            (&[2, 0, 5, 1, 3, 4], 2),
+        ];
+        for (order, few) in orders {
+            let mut rows: Vec<usize> = (0..order.len()).collect();
+            let shifts = shifts(order);
+            assert_eq!(shifts.len(), few);
+            for (from, to) in shifts {
+                let row = rows.remove(from);
+                rows.insert(to, row);
+            }
+            assert_eq!(rows, order);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_indices_is_named() {
+        let index = Error::Index { argument: "indices", entry: 1, found: 5, limit: 5 };
+        assert_eq!(ascending("indices", &[4, 5], 5), Err(index));
+        let duplicate = Error::Duplicate { argument: "indices", entry: 2, found: 3 };
+        assert_eq!(ascending("indices", &[3, 1, 3], 5), Err(duplicate));
+        assert_eq!(ascending("indices", &[3, 1, 4], 5), Ok(vec![1, 3, 4]));
+    }
+}
