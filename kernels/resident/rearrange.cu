@@ -12,11 +12,11 @@
 // rotated into old column f, the last one first; that becomes column t. With z row f of the old L, in columns t .. f,
 // and tau_j = |z_j..|,
 //
-//     l'_ij = (tau_j+1 l_ij - z_j p_i) / tau_j          p_i <- (z_j l_ij + tau_j+1 p_i) / tau_j
+//     l'_ij = c l_ij - s p_i        p_i <- s l_ij + c p_i        c = tau_j+1 / tau_j, s = z_j / tau_j
 //
 //     l          n x n, entry (i, j) at l + j * stride + i; columns t .. f are written
 //     old        column f of the old L, which begins row f + 1 of it: n - f - 1 entries; read
-//     c, s       tau_j+1 / tau_j and z_j / tau_j for j = t .. f - 1; read
+//     x, s       c - 1 and s for j = t .. f - 1; read
 //     norm       tau_t, the new pivot
 // Launch: blocks of 256 threads, one for each row from t on.
 #include "common/layout.cuh"
@@ -39,7 +39,7 @@ __device__ __forceinline__ void gather(const T* from, long long from_stride, T* 
 }
 
 template <class T>
-__device__ __forceinline__ void rotate(T* l, long long stride, const T* old, const double* c, const double* s,
+__device__ __forceinline__ void rotate(T* l, long long stride, const T* old, const double* x, const double* s,
                                        double norm, long long f, long long t, long long n) {
     const long long i = t + (long long)blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
@@ -54,9 +54,9 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
         for (int e = 0; e < COLUMNS_AHEAD; ++e)
             if (e < some) {
                 const long long rotation = j - e - 1 - t;
-                const double cosine = c[rotation], sine = s[rotation];
-                l[(j - e) * stride + i] = (T)fma(cosine, entries[e], -(sine * p));
-                p = fma(sine, entries[e], cosine * p);
+                const double excess = x[rotation], sine = s[rotation], entry = entries[e];
+                l[(j - e) * stride + i] = (T)(entry + fma(excess, entry, -(sine * p)));
+                p += fma(sine, entry, excess * p);
             }
         j -= some;
     }
@@ -70,9 +70,9 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
         gather(from, from_stride, to, to_stride, rows, columns, n, cols, triangle);                          \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
-        move_back_##NAME(T* l, long long stride, const T* old, const double* c, const double* s, double norm,   \
+        move_back_##NAME(T* l, long long stride, const T* old, const double* x, const double* s, double norm,   \
                       long long f, long long t, long long n) {                                               \
-        rotate(l, stride, old, c, s, norm, f, t, n);                                                         \
+        rotate(l, stride, old, x, s, norm, f, t, n);                                                         \
     }
 
 REARRANGE(float, f32)

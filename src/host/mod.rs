@@ -8,4 +8,6 @@ pub mod pool;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "a task on the caller's stack, shared by its workers")]
 pub mod region;
+#[allow(unsafe_code, reason = "loads and stores of registers")]
+pub mod rotation;
 pub mod threads;

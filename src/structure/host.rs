@@ -1,6 +1,7 @@
 //! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
 
 use super::{Border, LaterV, Rearrangement, Run};
+use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::reborrow::{IntoConst, ReborrowMut};
@@ -124,14 +125,13 @@ pub fn backwards<T: Scalar>(
     rearrange_with(l, &new, scratch, par, |row, first, mut block| {
         for j in (0..block.ncols()).rev().filter(|j| (to + 1..=from).contains(&(first + j))) {
             let z = z[(0, first + j - 1 - to)];
-            let longer = T::from_f64(z.to_f64().hypot(norm.to_f64()));
-            let (c, s) = (norm / longer, z / longer);
-            norm = longer;
+            let rotation;
+            (rotation, norm) = Rotation::eliminating(z, norm);
             let below = first + j - row;
-            let old = block.rb_mut().col_mut(j).subrows_mut(below, new.order - row - below);
-            let p = column.col_mut(0).subrows_mut(first + j, new.order - first - j);
-            for (l, p) in old.iter_mut().zip(p.iter_mut()) {
-                (*l, *p) = (c * *l - s * *p, s * *l + c * *p);
+            let old = block.rb_mut().col_mut(j).try_as_col_major_mut();
+            let p = column.col_as_slice_mut(0);
+            if let Some(old) = old {
+                rotation.apply(&mut old.as_slice_mut()[below..], &mut p[first + j..]);
             }
         }
     });

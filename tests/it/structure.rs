@@ -101,7 +101,7 @@ on_every_engine!(
 );
 
 fn inserted_rows_are_there<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut observed = Observed::recorded(6.0);
+    let mut observed = Observed::recorded(9.7);
     each::<E>(|n, r, at| {
         let a = matrix::<T>(n + r, (n + 3 * r + at) as u64);
         let old = without(a.as_ref(), |i| (at..at + r).contains(&i));
@@ -123,7 +123,7 @@ fn inserted_rows_are_there<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn removed_rows_are_gone<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut observed = Observed::recorded(6.0);
+    let mut observed = Observed::recorded(3.7);
     each::<E>(|n, r, at| {
         let a = matrix::<T>(n + r, (n + 5 * r + at) as u64);
         let mut factor = Cholesky::new_in(&a, engine.clone()).unwrap();
@@ -148,7 +148,7 @@ fn removed_rows_are_gone<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn replaced_rows_are_others<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut observed = Observed::recorded(6.0);
+    let mut observed = Observed::recorded(9.1);
     each::<E>(|n, r, at| {
         let a = matrix::<T>(n + r, (n + 7 * r + at) as u64);
         let other = matrix::<T>(r, 77);
@@ -169,7 +169,7 @@ fn replaced_rows_are_others<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn shifted_rows_are_elsewhere<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut observed = Observed::recorded(6.0);
+    let mut observed = Observed::recorded(19.7);
     each::<E>(|n, r, at| {
         let n = n + r;
         let a = matrix::<T>(n, (n + 11 * r + at) as u64);
@@ -193,7 +193,7 @@ fn shifted_rows_are_elsewhere<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn permuted_rows_are_in_that_order<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut observed = Observed::recorded(6.0);
+    let mut observed = Observed::recorded(15.9);
     for n in [0, 1, 2, 7, 40] {
         let mut order: Vec<usize> = (0..n).collect();
         let mut random = rng(71);

@@ -7,6 +7,7 @@ use crate::cuda::plain::Plain;
 use crate::cuda::ptx::REARRANGE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
 use crate::structure::Run;
 use core::ffi::{c_int, c_longlong};
@@ -24,7 +25,7 @@ pub(super) struct Rearranger<T> {
     pub stream: Stream,
     /// Rows and columns by number.
     indices: Option<(Pinned<i32>, DeviceBuffer<i32>)>,
-    /// Cosines and sines.
+    /// x and s of each.
     rotations: Option<(Pinned<f64>, DeviceBuffer<f64>)>,
     device: Device,
     scalar: PhantomData<T>,
@@ -125,7 +126,7 @@ impl<T: Scalar> Rearranger<T> {
         self.stream.synchronize().and(enqueued)
     }
 
-    /// Rotates columns `to` + 1 ..= `from` of L (n × n), one for each pair of a cosine and a sine, the last one first, into its
+    /// Rotates columns `to` + 1 ..= `from` of L (n × n), each by its rotation, the last one first, into its
     /// old column `from`, of which `old` is what was below the diagonal; that becomes column `to`, with this pivot. Returns when
     /// it is done.
     ///
@@ -139,26 +140,26 @@ impl<T: Scalar> Rearranger<T> {
         (l, stride): Columns<'_, T>,
         old: DeviceSlice<'_, T>,
         (from, to, order): (usize, usize, usize),
-        rotations: &[(f64, f64)],
+        rotations: &[Rotation<f64>],
         mut pivot: f64,
     ) -> Result<(), Error> {
         let count = rotations.len();
         debug_assert!(count == from - to && old.len() == order - from - 1);
         let (host, there) = room(&mut self.rotations, &self.device, 2 * count)?;
-        let (cosines, sines) = host.as_mut_slice()[..2 * count].split_at_mut(count);
-        for ((cosine, sine), rotation) in cosines.iter_mut().zip(sines).zip(rotations) {
-            (*cosine, *sine) = *rotation;
+        let (x, s) = host.as_mut_slice()[..2 * count].split_at_mut(count);
+        for ((x, s), rotation) in x.iter_mut().zip(s).zip(rotations) {
+            (*x, *s) = (rotation.x, rotation.s);
         }
         let all = there.slice(0..2 * count);
         let (mut l, mut stride, mut old) = (l.address(), stride as c_longlong, old.address());
-        let (mut cosines, mut sines) = (all.address(), all.part(count..2 * count).address());
+        let (mut x, mut s) = (all.address(), all.part(count..2 * count).address());
         let (mut f, mut t, mut n) = (from as c_longlong, to as c_longlong, order as c_longlong);
         let mut arguments = [
             argument(&mut l),
             argument(&mut stride),
             argument(&mut old),
-            argument(&mut cosines),
-            argument(&mut sines),
+            argument(&mut x),
+            argument(&mut s),
             argument(&mut pivot),
             argument(&mut f),
             argument(&mut t),

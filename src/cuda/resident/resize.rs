@@ -9,6 +9,7 @@ use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
+use crate::host::rotation::Rotation;
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
 use crate::scalar::Scalar;
@@ -153,14 +154,16 @@ impl<T: Scalar> ResidentFactor<T> {
     fn rotate(&mut self, (from, to): (usize, usize), row: &[T]) -> Result<(), Error> {
         let (order, stride) = (self.l.order(), self.l.stride());
         let mut norm = row[from - to].to_f64();
-        let mut rotations = vec![(1.0, 0.0); from - to];
-        for (z, rotation) in row.iter().zip(&mut rotations).rev() {
-            let longer = z.to_f64().hypot(norm);
-            *rotation = (norm / longer, z.to_f64() / longer);
-            norm = longer;
+        let mut rotations = Vec::with_capacity(from - to);
+        for z in row[..from - to].iter().rev() {
+            let rotation;
+            (rotation, norm) = Rotation::eliminating(z.to_f64(), norm);
+            rotations.push(rotation);
         }
-        for (pivot, (cosine, _)) in self.diagonal[to + 1..=from].iter_mut().zip(&rotations) {
-            *pivot = T::from_f64(cosine * pivot.to_f64());
+        rotations.reverse();
+        for (pivot, rotation) in self.diagonal[to + 1..=from].iter_mut().zip(&rotations) {
+            let old = pivot.to_f64();
+            *pivot = T::from_f64(old + rotation.x * old);
         }
         self.diagonal[to] = T::from_f64(norm);
         let Self { l, shadow: Some(old), resizing, device, .. } = self else {

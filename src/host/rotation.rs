@@ -1,0 +1,58 @@
+//! A plane rotation of two columns.
+
+use super::isa::Isa;
+use crate::scalar::Scalar;
+use pulp::{Simd, WithSimd};
+
+/// c and s with c² + s² = 1; c as 1 + x, which is known to all digits where c is close to 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rotation<T> {
+    pub x: T,
+    pub s: T,
+}
+
+impl<T: Scalar> Rotation<T> {
+    /// That which takes (z, norm) to (0, √(z² + norm²)); and that root. `norm` is positive.
+    pub fn eliminating(z: T, norm: T) -> (Self, T) {
+        let (z, norm) = (z.to_f64(), norm.to_f64());
+        let root = z.hypot(norm);
+        let s = z / root;
+        let x = -s * (z / (root + norm));
+        (Self { x: T::from_f64(x), s: T::from_f64(s) }, T::from_f64(root))
+    }
+
+    /// a ← c a − s b, b ← s a + c b. Both of the same length.
+    pub fn apply(self, a: &mut [T], b: &mut [T]) {
+        debug_assert!(a.len() == b.len());
+        Isa::detect().run(Apply { rotation: self, a, b });
+    }
+}
+
+struct Apply<'a, T> {
+    rotation: Rotation<T>,
+    a: &'a mut [T],
+    b: &'a mut [T],
+}
+
+impl<T: Scalar> WithSimd for Apply<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { rotation: Rotation { x, s }, a, b } = self;
+        let (len, lanes) = (a.len().min(b.len()), T::lanes::<S>());
+        let (a, b) = (a.as_mut_ptr(), b.as_mut_ptr());
+        let (x, s) = (T::splat(simd, x), T::splat(simd, s));
+        for i in (0..len).step_by(lanes) {
+            let mask = T::mask(simd, 0, lanes.min(len - i));
+            // SAFETY: the mask keeps to both slices.
+            unsafe {
+                let (old, p) = (T::load_masked(simd, mask, a.add(i)), T::load_masked(simd, mask, b.add(i)));
+                let change = T::neg_mul_add(simd, s, p, T::vmul(simd, x, old));
+                T::store_masked(simd, mask, a.add(i), T::vadd(simd, old, change));
+                let change = T::mul_add(simd, s, old, T::vmul(simd, x, p));
+                T::store_masked(simd, mask, b.add(i), T::vadd(simd, p, change));
+            }
+        }
+    }
+}
