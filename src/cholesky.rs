@@ -181,7 +181,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
         let factor = engine.adopt(self.to_factor()?)?;
-        Ok(Cholesky { guarded: Guarded::new(factor, self.guarded.row_norm()), engine })
+        Ok(Cholesky { guarded: self.guarded.with(factor), engine })
     }
 
     /// The factor moved to another engine, from host memory to a device or back.

@@ -3,11 +3,13 @@
 
 use crate::error::Error;
 use crate::factorize::blocked;
-use crate::input::OperandMut;
-use crate::modify::Modifiable;
+use crate::input::{Operand, OperandMut};
+use crate::modify::{Modifiable, Stop};
 use crate::scalar::Scalar;
 use crate::structure::Resizable;
-use faer::{Mat, MatMut, Par};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
+use faer::{Mat, MatMut, MatRef, Par};
 
 pub(crate) mod sealed {
     /// Engines are the crate's own: the schedule and the failure contract are theirs to keep.
@@ -65,6 +67,45 @@ pub trait Factor<T: Scalar>: Modifiable<T> {
     /// # Errors
     /// `NonFinite`, naming `rhs`, which is untouched then; `Device`.
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error>;
+
+    /// B ← L B, or Lᵀ B. (n × m)
+    ///
+    /// # Errors
+    /// `Device`.
+    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error>;
+
+    /// Multiplies leading columns of L by a positive number.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop>;
+
+    /// Whether rows below L can go through a sweep with it.
+    const CARRIES: bool = false;
+
+    /// As [`stage`](Modifiable::stage), with the columns of z (n × m) as rows below L and those of y (k × m) below V, where
+    /// [`CARRIES`](Self::CARRIES) says so.
+    ///
+    /// # Errors
+    /// As [`stage`](Modifiable::stage).
+    fn stage_carrying(
+        &mut self,
+        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        _carried: (MatRef<'_, T>, MatRef<'_, T>),
+    ) -> Result<Outline, Error> {
+        self.stage(&Operand::Host(v), weights)
+    }
+
+    /// The rows from column `start` on as the last sweep has left them, which began there, and for each of them Σ ± y'², where y'
+    /// is what was left of y.
+    fn carried(
+        &mut self,
+        (_y, _weights): (MatRef<'_, T>, &[T]),
+        _start: usize,
+        _z: MatMut<'_, T>,
+    ) -> Vec<f64> {
+        Vec::new()
+    }
 
     /// The diagonal of L. (n)
     fn diagonal(&self) -> impl Iterator<Item = T> + '_;

@@ -55,6 +55,14 @@ pub enum Error {
         /// What both are.
         found: usize,
     },
+    /// A number is outside of what it can be.
+    #[error("`{argument}` must be {rule}")]
+    OutOfRange {
+        /// Name of the argument.
+        argument: &'static str,
+        /// What it must be.
+        rule: &'static str,
+    },
     /// The matrix asked for is not positive definite (to working precision).
     #[error("not positive definite: the squared pivot of column {column} is not positive")]
     NotPositiveDefinite {

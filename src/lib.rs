@@ -78,8 +78,10 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![warn(missing_docs)]
 
+mod carried;
 mod check;
 mod cholesky;
+mod condition;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -96,7 +98,9 @@ mod scalar;
 mod structure;
 mod sweep;
 
+pub use crate::carried::Carried;
 pub use crate::cholesky::Cholesky;
+pub use crate::condition::RefactorPolicy;
 pub use crate::cpu::{Cpu, Workspace, modify_in_place};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};

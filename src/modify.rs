@@ -11,6 +11,7 @@
 //! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
 //! back, but panicked.
 
+use crate::condition::History;
 use crate::error::{DeviceErrorKind, Error};
 use crate::input::Operand;
 use crate::report::Modification;
@@ -85,6 +86,9 @@ pub trait Modifiable<T: Scalar> {
     /// Whether the columns of a [`sweep`](Self::sweep) may end before the rows do.
     const TALL: bool = false;
 
+    /// Whether a sweep multiplies the new entries of L by the scale of its outline; else it must be 1.
+    const SCALES: bool = false;
+
     /// Rows of A.
     fn order(&self) -> usize;
 
@@ -149,20 +153,21 @@ pub(crate) struct Guarded<T, F> {
     /// An upper bound of the 2-norm of any row of L: what the overflow check of a modification starts from.
     row_norm: f64,
     flight: Option<Flight<T>>,
+    history: History,
     poisoned: bool,
 }
 
 impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is of the factor as it was before.
     fn clone(&self) -> Self {
-        let Self { ref factor, row_norm, poisoned, .. } = *self;
-        Self { factor: factor.clone(), row_norm, flight: None, poisoned }
+        let Self { ref factor, row_norm, history, poisoned, .. } = *self;
+        Self { factor: factor.clone(), row_norm, flight: None, history, poisoned }
     }
 }
 
 impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64) -> Self {
-        Self { factor, row_norm, flight: None, poisoned: false }
+        Self { factor, row_norm, flight: None, history: History::default(), poisoned: false }
     }
 
     pub fn order(&self) -> usize {
@@ -171,6 +176,21 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
 
     pub fn row_norm(&self) -> f64 {
         self.row_norm
+    }
+
+    /// The same factor as another engine keeps it.
+    pub fn with<G: Modifiable<T>>(&self, factor: G) -> Guarded<T, G> {
+        let &Self { row_norm, history, .. } = self;
+        Guarded { history, ..Guarded::new(factor, row_norm) }
+    }
+
+    pub fn history(&self) -> History {
+        self.history
+    }
+
+    /// Takes note of what was done in place.
+    pub fn note(&mut self, report: &Modification<T>) {
+        self.history.note(report);
     }
 
     /// The factor, whatever has become of it.
@@ -266,6 +286,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
             self.factor.commit(start);
         }
         self.row_norm = row_norm;
+        self.history.note(&report);
         Ok(report)
     }
 
@@ -315,7 +336,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 
     /// Ready to stage V, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
-    fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
         weights.check(self.order(), v.shape())
     }

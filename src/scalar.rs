@@ -50,6 +50,8 @@ pub trait Float:
     const TINY: Self;
     /// A power of two.
     const MAGNIFIER: Self;
+    /// u, the unit roundoff.
+    const UNIT: Self;
     /// Sums of squares up to this are far from overflow.
     const LARGE_SQUARE: Self;
 
@@ -138,6 +140,7 @@ macro_rules! float {
             const INFINITY: Self = $t::INFINITY;
             const SMALL_SQUARE: Self = $small;
             const TINY: Self = 4.0 * $t::MIN_POSITIVE;
+            const UNIT: Self = $t::EPSILON / 2.0;
             const MAGNIFIER: Self = $magnifier;
             const LARGE_SQUARE: Self = $large;
 

@@ -1,5 +1,6 @@
 //! L in host memory, as the CPU engine keeps it.
 
+use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
 use super::sweep::{Sweep, sweep};
 use crate::check::finite;
@@ -11,12 +12,14 @@ use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::structure::each_column;
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// L, and what a modification needs beside it.
 pub struct HostFactor<T> {
@@ -31,6 +34,7 @@ pub struct HostFactor<T> {
     sweep: Sweep<T>,
     /// For rows and columns that come and go.
     scratch: Mat<T>,
+    pub(super) carried: CarriedZ<T>,
 }
 
 impl<T: Scalar> Clone for HostFactor<T> {
@@ -52,7 +56,16 @@ impl<T: Scalar> HostFactor<T> {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
         let capacity = l.nrows();
-        Self { threads, safeguard, l, capacity, shadow: None, sweep: Sweep::default(), scratch: Mat::new() }
+        Self {
+            threads,
+            safeguard,
+            l,
+            capacity,
+            shadow: None,
+            sweep: Sweep::default(),
+            scratch: Mat::new(),
+            carried: CarriedZ::default(),
+        }
     }
 
     pub(crate) fn l(&self) -> &Mat<T> {
@@ -96,6 +109,7 @@ impl<T: Scalar> HostFactor<T> {
 
 impl<T: Scalar> Modifiable<T> for HostFactor<T> {
     const TALL: bool = true;
+    const SCALES: bool = true;
 
     fn order(&self) -> usize {
         self.l.nrows()
@@ -115,6 +129,7 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
     }
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.carried.count = 0;
         self.sweep.stage(v, weights, self.threads)
     }
 
@@ -130,8 +145,10 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
             Target::Discard => (core::ptr::null_mut(), src_stride),
         };
         let entries = Entries { src: l.cast_const(), src_stride, dst, dst_stride };
-        // SAFETY: L and the shadow are n × n, each with its own stride, and borrowed exclusively.
-        unsafe { sweep(entries, order, columns, outline, &mut self.sweep, self.threads) }
+        let rows = (order + self.carried.count, self.carried.rows(order, target));
+        // SAFETY: L and the shadow are n × n, each with its own stride, z has a row for each that is carried and n columns, and
+        // all are borrowed exclusively.
+        unsafe { sweep(entries, rows, columns, outline, &mut self.sweep, self.threads) }
     }
 
     fn wait(&mut self) -> Result<Modification<T>, Stop> {
@@ -154,6 +171,57 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
 }
 
 impl<T: Scalar> Factor<T> for HostFactor<T> {
+    const CARRIES: bool = true;
+
+    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        let (l, structure) = match side {
+            Side::L => (self.l.as_ref(), BlockStructure::TriangularLower),
+            Side::Transpose => (self.l.transpose(), BlockStructure::TriangularUpper),
+        };
+        let from = rhs.to_owned();
+        let (rhs, from, par) = (rhs, from.as_ref(), self.threads.par());
+        let rectangular = BlockStructure::Rectangular;
+        triangular_matmul(rhs, rectangular, Accum::Replace, l, structure, from, rectangular, T::ONE, par);
+        Ok(())
+    }
+
+    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
+        let columns = self.l.as_mut().subcols_mut(0, columns);
+        each_column(columns, self.threads.par(), |j, column| {
+            let rows = column.nrows() - j;
+            column.subrows_mut(j, rows).iter_mut().for_each(|entry| *entry *= by);
+        });
+        Ok(())
+    }
+
+    fn stage_carrying(
+        &mut self,
+        (v, weights): (MatRef<'_, T>, Weights<'_, T>),
+        (z, y): (MatRef<'_, T>, MatRef<'_, T>),
+    ) -> Result<Outline, Error> {
+        let (order, rank, count) = (v.nrows(), v.ncols(), z.ncols());
+        let mut all = Mat::zeros(order + count, rank);
+        all.subrows_mut(0, order).copy_from(v);
+        all.subrows_mut(order, count).copy_from(y.transpose());
+        let staged = self.stage(&Operand::Host(all.as_ref()), weights)?;
+        self.carried.take(z);
+        Ok(staged)
+    }
+
+    fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+        let (order, count) = (z.nrows(), z.ncols());
+        if start == order {
+            let sum = |c: usize| {
+                let rows = weights.iter().enumerate();
+                rows.map(|(r, w)| w.to_f64() * y[(r, c)].to_f64() * y[(r, c)].to_f64()).sum()
+            };
+            return (0..count).map(sum).collect();
+        }
+        self.carried.put(start, z);
+        let signs = |sign: T| weights.iter().filter(|&&w| w * sign > T::ZERO).count();
+        self.sweep.residuals(order, count, signs(T::ONE), signs(-T::ONE))
+    }
+
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let par = self.threads.par();
         rhs.change_on_host(|mut rhs| {

@@ -159,7 +159,7 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
         let entries = Entries { src: src.cast_const(), src_stride, dst: other.0, dst_stride: other.1 };
         // SAFETY: L and the shadow are n × n at least, each with its own stride, and borrowed exclusively; without a place to
         // write to L is column-major, since any other prefers the shadow.
-        unsafe { sweep(entries, order, columns, outline, memory, self.cpu.threads) }
+        unsafe { sweep(entries, (order, None), columns, outline, memory, self.cpu.threads) }
     }
 
     fn wait(&mut self) -> Result<Modification<T>, Stop> {

@@ -11,6 +11,7 @@
 //! | `tuning` | panel widths, chunk heights, thread counts |
 //! | `kernels/` | the steps of a panel and the micro-kernels that they are made of |
 
+mod carried;
 mod engine;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
 mod factor;

@@ -1,7 +1,7 @@
 //! A sweep on the CPU: V staged in tiles, then the schedule of one thread or of several.
 
 use super::kernels::entries::Entries;
-use super::kernels::job::Job;
+use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
 use super::kernels::shape::shape;
 use super::serial;
@@ -30,6 +30,8 @@ pub(super) struct Sweep<T> {
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
     report: Option<Modification<T>>,
+    /// What the working copy of V is too large by, squared, behind it.
+    t: f64,
 }
 
 impl<T> Default for Sweep<T> {
@@ -40,6 +42,7 @@ impl<T> Default for Sweep<T> {
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
+            t: 1.0,
         }
     }
 }
@@ -84,6 +87,21 @@ impl<T: Scalar> Sweep<T> {
         Ok(outline)
     }
 
+    /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
+    pub fn residuals(&mut self, first: usize, rows: usize, plus: usize, minus: usize) -> Vec<f64> {
+        let (v, t) = (self.v.view(), self.t);
+        let sum = |row| {
+            let (tile, offset) = v.locate(row);
+            let squares = (0..plus + minus).map(|r| {
+                // SAFETY: the row is one of V's, and V is this one's own.
+                let entry = unsafe { *v.ptr(tile).add(offset + r * v.tile) }.to_f64();
+                if r < plus { entry * entry } else { -(entry * entry) }
+            });
+            squares.sum::<f64>() / t
+        };
+        (first..first + rows).map(sum).collect()
+    }
+
     pub fn take_report(&mut self) -> Modification<T> {
         self.report.take().unwrap_or_else(Modification::identity)
     }
@@ -115,6 +133,8 @@ impl<T: Scalar> Sweep<T> {
             lanes: shape.lanes,
             plus,
             minus,
+            scale: T::from_f64(outline.scale),
+            carried: None,
         }
     }
 }
@@ -124,18 +144,19 @@ pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Pla
     Plan { rows, cols: columns.end, start: columns.start, panel_cols: tuning::panel_cols(outline.rank()) }
 }
 
-/// One sweep over some columns of L (rows × rows, lower triangle), with V as it was staged.
+/// One sweep over some columns of L (lower trapezoid) and so many rows, of which the last may be elsewhere, with V as it was
+/// staged.
 ///
 /// # Errors
 /// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by
 /// then.
 ///
 /// # Safety
-/// `l` must describe memory for these columns, of `rows` rows each, readable at `src`, writable at `dst`,
+/// `l` and `carried` must describe memory for these columns, of their rows each, readable at `src`, writable at `dst`,
 /// nobody else's.
 pub(super) unsafe fn sweep<T: Scalar>(
     l: Entries<T>,
-    rows: usize,
+    (rows, carried): (usize, Option<CarriedRows<T>>),
     columns: Range<usize>,
     outline: &Outline,
     memory: &mut Sweep<T>,
@@ -144,7 +165,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
-    let job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
+    let job = Job { carried, ..memory.job(Isa::detect(), l, &plan, outline, reflector_sets) };
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
         memory.chunks.resize_with(Workers::<T>::chunks(&plan, chunk_rows), Chunk::default);
@@ -155,6 +176,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
         // SAFETY: as above, with one set for the one panel that is worked on.
         unsafe { serial::sweep(&job, &plan)? }
     };
+    memory.t = if outline.rank() == 1 { chain.t.to_f64() } else { 1.0 };
     memory.report = Some(chain.health.report(plan.start));
     Ok(())
 }

@@ -22,6 +22,7 @@ pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
 pub(super) static SWEEP: ByCapability =
     ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
+pub(super) static MULTIPLY: &str = ptx!("multiply.compute_80.ptx");
 pub(super) static REARRANGE: &str = ptx!("rearrange.compute_80.ptx");
 pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
 pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");

@@ -49,7 +49,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             factor.write(at, &border)
         })?;
         self.bound_rows(row_norm);
-        Ok(report.and(border.least_ratio, border.log_det - log_det))
+        let entered = Modification::identity().and(border.least_ratio, border.log_det - log_det);
+        self.note(&entered);
+        Ok(report.then(entered))
     }
 
     /// Takes rows and columns out, in ascending order.
@@ -60,6 +62,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let new = Rearrangement::without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
         let report = self.in_place(|factor| renew(factor, removed, &new, new.order))?;
+        self.note(&report);
         Ok(report.and(T::ONE, -log_det))
     }
 
@@ -83,7 +86,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let rows = new.rows.iter().flat_map(|run| run.new().zip(run.old()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        Ok(Modification::identity().and(least, 0.0))
+        let report = Modification::identity().and(least, 0.0);
+        self.note(&report);
+        Ok(report)
     }
 
     /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row

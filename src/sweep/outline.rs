@@ -15,6 +15,8 @@ pub struct Outline {
     pub first_row: usize,
     /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
     pub row_norm: f64,
+    /// What the new entries of L are to be multiplied by, where the engine does so ([`SCALES`](crate::modify::Modifiable::SCALES)).
+    pub scale: f64,
 }
 
 impl Outline {
@@ -65,7 +67,7 @@ pub(crate) fn outline<T: Scalar>(
     first_not_zero: impl Fn(usize, usize) -> Option<usize>,
 ) -> Result<Outline, Error> {
     let k = seen.len() as f64;
-    let mut outline = Outline { plus: 0, minus: 0, first_row: order, row_norm: 0.0 };
+    let mut outline = Outline { plus: 0, minus: 0, first_row: order, row_norm: 0.0, scale: 1.0 };
     for (column, Seen { largest, not_finite }) in seen.enumerate() {
         if let Some(row) = not_finite {
             return Err(Error::NonFinite { argument: "v", row, column });

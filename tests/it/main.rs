@@ -5,6 +5,7 @@ mod support;
 
 mod accuracy;
 mod allocation;
+mod carried;
 mod clones;
 mod drift;
 mod factorize;

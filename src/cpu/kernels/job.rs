@@ -45,7 +45,21 @@ pub(crate) struct Job<T> {
     pub lanes: usize,
     pub plus: usize,
     pub minus: usize,
+    /// What the new entries of L are multiplied by.
+    pub scale: T,
+    pub carried: Option<CarriedRows<T>>,
 }
+
+/// Rows that go through the sweep below L and lie elsewhere.
+#[derive(Clone, Copy)]
+pub(crate) struct CarriedRows<T> {
+    /// The first of them: L has as many rows.
+    pub first: usize,
+    pub entries: Entries<T>,
+}
+
+// SAFETY: a description of memory, as a job is.
+unsafe impl<T: Sync> Sync for CarriedRows<T> {}
 
 // SAFETY: a job describes memory; who may use which rows when is the contract of each step.
 unsafe impl<T: Sync> Sync for Job<T> {}

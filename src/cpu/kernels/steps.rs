@@ -1,7 +1,8 @@
 //! The two steps of a panel, put together from micro-kernels.
 
 use super::diagonal::diagonal;
-use super::job::{Chain, Job};
+use super::entries::Entries;
+use super::job::{CarriedRows, Chain, Job};
 use super::rank_one::RankOne;
 use super::reflection::Reflection;
 use super::scratch::Scratch;
@@ -32,7 +33,12 @@ impl<T: Scalar> Job<T> {
             },
             None => self.isa.run(Diagonal { job: self, panel, chain }),
         };
-        made.map_err(|column| Breakdown { column })
+        made.map_err(|column| Breakdown { column })?;
+        for column in panel.block() {
+            // SAFETY: rows of the block, which nothing reads any more.
+            unsafe { self.scale(column..column + 1, column..panel.end()) };
+        }
+        Ok(())
     }
 
     /// The trailing step on `rows`.
@@ -41,6 +47,57 @@ impl<T: Scalar> Job<T> {
     /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
     /// uses those rows.
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        let end = self.carried.map_or(rows.end, |carried| carried.first);
+        let (own, below) = (rows.start..rows.end.min(end), rows.start.max(end)..rows.end);
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            self.scaled_rows(panel, own);
+            if let Some(CarriedRows { entries, .. }) = self.carried {
+                Self { l: entries, stream: false, ..*self }.scaled_rows(panel, below);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`trailing`](Self::trailing).
+    unsafe fn scaled_rows(&self, panel: Panel, rows: Range<usize>) {
+        /// They are still in a cache when they are scaled.
+        const ROWS: usize = 256;
+        if self.scale == T::ONE {
+            // SAFETY: forwarded to the caller.
+            return unsafe { self.rows(panel, rows) };
+        }
+        let cached = Self { stream: false, ..*self };
+        for first in rows.clone().step_by(ROWS) {
+            let some = first..rows.end.min(first + ROWS);
+            // SAFETY: forwarded to the caller; nothing reads the new entries of these rows any more.
+            unsafe {
+                cached.rows(panel, some.clone());
+                cached.scale(panel.block(), some);
+            }
+        }
+    }
+
+    /// Multiplies new entries by the scale.
+    ///
+    /// # Safety
+    /// They are written, and nobody else uses them.
+    unsafe fn scale(&self, columns: Range<usize>, rows: Range<usize>) {
+        let Entries { dst, dst_stride, .. } = self.l;
+        if self.scale == T::ONE || dst.is_null() {
+            return;
+        }
+        for column in columns {
+            let first = dst.wrapping_offset(column as isize * dst_stride).wrapping_add(rows.start);
+            // SAFETY: these rows of the column, which the caller vouches for.
+            let entries = unsafe { core::slice::from_raw_parts_mut(first, rows.len()) };
+            entries.iter_mut().for_each(|entry| *entry *= self.scale);
+        }
+    }
+
+    /// # Safety
+    /// As [`trailing`](Self::trailing), for rows that lie where L does.
+    unsafe fn rows(&self, panel: Panel, rows: Range<usize>) {
         if rows.is_empty() {
             return;
         }

@@ -220,6 +220,16 @@ impl<T: Scalar> Factor<T> for HybridFactor<T> {
         })
     }
 
+    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        self.l.multiply(side, rhs, Threads::Pool.par());
+        Ok(())
+    }
+
+    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
+        self.l.scale(columns, by, Threads::Pool.par());
+        Ok(())
+    }
+
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
         self.l.diagonal()
     }

@@ -195,6 +195,8 @@ impl<T: Scalar> HostPart<T> {
             lanes,
             plus,
             minus,
+            scale: T::ONE,
+            carried: None,
         }
     }
 

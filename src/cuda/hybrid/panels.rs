@@ -2,6 +2,7 @@
 
 use crate::cuda::device::Device;
 use crate::cuda::memory::{Pinned, whole_lines};
+use crate::engine::Side;
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
@@ -205,6 +206,34 @@ impl<T: Scalar> Panels<T> {
             matmul(below_next.rb_mut(), Accum::Add, next, x.rb(), -T::ONE, par);
             let trailing = trailing.subcols(0, cols);
             matmul(below_trailing.rb_mut(), Accum::Add, trailing, x.rb(), -T::ONE, par);
+        }
+    }
+
+    /// B ← L B, or Lᵀ B. (n × m)
+    pub fn multiply(&self, side: Side, mut rhs: MatMut<'_, T>, par: Par) {
+        let from = rhs.to_owned();
+        rhs.fill(T::ZERO);
+        for index in self.indices() {
+            let Panel { first, cols, .. } = self.panel(index);
+            for (rows, part) in self.parts(index) {
+                let (to, source, part) = match side {
+                    Side::L => (rows, first..first + cols, part),
+                    Side::Transpose => (first..first + cols, rows, part.transpose()),
+                };
+                let to = rhs.rb_mut().subrows_mut(to.start, to.len());
+                matmul(to, Accum::Add, part, from.subrows(source.start, source.len()), T::ONE, par);
+            }
+        }
+    }
+
+    /// Multiplies leading columns.
+    pub fn scale(&mut self, columns: usize, by: T, par: Par) {
+        for index in 0..columns.div_ceil(self.panel_cols) {
+            let Panel { first, cols, .. } = self.panel(index);
+            for (_, part) in self.parts_mut(index) {
+                let part = part.subcols_mut(0, cols.min(columns - first));
+                each_column(part, par, |_, column| column.iter_mut().for_each(|entry| *entry *= by));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! L in device memory, and what goes with it.
 
 use super::inverses::Inverses;
+use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
@@ -268,6 +269,23 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
             OperandMut::Host(rhs) => systems.solve(triangle, Work::Solve(sides), rhs),
             OperandMut::Device(mut rhs) => systems.solve_there(triangle, Work::Solve(sides), &mut rhs),
         })
+    }
+
+    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
+        let products = Products::new(&self.device)?;
+        // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
+        unsafe { products.multiply((self.l.slice(), self.l.stride()), side, rhs) }
+    }
+
+    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
+        let products = Products::new(&self.device).map_err(Stop::before)?;
+        self.quiet().map_err(Stop::before)?;
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
+        let l = (self.l.slice(), self.l.stride());
+        // SAFETY: L is the factor's own, and nothing is in flight.
+        unsafe { products.scale(l, (self.l.order(), columns), by) }.map_err(|error| lost(error, true))?;
+        self.diagonal[..columns].iter_mut().for_each(|pivot| *pivot *= by);
+        Ok(())
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

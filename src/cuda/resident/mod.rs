@@ -9,6 +9,7 @@
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | rows and columns of L that come and go |
 //! | `rearrange` | their kernels, and the functions that launch them |
+//! | `products` | products with L, and L times a number |
 //! | `queue` | what a modification has on the device beside L, and what it enqueues |
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of launches on the device |
@@ -18,6 +19,7 @@
 
 mod factor;
 mod inverses;
+mod products;
 mod queue;
 mod rearrange;
 mod resize;

@@ -110,7 +110,7 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
 
 impl<T: Scalar> ResidentFactor<T> {
     /// Waits for what the last modification has left to do behind its outcome.
-    fn quiet(&self) -> Result<(), Error> {
+    pub(super) fn quiet(&self) -> Result<(), Error> {
         self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
     }
 
