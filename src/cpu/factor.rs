@@ -2,7 +2,8 @@
 
 use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
-use super::sweep::{Sweep, sweep};
+use super::sweep::{Sweep, panel_by_panel, plan, sweep};
+use super::tuning;
 use crate::check::finite;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
@@ -12,8 +13,9 @@ use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::each_column;
+use crate::structure::{HostColumns, Rearrangement, each_column, rearrange_columns};
 use crate::sweep::outline::Outline;
+use crate::sweep::plan::Panel;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
@@ -96,6 +98,36 @@ impl<T: Scalar> HostFactor<T> {
         if self.safeguard == Safeguard::ShadowBuffer {
             self.make_shadow();
         }
+    }
+
+    /// How many threads a sweep over these columns of a factor of that order takes.
+    pub(super) fn threads_for(&self, outline: &Outline, order: usize, columns: &Range<usize>) -> usize {
+        tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
+    }
+
+    /// [`Resizable::renew`](crate::structure::Resizable::renew) for columns that move to the left, by one thread.
+    pub(super) fn renew_panel_by_panel(
+        &mut self,
+        outline: &Outline,
+        new: &Rearrangement,
+        columns: Range<usize>,
+    ) -> Result<Modification<T>, Stop> {
+        self.carried.count = 0;
+        let Self { l, scratch, sweep, .. } = self;
+        let plan = plan(new.order, columns.clone(), outline);
+        let mut arrange =
+            |l: &mut Mat<T>, columns| rearrange_columns(l, new, columns, scratch, Par::Seq, |_, _, _| {});
+        arrange(l, 0..columns.start);
+        let before = |panel: Panel| {
+            arrange(l, panel.block());
+            let (at, stride) = (l.as_ptr_mut(), l.col_stride());
+            Entries { src: at.cast_const(), src_stride: stride, dst: at, dst_stride: stride }
+        };
+        // SAFETY: L has as many rows and columns as the new one or more, and is borrowed exclusively.
+        unsafe { panel_by_panel(&plan, outline, sweep, before)? };
+        arrange(l, columns.end..new.order);
+        l.set_order(new.order);
+        self.wait()
     }
 
     /// A shadow of the order and with the capacity of L.

@@ -5,10 +5,11 @@ use crate::error::Error;
 use crate::host::layout::{copy_lower, with_capacity};
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
+use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::{
     Border, HostColumns, LaterV, Rearrangement, Resizable, backwards, each_column, gather_v, rearrange,
-    write_border,
+    rearrange_and_sweep, write_border,
 };
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
@@ -55,6 +56,19 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         let (l, scratch) = self.l_mut();
         rearrange(l, rearrangement, scratch, par);
         Ok(())
+    }
+
+    /// On one thread in one go: a panel moves, and is made anew while it is in a cache.
+    fn renew(
+        &mut self,
+        outline: &Outline,
+        new: &Rearrangement,
+        columns: Range<usize>,
+    ) -> Result<Modification<T>, Stop> {
+        if columns.is_empty() || self.threads_for(outline, new.order, &columns) > 1 {
+            return rearrange_and_sweep(self, outline, new, columns);
+        }
+        self.renew_panel_by_panel(outline, new, columns)
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 //! A sweep on the CPU: V staged in tiles, then the schedule of one thread or of several.
 
 use super::kernels::entries::Entries;
-use super::kernels::job::{CarriedRows, Job};
+use super::kernels::job::{CarriedRows, Chain, Job};
 use super::kernels::packed::Packed;
 use super::kernels::shape::shape;
 use super::serial;
@@ -16,7 +16,7 @@ use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Plan;
+use crate::sweep::plan::{Panel, Plan};
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
@@ -102,6 +102,12 @@ impl<T: Scalar> Sweep<T> {
         (first..first + rows).map(sum).collect()
     }
 
+    /// A sweep has ended well.
+    fn end(&mut self, plan: &Plan, outline: &Outline, chain: &Chain<T>) {
+        self.t = if outline.rank() == 1 { chain.t.to_f64() } else { 1.0 };
+        self.report = Some(chain.health.report(plan.start));
+    }
+
     pub fn take_report(&mut self) -> Modification<T> {
         self.report.take().unwrap_or_else(Modification::identity)
     }
@@ -176,7 +182,29 @@ pub(super) unsafe fn sweep<T: Scalar>(
         // SAFETY: as above, with one set for the one panel that is worked on.
         unsafe { serial::sweep(&job, &plan)? }
     };
-    memory.t = if outline.rank() == 1 { chain.t.to_f64() } else { 1.0 };
-    memory.report = Some(chain.health.report(plan.start));
+    memory.end(&plan, outline, &chain);
+    Ok(())
+}
+
+/// The same in place on one thread, where `before` makes L ready for each panel, and says where it is then.
+///
+/// # Errors
+/// As [`sweep`].
+///
+/// # Safety
+/// As [`sweep`], for the panel.
+pub(super) unsafe fn panel_by_panel<T: Scalar>(
+    plan: &Plan,
+    outline: &Outline,
+    memory: &mut Sweep<T>,
+    mut before: impl FnMut(Panel) -> Entries<T>,
+) -> Result<(), Stop> {
+    let mut chain = Chain::default();
+    for panel in plan.iter() {
+        let job = memory.job(Isa::detect(), before(panel), plan, outline, 1);
+        // SAFETY: L is the caller's promise; V and the reflectors are borrowed from `memory`.
+        unsafe { serial::one_panel(&job, plan, panel, &mut chain)? };
+    }
+    memory.end(plan, outline, &chain);
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::modify::{Guarded, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
+use core::ops::Range;
 use faer::{MatRef, Par};
 
 impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
@@ -149,25 +150,30 @@ fn renew<T: Scalar, F: Resizable<T>>(
         minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
     };
     let outline = factor.stage_columns(&v).map_err(Stop::before)?;
+    let start = outline.first_column::<T>(new.order).unwrap_or(end);
+    factor.renew(&outline, new, start..end)
+}
+
+/// [`Resizable::renew`] in two passes over L.
+pub fn rearrange_and_sweep<T: Scalar, F: Resizable<T>>(
+    factor: &mut F,
+    outline: &Outline,
+    new: &Rearrangement,
+    columns: Range<usize>,
+) -> Result<Modification<T>, Stop> {
     factor.rearrange(new)?;
-    sweep(factor, &outline, new.order, end).map_err(|stop| match stop {
+    if columns.is_empty() {
+        return Ok(Modification::identity());
+    }
+    let start = columns.start;
+    let shadow = factor.prefers_shadow() && factor.reserve_shadow().is_ok();
+    let target = if shadow { Target::Shadow } else { Target::InPlace };
+    let swept = factor.sweep(outline, columns, target).and_then(|()| factor.wait());
+    let report = swept.map_err(|stop| match stop {
         // L has been rearranged.
         Stop::Device { error, .. } => Stop::Device { error, written: true },
         stop => stop,
-    })
-}
-
-fn sweep<T: Scalar, F: Resizable<T>>(
-    factor: &mut F,
-    outline: &Outline,
-    order: usize,
-    end: usize,
-) -> Result<Modification<T>, Stop> {
-    let Some(start) = outline.first_column::<T>(order) else { return Ok(Modification::identity()) };
-    let shadow = factor.prefers_shadow() && factor.reserve_shadow().is_ok();
-    let target = if shadow { Target::Shadow } else { Target::InPlace };
-    factor.sweep(outline, start..end, target)?;
-    let report = factor.wait()?;
+    })?;
     if shadow {
         factor.commit(start);
     }

@@ -8,9 +8,6 @@ use faer::reborrow::{IntoConst, ReborrowMut};
 use faer::{ColMut, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-/// Columns that go from one place to another together: as many as the caches of a core have room for.
-const COLUMNS_AT_ONCE: usize = 32;
-
 /// L in host memory, by columns. Entries above the diagonal count as zeros, and are not there.
 pub trait HostColumns<T: Scalar>: Sync {
     /// Rows of L.
@@ -27,11 +24,20 @@ pub trait HostColumns<T: Scalar>: Sync {
 }
 
 /// Rows of a column, of which those above the diagonal are zeros.
-fn gather<T: Scalar>(l: &impl HostColumns<T>, column: usize, rows: &[Run], mut to: ColMut<'_, T>) {
-    to.fill(T::ZERO);
-    for run in rows.iter().filter_map(|run| run.from_on(column)) {
+fn gather<T: Scalar>(
+    l: &impl HostColumns<T>,
+    column: usize,
+    rows: impl Iterator<Item = Run>,
+    mut to: ColMut<'_, T>,
+) {
+    let mut end = 0;
+    for run in rows.filter_map(|run| run.from_on(column)) {
+        to.rb_mut().subrows_mut(end, run.to - end).fill(T::ZERO);
         l.get(column, run.old(), to.rb_mut().subrows_mut(run.to, run.len));
+        end = run.to + run.len;
     }
+    let rest = to.nrows() - end;
+    to.subrows_mut(end, rest).fill(T::ZERO);
 }
 
 /// V with the columns of L.
@@ -42,11 +48,13 @@ pub fn gather_v<'a, T: Scalar>(
 ) -> MatRef<'a, T> {
     let (row, minus) = v.minus;
     let mut all = room(scratch, v.order, v.columns.len() + minus.ncols());
-    let (mut plus, others) = all.rb_mut().split_at_col_mut(v.columns.len());
+    let (mut plus, mut others) = all.rb_mut().split_at_col_mut(v.columns.len());
     for (r, &column) in v.columns.iter().enumerate() {
-        gather(l, column, v.rows, plus.rb_mut().col_mut(r));
+        gather(l, column, v.rows.iter().copied(), plus.rb_mut().col_mut(r));
     }
-    others.subrows_mut(row, minus.nrows()).copy_from(minus);
+    let (mut zeros, below) = others.rb_mut().split_at_row_mut(row);
+    zeros.fill(T::ZERO);
+    below.subrows_mut(0, minus.nrows()).copy_from(minus);
     all.into_const()
 }
 
@@ -67,39 +75,75 @@ fn rearrange_with<T: Scalar>(
     new: &Rearrangement,
     scratch: &mut Mat<T>,
     par: Par,
+    change: impl FnMut(usize, usize, MatMut<'_, T>),
+) {
+    l.set_order(l.order().max(new.order));
+    rearrange_columns(l, new, 0..new.order, scratch, par, change);
+    l.set_order(new.order);
+}
+
+/// The same for some columns of the new L: where they move to the left, those before them first, where to the right those behind
+/// them. L has as many rows and columns as either.
+pub fn rearrange_columns<T: Scalar>(
+    l: &mut impl HostColumns<T>,
+    new: &Rearrangement,
+    columns: Range<usize>,
+    scratch: &mut Mat<T>,
+    par: Par,
     mut change: impl FnMut(usize, usize, MatMut<'_, T>),
 ) {
-    let (old_order, first) = (l.order(), new.unchanged());
-    l.set_order(old_order.max(new.order));
-    let to_the_right = new.columns.iter().any(|run| run.to > run.from);
+    // One thread keeps what it moves in the first-level cache.
+    let together = if matches!(par, Par::Seq) { 1 } else { 4 * par.degree() };
+    let first = new.unchanged();
+    let mut block = |to: usize, cols: usize, from: Option<usize>| {
+        // Rows before both are of other columns, or stay.
+        let row = first.max(to.min(from.unwrap_or(to)));
+        let mut block = room(scratch, new.order - row, cols);
+        match from {
+            Some(from) => each_column(block.rb_mut(), par, |j, column| {
+                let rows = new.rows.iter().filter_map(|run| run.to_on(row));
+                gather(l, from + j, rows, column);
+            }),
+            None => block.fill(T::ZERO),
+        }
+        change(row, to, block.rb_mut());
+        l.set(row, to..to + cols, block.as_ref(), par);
+    };
+    let mut some = |places: Range<usize>, from: Option<usize>, to_the_right: bool| {
+        let blocks = places.len().div_ceil(together);
+        for at in 0..blocks {
+            let at = if to_the_right { blocks - 1 - at } else { at };
+            let to = places.start + at * together;
+            block(to, together.min(places.end - to), from.map(|from| from + at * together));
+        }
+    };
     let rows_move = new.rows.iter().any(|run| run.to != run.from);
-    let moves = |run: &&Run| rows_move || run.to != run.from;
-    let count = new.columns.len();
-    let in_order = (0..count).map(|at| if to_the_right { count - 1 - at } else { at });
-    for run in in_order.map(|at| &new.columns[at]).filter(moves) {
-        let blocks = run.len.div_ceil(COLUMNS_AT_ONCE);
-        let in_order = (0..blocks).map(|at| if to_the_right { blocks - 1 - at } else { at });
-        for start in in_order.map(|block| block * COLUMNS_AT_ONCE) {
-            let cols = COLUMNS_AT_ONCE.min(run.len - start);
-            let (from, to) = (run.from + start, run.to + start);
-            // Rows before both are of other columns, or stay.
-            let row = first.max(to.min(from));
-            let mut block = room(scratch, new.order - row, cols);
-            let rows: Vec<Run> = new.rows.iter().filter_map(|run| behind(*run, row)).collect();
-            each_column(block.rb_mut(), par, |j, column| gather(l, from + j, &rows, column));
-            change(row, to, block.rb_mut());
-            l.set(row, to..to + cols, block.as_ref(), par);
+    let to_the_right = new.columns.iter().any(|run| run.to > run.from);
+    let place = |at: usize| if to_the_right { new.columns.len() - 1 - at } else { at };
+    for run in (0..new.columns.len()).map(|at| new.columns[place(at)]) {
+        let places = run.to.max(columns.start)..(run.to + run.len).min(columns.end);
+        if places.start < places.end && (rows_move || run.to != run.from) {
+            let from = run.from + places.start - run.to;
+            some(places, Some(from), to_the_right);
         }
     }
-    let mut end = 0;
-    for run in new.columns.iter().copied().chain([Run { from: 0, to: new.order, len: 0 }]) {
-        for column in end..run.to {
-            let zeros = room(scratch, new.order - column, 1);
-            l.set(column, column..column + 1, zeros.as_ref(), Par::Seq);
+    let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
+    let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
+    for (end, start) in ends.zip(starts) {
+        let zeros = end.max(columns.start)..start.min(columns.end);
+        if zeros.start < zeros.end {
+            some(zeros, None, false);
         }
-        end = run.to + run.len;
     }
-    l.set_order(new.order);
+}
+
+/// Memory for a matrix, whatever is in it. (rows × columns)
+fn room<T: Scalar>(scratch: &mut Mat<T>, rows: usize, columns: usize) -> MatMut<'_, T> {
+    if scratch.nrows() < rows || scratch.ncols() < columns {
+        let (rows, columns) = (rows.max(scratch.nrows()), columns.max(scratch.ncols()));
+        scratch.resize_with(rows, columns, |_, _| T::ZERO);
+    }
+    scratch.as_mut().submatrix_mut(0, 0, rows, columns)
 }
 
 /// Row `from` of A moves up to row `to` < from.
@@ -120,7 +164,7 @@ pub fn backwards<T: Scalar>(
     let mut z = Mat::zeros(1, from - to + 1);
     (to..=from).for_each(|j| l.get(j, from..from + 1, z.col_mut(j - to)));
     let mut column = Mat::zeros(new.order, 1);
-    gather(l, from, &new.rows, column.col_mut(0));
+    gather(l, from, new.rows.iter().copied(), column.col_mut(0));
     let mut norm = z[(0, from - to)];
     rearrange_with(l, &new, scratch, par, |row, first, mut block| {
         for j in (0..block.ncols()).rev().filter(|j| (to + 1..=from).contains(&(first + j))) {
@@ -137,27 +181,6 @@ pub fn backwards<T: Scalar>(
     });
     column[(to, 0)] = norm;
     l.set(to, to..to + 1, column.as_ref().subrows(to, new.order - to), Par::Seq);
-}
-
-/// What of a run is, in the new L, at `row` or behind, with places counted from there on.
-fn behind(run: Run, row: usize) -> Option<Run> {
-    let skipped = row.saturating_sub(run.to);
-    (skipped < run.len).then(|| Run {
-        from: run.from + skipped,
-        to: run.to + skipped - row,
-        len: run.len - skipped,
-    })
-}
-
-/// Zeros. (rows × columns)
-fn room<T: Scalar>(scratch: &mut Mat<T>, rows: usize, columns: usize) -> MatMut<'_, T> {
-    if scratch.nrows() < rows || scratch.ncols() < columns {
-        let (rows, columns) = (rows.max(scratch.nrows()), columns.max(scratch.ncols()));
-        scratch.resize_with(rows, columns, |_, _| T::ZERO);
-    }
-    let mut room = scratch.as_mut().submatrix_mut(0, 0, rows, columns);
-    room.fill(T::ZERO);
-    room
 }
 
 /// Does something to each column, on as many threads.

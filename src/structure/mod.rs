@@ -27,19 +27,24 @@ mod rearrangement;
 mod verbs;
 
 pub use border::Border;
+pub(crate) use change::rearrange_and_sweep;
 pub use extension::Extension;
-pub(crate) use host::{HostColumns, backwards, each_column, gather_v, rearrange, write_border};
+pub(crate) use host::{
+    HostColumns, backwards, each_column, gather_v, rearrange, rearrange_columns, write_border,
+};
 pub(crate) use rearrangement::{Rearrangement, Run};
 
 use crate::engine::Factor;
 use crate::error::Error;
 use crate::modify::Stop;
+use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
+use core::ops::Range;
 use faer::{MatMut, MatRef};
 
 /// A factor whose rows and columns come and go. Shapes and indices have been checked.
-pub trait Resizable<T: Scalar>: Factor<T> {
+pub trait Resizable<T: Scalar>: Factor<T> + Sized {
     /// The largest order that needs no other memory.
     fn capacity(&self) -> usize;
 
@@ -66,6 +71,20 @@ pub trait Resizable<T: Scalar>: Factor<T> {
     /// # Errors
     /// `Device`, in [`Stop::Device`].
     fn rearrange(&mut self, rearrangement: &Rearrangement) -> Result<(), Stop>;
+
+    /// Has other rows and columns, and of these some made anew with V as it was staged, of this outline; there may be none. It
+    /// cannot break down.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn renew(
+        &mut self,
+        outline: &Outline,
+        rearrangement: &Rearrangement,
+        columns: Range<usize>,
+    ) -> Result<Modification<T>, Stop> {
+        rearrange_and_sweep(self, outline, rearrangement, columns)
+    }
 
     /// Row and column `from` of A move up before row `to` ≤ `from`, by orthogonal transformations.
     ///

@@ -23,6 +23,16 @@ impl Run {
         })
     }
 
+    /// The part of it that is, in the new L, at `first` or behind, with its places counted from there on.
+    pub fn to_on(self, first: usize) -> Option<Self> {
+        let skipped = first.saturating_sub(self.to);
+        (skipped < self.len).then(|| Self {
+            from: self.from + skipped,
+            to: self.to + skipped - first,
+            len: self.len - skipped,
+        })
+    }
+
     /// In the old L.
     pub fn old(self) -> Range<usize> {
         self.from..self.from + self.len
