@@ -13,52 +13,22 @@
 //!
 //! Run with `cargo run --release --example quickstart [window]`. Every step is checked against refactorizing.
 
+mod mauna_loa;
+
 use cholupdate::faer::{Col, Mat};
 use cholupdate::{Cholesky, Error};
+use mauna_loa::{NOISE, Observation, kernel, record};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::time::{Duration, Instant};
 
-const RECORD: &str = include_str!("data/mauna_loa_co2.csv");
 /// Observations from the end of the window to the one that is forecast: a quarter of a year.
 const AHEAD: usize = 13;
 /// Between two lines that say how far the run is.
 const SILENCE: Duration = Duration::from_secs(2);
 /// Observations in a year, for the forecast to compare with.
 const YEAR: usize = 52;
-
-#[derive(Clone, Copy)]
-struct Observation {
-    years: f64,
-    ppm: f64,
-}
-
-/// The observations, oldest first; weeks without a measurement are left out.
-fn record() -> Vec<Observation> {
-    let weeks = RECORD.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
-    let ppm = weeks.map(|line| line.split_once(',').and_then(|(_, ppm)| ppm.parse().ok()));
-    let years = (0..).map(|week| f64::from(week) * 7.0 / 365.25);
-    years.zip(ppm).filter_map(|(years, ppm)| ppm.map(|ppm| Observation { years, ppm })).collect()
-}
-
-/// Variance of the noise in one observation, ppm²: Rasmussen and Williams found 0.19² in monthly means, which average
-/// four of the weekly ones.
-const NOISE: f64 = 4.0 * 0.19 * 0.19;
-
-/// Covariance of the CO2 concentration at two times, ppm²: rising trend, decaying seasonal cycle, irregularities of
-/// medium term, correlated noise. Form and parameters of Rasmussen and Williams, *Gaussian Processes for Machine
-/// Learning* (2006), section 5.4.3.
-fn kernel(years: f64) -> f64 {
-    let square = years * years;
-    let gauss =
-        |amplitude: f64, length: f64| amplitude * amplitude * (-0.5 * square / (length * length)).exp();
-    let trend = gauss(66.0, 67.0);
-    let season = gauss(2.4, 90.0) * (-2.0 * ((PI * years).sin() / 1.3).powi(2)).exp();
-    let medium = 0.66 * 0.66 * (1.0 + square / (2.0 * 0.78 * 1.2 * 1.2)).powf(-0.78);
-    let short = gauss(0.18, 1.6 / 12.0);
-    trend + season + medium + short
-}
 
 /// The last n observations, each in a slot of its own, and their matrix.
 struct Window {
@@ -94,14 +64,14 @@ impl Window {
         (p, m)
     }
 
-    /// Mean and variance of the concentration at `years`, given the window.
-    fn forecast(&self, factor: &Cholesky<f64>, years: f64) -> Result<(f64, f64), Error> {
+    /// Mean and variance of the concentration in `week`, given the window.
+    fn forecast(&self, factor: &Cholesky<f64>, week: usize) -> Result<(f64, f64), Error> {
         let level = self.slots.iter().map(|o| o.ppm).sum::<f64>() / self.slots.len() as f64;
-        let k = Col::from_fn(self.slots.len(), |i| kernel(self.slots[i].years - years));
+        let k = Col::from_fn(self.slots.len(), |i| kernel(self.slots[i].week.abs_diff(week)));
         let z = factor.solve(&k)?; // A z = k  (n × 1)
         let mean = (0..k.nrows()).map(|i| z[(i, 0)] * (self.slots[i].ppm - level)).sum::<f64>();
         let explained = (0..k.nrows()).map(|i| z[(i, 0)] * k[i]).sum::<f64>();
-        Ok((level + mean, kernel(0.0) + NOISE - explained))
+        Ok((level + mean, kernel(0) + NOISE - explained))
     }
 
     /// ‖(L Lᵀ − A) x‖ / (‖A‖ ‖x‖): how well L Lᵀ agrees with A in the direction x, for 6 n² flops.
@@ -113,7 +83,7 @@ impl Window {
 
 /// Entry of A between slot `i` and the observation `other` in slot `j`.
 fn covariance(slots: &[Observation], i: usize, other: Observation, j: usize) -> f64 {
-    kernel(slots[i].years - other.years) + if i == j { NOISE } else { 0.0 }
+    kernel(slots[i].week.abs_diff(other.week)) + if i == j { NOISE } else { 0.0 }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -156,8 +126,8 @@ fn slide(record: &[Observation], n: usize) -> Result<Outcome, Error> {
         outcome.refactored.note(start.elapsed(), window.residual(&reference, &probe));
 
         let target = record[now + AHEAD];
-        let (mean, variance) = window.forecast(&factor, target.years)?;
-        let (reference_mean, _) = window.forecast(&reference, target.years)?;
+        let (mean, variance) = window.forecast(&factor, target.week)?;
+        let (reference_mean, _) = window.forecast(&reference, target.week)?;
         // What anyone would guess: the same week of the last year, plus what was added since then.
         let guess = record[now + AHEAD - YEAR].ppm + (record[now].ppm - record[now - YEAR].ppm);
         outcome.apart = larger(outcome.apart, (mean - reference_mean).abs());
