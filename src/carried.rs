@@ -17,7 +17,7 @@ use faer::{Accum, Mat, MatRef, Par};
 /// Right-hand sides of least squares that are kept current with the factor.
 ///
 /// With A = Xᵀ X for observations X (rows) and y for what was observed, b = Xᵀ y are right-hand sides of A β = b. What is kept is
-/// z = L⁻¹ b and ‖y − X β‖², from which [`Cholesky::solution`] has β by one triangular solve: LINPACK's Z and RHO² of `dchud`.
+/// z = L⁻¹ b and ‖y − X β‖², from which [`Cholesky::solve_lt`] has β: LINPACK's Z and RHO² of `dchud`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried<T> {
     /// L⁻¹ b. (n × m)
@@ -145,7 +145,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// let mut factor = Cholesky::new(&mat![[2.0, 1.0], [1.0, 1.0]])?; // of the rows (1, 0), (1, 1)
     /// let mut line = Carried::new(&factor, &[4.0, 3.0], &[10.0])?;
     /// factor.modify_carrying(1.0, &[1.0, 2.0], &[1.0], &[5.0], &mut line)?;
-    /// assert!((factor.solution(&line)? - mat![[1.0], [2.0]]).norm_max() < 1e-14);
+    /// assert!((factor.solve_lt(&line.z)? - mat![[1.0], [2.0]]).norm_max() < 1e-14);
     /// assert!(line.squares[0] < 1e-14);
     /// # Ok(())
     /// # }
@@ -163,21 +163,6 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     {
         let y = y.as_matrix().on_host()?;
         self.guarded.modify_scaled(decay, &v.as_matrix(), weights.into(), Some((y.as_ref(), carried)))
-    }
-
-    /// β = L⁻ᵀ z, the solutions of A β = b for the right-hand sides that are carried. (n × m)
-    ///
-    /// # Errors
-    /// `Shape` or `NonFinite`, naming `z`; `Device` or `Poisoned` on an engine with a device.
-    ///
-    /// # Cost
-    /// m n² flops.
-    pub fn solution(&self, carried: &Carried<T>) -> Result<Mat<T>, Error> {
-        extent("z", "rows", self.order(), carried.z.nrows())?;
-        finite("z", carried.z.as_ref())?;
-        let mut solution = carried.z.clone();
-        self.guarded.healthy()?.solve(&[Side::Transpose], OperandMut::Host(solution.as_mut()))?;
-        Ok(solution)
     }
 }
 

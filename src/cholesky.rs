@@ -402,11 +402,36 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        self.guarded.healthy()?;
-        let rhs = rhs.as_matrix();
+        self.solve_sides(&[Side::L, Side::Transpose], rhs)
+    }
+
+    /// Y with L Y = B, the first half of [`solve`](Self::solve): with it Yᵀ Y = Bᵀ A⁻¹ B.
+    ///
+    /// # Shapes, errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_l(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.solve_sides(&[Side::L], rhs)
+    }
+
+    /// X with Lᵀ X = Y, the second half of [`solve`](Self::solve).
+    ///
+    /// # Shapes, errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_lt(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.solve_sides(&[Side::Transpose], rhs)
+    }
+
+    fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        let (factor, rhs) = (self.guarded.healthy()?, rhs.as_matrix());
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
-        self.solve_in_place(&mut x)?;
+        factor.solve(sides, OperandMut::Host(x.as_mut()))?;
         Ok(x)
     }
 

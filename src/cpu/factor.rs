@@ -105,8 +105,8 @@ impl<T: Scalar> HostFactor<T> {
         tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
     }
 
-    /// [`Resizable::renew`](crate::structure::Resizable::renew) for columns that move to the left, by one thread.
-    pub(super) fn renew_panel_by_panel(
+    /// [`Resizable::remake`](crate::structure::Resizable::remake) for columns that move to the left, by one thread.
+    pub(super) fn remake_panel_by_panel(
         &mut self,
         outline: &Outline,
         new: &Rearrangement,

@@ -59,7 +59,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     /// On one thread in one go: a panel moves, and is made anew while it is in a cache.
-    fn renew(
+    fn remake(
         &mut self,
         outline: &Outline,
         new: &Rearrangement,
@@ -68,7 +68,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         if columns.is_empty() || self.threads_for(outline, new.order, &columns) > 1 {
             return rearrange_and_sweep(self, outline, new, columns);
         }
-        self.renew_panel_by_panel(outline, new, columns)
+        self.remake_panel_by_panel(outline, new, columns)
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {

@@ -59,10 +59,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub(super) fn leave(&mut self, removed: &[usize]) -> Result<Modification<T>, Error> {
+    pub(super) fn take_out(&mut self, removed: &[usize]) -> Result<Modification<T>, Error> {
         let new = Rearrangement::without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
-        let report = self.in_place(|factor| renew(factor, removed, &new, new.order))?;
+        let report = self.in_place(|factor| remake(factor, removed, &new, new.order))?;
         self.note(&report);
         Ok(report.and(T::ONE, -log_det))
     }
@@ -79,12 +79,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             false => Rearrangement::backwards(from, to, order),
         };
         self.in_place(|factor| match from < to {
-            true => renew(factor, &[from], &new, if F::TALL { to + 1 } else { order }).map(|_| ()),
+            true => remake(factor, &[from], &new, if F::TALL { to + 1 } else { order }).map(|_| ()),
             false if from == to => Ok(()),
             false => factor.backwards(from, to),
         })?;
         let diagonal: Vec<T> = self.factor().diagonal().collect();
-        let rows = new.rows.iter().flat_map(|run| run.new().zip(run.old()));
+        let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
         let report = Modification::identity().and(least, 0.0);
@@ -137,7 +137,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 }
 
 /// L with other rows and columns, of which columns up to `end` are made anew with these old ones for V. It cannot break down.
-fn renew<T: Scalar, F: Resizable<T>>(
+fn remake<T: Scalar, F: Resizable<T>>(
     factor: &mut F,
     columns: &[usize],
     new: &Rearrangement,
@@ -151,10 +151,10 @@ fn renew<T: Scalar, F: Resizable<T>>(
     };
     let outline = factor.stage_columns(&v).map_err(Stop::before)?;
     let start = outline.first_column::<T>(new.order).unwrap_or(end);
-    factor.renew(&outline, new, start..end)
+    factor.remake(&outline, new, start..end)
 }
 
-/// [`Resizable::renew`] in two passes over L.
+/// [`Resizable::remake`] in two passes over L.
 pub fn rearrange_and_sweep<T: Scalar, F: Resizable<T>>(
     factor: &mut F,
     outline: &Outline,

@@ -72,6 +72,13 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         Ok(x)
     }
 
+    /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B: what A explains of K taken away. Of the covariance K it leaves that which
+    /// is known given the rest, from which C draws samples. (r × r)
+    #[must_use]
+    pub fn corner(&self) -> MatRef<'_, T> {
+        self.corner.as_ref()
+    }
+
     /// log det of the bordered A.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ use faer::reborrow::{IntoConst, ReborrowMut};
 use faer::{ColMut, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+/// Scalars that are worth waking other threads for.
+const WORTH_SHARING: usize = 1 << 17;
+
 /// L in host memory, by columns. Entries above the diagonal count as zeros, and are not there.
 pub trait HostColumns<T: Scalar>: Sync {
     /// Rows of L.
@@ -31,9 +34,9 @@ fn gather<T: Scalar>(
     mut to: ColMut<'_, T>,
 ) {
     let mut end = 0;
-    for run in rows.filter_map(|run| run.from_on(column)) {
+    for run in rows.filter_map(|run| run.old_from(column)) {
         to.rb_mut().subrows_mut(end, run.to - end).fill(T::ZERO);
-        l.get(column, run.old(), to.rb_mut().subrows_mut(run.to, run.len));
+        l.get(column, run.old_places(), to.rb_mut().subrows_mut(run.to, run.len));
         end = run.to + run.len;
     }
     let rest = to.nrows() - end;
@@ -93,7 +96,8 @@ pub fn rearrange_columns<T: Scalar>(
     mut change: impl FnMut(usize, usize, MatMut<'_, T>),
 ) {
     // One thread keeps what it moves in the first-level cache.
-    let together = if matches!(par, Par::Seq) { 1 } else { 4 * par.degree() };
+    let shared = !matches!(par, Par::Seq) && new.order * columns.len() >= 8 * WORTH_SHARING;
+    let together = if shared { (2 * WORTH_SHARING).div_ceil(new.order).max(4 * par.degree()) } else { 1 };
     let first = new.unchanged();
     let mut block = |to: usize, cols: usize, from: Option<usize>| {
         // Rows before both are of other columns, or stay.
@@ -101,7 +105,7 @@ pub fn rearrange_columns<T: Scalar>(
         let mut block = room(scratch, new.order - row, cols);
         match from {
             Some(from) => each_column(block.rb_mut(), par, |j, column| {
-                let rows = new.rows.iter().filter_map(|run| run.to_on(row));
+                let rows = new.rows.iter().filter_map(|run| run.new_from(row));
                 gather(l, from + j, rows, column);
             }),
             None => block.fill(T::ZERO),
@@ -183,19 +187,18 @@ pub fn backwards<T: Scalar>(
     l.set(to, to..to + 1, column.as_ref().subrows(to, new.order - to), Par::Seq);
 }
 
-/// Does something to each column, on as many threads.
+/// Does something to each column, on as many threads where there is enough to do.
 pub fn each_column<'a, T: Scalar>(
     mut columns: MatMut<'a, T>,
     par: Par,
     work: impl Fn(usize, ColMut<'_, T>) + Sync,
 ) {
-    match par {
-        Par::Seq => {
-            for j in 0..columns.ncols() {
-                work(j, columns.rb_mut().col_mut(j));
-            }
+    if matches!(par, Par::Seq) || columns.nrows() * columns.ncols() < WORTH_SHARING {
+        for j in 0..columns.ncols() {
+            work(j, columns.rb_mut().col_mut(j));
         }
-        _ => columns.par_col_iter_mut().enumerate().for_each(|(j, column)| work(j, column)),
+    } else {
+        columns.par_col_iter_mut().enumerate().for_each(|(j, column)| work(j, column));
     }
 }
 

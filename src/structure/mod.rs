@@ -77,7 +77,7 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
     ///
     /// # Errors
     /// `Device`, in [`Stop::Device`].
-    fn renew(
+    fn remake(
         &mut self,
         outline: &Outline,
         rearrangement: &Rearrangement,

@@ -14,7 +14,7 @@ pub struct Run {
 
 impl Run {
     /// The part of it that is, in the old L, at `first` or behind.
-    pub fn from_on(self, first: usize) -> Option<Self> {
+    pub fn old_from(self, first: usize) -> Option<Self> {
         let skipped = first.saturating_sub(self.from);
         (skipped < self.len).then(|| Self {
             from: self.from + skipped,
@@ -24,7 +24,7 @@ impl Run {
     }
 
     /// The part of it that is, in the new L, at `first` or behind, with its places counted from there on.
-    pub fn to_on(self, first: usize) -> Option<Self> {
+    pub fn new_from(self, first: usize) -> Option<Self> {
         let skipped = first.saturating_sub(self.to);
         (skipped < self.len).then(|| Self {
             from: self.from + skipped,
@@ -34,12 +34,12 @@ impl Run {
     }
 
     /// In the old L.
-    pub fn old(self) -> Range<usize> {
+    pub fn old_places(self) -> Range<usize> {
         self.from..self.from + self.len
     }
 
     /// In the new one.
-    pub fn new(self) -> Range<usize> {
+    pub fn new_places(self) -> Range<usize> {
         self.to..self.to + self.len
     }
 }
@@ -183,10 +183,10 @@ mod tests {
     fn what_is_left_and_what_is_removed_are_all_rows() {
         for removed in [vec![], vec![0], vec![4], vec![1, 2, 5], vec![0, 1, 2, 3, 4, 5, 6]] {
             let left = Rearrangement::without(&removed, 7);
-            let rows: Vec<usize> = left.rows.iter().flat_map(|run| run.old()).collect();
+            let rows: Vec<usize> = left.rows.iter().flat_map(|run| run.old_places()).collect();
             let wanted: Vec<usize> = (0..7).filter(|row| !removed.contains(row)).collect();
             assert_eq!(rows, wanted);
-            let places: Vec<usize> = left.rows.iter().flat_map(|run| run.new()).collect();
+            let places: Vec<usize> = left.rows.iter().flat_map(|run| run.new_places()).collect();
             assert_eq!(places, (0..left.order).collect::<Vec<_>>());
             assert_eq!(left.unchanged(), removed.first().copied().unwrap_or(7));
         }
@@ -195,9 +195,9 @@ mod tests {
     #[test]
     fn a_row_moves_behind_another() {
         let moved = Rearrangement::forwards(1, 3, 6);
-        let rows: Vec<usize> = moved.rows.iter().flat_map(|run| run.old()).collect();
+        let rows: Vec<usize> = moved.rows.iter().flat_map(|run| run.old_places()).collect();
         assert_eq!(rows, [0, 2, 3, 1, 4, 5]);
-        let columns: Vec<usize> = moved.columns.iter().flat_map(|run| run.new()).collect();
+        let columns: Vec<usize> = moved.columns.iter().flat_map(|run| run.new_places()).collect();
         assert_eq!(columns, [0, 1, 2, 4, 5]);
     }
 

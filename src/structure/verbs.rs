@@ -147,7 +147,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn remove(&mut self, indices: &[usize]) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
         let removed = ascending("indices", indices, self.order())?;
-        self.guarded.leave(&removed)
+        self.guarded.take_out(&removed)
     }
 
     /// Gives r neighbouring rows and columns of A other values, as [`remove`](Self::remove) and [`insert`](Self::insert) in one

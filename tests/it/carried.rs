@@ -107,7 +107,7 @@ fn least_squares_go_along<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let (a, b) = normal(&counts);
         let exact = Cholesky::new(&a).unwrap();
         let beta = exact.solve(&b).unwrap();
-        let found = kept.solution(&carried).unwrap();
+        let found = kept.solve_lt(&carried.z).unwrap();
         let condition = exact.condition().unwrap();
         for c in 0..m {
             let squares: f64 = (0..rows.nrows())

@@ -95,7 +95,10 @@ impl<T: Scalar> Rearranger<T> {
         columns.fill(c_int::MAX);
         for (runs, to) in [(places.rows, rows), (places.columns, columns)] {
             for run in runs {
-                to[run.new()].iter_mut().zip(run.old()).for_each(|(to, old)| *to = old as c_int);
+                to[run.new_places()]
+                    .iter_mut()
+                    .zip(run.old_places())
+                    .for_each(|(to, old)| *to = old as c_int);
             }
         }
         let indices = there.slice(0..order + cols);

@@ -136,7 +136,7 @@ impl<T: Scalar> ResidentFactor<T> {
     fn renumber(&mut self, new: &Rearrangement) {
         let mut diagonal = vec![T::ZERO; new.order];
         for run in &new.columns {
-            diagonal[run.new()].copy_from_slice(&self.diagonal[run.old()]);
+            diagonal[run.new_places()].copy_from_slice(&self.diagonal[run.old_places()]);
         }
         self.diagonal = diagonal;
         self.l.set_order(new.order);
