@@ -73,11 +73,21 @@ fn engine<T: Real, E: Engine<T>>(name: &str, engine: E, problem: &Problem<T>) {
             }
             at += 1;
         };
-        timed(&mut || drop(factor.update(&v).expect("an update")));
-        timed(&mut || drop(factor.downdate(&v).expect("a downdate")));
-        timed(&mut || drop(factor.remove(&removed).expect("a removal")));
-        timed(&mut || drop(factor.insert(half, &middle).expect("an insertion")));
-        timed(&mut || drop(factor.solve_l(&problem.v(APPENDED)).expect("a solve")));
+        timed(&mut || {
+            factor.update(&v).expect("an update");
+        });
+        timed(&mut || {
+            factor.downdate(&v).expect("a downdate");
+        });
+        timed(&mut || {
+            factor.remove(&removed).expect("a removal");
+        });
+        timed(&mut || {
+            factor.insert(half, &middle).expect("an insertion");
+        });
+        timed(&mut || {
+            factor.solve_l(&problem.v(APPENDED)).expect("a solve");
+        });
         // What is small beside the corner, so that the bordered matrix is positive definite.
         let cross = Mat::<T>::from_fn(order, APPENDED, |i, j| {
             T::narrow(1e-3 * problem.l[(i, 0)].wide() * ((i + 7 * j) % 5) as f64)
@@ -85,10 +95,16 @@ fn engine<T: Real, E: Engine<T>>(name: &str, engine: E, problem: &Problem<T>) {
         let corner = Mat::<T>::from_fn(APPENDED, APPENDED, |i, j| {
             T::narrow(if i == j { 1e3 * order as f64 } else { 0.0 })
         });
-        timed(&mut || drop(factor.append(&cross, &corner).expect("rows")));
+        timed(&mut || {
+            factor.append(&cross, &corner).expect("rows");
+        });
         factor.remove(&(order..order + APPENDED).collect::<Vec<_>>()).expect("a removal");
-        timed(&mut || drop(factor.shift(half, order - 1).expect("a shift")));
-        timed(&mut || drop(factor.shift(order - 1, half).expect("a shift")));
+        timed(&mut || {
+            factor.shift(half, order - 1).expect("a shift");
+        });
+        timed(&mut || {
+            factor.shift(order - 1, half).expect("a shift");
+        });
     }
     let [update, downdate, remove, insert, solve, append, forwards, backwards] = times.map(median);
     let l = factor.to_factor().expect("L");
