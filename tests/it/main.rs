@@ -21,6 +21,7 @@ mod peers;
 mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
+mod published;
 mod report;
 #[cfg(feature = "cuda")]
 mod resident;
