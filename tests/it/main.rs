@@ -26,6 +26,7 @@ mod report;
 #[cfg(feature = "cuda")]
 mod resident;
 mod shapes;
+mod state_machine;
 mod structure;
 mod threads;
 mod words;
