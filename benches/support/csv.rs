@@ -46,14 +46,21 @@ impl Csv {
         residuals: [f64; 2],
     ) {
         for (i, verb) in Verb::BOTH.into_iter().enumerate() {
-            let number = |x: f64| if x.is_nan() { String::new() } else { format!("{x:.4e}") };
-            let (seconds, bound, residual) = (number(seconds[i]), number(bound), number(residuals[i]));
-            let verb = verb.name();
-            let _ = writeln!(
-                self.text,
-                "{method},{threads},{scalar},{order},{rank},{verb},{seconds},{bound},{residual}"
-            );
+            let (method, scalar, verb) = (method.into(), scalar.into(), verb.name().into());
+            let (seconds, residual) = (seconds[i], residuals[i]);
+            self.one(&Line { method, threads, scalar, order, rank, verb, seconds, bound, residual });
         }
+    }
+
+    /// One verb of one method.
+    pub fn one(&mut self, line: &Line) {
+        let number = |x: f64| if x.is_nan() { String::new() } else { format!("{x:.4e}") };
+        let Line { method, threads, scalar, order, rank, verb, .. } = line;
+        let (seconds, bound, residual) = (number(line.seconds), number(line.bound), number(line.residual));
+        let _ = writeln!(
+            self.text,
+            "{method},{threads},{scalar},{order},{rank},{verb},{seconds},{bound},{residual}"
+        );
     }
 
     /// Writes the lines.

@@ -156,10 +156,16 @@ impl Limits {
     /// Least seconds for a rank-`k` modification of a factor of order `n`: the larger of reading and writing the factor once,
     /// at the bandwidth of a footprint of its size, and of 2 k n² flops.
     pub fn bound<T: Real>(&mut self, n: usize, k: usize, team: Team) -> f64 {
-        let factor = n * (n + 1) / 2 * size_of::<T>();
-        let memory = 2.0 * factor as f64 / self.bandwidth(factor).of(team);
-        let flops = 2.0 * k as f64 * (n as f64).powi(2) / self.flops::<T>().of(team);
-        memory.max(flops)
+        let entries = n * (n + 1) / 2;
+        self.bound_of::<T>(entries, 2.0 * entries as f64, 2.0 * k as f64 * (n as f64).powi(2), team)
+    }
+
+    /// Least seconds for what reads and writes so many entries of a factor of `stored` entries, and takes so many flops: the
+    /// larger of both.
+    pub fn bound_of<T: Real>(&mut self, stored: usize, moved: f64, flops: f64, team: Team) -> f64 {
+        let bandwidth = self.bandwidth(stored * size_of::<T>()).of(team);
+        let memory = moved * size_of::<T>() as f64 / bandwidth;
+        memory.max(flops / self.flops::<T>().of(team))
     }
 
     pub fn print(&mut self) {

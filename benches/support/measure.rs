@@ -101,7 +101,7 @@ fn alternate<T: Real>(
         first[i] = timed(competitor, verb);
         residuals[i] = residual(competitor, verb);
     }
-    let samples = sample(effort, first, |verb| timed(competitor, verb));
+    let samples = sample(effort, first, |turn| timed(competitor, Verb::BOTH[turn]));
     let last = residual(competitor, Verb::Downdate);
     let medians = medians(&samples);
     core::array::from_fn(|i| Timing {
@@ -126,11 +126,11 @@ pub fn time_calls<R>(effort: Effort, mut call: impl FnMut(Verb) -> Result<R, Err
         seconds
     };
     let first = Verb::BOTH.map(&mut timed);
-    medians(&sample(effort, first, timed))
+    medians(&sample(effort, first, |turn| timed(Verb::BOTH[turn])))
 }
 
-/// Samples of updates and downdates in turn, behind a first pair.
-fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(Verb) -> f64) -> Vec<[f64; 2]> {
+/// Samples of two calls in turn, of which the second takes the first one back, behind a first pair.
+pub fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(usize) -> f64) -> Vec<[f64; 2]> {
     let Effort { budget, at_least, at_most, lone, .. } = effort;
     let mut samples = Vec::new();
     if first[0] + first[1] > lone.as_secs_f64() {
@@ -139,13 +139,15 @@ fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(Verb) -> f64) -
     }
     let start = Instant::now();
     while samples.len() < at_least || samples.len() < at_most && start.elapsed() < budget {
-        samples.push(Verb::BOTH.map(&mut timed));
+        samples.push([0, 1].map(&mut timed));
     }
     samples
 }
 
-fn medians(samples: &[[f64; 2]]) -> [f64; 2] {
-    [0, 1].map(|verb| median(samples.iter().map(|pair| pair[verb]).collect()))
+/// Of each of the two calls.
+#[must_use]
+pub fn medians(samples: &[[f64; 2]]) -> [f64; 2] {
+    [0, 1].map(|turn| median(samples.iter().map(|pair| pair[turn]).collect()))
 }
 
 #[must_use]

@@ -106,7 +106,9 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    fn new(order: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+    /// Of a symmetric matrix, by its entries.
+    #[must_use]
+    pub fn new(order: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let rows = sampled(order);
         let entries = rows.iter().map(|&i| (0..order).map(|j| entry(i, j)).collect()).collect();
         Self { rows, entries }

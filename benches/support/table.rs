@@ -142,8 +142,13 @@ const HEADINGS: [&str; 20] = [
 /// The table of all rows, one line a cell and verb: fixed width, and as Markdown.
 pub fn tables(rows: &[Row]) -> (String, String) {
     let lines: Vec<_> = rows.iter().flat_map(|row| Verb::BOTH.map(|verb| row.fields(verb))).collect();
-    let width = |i: usize| lines.iter().map(|line| line[i].len()).max().unwrap_or(0).max(HEADINGS[i].len());
-    let widths: Vec<_> = (0..HEADINGS.len()).map(width).collect();
+    lay_out(&HEADINGS, &lines)
+}
+
+/// A table of these fields: fixed width, and as Markdown.
+pub fn lay_out(headings: &[&str], lines: &[Vec<String>]) -> (String, String) {
+    let width = |i: usize| lines.iter().map(|line| line[i].len()).max().unwrap_or(0).max(headings[i].len());
+    let widths: Vec<_> = (0..headings.len()).map(width).collect();
     let (mut plain, mut markdown) = (String::new(), String::new());
     let mut add = |line: &[&str]| {
         let padded: Vec<_> =
@@ -152,11 +157,11 @@ pub fn tables(rows: &[Row]) -> (String, String) {
         let trimmed: Vec<_> = line.iter().map(|field| field.trim()).collect();
         let _ = writeln!(markdown, "| {} |", trimmed.join(" | "));
     };
-    add(&HEADINGS);
-    for line in &lines {
+    add(headings);
+    for line in lines {
         add(&line.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let rule = format!("{}|", "|---:".repeat(HEADINGS.len()));
+    let rule = format!("{}|", "|---:".repeat(headings.len()));
     let markdown = markdown.replacen('\n', &format!("\n{rule}\n"), 1);
     (plain, markdown)
 }
