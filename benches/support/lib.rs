@@ -14,5 +14,7 @@ pub mod linpack;
 pub mod measure;
 pub mod plot;
 pub mod problem;
+pub mod qrupdate;
+pub mod rows;
 pub mod settings;
 pub mod table;
