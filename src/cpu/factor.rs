@@ -2,7 +2,7 @@
 
 use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
-use super::sweep::{Sweep, panel_by_panel, plan, sweep};
+use super::sweep::{Sweep, plan, sweep, sweep_on_its_way};
 use super::tuning;
 use crate::check::finite;
 use crate::engine::{Factor, Side};
@@ -13,9 +13,8 @@ use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{HostColumns, Rearrangement, each_column, rearrange_columns};
+use crate::structure::each_column;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Panel;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
@@ -105,28 +104,25 @@ impl<T: Scalar> HostFactor<T> {
         tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
     }
 
-    /// [`Resizable::remake`](crate::structure::Resizable::remake) for columns that move to the left, by one thread.
-    pub(super) fn remake_panel_by_panel(
+    /// V as columns of L, to be staged from row `start` on, before which it is zero.
+    pub(super) fn stage_from(&mut self, start: usize, v: MatRef<'_, T>) -> Result<Outline, Error> {
+        self.carried.count = 0;
+        self.sweep.stage_from(start, v, self.threads)
+    }
+
+    /// A sweep over these columns of L, which come from `distance` further down and to the right, by one thread.
+    pub(super) fn sweep_on_its_way(
         &mut self,
         outline: &Outline,
-        new: &Rearrangement,
+        (order, distance): (usize, usize),
         columns: Range<usize>,
     ) -> Result<Modification<T>, Stop> {
-        self.carried.count = 0;
-        let Self { l, scratch, sweep, .. } = self;
-        let plan = plan(new.order, columns.clone(), outline);
-        let mut arrange =
-            |l: &mut Mat<T>, columns| rearrange_columns(l, new, columns, scratch, Par::Seq, |_, _, _| {});
-        arrange(l, 0..columns.start);
-        let before = |panel: Panel| {
-            arrange(l, panel.block());
-            let (at, stride) = (l.as_ptr_mut(), l.col_stride());
-            Entries { src: at.cast_const(), src_stride: stride, dst: at, dst_stride: stride }
-        };
-        // SAFETY: L has as many rows and columns as the new one or more, and is borrowed exclusively.
-        unsafe { panel_by_panel(&plan, outline, sweep, before)? };
-        arrange(l, columns.end..new.order);
-        l.set_order(new.order);
+        debug_assert!(order + distance <= self.l.nrows());
+        let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
+        let src = at.cast_const().wrapping_offset(distance as isize * (stride + 1));
+        let entries = Entries { src, src_stride: stride, dst: at, dst_stride: stride };
+        // SAFETY: L has so many more rows and columns, and is borrowed exclusively.
+        unsafe { sweep_on_its_way(entries, order, columns, outline, &mut self.sweep)? };
         self.wait()
     }
 
@@ -266,6 +262,10 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
             }
             Ok(())
         })
+    }
+
+    fn pivot(&self, column: usize) -> T {
+        self.l[(column, column)]
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

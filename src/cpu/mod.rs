@@ -5,6 +5,7 @@
 //! | `engine` | the engine: its settings |
 //! | `factor` | L in host memory |
 //! | `resize` | rows and columns of it that come and go |
+//! | `moves` | how they move within its memory |
 //! | `in_place` | L in memory that the caller owns |
 //! | `sweep` | a sweep: V packed, then one of the schedules |
 //! | `serial`, `workers` | the schedules: on one thread, on several |
@@ -19,6 +20,7 @@ mod factor;
 mod in_place;
 #[allow(unsafe_code, reason = "kernels on raw memory")]
 pub(crate) mod kernels;
+mod moves;
 mod resize;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod serial;

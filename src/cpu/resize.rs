@@ -1,8 +1,10 @@
 //! Rows and columns of L in host memory that come and go.
 
 use super::factor::HostFactor;
+use super::moves::move_columns;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, with_capacity};
+use crate::host::threads::where_it_pays;
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
@@ -18,6 +20,9 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
+
+/// The order from which on other threads help to move rows and columns.
+const WORTH_SHARING: usize = 1024;
 
 impl<T: Scalar> Resizable<T> for HostFactor<T> {
     fn capacity(&self) -> usize {
@@ -36,9 +41,10 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         let l = self.l();
         let (mut above, below) = rhs.split_at_row_mut(columns);
         let left = l.subcols(0, columns);
-        solve_lower_triangular_in_place(left.subrows(0, columns), above.rb_mut(), self.par());
+        let par = where_it_pays(self.par(), columns * l.nrows() * above.ncols());
+        solve_lower_triangular_in_place(left.subrows(0, columns), above.rb_mut(), par);
         let rest = left.subrows(columns, l.nrows() - columns);
-        matmul(below, Accum::Add, rest, above.as_ref(), -T::ONE, self.par());
+        matmul(below, Accum::Add, rest, above.as_ref(), -T::ONE, par);
         Ok(())
     }
 
@@ -46,29 +52,50 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         let (l, scratch) = self.l_mut();
         let mut scratch = core::mem::replace(scratch, Mat::new());
         let columns = gather_v(l, v, &mut scratch);
-        let staged = self.stage(&Operand::Host(columns), Weights::Each(&v.weights()));
+        let staged = match (v.columns.first(), v.minus.1.ncols()) {
+            (Some(&first), 0) => self.stage_from(first, columns),
+            _ => self.stage(&Operand::Host(columns), Weights::Each(&v.weights())),
+        };
         *self.l_mut().1 = scratch;
         staged
     }
 
-    fn rearrange(&mut self, rearrangement: &Rearrangement) -> Result<(), Stop> {
+    fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
         let par = self.par();
         let (l, scratch) = self.l_mut();
-        rearrange(l, rearrangement, scratch, par);
+        if matches!(par, Par::Seq) || new.order < WORTH_SHARING {
+            l.set_order(l.nrows().max(new.order));
+            move_columns(l, new, 0..new.order);
+            l.set_order(new.order);
+        } else {
+            rearrange(l, new, scratch, par);
+        }
         Ok(())
     }
 
-    /// On one thread in one go: a panel moves, and is made anew while it is in a cache.
+    /// On one thread in one go where neighbours are removed: what is behind them moves up and to the left on its way through the
+    /// sweep.
     fn remake(
         &mut self,
         outline: &Outline,
         new: &Rearrangement,
         columns: Range<usize>,
     ) -> Result<Modification<T>, Stop> {
-        if columns.is_empty() || self.threads_for(outline, new.order, &columns) > 1 {
-            return rearrange_and_sweep(self, outline, new, columns);
+        // V has been staged from here on.
+        let (start, order) = (new.unchanged(), new.order);
+        let columns = if columns.is_empty() { columns } else { start..columns.end };
+        let removed = order < self.order();
+        let behind = new.columns.last().filter(|run| removed && run.from > run.to && run.to == start);
+        let threads = self.threads_for(outline, order, &columns);
+        match behind {
+            Some(run) if threads == 1 && columns.end == order && !columns.is_empty() => {
+                move_columns(self.l_mut().0, new, 0..start);
+                let report = self.sweep_on_its_way(outline, (order, run.from - run.to), columns)?;
+                self.l_mut().0.set_order(order);
+                Ok(report)
+            }
+            _ => rearrange_and_sweep(self, outline, new, columns),
         }
-        self.remake_panel_by_panel(outline, new, columns)
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use super::kernels::job::{Chain, Job};
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
 
 /// [L V] → [L' V'].
 ///
@@ -16,28 +16,10 @@ pub(super) unsafe fn sweep<T: Scalar>(job: &Job<T>, plan: &Plan) -> Result<Chain
     let mut chain = Chain::default();
     for panel in plan.iter() {
         // SAFETY: all earlier panels have been applied to all rows.
-        unsafe { one_panel(job, plan, panel, &mut chain)? };
+        unsafe {
+            job.diagonal(panel, &mut chain)?;
+            job.trailing(panel, panel.end()..plan.rows);
+        }
     }
     Ok(chain)
-}
-
-/// The part of one panel in it.
-///
-/// # Errors
-/// As [`sweep`].
-///
-/// # Safety
-/// As [`sweep`]; all earlier panels have been done.
-pub(super) unsafe fn one_panel<T: Scalar>(
-    job: &Job<T>,
-    plan: &Plan,
-    panel: Panel,
-    chain: &mut Chain<T>,
-) -> Result<(), Breakdown> {
-    // SAFETY: forwarded to the caller.
-    unsafe {
-        job.diagonal(panel, chain)?;
-        job.trailing(panel, panel.end()..plan.rows);
-    }
-    Ok(())
 }

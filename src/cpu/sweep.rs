@@ -16,7 +16,7 @@ use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
@@ -69,6 +69,18 @@ impl<T: Scalar> Sweep<T> {
         self.stage_for(Isa::detect(), v.as_ref(), weights, threads)
     }
 
+    /// The same of a sum V Vᵀ, from row `start` on; rows before are zero.
+    ///
+    /// # Errors
+    /// As [`stage`](Self::stage).
+    pub fn stage_from(&mut self, start: usize, v: MatRef<'_, T>, threads: Threads) -> Result<Outline, Error> {
+        let outline = self.signed.look(v, Weights::Plus, threads.par())?;
+        if outline.first_column::<T>(v.nrows()).is_some() {
+            self.pack(Isa::detect(), v, Weights::Plus, &outline, start);
+        }
+        Ok(outline)
+    }
+
     /// The same in tiles for this instruction set.
     pub(super) fn stage_for(
         &mut self,
@@ -79,12 +91,16 @@ impl<T: Scalar> Sweep<T> {
     ) -> Result<Outline, Error> {
         let outline = self.signed.look(v, weights, threads.par())?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
-            self.signed.order(weights, v.ncols());
-            let rows = v.subrows(start, v.nrows() - start);
-            let tile = shape::<T>(isa, outline.rank()).tile;
-            self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
+            self.pack(isa, v, weights, &outline, start);
         }
         Ok(outline)
+    }
+
+    fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
+        self.signed.order(weights, v.ncols());
+        let rows = v.subrows(start, v.nrows() - start);
+        let tile = shape::<T>(isa, outline.rank()).tile;
+        self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
     }
 
     /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
@@ -186,25 +202,25 @@ pub(super) unsafe fn sweep<T: Scalar>(
     Ok(())
 }
 
-/// The same in place on one thread, where `before` makes L ready for each panel, and says where it is then.
+/// The same on one thread, for L that moves in place on its way: `src` may be `dst` further down and to the right.
 ///
 /// # Errors
 /// As [`sweep`].
 ///
 /// # Safety
-/// As [`sweep`], for the panel.
-pub(super) unsafe fn panel_by_panel<T: Scalar>(
-    plan: &Plan,
+/// As [`sweep`].
+pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
+    l: Entries<T>,
+    rows: usize,
+    columns: Range<usize>,
     outline: &Outline,
     memory: &mut Sweep<T>,
-    mut before: impl FnMut(Panel) -> Entries<T>,
 ) -> Result<(), Stop> {
-    let mut chain = Chain::default();
-    for panel in plan.iter() {
-        let job = memory.job(Isa::detect(), before(panel), plan, outline, 1);
-        // SAFETY: L is the caller's promise; V and the reflectors are borrowed from `memory`.
-        unsafe { serial::one_panel(&job, plan, panel, &mut chain)? };
-    }
-    memory.end(plan, outline, &chain);
+    let plan = plan(rows, columns, outline);
+    let job = Job { stream: false, ..memory.job(Isa::detect(), l, &plan, outline, 1) };
+    // SAFETY: as in `sweep`. An entry goes to where no other is still to be read from: panels, rows of a panel and columns of
+    // rows are taken in ascending order.
+    let chain = unsafe { serial::sweep(&job, &plan)? };
+    memory.end(&plan, outline, &chain);
     Ok(())
 }

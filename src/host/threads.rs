@@ -27,3 +27,10 @@ impl Threads {
         }
     }
 }
+
+/// These threads for a product or a triangular solve of so many multiply-adds, or one where waking others takes longer than they
+/// spare.
+pub(crate) fn where_it_pays(par: Par, multiply_adds: usize) -> Par {
+    const WORTH_SHARING: usize = 1 << 25;
+    if multiply_adds < WORTH_SHARING { Par::Seq } else { par }
+}

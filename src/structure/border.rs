@@ -3,6 +3,7 @@
 use super::Resizable;
 use crate::error::Error;
 use crate::factorize::blocked;
+use crate::host::threads::where_it_pays;
 use crate::scalar::Scalar;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -45,6 +46,7 @@ impl<T: Scalar> Border<T> {
         rhs.subrows_mut(at + skipped, b2.nrows()).copy_from(b2);
         l.eliminate(at, rhs.as_mut())?;
         let left = rhs.subrows(0, at);
+        let par = where_it_pays(par, (at + b2.nrows()) * rank * rank);
         let corner =
             schur(left, k, par).map_err(|column| Error::NotPositiveDefinite { column: at + column })?;
         let mut below = rhs.subrows(at + skipped, b2.nrows()).to_owned();

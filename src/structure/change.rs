@@ -3,6 +3,7 @@
 
 use super::rearrangement::places;
 use super::{Border, LaterV, Rearrangement, Resizable};
+use crate::check::finite;
 use crate::error::Error;
 use crate::modify::{Guarded, Stop, Target};
 use crate::report::Modification;
@@ -108,6 +109,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// `NotPositiveDefinite`: a row whose square overflows exceeds its diagonal entry of A by far.
     fn finite_square(&self, first: usize, x: MatRef<'_, T>) -> Result<(), Error> {
         let most = T::LARGE_SQUARE.to_f64() / x.ncols() as f64;
+        if finite("x", x).is_ok_and(|largest| largest.to_f64() * largest.to_f64() <= most) {
+            return Ok(());
+        }
         let large = |x: &T| !(x.to_f64() * x.to_f64() <= most);
         match (0..x.nrows()).find(|&i| x.row(i).iter().any(large)) {
             Some(row) => Err(Error::NotPositiveDefinite { column: first + row }),
@@ -124,15 +128,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         Ok(self.row_norm().max(largest.sqrt()))
     }
 
-    /// 2 Σ log l_jj over these rows, in ascending order.
+    /// 2 Σ log l_jj over these rows.
     fn log_det_of(&self, rows: impl Iterator<Item = usize>) -> f64 {
-        let (mut pivots, mut next) = (self.factor().diagonal(), 0);
-        let pivot = rows.map_while(|row| {
-            let pivot = pivots.nth(row - next);
-            next = row + 1;
-            pivot
-        });
-        2.0 * pivot.map(|pivot| pivot.to_f64().ln()).sum::<f64>()
+        2.0 * rows.map(|row| self.factor().pivot(row).to_f64().ln()).sum::<f64>()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
+use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OperandMut};
 use crate::scalar::Scalar;
 use faer::linalg::matmul::matmul;
@@ -33,7 +34,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// Of B (n × r) and K (r × r).
     pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
         base.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
-        let corner = schur(s.as_ref(), corner, base.par())
+        let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
+        let corner = schur(s.as_ref(), corner, par)
             .map_err(|row| Error::NotPositiveDefinite { column: base.order() + row })?;
         Ok(Self { base, s, corner })
     }
@@ -60,7 +62,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let mut x = rhs.on_host()?.as_ref().to_owned();
         finite("rhs", x.as_ref())?;
         let base = self.base.guarded.healthy()?;
-        let (par, n) = (self.base.par(), self.s.nrows());
+        let n = self.s.nrows();
+        let par = where_it_pays(self.base.par(), n * self.s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);
         base.solve(&[Side::L], OperandMut::Host(above.as_mut()))?;
         matmul(below.as_mut(), Accum::Add, self.s.transpose(), above.as_ref(), -T::ONE, par);

@@ -87,7 +87,7 @@ fn rearrange_with<T: Scalar>(
 
 /// The same for some columns of the new L: where they move to the left, those before them first, where to the right those behind
 /// them. L has as many rows and columns as either.
-pub fn rearrange_columns<T: Scalar>(
+fn rearrange_columns<T: Scalar>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
     columns: Range<usize>,

@@ -29,9 +29,7 @@ mod verbs;
 pub use border::Border;
 pub(crate) use change::rearrange_and_sweep;
 pub use extension::Extension;
-pub(crate) use host::{
-    HostColumns, backwards, each_column, gather_v, rearrange, rearrange_columns, write_border,
-};
+pub(crate) use host::{HostColumns, backwards, each_column, gather_v, rearrange, write_border};
 pub(crate) use rearrangement::{Rearrangement, Run};
 
 use crate::engine::Factor;

@@ -99,28 +99,33 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
             }
         }
         let columns = &columns[..cols];
-        let (whole, ragged) = self.split(rows);
+        let (head, whole, tail) = self.split(rows);
         let store = match (job.l.dst.is_null(), job.stream) {
             (true, _) => Store::Skip,
             (false, false) => Store::Memory,
             (false, true) => Store::Stream,
         };
-        // SAFETY: forwarded to the caller, for all rows of whole tiles; masks keep to rows `inside`.
+        let in_memory = if store == Store::Stream { Store::Memory } else { store };
+        let ragged = |(tile, inside): (usize, Range<usize>)| {
+            for (row, rows) in self.registers(inside) {
+                let mask = Masked([T::mask(simd, rows.start, rows.end)]);
+                // SAFETY: forwarded to the caller; masks keep to rows `inside`.
+                unsafe {
+                    let at = job.tile(tile, row, first);
+                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, in_memory);
+                }
+            }
+        };
+        ragged(head);
+        // SAFETY: forwarded to the caller, for all rows of whole tiles.
         unsafe {
             match store {
                 Store::Skip => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Skip),
                 Store::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Memory),
                 Store::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Stream),
             }
-            let store = if store == Store::Stream { Store::Memory } else { store };
-            for (tile, inside) in ragged {
-                for (row, rows) in self.registers(inside) {
-                    let (mask, at) =
-                        (Masked([T::mask(simd, rows.start, rows.end)]), job.tile(tile, row, first));
-                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, store);
-                }
-            }
         }
+        ragged(tail);
     }
 
     /// `columns`, of which the first is column `first` of L, applied to whole tiles. `store` should be a
@@ -153,22 +158,18 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     #[inline(always)]
     unsafe fn blocked(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
-        let (mut whole, ragged) = self.split(rows);
-        // A ragged block of columns would need its width in every whole tile: there are few rows below it.
-        let full_blocks = panel.cols.is_multiple_of(job.block);
-        if !full_blocks {
-            for tile in whole.clone() {
-                // SAFETY: forwarded to the caller, for all rows of the tile.
-                unsafe { self.by_register(tile, 0..job.v.tile) };
+        let (head, whole, tail) = self.split(rows);
+        // SAFETY: forwarded to the caller, for all rows of whole tiles.
+        unsafe {
+            self.by_register(head.0, head.1);
+            // A ragged block of columns would need its width in every whole tile: there are few rows below it.
+            if panel.cols.is_multiple_of(job.block) {
+                self.by_group(whole);
+            } else {
+                whole.for_each(|tile| self.by_register(tile, 0..job.v.tile));
             }
-            whole = 0..0;
+            self.by_register(tail.0, tail.1);
         }
-        for (tile, inside) in ragged {
-            // SAFETY: forwarded to the caller.
-            unsafe { self.by_register(tile, inside) };
-        }
-        // SAFETY: as above.
-        unsafe { self.by_group(whole) };
     }
 
     /// Whole tiles.
@@ -259,18 +260,18 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// The whole tiles in `rows`, and what is left of the first and of the last.
+    /// What is in `rows` of a first tile, the whole tiles, and what is of a last one. They are worked on in this order, columns
+    /// before those to the right: where L moves up and to the left on its way, an entry is read before another takes its place.
     #[inline(always)]
-    fn split(&self, rows: Range<usize>) -> (Range<usize>, impl Iterator<Item = (usize, Range<usize>)>) {
+    fn split(&self, rows: Range<usize>) -> ((usize, Range<usize>), Range<usize>, (usize, Range<usize>)) {
         let v = self.job.v;
         let (first, above) = v.locate(rows.start);
         let (last, below) = v.locate(rows.end);
-        let ragged = match first == last {
-            true => [(first, above..below), (first, 0..0)],
-            false => [(first, if above > 0 { above..v.tile } else { 0..0 }), (last, 0..below)],
+        let (head, tail) = match first == last {
+            true => (above..below, 0..0),
+            false => (if above > 0 { above..v.tile } else { 0..0 }, 0..below),
         };
-        let whole = first + usize::from(above > 0)..last;
-        (whole, ragged.into_iter().filter(|(_, inside)| !inside.is_empty()))
+        ((first, head), first + usize::from(above > 0)..last, (last, tail))
     }
 
     /// The registers that rows `inside` of a tile reach into: the first row of each, and its lanes among

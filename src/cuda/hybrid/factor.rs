@@ -230,6 +230,10 @@ impl<T: Scalar> Factor<T> for HybridFactor<T> {
         Ok(())
     }
 
+    fn pivot(&self, column: usize) -> T {
+        self.l.pivot(column)
+    }
+
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
         self.l.diagonal()
     }

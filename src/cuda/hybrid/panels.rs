@@ -179,6 +179,12 @@ impl<T: Scalar> Panels<T> {
         }
     }
 
+    /// One of the diagonal entries of L.
+    pub fn pivot(&self, column: usize) -> T {
+        let [(_, host), _] = self.parts(column / self.panel_cols);
+        host[(column % self.panel_cols, column % self.panel_cols)]
+    }
+
     /// The diagonal entries of L.
     pub fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
         self.indices().flat_map(|index| {

@@ -288,6 +288,10 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
         Ok(())
     }
 
+    fn pivot(&self, column: usize) -> T {
+        self.diagonal[column]
+    }
+
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
         self.diagonal.iter().copied()
     }

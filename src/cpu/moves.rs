@@ -1,0 +1,78 @@
+//! Rows and columns of L that move within its memory, by one thread.
+
+use crate::scalar::Scalar;
+use crate::structure::{Rearrangement, Run};
+use core::ops::Range;
+use faer::Mat;
+use faer::reborrow::ReborrowMut;
+
+/// Takes some columns to their places, with their rows; entries above the diagonal of L are zeros. What has no place before
+/// becomes zero.
+pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
+    let to_the_right = new.columns.iter().any(|run| run.to > run.from);
+    let count = new.columns.len();
+    let places = |run: &Run| run.to.max(columns.start)..(run.to + run.len).min(columns.end);
+    for at in 0..count {
+        let run = &new.columns[if to_the_right { count - 1 - at } else { at }];
+        let places = places(run);
+        for at in 0..places.len() {
+            let to = if to_the_right { places.end - 1 - at } else { places.start + at };
+            let from = to + run.from - run.to;
+            if from == to {
+                move_rows(l.col_as_slice_mut(to), new, to);
+            } else {
+                move_column(l, (from, to), new);
+            }
+        }
+    }
+    let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
+    let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
+    for (end, start) in ends.zip(starts) {
+        for column in end.max(columns.start)..start.min(columns.end) {
+            l.col_as_slice_mut(column)[column..new.order].fill(T::ZERO);
+        }
+    }
+}
+
+/// Rows of one column, behind `column`, within it.
+fn move_rows<T: Scalar>(entries: &mut [T], new: &Rearrangement, column: usize) {
+    let moving = |run: &&Run| run.from != run.to && run.from > column;
+    let down = new.rows.iter().filter(|run| run.to > run.from && run.from > column);
+    // One row that goes down where others go up waits for them.
+    let waiting = down.clone().find(|run| run.len == 1).map(|run| (run.to, entries[run.from]));
+    let mixed = new.rows.iter().any(|run| run.to < run.from) && waiting.is_some();
+    match mixed {
+        true => {
+            for run in new.rows.iter().filter(moving).filter(|run| run.to < run.from) {
+                entries.copy_within(run.old_places(), run.to);
+            }
+            if let Some((to, entry)) = waiting {
+                entries[to] = entry;
+            }
+        }
+        false => {
+            for run in down.rev() {
+                entries.copy_within(run.old_places(), run.to);
+            }
+            for run in new.rows.iter().filter(|run| run.to < run.from && run.from > column) {
+                entries.copy_within(run.old_places(), run.to);
+            }
+        }
+    }
+}
+
+/// A column to another place.
+fn move_column<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rearrangement) {
+    let (before, after) = l.as_mut().split_at_col_mut(from.max(to));
+    let (before, after) = (before.col_mut(from.min(to)), after.col_mut(0));
+    let (mut to_column, from_column) = if to < from { (before, after) } else { (after, before) };
+    let mut end = to;
+    for run in new.rows.iter().filter_map(|run| run.old_from(from)).filter(|run| run.to + run.len > to) {
+        let skipped = to.saturating_sub(run.to);
+        let (first, old, len) = (run.to + skipped, run.from + skipped, run.len - skipped);
+        to_column.rb_mut().subrows_mut(end, first - end).fill(T::ZERO);
+        to_column.rb_mut().subrows_mut(first, len).copy_from(from_column.as_ref().subrows(old, len));
+        end = first + len;
+    }
+    to_column.subrows_mut(end, new.order - end).fill(T::ZERO);
+}
