@@ -35,6 +35,7 @@ pub struct HostFactor<T> {
     sweep: Sweep<T>,
     /// For rows and columns that come and go.
     scratch: Mat<T>,
+    column: Vec<T>,
     pub(super) carried: CarriedZ<T>,
 }
 
@@ -65,6 +66,7 @@ impl<T: Scalar> HostFactor<T> {
             shadow: None,
             sweep: Sweep::default(),
             scratch: Mat::new(),
+            column: Vec::new(),
             carried: CarriedZ::default(),
         }
     }
@@ -84,6 +86,11 @@ impl<T: Scalar> HostFactor<T> {
     /// L, which has room for `capacity` rows and columns, and scratch memory.
     pub(super) fn l_mut(&mut self) -> (&mut Mat<T>, &mut Mat<T>) {
         (&mut self.l, &mut self.scratch)
+    }
+
+    /// L, and scratch memory for a column.
+    pub(super) fn l_and_column(&mut self) -> (&mut Mat<T>, &mut Vec<T>) {
+        (&mut self.l, &mut self.column)
     }
 
     pub(super) fn capacity(&self) -> usize {

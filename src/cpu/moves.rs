@@ -1,5 +1,6 @@
 //! Rows and columns of L that move within its memory, by one thread.
 
+use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
 use crate::structure::{Rearrangement, Run};
 use core::ops::Range;
@@ -9,6 +10,9 @@ use faer::reborrow::ReborrowMut;
 /// Takes some columns to their places, with their rows; entries above the diagonal of L are zeros. What has no place before
 /// becomes zero.
 pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
+    if new.rows.iter().chain(&new.columns).all(|run| run.from == run.to) && new.rows.len() <= 1 {
+        return zero_columns(l, new, columns);
+    }
     let to_the_right = new.columns.iter().any(|run| run.to > run.from);
     let count = new.columns.len();
     let places = |run: &Run| run.to.max(columns.start)..(run.to + run.len).min(columns.end);
@@ -25,6 +29,11 @@ pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, colum
             }
         }
     }
+    zero_columns(l, new, columns);
+}
+
+/// Those that come from nowhere.
+fn zero_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
     let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
     let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
     for (end, start) in ends.zip(starts) {
@@ -75,4 +84,31 @@ fn move_column<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rear
         end = first + len;
     }
     to_column.subrows_mut(end, new.order - end).fill(T::ZERO);
+}
+
+/// [`backwards`](crate::structure::backwards) in place: each column is rotated on its way to its place. `p` is scratch memory.
+pub(super) fn move_up<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), p: &mut Vec<T>) {
+    let order = l.nrows();
+    for column in 0..to {
+        l.col_as_slice_mut(column)[to..=from].rotate_right(1);
+    }
+    p.clear();
+    p.resize(from + 1, T::ZERO);
+    p.extend_from_slice(&l.col_as_slice(from)[from + 1..]);
+    let mut norm = l[(from, from)];
+    for column in (to..from).rev() {
+        let rotation;
+        (rotation, norm) = Rotation::eliminating(l[(from, column)], norm);
+        let (mut before, mut after) = l.as_mut().split_at_col_mut(column + 1);
+        let old = before.rb_mut().col_mut(column).try_as_col_major_mut();
+        let new = after.rb_mut().col_mut(0).try_as_col_major_mut();
+        if let (Some(old), Some(new)) = (old, new) {
+            let (old, new) = (old.as_slice_mut(), new.as_slice_mut());
+            let between = column + 1..from + 1;
+            rotation.apply_to(&old[column..from], &mut new[between.clone()], &mut p[between]);
+            rotation.apply_to(&old[from + 1..], &mut new[from + 1..], &mut p[from + 1..]);
+        }
+    }
+    p[to] = norm;
+    l.col_as_slice_mut(to)[to..].copy_from_slice(&p[to..order]);
 }

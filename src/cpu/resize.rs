@@ -1,7 +1,7 @@
 //! Rows and columns of L in host memory that come and go.
 
 use super::factor::HostFactor;
-use super::moves::move_columns;
+use super::moves::{move_columns, move_up};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, with_capacity};
 use crate::host::threads::where_it_pays;
@@ -10,7 +10,7 @@ use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::{
-    Border, HostColumns, LaterV, Rearrangement, Resizable, backwards, each_column, gather_v, rearrange,
+    Border, HostColumns, LaterV, Rearrangement, Resizable, each_column, gather_v, rearrange,
     rearrange_and_sweep, write_border,
 };
 use crate::sweep::outline::Outline;
@@ -21,8 +21,8 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
 
-/// The order from which on other threads help to move rows and columns.
-const WORTH_SHARING: usize = 1024;
+/// The order and the threads from which on they share moves of rows and columns, which takes them two copies and not one.
+const WORTH_SHARING: (usize, usize) = (2048, 4);
 
 impl<T: Scalar> Resizable<T> for HostFactor<T> {
     fn capacity(&self) -> usize {
@@ -63,7 +63,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
         let par = self.par();
         let (l, scratch) = self.l_mut();
-        if matches!(par, Par::Seq) || new.order < WORTH_SHARING {
+        if (new.order, par.degree()) < WORTH_SHARING || par.degree() < WORTH_SHARING.1 {
             l.set_order(l.nrows().max(new.order));
             move_columns(l, new, 0..new.order);
             l.set_order(new.order);
@@ -99,9 +99,8 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
-        let par = self.par();
-        let (l, scratch) = self.l_mut();
-        backwards(l, (from, to), scratch, par);
+        let (l, p) = self.l_and_column();
+        move_up(l, (from, to), p);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::isa::Isa;
 use crate::scalar::Scalar;
+use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
 /// c and s with c² + s² = 1; c as 1 + x, which is known to all digits where c is close to 1.
@@ -22,16 +23,41 @@ impl<T: Scalar> Rotation<T> {
     }
 
     /// a ← c a − s b, b ← s a + c b. Both of the same length.
+    #[cfg(feature = "cuda")]
     pub fn apply(self, a: &mut [T], b: &mut [T]) {
-        debug_assert!(a.len() == b.len());
-        Isa::detect().run(Apply { rotation: self, a, b });
+        let (old, len) = (a.as_ptr(), a.len().min(b.len()));
+        Isa::detect().run(Apply {
+            rotation: self,
+            old,
+            new: a.as_mut_ptr(),
+            b: b.as_mut_ptr(),
+            len,
+            slices: PhantomData,
+        });
+    }
+
+    /// new ← c old − s b, b ← s old + c b. All of the same length.
+    pub fn apply_to(self, old: &[T], new: &mut [T], b: &mut [T]) {
+        let (from, len) = (old.as_ptr(), old.len().min(new.len()).min(b.len()));
+        Isa::detect().run(Apply {
+            rotation: self,
+            old: from,
+            new: new.as_mut_ptr(),
+            b: b.as_mut_ptr(),
+            len,
+            slices: PhantomData,
+        });
     }
 }
 
+/// `len` entries at each pointer, those of `new` and `b` borrowed exclusively; `old` may be `new`.
 struct Apply<'a, T> {
     rotation: Rotation<T>,
-    a: &'a mut [T],
-    b: &'a mut [T],
+    old: *const T,
+    new: *mut T,
+    b: *mut T,
+    len: usize,
+    slices: PhantomData<&'a mut [T]>,
 }
 
 impl<T: Scalar> WithSimd for Apply<'_, T> {
@@ -39,17 +65,17 @@ impl<T: Scalar> WithSimd for Apply<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rotation: Rotation { x, s }, a, b } = self;
-        let (len, lanes) = (a.len().min(b.len()), T::lanes::<S>());
-        let (a, b) = (a.as_mut_ptr(), b.as_mut_ptr());
+        let Self { rotation: Rotation { x, s }, old: from, new, b, len, .. } = self;
+        let lanes = T::lanes::<S>();
         let (x, s) = (T::splat(simd, x), T::splat(simd, s));
         for i in (0..len).step_by(lanes) {
             let mask = T::mask(simd, 0, lanes.min(len - i));
-            // SAFETY: the mask keeps to both slices.
+            // SAFETY: the mask keeps to the slices.
             unsafe {
-                let (old, p) = (T::load_masked(simd, mask, a.add(i)), T::load_masked(simd, mask, b.add(i)));
+                let (old, p) =
+                    (T::load_masked(simd, mask, from.add(i)), T::load_masked(simd, mask, b.add(i)));
                 let change = T::neg_mul_add(simd, s, p, T::vmul(simd, x, old));
-                T::store_masked(simd, mask, a.add(i), T::vadd(simd, old, change));
+                T::store_masked(simd, mask, new.add(i), T::vadd(simd, old, change));
                 let change = T::mul_add(simd, s, old, T::vmul(simd, x, p));
                 T::store_masked(simd, mask, b.add(i), T::vadd(simd, p, change));
             }

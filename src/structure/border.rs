@@ -50,7 +50,11 @@ impl<T: Scalar> Border<T> {
         let corner =
             schur(left, k, par).map_err(|column| Error::NotPositiveDefinite { column: at + column })?;
         let mut below = rhs.subrows(at + skipped, b2.nrows()).to_owned();
-        solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), par);
+        if rank == 1 {
+            below.col_mut(0).iter_mut().for_each(|x| *x = *x / corner[(0, 0)]);
+        } else {
+            solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), par);
+        }
         let pivots = || corner.diagonal().column_vector().iter().copied();
         let ratios = pivots().zip(k.diagonal().column_vector().iter()).map(|(c, &k)| c * (c / k));
         let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
@@ -71,6 +75,11 @@ impl<T: Scalar> Border<T> {
 pub fn schur<T: Scalar>(s: MatRef<'_, T>, k: MatRef<'_, T>, par: Par) -> Result<Mat<T>, usize> {
     let rank = k.ncols();
     let mut c = Mat::from_fn(rank, rank, |i, j| if i >= j { k[(i, j)] } else { T::ZERO });
+    if rank == 1 {
+        let square = k[(0, 0)] - s.col(0).squared_norm_l2();
+        c[(0, 0)] = square.sqrt();
+        return if square > T::ZERO && square.is_finite() { Ok(c) } else { Err(0) };
+    }
     triangular_matmul(
         c.as_mut(),
         BlockStructure::TriangularLower,

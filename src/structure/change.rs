@@ -33,13 +33,16 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let log_det = self.log_det_of(old.clone());
         self.make_room(order + came)?;
         let old: Vec<usize> = old.collect();
+        let same = Modification::identity();
         let v = LaterV {
             columns: &old,
             rows: &places([(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]),
             order,
             minus: (at + replaced, border.below.as_ref()),
         };
-        let report = self.modify_by(|factor| factor.stage_columns(&v)).map_err(|error| match error {
+        let changed =
+            if at + replaced < order { self.modify_by(|factor| factor.stage_columns(&v)) } else { Ok(same) };
+        let report = changed.map_err(|error| match error {
             Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: column + came },
             Error::Overflow { .. } => Error::Overflow { argument: "columns" },
             error => error,
@@ -63,7 +66,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     pub(super) fn take_out(&mut self, removed: &[usize]) -> Result<Modification<T>, Error> {
         let new = Rearrangement::without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
-        let report = self.in_place(|factor| remake(factor, removed, &new, new.order))?;
+        let report = self.in_place(|factor| match removed.first() {
+            Some(&first) if first < new.order => remake(factor, removed, &new, new.order),
+            _ => factor.rearrange(&new).map(|()| Modification::identity()),
+        })?;
         self.note(&report);
         Ok(report.and(T::ONE, -log_det))
     }

@@ -1,6 +1,7 @@
 //! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
 
 use super::{Border, LaterV, Rearrangement, Run};
+#[cfg(feature = "cuda")]
 use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
 use core::ops::Range;
@@ -158,6 +159,7 @@ fn room<T: Scalar>(scratch: &mut Mat<T>, rows: usize, columns: usize) -> MatMut<
 /// ```text
 /// l'_ij = (τ_{j+1} l_ij − z_j p_i) / τ_j          p_i ← (z_j l_ij + τ_{j+1} p_i) / τ_j
 /// ```
+#[cfg(feature = "cuda")]
 pub fn backwards<T: Scalar>(
     l: &mut impl HostColumns<T>,
     (from, to): (usize, usize),

@@ -29,7 +29,9 @@ mod verbs;
 pub use border::Border;
 pub(crate) use change::rearrange_and_sweep;
 pub use extension::Extension;
-pub(crate) use host::{HostColumns, backwards, each_column, gather_v, rearrange, write_border};
+#[cfg(feature = "cuda")]
+pub(crate) use host::backwards;
+pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
 pub(crate) use rearrangement::{Rearrangement, Run};
 
 use crate::engine::Factor;
