@@ -11,6 +11,7 @@ use crate::modify::Guarded;
 use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::structure::Scratch;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef, Par};
 
@@ -42,6 +43,8 @@ use faer::{Mat, MatRef, Par};
 pub struct Cholesky<T: Scalar, E: Engine<T> = Cpu> {
     engine: E,
     pub(crate) guarded: Guarded<T, E::Factor>,
+    /// For rows and columns that come and go.
+    pub(crate) scratch: Scratch<T>,
 }
 
 impl<T: Scalar, E: Engine<T> + Clone> Clone for Cholesky<T, E>
@@ -49,7 +52,7 @@ where
     E::Factor: Clone,
 {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone(), guarded: self.guarded.clone() }
+        Self { engine: self.engine.clone(), guarded: self.guarded.clone(), scratch: Scratch::default() }
     }
 }
 
@@ -137,7 +140,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let a = a.as_matrix().on_host()?;
         let largest = factorize::check(a.as_ref())?;
         let factor = engine.factorize(lower(a.as_ref()))?;
-        Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine })
+        Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine, scratch: Scratch::default() })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.
@@ -168,7 +171,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
             }
         }
-        Ok(Self { guarded: Guarded::new(engine.adopt(l)?, row_norm), engine })
+        Ok(Self { guarded: Guarded::new(engine.adopt(l)?, row_norm), engine, scratch: Scratch::default() })
     }
 
     /// The same factor on another engine; this one stays.
@@ -181,7 +184,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
         let factor = engine.adopt(self.to_factor()?)?;
-        Ok(Cholesky { guarded: self.guarded.with(factor), engine })
+        Ok(Cholesky { guarded: self.guarded.with(factor), engine, scratch: Scratch::default() })
     }
 
     /// The factor moved to another engine, from host memory to a device or back.

@@ -84,13 +84,8 @@ impl<T: Scalar> HostFactor<T> {
     }
 
     /// L, which has room for `capacity` rows and columns, and scratch memory.
-    pub(super) fn l_mut(&mut self) -> (&mut Mat<T>, &mut Mat<T>) {
-        (&mut self.l, &mut self.scratch)
-    }
-
-    /// L, and scratch memory for a column.
-    pub(super) fn l_and_column(&mut self) -> (&mut Mat<T>, &mut Vec<T>) {
-        (&mut self.l, &mut self.column)
+    pub(super) fn l_and_scratch(&mut self) -> (&mut Mat<T>, &mut Mat<T>, &mut Vec<T>) {
+        (&mut self.l, &mut self.scratch, &mut self.column)
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -114,6 +109,7 @@ impl<T: Scalar> HostFactor<T> {
     /// V as columns of L, to be staged from row `start` on, before which it is zero.
     pub(super) fn stage_from(&mut self, start: usize, v: MatRef<'_, T>) -> Result<Outline, Error> {
         self.carried.count = 0;
+        self.sweep.expect(self.capacity);
         self.sweep.stage_from(start, v, self.threads)
     }
 
@@ -165,6 +161,7 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         self.carried.count = 0;
+        self.sweep.expect(self.capacity);
         self.sweep.stage(v, weights, self.threads)
     }
 

@@ -14,7 +14,6 @@ use crate::structure::{
     rearrange_and_sweep, write_border,
 };
 use crate::sweep::outline::Outline;
-use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -49,20 +48,22 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
-        let (l, scratch) = self.l_mut();
-        let mut scratch = core::mem::replace(scratch, Mat::new());
-        let columns = gather_v(l, v, &mut scratch);
+        let most = self.capacity();
+        let (l, scratch, signs) = self.l_and_scratch();
+        let (mut memory, mut each) = (core::mem::replace(scratch, Mat::new()), core::mem::take(signs));
+        let columns = gather_v(l, v, (&mut memory, most));
         let staged = match (v.columns.first(), v.minus.1.ncols()) {
             (Some(&first), 0) => self.stage_from(first, columns),
-            _ => self.stage(&Operand::Host(columns), Weights::Each(&v.weights())),
+            _ => self.stage(&Operand::Host(columns), v.weights(&mut each)),
         };
-        *self.l_mut().1 = scratch;
+        let (_, scratch, signs) = self.l_and_scratch();
+        (*scratch, *signs) = (memory, each);
         staged
     }
 
     fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
         let par = self.par();
-        let (l, scratch) = self.l_mut();
+        let (l, scratch, _) = self.l_and_scratch();
         if (new.order, par.degree()) < WORTH_SHARING || par.degree() < WORTH_SHARING.1 {
             l.set_order(l.nrows().max(new.order));
             move_columns(l, new, 0..new.order);
@@ -73,7 +74,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         Ok(())
     }
 
-    /// On one thread in one go where neighbours are removed: what is behind them moves up and to the left on its way through the
+    /// On few threads by one in one go where neighbours are removed: what is behind them moves up and to the left on its way through the
     /// sweep.
     fn remake(
         &mut self,
@@ -88,10 +89,10 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         let behind = new.columns.last().filter(|run| removed && run.from > run.to && run.to == start);
         let threads = self.threads_for(outline, order, &columns);
         match behind {
-            Some(run) if threads == 1 && columns.end == order && !columns.is_empty() => {
-                move_columns(self.l_mut().0, new, 0..start);
+            Some(run) if threads < WORTH_SHARING.1 && columns.end == order && !columns.is_empty() => {
+                move_columns(self.l_and_scratch().0, new, 0..start);
                 let report = self.sweep_on_its_way(outline, (order, run.from - run.to), columns)?;
-                self.l_mut().0.set_order(order);
+                self.l_and_scratch().0.set_order(order);
                 Ok(report)
             }
             _ => rearrange_and_sweep(self, outline, new, columns),
@@ -99,14 +100,14 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
-        let (l, p) = self.l_and_column();
+        let (l, _, p) = self.l_and_scratch();
         move_up(l, (from, to), p);
         Ok(())
     }
 
-    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop> {
+    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
         let par = self.par();
-        write_border(self.l_mut().0, at, border, par);
+        write_border(self.l_and_scratch().0, at, border, par);
         Ok(())
     }
 }

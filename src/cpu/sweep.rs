@@ -103,6 +103,11 @@ impl<T: Scalar> Sweep<T> {
         self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
     }
 
+    /// Wherever there is room for V, let there be room for so many rows.
+    pub fn expect(&mut self, rows: usize) {
+        self.v.most = rows;
+    }
+
     /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
     pub fn residuals(&mut self, first: usize, rows: usize, plus: usize, minus: usize) -> Vec<f64> {
         let (v, t) = (self.v.view(), self.t);

@@ -13,15 +13,39 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive.
-pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>, par: Par) -> Result<(), Error> {
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(a.nrows(), par, Spec::default()));
-    match cholesky_in_place(
+pub(crate) fn factorize<T: Scalar>(a: MatMut<'_, T>, par: Par) -> Result<(), Error> {
+    factorize_in(a, par, &mut Memory::default()).map_err(|column| Error::NotPositiveDefinite { column })
+}
+
+/// Working memory of [`factorize_in`], for orders up to the largest so far.
+#[derive(Default)]
+pub struct Memory(Option<(usize, MemBuffer)>);
+
+/// The same with memory that is kept.
+///
+/// # Errors
+/// The first column whose pivot is not positive.
+pub(crate) fn factorize_in<T: Scalar>(
+    mut a: MatMut<'_, T>,
+    par: Par,
+    Memory(memory): &mut Memory,
+) -> Result<(), usize> {
+    let order = a.nrows();
+    let (_, buffer) = match memory.take() {
+        Some(fitting) if fitting.0 >= order => memory.insert(fitting),
+        _ => {
+            let needed = cholesky_in_place_scratch::<T>(order, par, Spec::default());
+            memory.insert((order, MemBuffer::new(needed)))
+        }
+    };
+    let made = cholesky_in_place(
         a.as_mut(),
         LltRegularization::default(),
         par,
-        MemStack::new(&mut memory),
+        MemStack::new(buffer),
         Spec::default(),
-    ) {
+    );
+    match made {
         Ok(_) => {
             // faer uses the strict upper triangle of diagonal blocks as working memory.
             for j in 1..a.ncols() {
@@ -29,7 +53,7 @@ pub(crate) fn factorize<T: Scalar>(mut a: MatMut<'_, T>, par: Par) -> Result<(),
             }
             Ok(())
         }
-        Err(LltError::NonPositivePivot { index }) => Err(Error::NotPositiveDefinite { column: index }),
+        Err(LltError::NonPositivePivot { index }) => Err(index),
     }
 }
 

@@ -1,30 +1,32 @@
 //! The rows and columns of L that come with new rows and columns of A.
 
 use super::Resizable;
+use super::scratch::{BorderMemory, room};
 use crate::error::Error;
-use crate::factorize::blocked;
+use crate::factorize::blocked::{self, Memory};
 use crate::host::threads::where_it_pays;
 use crate::scalar::Scalar;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::reborrow::IntoConst;
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// r rows of L, and the columns below their diagonal block.
-#[derive(Clone, Debug)]
-pub struct Border<T> {
+#[derive(Clone, Copy, Debug)]
+pub struct Border<'a, T> {
     /// S, whose transpose is left of the diagonal block. (at × r)
-    pub left: Mat<T>,
+    pub left: MatRef<'a, T>,
     /// C, zero above the diagonal. (r × r)
-    pub corner: Mat<T>,
+    pub corner: MatRef<'a, T>,
     /// X. (m × r)
-    pub below: Mat<T>,
+    pub below: MatRef<'a, T>,
     /// min over the rows of c_jj² / k_jj: how much of a new diagonal entry the others leave.
     pub least_ratio: T,
     /// log det C Cᵀ.
     pub log_det: f64,
 }
 
-impl<T: Scalar> Border<T> {
+impl<'a, T: Scalar> Border<'a, T> {
     /// Of the columns B₁, K and B₂, one above the other, at row `at` of L. ((at + r + m) × r)
     ///
     /// `skipped`: rows of L from `at` on that have none in B₂, those that are replaced.
@@ -36,30 +38,36 @@ impl<T: Scalar> Border<T> {
         at: usize,
         columns: MatRef<'_, T>,
         skipped: usize,
+        memory: &'a mut BorderMemory<T>,
         par: Par,
     ) -> Result<Self, Error> {
+        let BorderMemory { rhs, corner, cholesky } = memory;
         let rank = columns.ncols();
         let (above, rest) = columns.split_at_row(at);
         let (k, b2) = rest.split_at_row(rank);
-        let mut rhs = Mat::<T>::zeros(at + skipped + b2.nrows(), rank);
-        rhs.subrows_mut(0, at).copy_from(above);
-        rhs.subrows_mut(at + skipped, b2.nrows()).copy_from(b2);
+        let mut rhs = room(rhs, (at + skipped + b2.nrows(), l.capacity()), rank);
+        rhs.as_mut().subrows_mut(0, at).copy_from(above);
+        rhs.as_mut().subrows_mut(at, skipped).fill(T::ZERO);
+        rhs.as_mut().subrows_mut(at + skipped, b2.nrows()).copy_from(b2);
         l.eliminate(at, rhs.as_mut())?;
-        let left = rhs.subrows(0, at);
+        let (left, rest) = rhs.split_at_row_mut(at);
+        let mut below = rest.subrows_mut(skipped, b2.nrows());
         let par = where_it_pays(par, (at + b2.nrows()) * rank * rank);
-        let corner =
-            schur(left, k, par).map_err(|column| Error::NotPositiveDefinite { column: at + column })?;
-        let mut below = rhs.subrows(at + skipped, b2.nrows()).to_owned();
+        let mut corner = room(corner, (rank, rank), rank);
+        schur(left.as_ref(), k, corner.as_mut(), cholesky, par)
+            .map_err(|column| Error::NotPositiveDefinite { column: at + column })?;
         if rank == 1 {
-            below.col_mut(0).iter_mut().for_each(|x| *x = *x / corner[(0, 0)]);
+            let pivot = corner[(0, 0)];
+            below.as_mut().col_mut(0).iter_mut().for_each(|x| *x = *x / pivot);
         } else {
             solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), par);
         }
+        let corner = corner.into_const();
         let pivots = || corner.diagonal().column_vector().iter().copied();
         let ratios = pivots().zip(k.diagonal().column_vector().iter()).map(|(c, &k)| c * (c / k));
         let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
         let log_det = 2.0 * pivots().map(|c| c.to_f64().ln()).sum::<f64>();
-        Ok(Self { left: left.to_owned(), corner, below, least_ratio, log_det })
+        Ok(Self { left: left.into_const(), corner, below: below.into_const(), least_ratio, log_det })
     }
 
     /// r.
@@ -68,17 +76,26 @@ impl<T: Scalar> Border<T> {
     }
 }
 
-/// C with C Cᵀ = K − Sᵀ S, of which the lower triangle of K is read. (at × r, r × r)
+/// Writes C with C Cᵀ = K − Sᵀ S, of which the lower triangle of K is read, and zeros above the diagonal. (at × r, r × r)
 ///
 /// # Errors
 /// The first row whose pivot² is not greater than zero.
-pub fn schur<T: Scalar>(s: MatRef<'_, T>, k: MatRef<'_, T>, par: Par) -> Result<Mat<T>, usize> {
+pub fn schur<T: Scalar>(
+    s: MatRef<'_, T>,
+    k: MatRef<'_, T>,
+    mut c: MatMut<'_, T>,
+    memory: &mut Memory,
+    par: Par,
+) -> Result<(), usize> {
     let rank = k.ncols();
-    let mut c = Mat::from_fn(rank, rank, |i, j| if i >= j { k[(i, j)] } else { T::ZERO });
     if rank == 1 {
         let square = k[(0, 0)] - s.col(0).squared_norm_l2();
         c[(0, 0)] = square.sqrt();
-        return if square > T::ZERO && square.is_finite() { Ok(c) } else { Err(0) };
+        return if square > T::ZERO && square.is_finite() { Ok(()) } else { Err(0) };
+    }
+    for j in 0..rank {
+        c.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
+        c.as_mut().col_mut(j).subrows_mut(j, rank - j).copy_from(k.col(j).subrows(j, rank - j));
     }
     triangular_matmul(
         c.as_mut(),
@@ -91,10 +108,9 @@ pub fn schur<T: Scalar>(s: MatRef<'_, T>, k: MatRef<'_, T>, par: Par) -> Result<
         -T::ONE,
         par,
     );
-    match blocked::factorize(c.as_mut(), par) {
-        Ok(()) if c.is_all_finite() => Ok(c),
-        Ok(()) => Err((0..rank).find(|&j| !c.row(j).is_all_finite()).unwrap_or(0)),
-        Err(Error::NotPositiveDefinite { column }) => Err(column),
-        Err(_) => unreachable!("faer has no other errors"),
+    match blocked::factorize_in(c.as_mut(), par, memory) {
+        Ok(()) if c.as_ref().is_all_finite() => Ok(()),
+        Ok(()) => Err((0..rank).find(|&j| !c.as_ref().row(j).is_all_finite()).unwrap_or(0)),
+        Err(column) => Err(column),
     }
 }

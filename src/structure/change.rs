@@ -2,7 +2,7 @@
 //! factor as it stands, what follows it cannot.
 
 use super::rearrangement::places;
-use super::{Border, LaterV, Rearrangement, Resizable};
+use super::{Border, LaterV, Rearrangement, Resizable, Scratch};
 use crate::check::finite;
 use crate::error::Error;
 use crate::modify::{Guarded, Stop, Target};
@@ -23,25 +23,24 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         at: usize,
         columns: MatRef<'_, T>,
         replaced: usize,
-        par: Par,
+        (scratch, par): (&mut Scratch<T>, Par),
     ) -> Result<Modification<T>, Error> {
+        let Scratch { new, kept, rows, border, .. } = scratch;
         let (order, rank) = (self.order(), columns.ncols());
         let row_norm = self.row_norm_with(at, columns)?;
-        let border = Border::new(self.healthy()?, at, columns, replaced, par)?;
-        self.finite_square(at + rank, border.below.as_ref())?;
+        let border = Border::new(self.healthy()?, at, columns, replaced, border, par)?;
+        self.finite_square(at + rank, border.below)?;
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = self.log_det_of(old.clone());
         self.make_room(order + came)?;
-        let old: Vec<usize> = old.collect();
-        let same = Modification::identity();
-        let v = LaterV {
-            columns: &old,
-            rows: &places([(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]),
-            order,
-            minus: (at + replaced, border.below.as_ref()),
+        rows.clear();
+        rows.extend(old);
+        places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
+        let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, border.below) };
+        let changed = match at + replaced < order {
+            true => self.modify_by(|factor| factor.stage_columns(&v)),
+            false => Ok(Modification::identity()),
         };
-        let changed =
-            if at + replaced < order { self.modify_by(|factor| factor.stage_columns(&v)) } else { Ok(same) };
         let report = changed.map_err(|error| match error {
             Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: column + came },
             Error::Overflow { .. } => Error::Overflow { argument: "columns" },
@@ -49,7 +48,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         })?;
         self.in_place(|factor| {
             if came > 0 {
-                factor.rearrange(&Rearrangement::with_room(at, came, order))?;
+                factor.rearrange(new.with_room(at, came, order))?;
             }
             factor.write(at, &border)
         })?;
@@ -59,16 +58,17 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         Ok(report.then(entered))
     }
 
-    /// Takes rows and columns out, in ascending order.
+    /// Takes out the rows and columns that are in `rows`, in ascending order.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub(super) fn take_out(&mut self, removed: &[usize]) -> Result<Modification<T>, Error> {
-        let new = Rearrangement::without(removed, self.order());
+    pub(super) fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
+        let Scratch { new, rows: removed, .. } = scratch;
+        let new = new.without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
         let report = self.in_place(|factor| match removed.first() {
-            Some(&first) if first < new.order => remake(factor, removed, &new, new.order),
-            _ => factor.rearrange(&new).map(|()| Modification::identity()),
+            Some(&first) if first < new.order => remake(factor, removed, new, new.order),
+            _ => factor.rearrange(new).map(|()| Modification::identity()),
         })?;
         self.note(&report);
         Ok(report.and(T::ONE, -log_det))
@@ -81,12 +81,13 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     pub(super) fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
         let order = self.order();
         let old: Vec<T> = self.healthy()?.diagonal().collect();
+        let mut new = Rearrangement::default();
         let new = match from < to {
-            true => Rearrangement::forwards(from, to, order),
-            false => Rearrangement::backwards(from, to, order),
+            true => new.forwards(from, to, order),
+            false => new.backwards(from, to, order),
         };
         self.in_place(|factor| match from < to {
-            true => remake(factor, &[from], &new, if F::TALL { to + 1 } else { order }).map(|_| ()),
+            true => remake(factor, &[from], new, if F::TALL { to + 1 } else { order }).map(|_| ()),
             false if from == to => Ok(()),
             false => factor.backwards(from, to),
         })?;

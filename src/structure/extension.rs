@@ -6,6 +6,7 @@ use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
+use crate::factorize::blocked::Memory;
 use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OperandMut};
 use crate::scalar::Scalar;
@@ -35,9 +36,10 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
         base.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
         let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
-        let corner = schur(s.as_ref(), corner, par)
+        let mut c = Mat::zeros(corner.nrows(), corner.nrows());
+        schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), par)
             .map_err(|row| Error::NotPositiveDefinite { column: base.order() + row })?;
-        Ok(Self { base, s, corner })
+        Ok(Self { base, s, corner: c })
     }
 
     /// n + r.

@@ -1,5 +1,6 @@
 //! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
 
+use super::scratch::room;
 use super::{Border, LaterV, Rearrangement, Run};
 #[cfg(feature = "cuda")]
 use crate::host::rotation::Rotation;
@@ -44,14 +45,14 @@ fn gather<T: Scalar>(
     to.subrows_mut(end, rest).fill(T::ZERO);
 }
 
-/// V with the columns of L.
+/// V with the columns of L, in memory for as many as `most` rows.
 pub fn gather_v<'a, T: Scalar>(
     l: &impl HostColumns<T>,
     v: &LaterV<'_, T>,
-    scratch: &'a mut Mat<T>,
+    (scratch, most): (&'a mut Mat<T>, usize),
 ) -> MatRef<'a, T> {
     let (row, minus) = v.minus;
-    let mut all = room(scratch, v.order, v.columns.len() + minus.ncols());
+    let mut all = room(scratch, (v.order, most), v.columns.len() + minus.ncols());
     let (mut plus, mut others) = all.rb_mut().split_at_col_mut(v.columns.len());
     for (r, &column) in v.columns.iter().enumerate() {
         gather(l, column, v.rows.iter().copied(), plus.rb_mut().col_mut(r));
@@ -103,7 +104,7 @@ fn rearrange_columns<T: Scalar>(
     let mut block = |to: usize, cols: usize, from: Option<usize>| {
         // Rows before both are of other columns, or stay.
         let row = first.max(to.min(from.unwrap_or(to)));
-        let mut block = room(scratch, new.order - row, cols);
+        let mut block = room(scratch, (new.order - row, new.order), cols);
         match from {
             Some(from) => each_column(block.rb_mut(), par, |j, column| {
                 let rows = new.rows.iter().filter_map(|run| run.new_from(row));
@@ -142,15 +143,6 @@ fn rearrange_columns<T: Scalar>(
     }
 }
 
-/// Memory for a matrix, whatever is in it. (rows × columns)
-fn room<T: Scalar>(scratch: &mut Mat<T>, rows: usize, columns: usize) -> MatMut<'_, T> {
-    if scratch.nrows() < rows || scratch.ncols() < columns {
-        let (rows, columns) = (rows.max(scratch.nrows()), columns.max(scratch.ncols()));
-        scratch.resize_with(rows, columns, |_, _| T::ZERO);
-    }
-    scratch.as_mut().submatrix_mut(0, 0, rows, columns)
-}
-
 /// Row `from` of A moves up to row `to` < from.
 ///
 /// Its entries of L between both are rotated into its column, the last one first, which is orthogonal and cannot break down. That
@@ -166,13 +158,14 @@ pub fn backwards<T: Scalar>(
     scratch: &mut Mat<T>,
     par: Par,
 ) {
-    let new = Rearrangement::backwards(from, to, l.order());
+    let mut new = Rearrangement::default();
+    let new = new.backwards(from, to, l.order());
     let mut z = Mat::zeros(1, from - to + 1);
     (to..=from).for_each(|j| l.get(j, from..from + 1, z.col_mut(j - to)));
     let mut column = Mat::zeros(new.order, 1);
     gather(l, from, new.rows.iter().copied(), column.col_mut(0));
     let mut norm = z[(0, from - to)];
-    rearrange_with(l, &new, scratch, par, |row, first, mut block| {
+    rearrange_with(l, new, scratch, par, |row, first, mut block| {
         for j in (0..block.ncols()).rev().filter(|j| (to + 1..=from).contains(&(first + j))) {
             let z = z[(0, first + j - 1 - to)];
             let rotation;
@@ -205,9 +198,9 @@ pub fn each_column<'a, T: Scalar>(
 }
 
 /// Writes the rows and columns of a border to L, from row and column `at` on.
-pub fn write_border<T: Scalar>(l: &mut impl HostColumns<T>, at: usize, border: &Border<T>, par: Par) {
+pub fn write_border<T: Scalar>(l: &mut impl HostColumns<T>, at: usize, border: &Border<'_, T>, par: Par) {
     let rank = border.rows();
     l.set(at, 0..at, border.left.transpose(), par);
-    l.set(at, at..at + rank, border.corner.as_ref(), par);
-    l.set(at + rank, at..at + rank, border.below.as_ref(), par);
+    l.set(at, at..at + rank, border.corner, par);
+    l.set(at + rank, at..at + rank, border.below, par);
 }

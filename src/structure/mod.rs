@@ -24,6 +24,7 @@ mod change;
 mod extension;
 mod host;
 mod rearrangement;
+mod scratch;
 mod verbs;
 
 pub use border::Border;
@@ -33,6 +34,7 @@ pub use extension::Extension;
 pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
 pub(crate) use rearrangement::{Rearrangement, Run};
+pub(crate) use scratch::Scratch;
 
 use crate::engine::Factor;
 use crate::error::Error;
@@ -40,6 +42,7 @@ use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 
@@ -96,7 +99,7 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
     ///
     /// # Errors
     /// `Device`, in [`Stop::Device`].
-    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop>;
+    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop>;
 }
 
 /// V of a modification by columns of L, as they stand, with a plus sign, and by others with a minus sign.
@@ -112,9 +115,17 @@ pub struct LaterV<'a, T> {
 }
 
 impl<T: Scalar> LaterV<'_, T> {
-    /// The sign of each column.
-    pub fn weights(&self) -> Vec<T> {
-        let (plus, (_, minus)) = (self.columns.len(), self.minus);
-        (0..plus + minus.ncols()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect()
+    /// The sign of each column, in memory that is kept.
+    pub fn weights<'w>(&self, signs: &'w mut Vec<T>) -> Weights<'w, T> {
+        let (plus, minus) = (self.columns.len(), self.minus.1.ncols());
+        match (plus, minus) {
+            (_, 0) => Weights::Plus,
+            (0, _) => Weights::Minus,
+            _ => {
+                signs.clear();
+                signs.extend((0..plus + minus).map(|r| if r < plus { T::ONE } else { -T::ONE }));
+                Weights::Each(signs)
+            }
+        }
     }
 }

@@ -46,7 +46,7 @@ impl Run {
 
 /// A new L of rows and columns of an old one. Entry (i, j) comes from where the runs that hold row i and column j have it; it is
 /// zero where there is no such run, and where that is above the diagonal.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rearrangement {
     /// Of the new L.
     pub order: usize,
@@ -58,37 +58,43 @@ pub struct Rearrangement {
 
 impl Rearrangement {
     /// L (n × n) without some rows and columns, in ascending order.
-    pub fn without(removed: &[usize], order: usize) -> Self {
-        let rows = kept(removed, order);
-        Self { order: order - removed.len(), columns: rows.clone(), rows }
+    pub fn without(&mut self, removed: &[usize], order: usize) -> &Self {
+        self.order = order - removed.len();
+        let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
+        let ends = removed.iter().copied().chain(core::iter::once(order));
+        let kept =
+            starts.zip(ends).enumerate().map(|(before, (from, end))| (from, from - before, end - from));
+        places(&mut self.rows, kept);
+        self.columns.clone_from(&self.rows);
+        self
     }
 
     /// L (n × n) with room for so many rows and columns before row `at`.
-    pub fn with_room(at: usize, count: usize, order: usize) -> Self {
-        let rows = places([(0, 0, at), (at, at + count, order - at)]);
-        Self { order: order + count, columns: rows.clone(), rows }
+    pub fn with_room(&mut self, at: usize, count: usize, order: usize) -> &Self {
+        self.order = order + count;
+        places(&mut self.rows, [(0, 0, at), (at, at + count, order - at)]);
+        self.columns.clone_from(&self.rows);
+        self
     }
 
     /// L (n × n) with row `from` behind row `to`, from ≤ to, and zeros for its column.
-    pub fn forwards(from: usize, to: usize, order: usize) -> Self {
+    pub fn forwards(&mut self, from: usize, to: usize, order: usize) -> &Self {
         let (before, after) = ((0, 0, from), (to + 1, to + 1, order - to - 1));
         let between = (from + 1, from, to - from);
-        Self {
-            order,
-            rows: places([before, between, (from, to, 1), after]),
-            columns: places([before, between, after]),
-        }
+        self.order = order;
+        places(&mut self.rows, [before, between, (from, to, 1), after]);
+        places(&mut self.columns, [before, between, after]);
+        self
     }
 
     /// L (n × n) with row `from` before row `to`, to ≤ from, and zeros for its column.
-    pub fn backwards(from: usize, to: usize, order: usize) -> Self {
+    pub fn backwards(&mut self, from: usize, to: usize, order: usize) -> &Self {
         let (before, after) = ((0, 0, to), (from + 1, from + 1, order - from - 1));
         let between = (to, to + 1, from - to);
-        Self {
-            order,
-            rows: places([before, (from, to, 1), between, after]),
-            columns: places([before, between, after]),
-        }
+        self.order = order;
+        places(&mut self.rows, [before, (from, to, 1), between, after]);
+        places(&mut self.columns, [before, between, after]);
+        self
     }
 
     /// Leading columns, and rows of them, that stay as and where they are.
@@ -97,40 +103,38 @@ impl Rearrangement {
     }
 }
 
-/// Runs of these first rows, old and new, and lengths.
-pub fn places<const N: usize>(all: [(usize, usize, usize); N]) -> Vec<Run> {
-    let runs = all.into_iter().map(|(from, to, len)| Run { from, to, len });
-    runs.filter(|run| run.len > 0).collect()
+/// Makes them runs of these first rows, old and new, and lengths.
+pub fn places(runs: &mut Vec<Run>, all: impl IntoIterator<Item = (usize, usize, usize)>) {
+    runs.clear();
+    let all = all.into_iter().map(|(from, to, len)| Run { from, to, len });
+    runs.extend(all.filter(|run| run.len > 0));
 }
 
-/// The rows that are left when some of n are removed, in ascending order.
-pub fn kept(removed: &[usize], order: usize) -> Vec<Run> {
-    let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
-    let ends = removed.iter().copied().chain(core::iter::once(order));
-    let runs = starts.zip(ends).enumerate();
-    let runs = runs.map(|(before, (from, end))| Run { from, to: from - before, len: end - from });
-    runs.filter(|run| run.len > 0).collect()
-}
-
-/// The indices in ascending order.
+/// Writes the indices in ascending order to `sorted`.
 ///
 /// # Errors
 /// `Index` or `Duplicate`, naming the argument.
-pub fn ascending(argument: &'static str, indices: &[usize], order: usize) -> Result<Vec<usize>, Error> {
+pub fn ascending(
+    argument: &'static str,
+    indices: &[usize],
+    order: usize,
+    sorted: &mut Vec<usize>,
+) -> Result<(), Error> {
     for (entry, &found) in indices.iter().enumerate() {
         if found >= order {
             return Err(Error::Index { argument, entry, found, limit: order });
         }
     }
-    let mut entries: Vec<usize> = (0..indices.len()).collect();
-    entries.sort_by_key(|&entry| indices[entry]);
-    for pair in entries.windows(2) {
-        let (first, second) = (indices[pair[0]], indices[pair[1]]);
-        if first == second {
-            return Err(Error::Duplicate { argument, entry: pair[1], found: second });
+    sorted.clear();
+    sorted.extend_from_slice(indices);
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(&[found, _]) => {
+            let mut entries = (0..indices.len()).filter(|&entry| indices[entry] == found);
+            Err(Error::Duplicate { argument, entry: entries.nth(1).unwrap_or(0), found })
         }
+        _ => Ok(()),
     }
-    Ok(entries.into_iter().map(|entry| indices[entry]).collect())
 }
 
 /// The shifts (from, to) that put rows in this order, one after the other. Rows of a longest ascending subsequence stay.
@@ -182,7 +186,8 @@ mod tests {
     #[test]
     fn what_is_left_and_what_is_removed_are_all_rows() {
         for removed in [vec![], vec![0], vec![4], vec![1, 2, 5], vec![0, 1, 2, 3, 4, 5, 6]] {
-            let left = Rearrangement::without(&removed, 7);
+            let mut left = Rearrangement::default();
+            left.without(&removed, 7);
             let rows: Vec<usize> = left.rows.iter().flat_map(|run| run.old_places()).collect();
             let wanted: Vec<usize> = (0..7).filter(|row| !removed.contains(row)).collect();
             assert_eq!(rows, wanted);
@@ -194,7 +199,8 @@ mod tests {
 
     #[test]
     fn a_row_moves_behind_another() {
-        let moved = Rearrangement::forwards(1, 3, 6);
+        let mut moved = Rearrangement::default();
+        moved.forwards(1, 3, 6);
         let rows: Vec<usize> = moved.rows.iter().flat_map(|run| run.old_places()).collect();
         assert_eq!(rows, [0, 2, 3, 1, 4, 5]);
         let columns: Vec<usize> = moved.columns.iter().flat_map(|run| run.new_places()).collect();
@@ -225,10 +231,12 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_indices_is_named() {
+        let mut sorted = Vec::new();
         let index = Error::Index { argument: "indices", entry: 1, found: 5, limit: 5 };
-        assert_eq!(ascending("indices", &[4, 5], 5), Err(index));
+        assert_eq!(ascending("indices", &[4, 5], 5, &mut sorted), Err(index));
         let duplicate = Error::Duplicate { argument: "indices", entry: 2, found: 3 };
-        assert_eq!(ascending("indices", &[3, 1, 3], 5), Err(duplicate));
-        assert_eq!(ascending("indices", &[3, 1, 4], 5), Ok(vec![1, 3, 4]));
+        assert_eq!(ascending("indices", &[3, 1, 3], 5, &mut sorted), Err(duplicate));
+        assert_eq!(ascending("indices", &[3, 1, 4], 5, &mut sorted), Ok(()));
+        assert_eq!(sorted, [1, 3, 4]);
     }
 }

@@ -1,6 +1,7 @@
 //! The verbs of rows and columns on the front type.
 
 use super::rearrangement::{ascending, shifts};
+use super::scratch::room;
 use super::{Extension, Resizable};
 use crate::check::{extent, finite, index};
 use crate::cholesky::Cholesky;
@@ -10,7 +11,8 @@ use crate::input::{AsMatrix, Operand};
 use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use faer::Mat;
+use faer::reborrow::IntoConst;
+use faer::{Mat, MatRef};
 
 /// Rows and columns that come and go.
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
@@ -76,9 +78,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         corner: &(impl AsMatrix<T> + ?Sized),
     ) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
-        let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix())?;
         let (at, par) = (self.order(), self.par());
-        self.guarded.enter(at, columns.as_ref(), 0, par)
+        let mut columns = core::mem::replace(&mut self.scratch.columns, Mat::new());
+        let put = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns);
+        let made = put.and_then(|columns| self.guarded.enter(at, columns, 0, (&mut self.scratch, par)));
+        self.scratch.columns = columns;
+        made
     }
 
     /// Inserts r rows and columns into A, which become rows `at..at + r`; those from `at` on come behind them.
@@ -120,7 +125,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
         finite("columns", columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, 0, par)
+        self.guarded.enter(at, columns, 0, (&mut self.scratch, par))
     }
 
     /// Removes rows and columns of A, in one sweep. It cannot break down.
@@ -146,8 +151,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// ```
     pub fn remove(&mut self, indices: &[usize]) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
-        let removed = ascending("indices", indices, self.order())?;
-        self.guarded.take_out(&removed)
+        let order = self.order();
+        ascending("indices", indices, order, &mut self.scratch.rows)?;
+        self.guarded.take_out(&mut self.scratch)
     }
 
     /// Gives r neighbouring rows and columns of A other values, as [`remove`](Self::remove) and [`insert`](Self::insert) in one
@@ -186,7 +192,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         index("at", at, order - rank + 1)?;
         finite("columns", columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, rank, par)
+        self.guarded.enter(at, columns, rank, (&mut self.scratch, par))
     }
 
     /// Takes row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
@@ -245,7 +251,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn permute(&mut self, order: &[usize]) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
         extent("order", "entries", self.order(), order.len())?;
-        ascending("order", order, self.order())?;
+        ascending("order", order, order.len(), &mut self.scratch.rows)?;
         let mut report = Modification::identity();
         for (from, to) in shifts(order) {
             report = report.then(self.guarded.shift(from, to)?);
@@ -285,13 +291,19 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         corner: &(impl AsMatrix<T> + ?Sized),
     ) -> Result<Extension<'_, T, E>, Error> {
         self.guarded.healthy()?;
-        let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix())?;
-        let (cross, corner) = columns.as_ref().split_at_row(self.order());
+        let mut columns = Mat::new();
+        let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns)?;
+        let (cross, corner) = columns.split_at_row(self.order());
         Extension::new(self, cross.to_owned(), corner)
     }
 
     /// B above K, checked. ((n + r) × r)
-    fn bordering(&self, cross: &Operand<'_, T>, corner: &Operand<'_, T>) -> Result<Mat<T>, Error> {
+    fn bordering<'m>(
+        &self,
+        cross: &Operand<'_, T>,
+        corner: &Operand<'_, T>,
+        memory: &'m mut Mat<T>,
+    ) -> Result<MatRef<'m, T>, Error> {
         let (order, rank) = (self.order(), cross.shape().1);
         extent("cross", "rows", order, cross.shape().0)?;
         extent("corner", "rows", rank, corner.shape().0)?;
@@ -299,9 +311,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
         finite("cross", cross.as_ref())?;
         finite("corner", corner.as_ref())?;
-        let mut columns = Mat::zeros(order + rank, rank);
-        columns.subrows_mut(0, order).copy_from(cross.as_ref());
-        columns.subrows_mut(order, rank).copy_from(corner.as_ref());
-        Ok(columns)
+        let mut columns = room(memory, (order + rank, self.guarded.factor().capacity()), rank);
+        columns.as_mut().subrows_mut(0, order).copy_from(cross.as_ref());
+        columns.as_mut().subrows_mut(order, rank).copy_from(corner.as_ref());
+        Ok(columns.into_const())
     }
 }

@@ -5,7 +5,7 @@ use crate::support::engines::sized;
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::faer::Mat;
-use cholupdate::{Cpu, Engine, Safeguard, Workspace, modify_in_place};
+use cholupdate::{Cholesky, Cpu, Engine, Safeguard, Workspace, modify_in_place};
 use rayon::ThreadPoolBuilder;
 
 const SAFEGUARDS: [Safeguard; 2] = [Safeguard::ShadowBuffer, Safeguard::DryRun];
@@ -48,6 +48,31 @@ where
 fn modifications_allocate_nothing_after_the_first() {
     modify_allocates_once::<f64>();
     modify_allocates_once::<f32>();
+}
+
+/// Up to the capacity, rows and columns come and go where they are.
+#[test]
+fn rows_that_come_and_go_allocate_nothing_after_the_first() {
+    for safeguard in SAFEGUARDS {
+        for (n, r) in [(1, 1), (20, 3), (100, 1), (100, 17)] {
+            let cpu = Cpu::sequential().with_safeguard(safeguard);
+            let whole =
+                Problem::<f64>::feasible(n + r, 1, Kind::Up, 0.1, 1).factor(&cpu).reconstruct().unwrap();
+            let mut factor = Cholesky::new_in(&whole, cpu).unwrap();
+            factor.reserve(2 * r).unwrap();
+            let indices: Vec<usize> = (n / 2..n / 2 + r).collect();
+            let last: Vec<usize> = (n + r - 1..n + r).collect();
+            let count = again(|| {
+                factor.remove(&indices).unwrap();
+                factor.insert(n / 2, &whole.subcols(n / 2, r)).unwrap();
+                factor.replace(n / 2, &whole.subcols(n / 2, r)).unwrap();
+                factor.remove(&last).unwrap();
+                let (above, corner) = whole.subcols(n + r - 1, 1).split_at_row(n + r - 1);
+                factor.append(&above, &corner).unwrap();
+            });
+            assert_eq!(count, 0, "{safeguard:?}, n = {n}, r = {r}");
+        }
+    }
 }
 
 #[test]

@@ -13,11 +13,13 @@ pub(crate) struct Packed<T> {
     base: usize,
     tile: usize,
     rank: usize,
+    /// Rows that there is room for at least.
+    pub most: usize,
 }
 
 impl<T> Default for Packed<T> {
     fn default() -> Self {
-        Self { data: Buffer::default(), base: 0, tile: 1, rank: 0 }
+        Self { data: Buffer::default(), base: 0, tile: 1, rank: 0, most: 0 }
     }
 }
 
@@ -46,7 +48,7 @@ impl<T: Scalar> Packed<T> {
 
     /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
-        self.data.reserve(rows.next_multiple_of(tile) * rank);
+        self.data.reserve(rows.max(self.most).next_multiple_of(tile) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
     }
 

@@ -11,7 +11,6 @@ use crate::structure::{
     Border, HostColumns, LaterV, Rearrangement, Resizable, backwards, gather_v, rearrange, write_border,
 };
 use crate::sweep::outline::Outline;
-use crate::sweep::weights::Weights;
 use faer::{Mat, MatMut};
 
 impl<T: Scalar> Resizable<T> for HybridFactor<T> {
@@ -36,8 +35,8 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
 
     fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
         let mut scratch = core::mem::replace(&mut self.columns, Mat::new());
-        let columns = gather_v(&self.l, v, &mut scratch);
-        let staged = self.stage(&Operand::Host(columns), Weights::Each(&v.weights()));
+        let columns = gather_v(&self.l, v, (&mut scratch, self.l.capacity()));
+        let staged = self.stage(&Operand::Host(columns), v.weights(&mut Vec::new()));
         self.columns = scratch;
         staged
     }
@@ -52,7 +51,7 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
         Ok(())
     }
 
-    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop> {
+    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
         write_border(&mut self.l, at, border, Threads::Pool.par());
         Ok(())
     }

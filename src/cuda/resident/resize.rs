@@ -15,7 +15,6 @@ use crate::modify::{Modifiable, Stop};
 use crate::scalar::Scalar;
 use crate::structure::{Border, LaterV, Rearrangement, Resizable, Run};
 use crate::sweep::outline::Outline;
-use crate::sweep::weights::Weights;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
 
@@ -52,15 +51,16 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
 
     fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
         let (row, minus) = v.minus;
-        let weights = v.weights();
+        let mut signs = Vec::new();
+        let (weights, count) = (v.weights(&mut signs), v.columns.len() + minus.ncols());
         if v.columns.is_empty() {
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            return self.stage(&Operand::Host(all.as_ref()), Weights::Each(&weights));
+            return self.stage(&Operand::Host(all.as_ref()), weights);
         }
         self.quiet()?;
         let (order, plus, device) = (v.order, v.columns.len(), self.device.clone());
-        let len = order * weights.len();
+        let len = order * count;
         let buffer = match self.columns.take() {
             Some(fitting) if fitting.len() >= len => fitting,
             old => {
@@ -84,8 +84,8 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
                 DeviceViewMut::from_raw(&device, others, (order, minus.ncols()), order)?
                     .write(all.as_ref())?;
             }
-            let all = DeviceView::from_raw(&device, memory.address(), (order, weights.len()), order)?;
-            self.stage(&Operand::Device(all), Weights::Each(&weights))
+            let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
+            self.stage(&Operand::Device(all), weights)
         };
         self.columns = Some(buffer);
         staged
@@ -96,14 +96,14 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
-        let order = self.l.order();
         let row = self.row(from, to..from + 1).map_err(Stop::before)?;
-        self.gather(&Rearrangement::backwards(from, to, order)).map_err(Stop::before)?;
+        let mut new = Rearrangement::default();
+        self.gather(new.backwards(from, to, self.l.order())).map_err(Stop::before)?;
         // The old L is the shadow now.
         self.rotate((from, to), &row).map_err(|error| Stop::Device { error, written: true })
     }
 
-    fn write(&mut self, at: usize, border: &Border<T>) -> Result<(), Stop> {
+    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
         self.write_border(at, border).map_err(|error| Stop::Device { error, written: true })
     }
 }
@@ -176,7 +176,7 @@ impl<T: Scalar> ResidentFactor<T> {
         unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), &rotations, norm) }
     }
 
-    fn write_border(&mut self, at: usize, border: &Border<T>) -> Result<(), Error> {
+    fn write_border(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Error> {
         self.quiet()?;
         let rank = border.rows();
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
@@ -188,7 +188,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let Self { l, resizing, device, .. } = self;
         let stream = &Rearranger::<T>::ready(resizing, device)?.stream;
         l.write(stream, (at, 0), border.left.transpose())?;
-        l.write(stream, (at, at), border.corner.as_ref())?;
-        l.write(stream, (at + rank, at), border.below.as_ref())
+        l.write(stream, (at, at), border.corner)?;
+        l.write(stream, (at + rank, at), border.below)
     }
 }

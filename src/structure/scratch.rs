@@ -1,0 +1,53 @@
+//! Memory of calls that change rows and columns, kept between them.
+
+use super::{Rearrangement, Run};
+use crate::factorize::blocked::Memory;
+use crate::scalar::Scalar;
+use faer::{Mat, MatMut};
+
+/// What such a call needs beside the factor: grows to what the calls so far needed, never shrinks.
+pub struct Scratch<T> {
+    pub new: Rearrangement,
+    /// Rows that keep their places.
+    pub kept: Vec<Run>,
+    /// Rows in ascending order.
+    pub rows: Vec<usize>,
+    /// Columns of A that are put together.
+    pub columns: Mat<T>,
+    pub border: BorderMemory<T>,
+}
+
+/// The memory of a border.
+pub struct BorderMemory<T> {
+    pub rhs: Mat<T>,
+    pub corner: Mat<T>,
+    pub cholesky: Memory,
+}
+
+impl<T: Scalar> Default for Scratch<T> {
+    fn default() -> Self {
+        let border = BorderMemory { rhs: Mat::new(), corner: Mat::new(), cholesky: Memory::default() };
+        Self {
+            new: Rearrangement::default(),
+            kept: Vec::new(),
+            rows: Vec::new(),
+            columns: Mat::new(),
+            border,
+        }
+    }
+}
+
+impl<T> core::fmt::Debug for Scratch<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Scratch").finish_non_exhaustive()
+    }
+}
+
+/// Room for a matrix in memory that is kept, whatever is in it; for as many as `most` rows where it must grow. (rows × columns)
+pub fn room<T: Scalar>(memory: &mut Mat<T>, (rows, most): (usize, usize), columns: usize) -> MatMut<'_, T> {
+    if memory.nrows() < rows || memory.ncols() < columns {
+        let (rows, columns) = (most.max(rows).max(memory.nrows()), columns.max(memory.ncols()));
+        memory.resize_with(rows, columns, |_, _| T::ZERO);
+    }
+    memory.as_mut().submatrix_mut(0, 0, rows, columns)
+}
