@@ -215,7 +215,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
-            changes.map_err(|error| Stop::Device { error, written: true })
+            changes.map_err(|error| Stop::before(error).behind_a_change())
         })?;
         carried.z = apart.z;
         carried.add(decay.to_f64(), changes.into_iter());
@@ -241,7 +241,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         let start = start.get();
         if decay != T::ONE {
             let rest = if F::SCALES { start } else { order };
-            self.in_place(|factor| factor.scale(rest, root))?;
+            self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;
             self.bound_rows(self.row_norm() * root.to_f64());
         }
         let ratio = decay * report.min_pivot_ratio;

@@ -93,7 +93,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what the reports of all
     /// modifications since L was made have said: each adds a unit of rounding, and where it takes a pivot² down to a share of
-    /// what it was, all errors so far count by one over that share.
+    /// what it was, all errors so far count by one over that share. Rows that come, go or change places only add their unit.
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
         self.guarded.history().error * T::UNIT.to_f64()

@@ -69,6 +69,14 @@ impl Stop {
     pub(crate) fn before(error: Error) -> Self {
         Self::Device { error, written: false }
     }
+
+    /// The same behind something that has been written.
+    pub(crate) fn behind_a_change(self) -> Self {
+        match self {
+            Self::Device { error, .. } => Self::Device { error, written: true },
+            stop => stop,
+        }
+    }
 }
 
 impl From<Breakdown> for Stop {
@@ -188,9 +196,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.history
     }
 
-    /// Takes note of what was done in place.
-    pub fn note(&mut self, report: &Modification<T>) {
-        self.history.note(report);
+    /// What has happened since that history was one change of rows and columns, which leaves the diagonal entries of A that were
+    /// there: whatever its pivots are, it makes no earlier error count for more.
+    pub fn note_rearrangement(&mut self, history: History) {
+        self.history = history;
+        self.history.note(&Modification::<T>::identity());
     }
 
     /// The factor, whatever has become of it.

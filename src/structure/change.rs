@@ -27,7 +27,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ) -> Result<Modification<T>, Error> {
         let Scratch { new, kept, rows, border, .. } = scratch;
         let (order, rank) = (self.order(), columns.ncols());
-        let row_norm = self.row_norm_with(at, columns)?;
+        let (row_norm, history) = (self.row_norm_with(at, columns)?, self.history());
         let border = Border::new(self.healthy()?, at, columns, replaced, border, par)?;
         self.finite_square(at + rank, border.below)?;
         let (came, old) = (rank - replaced, at..at + replaced);
@@ -47,15 +47,15 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             error => error,
         })?;
         self.in_place(|factor| {
-            if came > 0 {
-                factor.rearrange(new.with_room(at, came, order))?;
-            }
-            factor.write(at, &border)
+            let moved = match came {
+                0 => Ok(()),
+                _ => factor.rearrange(new.with_room(at, came, order)),
+            };
+            moved.and_then(|()| factor.write(at, &border)).map_err(Stop::behind_a_change)
         })?;
         self.bound_rows(row_norm);
-        let entered = Modification::identity().and(border.least_ratio, border.log_det - log_det);
-        self.note(&entered);
-        Ok(report.then(entered))
+        self.note_rearrangement(history);
+        Ok(report.and(border.least_ratio, border.log_det - log_det))
     }
 
     /// Takes out the rows and columns that are in `rows`, in ascending order.
@@ -70,7 +70,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             Some(&first) if first < new.order => remake(factor, removed, new, new.order),
             _ => factor.rearrange(new).map(|()| Modification::identity()),
         })?;
-        self.note(&report);
+        self.note_rearrangement(self.history());
         Ok(report.and(T::ONE, -log_det))
     }
 
@@ -95,9 +95,8 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        let report = Modification::identity().and(least, 0.0);
-        self.note(&report);
-        Ok(report)
+        self.note_rearrangement(self.history());
+        Ok(Modification::identity().and(least, 0.0))
     }
 
     /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row
@@ -174,11 +173,7 @@ pub fn rearrange_and_sweep<T: Scalar, F: Resizable<T>>(
     let shadow = factor.prefers_shadow() && factor.reserve_shadow().is_ok();
     let target = if shadow { Target::Shadow } else { Target::InPlace };
     let swept = factor.sweep(outline, columns, target).and_then(|()| factor.wait());
-    let report = swept.map_err(|stop| match stop {
-        // L has been rearranged.
-        Stop::Device { error, .. } => Stop::Device { error, written: true },
-        stop => stop,
-    })?;
+    let report = swept.map_err(Stop::behind_a_change)?;
     if shadow {
         factor.commit(start);
     }
