@@ -43,30 +43,18 @@ fn zero_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<u
     }
 }
 
-/// Rows of one column, behind `column`, within it.
+/// Rows of one column, behind `column`, within it. All go up or all go down, but for a shift, whose one row goes down when the
+/// others have gone up.
 fn move_rows<T: Scalar>(entries: &mut [T], new: &Rearrangement, column: usize) {
-    let moving = |run: &&Run| run.from != run.to && run.from > column;
-    let down = new.rows.iter().filter(|run| run.to > run.from && run.from > column);
-    // One row that goes down where others go up waits for them.
-    let waiting = down.clone().find(|run| run.len == 1).map(|run| (run.to, entries[run.from]));
-    let mixed = new.rows.iter().any(|run| run.to < run.from) && waiting.is_some();
-    match mixed {
-        true => {
-            for run in new.rows.iter().filter(moving).filter(|run| run.to < run.from) {
-                entries.copy_within(run.old_places(), run.to);
-            }
-            if let Some((to, entry)) = waiting {
-                entries[to] = entry;
-            }
-        }
-        false => {
-            for run in down.rev() {
-                entries.copy_within(run.old_places(), run.to);
-            }
-            for run in new.rows.iter().filter(|run| run.to < run.from && run.from > column) {
-                entries.copy_within(run.old_places(), run.to);
-            }
-        }
+    let moving = |down: bool| {
+        let rows = new.rows.iter().filter(move |run| run.from > column && run.from != run.to);
+        rows.filter(move |run| (run.to > run.from) == down)
+    };
+    let shifted = moving(true).find(|run| run.len == 1).map(|run| (run.to, entries[run.from]));
+    moving(false).for_each(|run| entries.copy_within(run.old_places(), run.to));
+    match shifted {
+        Some((to, entry)) => entries[to] = entry,
+        None => moving(true).for_each(|run| entries.copy_within(run.old_places(), run.to)),
     }
 }
 
