@@ -255,7 +255,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
 /// With x = A⁻¹ b before and x' after, and e = y − Vᵀ x, e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, in which
 /// nothing cancels.
 struct Apart<T> {
-    /// b, and then z.
+    /// b' / δ, and then z.
     z: Mat<T>,
     /// e.
     residual: Mat<T>,
@@ -265,7 +265,7 @@ struct Apart<T> {
 impl<T: Scalar> Apart<T> {
     fn before<F: Factor<T>>(
         factor: &F,
-        (v, _): (MatRef<'_, T>, &[T]),
+        (v, weights): (MatRef<'_, T>, &[T]),
         y: MatRef<'_, T>,
         carried: &Carried<T>,
     ) -> Result<Self, Error> {
@@ -273,6 +273,11 @@ impl<T: Scalar> Apart<T> {
         factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
         let mut b = carried.z.clone();
         factor.multiply(Side::L, b.as_mut())?;
+        let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| weights[r] * y[(r, c)]);
+        matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
+        if !b.as_ref().is_all_finite() {
+            return Err(Error::Overflow { argument: "y" });
+        }
         Ok(Self { z: b, residual: residual(v, x.as_ref(), y), y: y.to_owned() })
     }
 
@@ -283,11 +288,12 @@ impl<T: Scalar> Apart<T> {
         (v, weights): (MatRef<'_, T>, &[T]),
         decay: T,
     ) -> Result<Vec<f64>, Error> {
-        let weighted = Mat::from_fn(self.y.nrows(), self.y.ncols(), |r, c| weights[r] * self.y[(r, c)]);
-        matmul(self.z.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
         // Of δ (A + V diag(w / δ) Vᵀ).
         self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b *= decay));
         factor.solve(&[Side::L], OperandMut::Host(self.z.as_mut()))?;
+        if !self.z.as_ref().is_all_finite() {
+            return Ok(vec![f64::NAN; self.y.ncols()]);
+        }
         let mut x = self.z.clone();
         factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
         let after = residual(v, x.as_ref(), self.y.as_ref());

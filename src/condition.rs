@@ -62,7 +62,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// At most eleven products with L Lᵀ and as many solves, of 2 n² flops each.
+    /// At most ten products with L Lᵀ and as many solves, of 2 n² flops each.
     ///
     /// # Source
     /// N. J. Higham, *FORTRAN codes for estimating the one-norm of a real or complex matrix, with applications to condition
@@ -112,8 +112,8 @@ fn one_norm<T: Scalar>(
     order: usize,
     mut apply: impl FnMut(MatMut<'_, T>) -> Result<(), Error>,
 ) -> Result<f64, Error> {
-    /// Products, at most, two a step.
-    const STEPS: usize = 5;
+    /// Steps, at most, of two products each behind the first product.
+    const STEPS: usize = 4;
     let mut product = |entry: &dyn Fn(usize) -> f64| -> Result<Vec<f64>, Error> {
         let mut x = Mat::from_fn(order, 1, |i, _| T::from_f64(entry(i)));
         apply(x.as_mut())?;
@@ -129,7 +129,7 @@ fn one_norm<T: Scalar>(
     }
     let mut sign = signs(&x);
     let mut last = None;
-    for _ in 1..STEPS {
+    for _ in 0..STEPS {
         let gradient = product(&|i| sign[i])?;
         let largest =
             (0..order).max_by(|&i, &j| gradient[i].abs().total_cmp(&gradient[j].abs())).unwrap_or(0);

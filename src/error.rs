@@ -87,8 +87,8 @@ pub enum Error {
         /// What was attempted and what came of it.
         message: String,
     },
-    /// A device failed in the middle of an earlier call, and the factor was lost with it.
-    #[error("the factor was lost when its device failed in an earlier call")]
+    /// A device failed in the middle of an earlier call, or the call panicked, and the factor was lost with it.
+    #[error("the factor was lost when its device failed, or a panic came, in an earlier call")]
     Poisoned,
 }
 

@@ -27,7 +27,7 @@ use core::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safeguard {
     /// The new factor is written to a shadow buffer, and the two change places on success. The buffer
-    /// is allocated by the first modification that needs it and kept. Costs memory, and no additional
+    /// is allocated by the first modification that needs it, or with room for more rows, and kept. Costs memory, and no additional
     /// arithmetic.
     #[default]
     ShadowBuffer,
@@ -333,6 +333,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let outcome = change(&mut self.factor);
         self.unpoison_unless(Target::InPlace, &outcome);
         outcome.map_err(error)
+    }
+
+    /// The factor is no use any more.
+    pub fn lose(&mut self) {
+        self.poisoned = true;
     }
 
     /// Takes another bound of the rows of L.

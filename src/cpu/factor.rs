@@ -113,6 +113,18 @@ impl<T: Scalar> HostFactor<T> {
         self.sweep.stage_from(start, v, self.threads)
     }
 
+    /// Makes the one column of V, as the last sweep has left it, a column of L, with this pivot where it has none.
+    pub(super) fn column_of_v(&mut self, column: usize, pivot: T) {
+        let (order, to) = (self.l.nrows(), self.l.col_as_slice_mut(column));
+        self.sweep.take_column(column..order, &mut to[column..]);
+        if to[column] < T::ZERO {
+            to[column..].iter_mut().for_each(|entry| *entry = -*entry);
+        }
+        if to[column] == T::ZERO {
+            to[column] = pivot.max(T::TINY);
+        }
+    }
+
     /// A sweep over these columns of L, which come from `distance` further down and to the right, by one thread.
     pub(super) fn sweep_on_its_way(
         &mut self,

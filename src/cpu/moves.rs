@@ -10,7 +10,7 @@ use faer::reborrow::ReborrowMut;
 /// Takes some columns to their places, with their rows; entries above the diagonal of L are zeros. What has no place before
 /// becomes zero.
 pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
-    if new.rows.iter().chain(&new.columns).all(|run| run.from == run.to) && new.rows.len() <= 1 {
+    if !new.moves() {
         return zero_columns(l, new, columns);
     }
     let to_the_right = new.columns.iter().any(|run| run.to > run.from);

@@ -21,7 +21,8 @@ use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
 
 /// The order and the threads from which on they share moves of rows and columns, which takes them two copies and not one.
-const WORTH_SHARING: (usize, usize) = (2048, 4);
+const ORDER_WORTH_SHARING: usize = 2048;
+const THREADS_WORTH_SHARING: usize = 4;
 
 impl<T: Scalar> Resizable<T> for HostFactor<T> {
     fn capacity(&self) -> usize {
@@ -64,7 +65,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
         let par = self.par();
         let (l, scratch, _) = self.l_and_scratch();
-        if (new.order, par.degree()) < WORTH_SHARING || par.degree() < WORTH_SHARING.1 {
+        if new.order < ORDER_WORTH_SHARING || par.degree() < THREADS_WORTH_SHARING {
             l.set_order(l.nrows().max(new.order));
             move_columns(l, new, 0..new.order);
             l.set_order(new.order);
@@ -74,8 +75,8 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         Ok(())
     }
 
-    /// On few threads by one in one go where neighbours are removed: what is behind them moves up and to the left on its way through the
-    /// sweep.
+    /// Where neighbours are removed and there are few threads, one of them does it in one go: what is behind the neighbours moves up and
+    /// to the left on its way through the sweep.
     fn remake(
         &mut self,
         outline: &Outline,
@@ -89,7 +90,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         let behind = new.columns.last().filter(|run| removed && run.from > run.to && run.to == start);
         let threads = self.threads_for(outline, order, &columns);
         match behind {
-            Some(run) if threads < WORTH_SHARING.1 && columns.end == order && !columns.is_empty() => {
+            Some(run) if threads < THREADS_WORTH_SHARING && columns.end == order && !columns.is_empty() => {
                 move_columns(self.l_and_scratch().0, new, 0..start);
                 let report = self.sweep_on_its_way(outline, (order, run.from - run.to), columns)?;
                 self.l_and_scratch().0.set_order(order);
@@ -97,6 +98,11 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
             }
             _ => rearrange_and_sweep(self, outline, new, columns),
         }
+    }
+
+    fn close(&mut self, column: usize, pivot: T) -> Result<(), Stop> {
+        self.column_of_v(column, pivot);
+        Ok(())
     }
 
     fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {

@@ -97,6 +97,7 @@ impl<T: Scalar> Sweep<T> {
     }
 
     fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
+        self.t = 1.0;
         self.signed.order(weights, v.ncols());
         let rows = v.subrows(start, v.nrows() - start);
         let tile = shape::<T>(isa, outline.rank()).tile;
@@ -106,6 +107,16 @@ impl<T: Scalar> Sweep<T> {
     /// Wherever there is room for V, let there be room for so many rows.
     pub fn expect(&mut self, rows: usize) {
         self.v.most = rows;
+    }
+
+    /// Rows of the one column of V, as a sweep has left them.
+    pub fn take_column(&mut self, rows: Range<usize>, to: &mut [T]) {
+        let (v, root) = (self.v.view(), self.t.sqrt());
+        for (row, to) in rows.zip(to) {
+            let (tile, offset) = v.locate(row);
+            // SAFETY: the row is one of V's, and V is this one's own.
+            *to = T::from_f64(unsafe { *v.ptr(tile).add(offset) }.to_f64() / root);
+        }
     }
 
     /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.

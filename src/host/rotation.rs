@@ -25,15 +25,9 @@ impl<T: Scalar> Rotation<T> {
     /// a ← c a − s b, b ← s a + c b. Both of the same length.
     #[cfg(feature = "cuda")]
     pub fn apply(self, a: &mut [T], b: &mut [T]) {
-        let (old, len) = (a.as_ptr(), a.len().min(b.len()));
-        Isa::detect().run(Apply {
-            rotation: self,
-            old,
-            new: a.as_mut_ptr(),
-            b: b.as_mut_ptr(),
-            len,
-            slices: PhantomData,
-        });
+        let (len, new) = (a.len().min(b.len()), a.as_mut_ptr());
+        let old = new.cast_const();
+        Isa::detect().run(Apply { rotation: self, old, new, b: b.as_mut_ptr(), len, slices: PhantomData });
     }
 
     /// new ← c old − s b, b ← s old + c b. All of the same length.

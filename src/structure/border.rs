@@ -58,7 +58,7 @@ impl<'a, T: Scalar> Border<'a, T> {
             .map_err(|column| Error::NotPositiveDefinite { column: at + column })?;
         if rank == 1 {
             let pivot = corner[(0, 0)];
-            below.as_mut().col_mut(0).iter_mut().for_each(|x| *x = *x / pivot);
+            below.as_mut().col_mut(0).iter_mut().for_each(|x| *x /= pivot);
         } else {
             solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), par);
         }

@@ -17,33 +17,42 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// first `replaced` take the places of old ones.
     ///
     /// # Errors
-    /// `Overflow`, naming `columns`; `NotPositiveDefinite` with the row of the new A; `Device` or `Poisoned`.
+    /// `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device` or `Poisoned`.
     pub(super) fn enter(
         &mut self,
         at: usize,
         columns: MatRef<'_, T>,
         replaced: usize,
+        argument: &'static str,
         (scratch, par): (&mut Scratch<T>, Par),
     ) -> Result<Modification<T>, Error> {
+        if columns.ncols() == 0 {
+            return self.healthy().map(|_| Modification::identity());
+        }
         let Scratch { new, kept, rows, border, .. } = scratch;
         let (order, rank) = (self.order(), columns.ncols());
-        let (row_norm, history) = (self.row_norm_with(at, columns)?, self.history());
+        let (row_norm, history) = (self.row_norm_with(at, columns, argument)?, self.history());
         let border = Border::new(self.healthy()?, at, columns, replaced, border, par)?;
         self.finite_square(at + rank, border.below)?;
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = self.log_det_of(old.clone());
         self.make_room(order + came)?;
+        let behind = at + replaced < order;
+        if behind && came > 0 && self.factor().prefers_shadow() {
+            // What moves behind the sweep needs it.
+            self.in_place(|factor| factor.reserve_shadow().map_err(Stop::before))?;
+        }
         rows.clear();
         rows.extend(old);
         places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
         let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, border.below) };
-        let changed = match at + replaced < order {
+        let changed = match behind {
             true => self.modify_by(|factor| factor.stage_columns(&v)),
             false => Ok(Modification::identity()),
         };
         let report = changed.map_err(|error| match error {
             Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: column + came },
-            Error::Overflow { .. } => Error::Overflow { argument: "columns" },
+            Error::Overflow { .. } => Error::Overflow { argument },
             error => error,
         })?;
         self.in_place(|factor| {
@@ -51,7 +60,8 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
                 0 => Ok(()),
                 _ => factor.rearrange(new.with_room(at, came, order)),
             };
-            moved.and_then(|()| factor.write(at, &border)).map_err(Stop::behind_a_change)
+            let moved = if behind { moved.map_err(Stop::behind_a_change) } else { moved };
+            moved.and_then(|()| factor.write(at, &border))
         })?;
         self.bound_rows(row_norm);
         self.note_rearrangement(history);
@@ -64,21 +74,43 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// `Device` or `Poisoned`.
     pub(super) fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
         let Scratch { new, rows: removed, .. } = scratch;
+        if removed.is_empty() {
+            return self.healthy().map(|_| Modification::identity());
+        }
         let new = new.without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
         let report = self.in_place(|factor| match removed.first() {
             Some(&first) if first < new.order => remake(factor, removed, new, new.order),
             _ => factor.rearrange(new).map(|()| Modification::identity()),
+        });
+        let report = report.map_err(|error| match error {
+            Error::Overflow { .. } => Error::Overflow { argument: "indices" },
+            error => error,
         })?;
         self.note_rearrangement(self.history());
         Ok(report.and(T::ONE, -log_det))
     }
 
-    /// Takes row and column `from` to row and column `to`.
+    /// Takes rows and columns to other places, one after the other: each from the first place of a pair to the second.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub(super) fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
+    pub(super) fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
+        let history = self.history();
+        let mut report = Modification::identity();
+        for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
+            report = report.then(self.shift(from, to).inspect_err(|_| {
+                // Half of the places are those of before.
+                if done > 0 {
+                    self.lose();
+                }
+            })?);
+            self.note_rearrangement(history);
+        }
+        Ok(report)
+    }
+
+    fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
         let order = self.order();
         let old: Vec<T> = self.healthy()?.diagonal().collect();
         let mut new = Rearrangement::default();
@@ -87,15 +119,19 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             false => new.backwards(from, to, order),
         };
         self.in_place(|factor| match from < to {
-            true => remake(factor, &[from], new, if F::TALL { to + 1 } else { order }).map(|_| ()),
-            false if from == to => Ok(()),
+            true if F::TALL => {
+                remake(factor, &[from], new, to)?;
+                // By the determinant, which is that of before.
+                let between = (from..to).map(|j| old[j + 1].to_f64() / factor.pivot(j).to_f64());
+                factor.close(to, T::from_f64(between.product::<f64>() * old[from].to_f64()))
+            }
+            true => remake(factor, &[from], new, order).map(|_| ()),
             false => factor.backwards(from, to),
         })?;
         let diagonal: Vec<T> = self.factor().diagonal().collect();
         let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        self.note_rearrangement(self.history());
         Ok(Modification::identity().and(least, 0.0))
     }
 
@@ -126,10 +162,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     }
 
     /// The bound on the rows of L with these columns of A, whose diagonal begins at row `at`.
-    fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>) -> Result<f64, Error> {
+    fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>, argument: &'static str) -> Result<f64, Error> {
         let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].to_f64()).fold(0.0, f64::max);
         if largest > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "columns" });
+            return Err(Error::Overflow { argument });
         }
         Ok(self.row_norm().max(largest.sqrt()))
     }

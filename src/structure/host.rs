@@ -83,22 +83,21 @@ fn rearrange_with<T: Scalar>(
     change: impl FnMut(usize, usize, MatMut<'_, T>),
 ) {
     l.set_order(l.order().max(new.order));
-    rearrange_columns(l, new, 0..new.order, scratch, par, change);
+    rearrange_columns(l, new, scratch, par, change);
     l.set_order(new.order);
 }
 
-/// The same for some columns of the new L: where they move to the left, those before them first, where to the right those behind
-/// them. L has as many rows and columns as either.
+/// The same in L that has as many rows and columns as either: what moves to the left from the left on, what moves to the right from
+/// the right on.
 fn rearrange_columns<T: Scalar>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
-    columns: Range<usize>,
     scratch: &mut Mat<T>,
     par: Par,
     mut change: impl FnMut(usize, usize, MatMut<'_, T>),
 ) {
     // One thread keeps what it moves in the first-level cache.
-    let shared = !matches!(par, Par::Seq) && new.order * columns.len() >= 8 * WORTH_SHARING;
+    let shared = !matches!(par, Par::Seq) && new.order * new.order >= 8 * WORTH_SHARING;
     let together = if shared { (2 * WORTH_SHARING).div_ceil(new.order).max(4 * par.degree()) } else { 1 };
     let first = new.unchanged();
     let mut block = |to: usize, cols: usize, from: Option<usize>| {
@@ -123,23 +122,20 @@ fn rearrange_columns<T: Scalar>(
             block(to, together.min(places.end - to), from.map(|from| from + at * together));
         }
     };
-    let rows_move = new.rows.iter().any(|run| run.to != run.from);
+    // Rows of a column that stays move where they are behind it.
+    let moving_rows = new.rows.iter().filter(|run| run.to != run.from);
+    let last_moving_row = moving_rows.map(|run| run.old_places().end).max().unwrap_or(0);
     let to_the_right = new.columns.iter().any(|run| run.to > run.from);
     let place = |at: usize| if to_the_right { new.columns.len() - 1 - at } else { at };
     for run in (0..new.columns.len()).map(|at| new.columns[place(at)]) {
-        let places = run.to.max(columns.start)..(run.to + run.len).min(columns.end);
-        if places.start < places.end && (rows_move || run.to != run.from) {
-            let from = run.from + places.start - run.to;
-            some(places, Some(from), to_the_right);
+        if run.to != run.from || run.from < last_moving_row {
+            some(run.new_places(), Some(run.from), to_the_right);
         }
     }
     let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
     let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
     for (end, start) in ends.zip(starts) {
-        let zeros = end.max(columns.start)..start.min(columns.end);
-        if zeros.start < zeros.end {
-            some(zeros, None, false);
-        }
+        some(end..start, None, false);
     }
 }
 

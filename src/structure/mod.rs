@@ -89,6 +89,15 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
         rearrange_and_sweep(self, outline, rearrangement, columns)
     }
 
+    /// Makes what the last sweep, of one column of V and up to this column, has left of V column `column` of L. Where there is nothing
+    /// left on the diagonal, for want of digits, it is `pivot`. (On engines whose sweeps are [`TALL`](crate::modify::Modifiable::TALL).)
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn close(&mut self, _column: usize, _pivot: T) -> Result<(), Stop> {
+        Ok(())
+    }
+
     /// Row and column `from` of A move up before row `to` ≤ `from`, by orthogonal transformations.
     ///
     /// # Errors

@@ -97,6 +97,11 @@ impl Rearrangement {
         self
     }
 
+    /// Whether something of the old L goes to another place.
+    pub fn moves(&self) -> bool {
+        self.rows.iter().chain(&self.columns).any(|run| run.from != run.to)
+    }
+
     /// Leading columns, and rows of them, that stay as and where they are.
     pub fn unchanged(&self) -> usize {
         self.rows.first().filter(|run| run.from == 0 && run.to == 0).map_or(0, |run| run.len)

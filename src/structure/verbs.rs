@@ -3,7 +3,7 @@
 use super::rearrangement::{ascending, shifts};
 use super::scratch::room;
 use super::{Extension, Resizable};
-use crate::check::{extent, finite, index};
+use crate::check::{extent, finite, finite_lower, index};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -26,7 +26,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// [`Safeguard`](crate::Safeguard). Growth beyond the capacity makes room by itself, for some more than asked.
     ///
     /// # Errors
-    /// `Device` or `Poisoned` on an engine with a device.
+    /// `OutOfRange`, naming `additional`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
     /// A copy of L, where there is no room yet.
@@ -47,6 +47,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if capacity <= self.capacity() {
             return Ok(());
         }
+        // With columns a bit further apart than they are long.
+        let bytes =
+            (capacity.checked_add(1 << 10)).and_then(|stride| stride.checked_mul(capacity * size_of::<T>()));
+        if capacity > isize::MAX as usize / size_of::<T>()
+            || bytes.is_none_or(|bytes| bytes > isize::MAX as usize)
+        {
+            return Err(Error::OutOfRange {
+                argument: "additional",
+                rule: "few enough for an address space",
+            });
+        }
         self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
     }
 
@@ -60,7 +71,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// factor is as it was then.
     ///
     /// # Cost
-    /// r n² + r² n flops: that of the triangular solve. No column of L moves, up to the [`capacity`](Self::capacity).
+    /// r n² + r² n flops: that of the triangular solve. Nothing of L moves, up to the [`capacity`](Self::capacity).
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -81,7 +92,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let (at, par) = (self.order(), self.par());
         let mut columns = core::mem::replace(&mut self.scratch.columns, Mat::new());
         let put = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns);
-        let made = put.and_then(|columns| self.guarded.enter(at, columns, 0, (&mut self.scratch, par)));
+        let made =
+            put.and_then(|columns| self.guarded.enter(at, columns, 0, "corner", (&mut self.scratch, par)));
         self.scratch.columns = columns;
         made
     }
@@ -123,9 +135,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let columns = columns.as_matrix().on_host()?;
         let columns = columns.as_ref();
         extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
-        finite("columns", columns)?;
+        finite_columns(at, columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, 0, (&mut self.scratch, par))
+        self.guarded.enter(at, columns, 0, "columns", (&mut self.scratch, par))
     }
 
     /// Removes rows and columns of A, in one sweep. It cannot break down.
@@ -134,7 +146,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Any number of different indices less than n, in any order.
     ///
     /// # Errors
-    /// `Index` or `Duplicate`, naming `indices`.
+    /// `Index` or `Duplicate`, naming `indices`; `Overflow`, naming it, where squares of rows of L are not far from overflow; `Device` or
+    /// `Poisoned` on an engine with a device.
     ///
     /// # Cost
     /// 2 r (n − f)² flops, where f is the first of the r indices, and a move of what is behind row f.
@@ -190,13 +203,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("columns", "rows", order, columns.nrows())?;
         extent("columns", "columns", rank.min(order), rank)?;
         index("at", at, order - rank + 1)?;
-        finite("columns", columns)?;
+        finite_columns(at, columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, rank, (&mut self.scratch, par))
+        self.guarded.enter(at, columns, rank, "columns", (&mut self.scratch, par))
     }
 
     /// Takes row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
-    /// cannot break down.
+    /// cannot break down, but for a factor on a device that is singular to working precision, which it loses.
     ///
     /// # Shapes
     /// `from`, `to` < n.
@@ -205,7 +218,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// `Index`, naming `from` or `to`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// O(|to − from| (n − min(from, to))) flops, and a move of what is between and below.
+    /// O(|to − from| (n − min(from, to))) flops, and a move of what is between and below; forwards on an engine with a device, those of an
+    /// update of what is behind row `from`.
     ///
     /// # Source
     /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchex`.
@@ -224,7 +238,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.finish()?;
         index("from", from, self.order())?;
         index("to", to, self.order())?;
-        self.guarded.shift(from, to)
+        self.guarded.shifts(&[(from, to)])
     }
 
     /// Puts rows and columns of A in another order, by as few shifts as there can be. It cannot break down.
@@ -252,11 +266,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.finish()?;
         extent("order", "entries", self.order(), order.len())?;
         ascending("order", order, order.len(), &mut self.scratch.rows)?;
-        let mut report = Modification::identity();
-        for (from, to) in shifts(order) {
-            report = report.then(self.guarded.shift(from, to)?);
-        }
-        Ok(report)
+        self.guarded.shifts(&shifts(order))
     }
 }
 
@@ -310,10 +320,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("corner", "columns", rank, corner.shape().1)?;
         let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
         finite("cross", cross.as_ref())?;
-        finite("corner", corner.as_ref())?;
+        finite_lower("corner", corner.as_ref())?;
         let mut columns = room(memory, (order + rank, self.guarded.factor().capacity()), rank);
         columns.as_mut().subrows_mut(0, order).copy_from(cross.as_ref());
         columns.as_mut().subrows_mut(order, rank).copy_from(corner.as_ref());
         Ok(columns.into_const())
     }
+}
+
+/// The columns of A whose diagonal begins at row `at` must be finite, but for what is above it in that block.
+fn finite_columns<T: Scalar>(at: usize, columns: MatRef<'_, T>) -> Result<(), Error> {
+    let (above, below) = columns.split_at_row(at);
+    finite("columns", above)?;
+    finite_lower("columns", below).map(|_| ()).map_err(|error| match error {
+        Error::NonFinite { argument, row, column } => Error::NonFinite { argument, row: row + at, column },
+        error => error,
+    })
 }

@@ -357,6 +357,7 @@ fn what_is_wrong_with_an_argument_is_named() {
         (factor.append(&[0.0; 5], &[1.0, 2.0]), shape("corner", "rows", 1, 2)),
         (factor.append(&[0.0, f64::INFINITY, 0.0, 0.0, 0.0], &[1.0]), not_finite("cross", 1, 0)),
         (factor.append(&[0.0; 5], &[f64::NAN]), not_finite("corner", 0, 0)),
+        (factor.append(&[0.0; 5], &[1e301]), Error::Overflow { argument: "corner" }),
         (factor.shift(5, 0), index("from", 0, 5, 5)),
         (factor.shift(0, 5), index("to", 0, 5, 5)),
         (factor.permute(&[0, 1, 2, 3]), shape("order", "entries", 5, 4)),
@@ -367,6 +368,51 @@ fn what_is_wrong_with_an_argument_is_named() {
     }
     assert_eq!(bits(l(&factor).as_ref()), before);
     assert_eq!(factor.extension(&[0.0; 4], &[1.0]).unwrap_err(), shape("cross", "rows", 5, 4));
+}
+
+/// Of K only the lower triangle is looked at.
+#[test]
+fn what_is_above_the_diagonal_of_the_corner_does_not_count() {
+    let mut factor = Cholesky::new(&matrix::<f64>(3, 51)).unwrap();
+    let mut columns = Mat::<f64>::zeros(5, 2);
+    (columns[(1, 0)], columns[(1, 1)], columns[(2, 1)]) = (1.0, f64::NAN, 1.0);
+    factor.append(&Mat::<f64>::zeros(3, 2), &columns.subrows(1, 2)).unwrap();
+    factor.remove(&[3, 4]).unwrap();
+    factor.insert(1, &columns).unwrap();
+    assert_eq!(factor.order(), 5);
+}
+
+/// Nothing is left of V on the diagonal: the determinant has the pivot.
+#[test]
+fn a_shift_of_a_nearly_singular_factor_does_not_break_down() {
+    fn in_type<T: Real>(tiny: f64) {
+        let l = Mat::from_fn(3, 3, |i, j| match (i, j) {
+            (1, 1) => T::of(tiny),
+            _ if j <= i => T::ONE,
+            _ => T::ZERO,
+        });
+        let mut factor = Cholesky::from_factor(&l).unwrap();
+        factor.shift(0, 1).unwrap();
+        let (made, u) = (factor.l(), T::U);
+        for (i, j, wanted) in [(0, 0, 1.0), (1, 0, 1.0), (1, 1, tiny), (2, 0, 1.0)] {
+            let off = (made[(i, j)].f64() - wanted).abs();
+            assert!(off <= 4.0 * u * wanted.max(tiny), "{i}, {j}: {:e}", made[(i, j)].f64());
+        }
+        factor.permute(&[1, 2, 0]).unwrap();
+    }
+    in_type::<f64>(1e-17);
+    in_type::<f32>(1e-9);
+}
+
+#[test]
+fn room_that_nobody_has_is_refused() {
+    let mut factor = Cholesky::new(&matrix::<f64>(3, 51)).unwrap();
+    for additional in [usize::MAX, 1 << 48, 1 << 31] {
+        let refused = factor.reserve(additional).unwrap_err();
+        let rule = "few enough for an address space";
+        assert_eq!(refused, Error::OutOfRange { argument: "additional", rule });
+    }
+    factor.update(&[1.0, 2.0, 3.0]).unwrap();
 }
 
 #[test]

@@ -14,6 +14,9 @@ use pulp::{Simd, WithSimd};
 /// Neighbouring tiles are independent, so that their latencies overlap.
 const GROUP_BYTES: usize = 16 << 10;
 
+/// A tile, and some of its rows.
+type PartOfTile = (usize, Range<usize>);
+
 /// The micro reflectors `blocks` of a panel, applied to `rows` below them.
 pub(super) struct Reflection<'a, T> {
     job: &'a Job<T>,
@@ -263,7 +266,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     /// What is in `rows` of a first tile, the whole tiles, and what is of a last one. They are worked on in this order, columns
     /// before those to the right: where L moves up and to the left on its way, an entry is read before another takes its place.
     #[inline(always)]
-    fn split(&self, rows: Range<usize>) -> ((usize, Range<usize>), Range<usize>, (usize, Range<usize>)) {
+    fn split(&self, rows: Range<usize>) -> (PartOfTile, Range<usize>, PartOfTile) {
         let v = self.job.v;
         let (first, above) = v.locate(rows.start);
         let (last, below) = v.locate(rows.end);

@@ -76,9 +76,14 @@ impl<T: Scalar> HybridFactor<T> {
         }
     }
 
-    /// Takes L in memory that has more room, and a shadow.
-    pub(super) fn take_over(&mut self, l: Panels<T>, shadow: Option<Panels<T>>) {
-        (self.l, self.shadow) = (l, shadow);
+    /// Gives the memory of the shadow back.
+    pub(super) fn drop_shadow(&mut self) {
+        self.shadow = None;
+    }
+
+    /// Takes L in memory that has more room.
+    pub(super) fn take_over(&mut self, l: Panels<T>) {
+        self.l = l;
     }
 
     /// The column that begins the panel of this one.

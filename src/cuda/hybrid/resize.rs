@@ -20,12 +20,14 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
 
     fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());
+        self.drop_shadow();
         let mut l = Panels::zeros(&self.device, order, capacity, panel_cols)?;
-        let wanted = self.safeguard() == Safeguard::ShadowBuffer;
-        let shadow = wanted.then(|| Panels::zeros(&self.device, order, capacity, panel_cols)).transpose()?;
         l.copy_from(&self.l);
-        self.take_over(l, shadow);
-        Ok(())
+        self.take_over(l);
+        match self.safeguard() {
+            Safeguard::ShadowBuffer => self.reserve_shadow(),
+            Safeguard::DryRun => Ok(()),
+        }
     }
 
     fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {

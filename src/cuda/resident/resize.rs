@@ -117,6 +117,11 @@ impl<T: Scalar> ResidentFactor<T> {
     /// L with other rows and columns; the old one is in the shadow behind it.
     fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
         self.quiet()?;
+        if !new.moves() {
+            // What comes at the end is written by whoever asked for it.
+            self.renumber(new);
+            return Ok(());
+        }
         self.reserve_shadow()?;
         let Self { l, shadow: Some(shadow), resizing, device, .. } = self else {
             return Err(other("there is no shadow"));
