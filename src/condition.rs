@@ -72,7 +72,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let factor = Cholesky::new(&mat![[4.0, 0.0], [0.0, 0.5]])?;
+    /// let factor = Cholesky::new(&mat![[4.0_f64, 0.0], [0.0, 0.5]])?;
     /// assert!((factor.condition()? - 8.0).abs() < 1e-12);
     /// # Ok(())
     /// # }

@@ -228,7 +228,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[5.0_f64, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
     /// factor.shift(0, 2)?; // A = (4 2 2; 2 6 1; 2 1 5)
     /// assert!((factor.l()[(2, 1)]).abs() < 1e-15);
     /// # Ok(())
@@ -256,7 +256,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
     /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Cholesky::new(&mat![[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
+    /// let mut factor = Cholesky::new(&mat![[5.0_f64, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])?;
     /// factor.permute(&[1, 2, 0])?; // A = (4 2 2; 2 6 1; 2 1 5)
     /// assert!((factor.l()[(2, 1)]).abs() < 1e-15);
     /// # Ok(())
