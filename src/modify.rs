@@ -129,7 +129,8 @@ pub trait Modifiable<T: Scalar> {
 
     /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
     /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, which
-    /// [`TALL`](Self::TALL) allows, what is left of V there is lost. May return before the work is done; [`wait`](Self::wait) has its outcome.
+    /// [`TALL`](Self::TALL) allows, V there is what is left of it. May return before the work is done; [`wait`](Self::wait) has its
+    /// outcome.
     ///
     /// # Errors
     /// As [`wait`](Self::wait); nothing is in flight then.

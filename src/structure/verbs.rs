@@ -241,7 +241,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.shifts(&[(from, to)])
     }
 
-    /// Puts rows and columns of A in another order, by as few shifts as there can be. It cannot break down.
+    /// Puts rows and columns of A in another order, by as few shifts as there can be. It breaks down as little as
+    /// [`shift`](Self::shift) does.
     ///
     /// # Shapes
     /// The n old rows in the order that they are to have: row `order[i]` becomes row i.
