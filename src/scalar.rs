@@ -210,7 +210,8 @@ macro_rules! float {
             }
             #[inline(always)]
             fn mask<S: Simd>(simd: S, from: usize, to: usize) -> MemMask<S::$m> {
-                simd.$between(from as $bits, to as $bits)
+                // Made anew, it goes without the calls that pulp has such accesses do.
+                MemMask::new(simd.$between(from as $bits, to as $bits).mask())
             }
             #[inline(always)]
             fn select<S: Simd>(simd: S, mask: MemMask<S::$m>, a: S::$s, b: S::$s) -> S::$s {

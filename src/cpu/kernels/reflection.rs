@@ -90,7 +90,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     /// As `in_registers`.
     #[inline(always)]
     unsafe fn few_blocks<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
-        let Self { simd, job, panel, .. } = *self;
+        let Self { job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
         let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
         let mut columns = [Column::<T, K, P>::IDENTITY; LOW_RANK_PANEL_COLS];
@@ -109,26 +109,40 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
             (false, true) => Store::Stream,
         };
         let in_memory = if store == Store::Stream { Store::Memory } else { store };
-        let ragged = |(tile, inside): (usize, Range<usize>)| {
-            for (row, rows) in self.registers(inside) {
-                let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                // SAFETY: forwarded to the caller; masks keep to rows `inside`.
-                unsafe {
-                    let at = job.tile(tile, row, first);
-                    apply_columns::<T, S, _, 1, K, P>(simd, mask, columns, at, in_memory);
-                }
-            }
-        };
-        ragged(head);
-        // SAFETY: forwarded to the caller, for all rows of whole tiles.
+        // SAFETY: forwarded to the caller: `head` and `tail` are rows of a tile each, `whole` all rows of tiles.
         unsafe {
+            self.over_rows(columns, head, first, in_memory);
             match store {
                 Store::Skip => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Skip),
                 Store::Memory => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Memory),
                 Store::Stream => self.over_tiles::<RV, K, P>(columns, whole, first, Store::Stream),
             }
+            self.over_rows(columns, tail, first, in_memory);
         }
-        ragged(tail);
+    }
+
+    /// `columns`, of which the first is column `first` of L, applied to some rows of a tile, a register at a time.
+    ///
+    /// It is no closure, for none takes over the instruction set of the function that it is in unless it is inlined.
+    ///
+    /// # Safety
+    /// As `few_blocks`, for these rows.
+    #[inline(always)]
+    unsafe fn over_rows<const K: usize, const P: usize>(
+        &self,
+        columns: &[Column<T, K, P>],
+        (tile, inside): PartOfTile,
+        first: usize,
+        store: Store,
+    ) {
+        for (row, rows) in self.registers(inside) {
+            let mask = Masked([T::mask(self.simd, rows.start, rows.end)]);
+            // SAFETY: forwarded to the caller; masks keep to rows `inside`.
+            unsafe {
+                let at = self.job.tile(tile, row, first);
+                apply_columns::<T, S, _, 1, K, P>(self.simd, mask, columns, at, store);
+            }
+        }
     }
 
     /// `columns`, of which the first is column `first` of L, applied to whole tiles. `store` should be a
@@ -169,7 +183,9 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
             if panel.cols.is_multiple_of(job.block) {
                 self.by_group(whole);
             } else {
-                whole.for_each(|tile| self.by_register(tile, 0..job.v.tile));
+                for tile in whole {
+                    self.by_register(tile, 0..job.v.tile);
+                }
             }
             self.by_register(tail.0, tail.1);
         }
