@@ -48,6 +48,7 @@ fn columns<T: Scalar>(
 
 /// Hands each column's largest magnitude, or its first row that is not finite, to `note` with the column's place in `to`.
 /// Shared among the threads of `par` where that pays.
+#[inline(always)]
 pub(crate) fn largest_entries<T: Scalar, N: Send>(
     a: MatRef<'_, T>,
     par: Par,
@@ -74,8 +75,10 @@ pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize
             (if a > largest { a } else { largest }, probe + x * T::ZERO)
         })
     }
+    const FEW: usize = 16;
     let start = (T::ZERO, T::ZERO);
     let (largest, probe) = match column.try_as_col_major() {
+        Some(contiguous) if contiguous.nrows() < FEW => scan(contiguous.as_slice().iter().copied(), start),
         Some(contiguous) => {
             // Several chains at once: one alone would wait for every addition.
             let (chunks, rest) = contiguous.as_slice().as_chunks::<8>();

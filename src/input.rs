@@ -51,6 +51,7 @@ pub trait AsMatrixMut<T: Scalar>: AsMatrix<T> {
 impl<'a, T: Scalar> Operand<'a, T> {
     /// Rows and columns.
     #[must_use]
+    #[inline(always)]
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::Host(a) => a.shape(),
@@ -63,6 +64,7 @@ impl<'a, T: Scalar> Operand<'a, T> {
     ///
     /// # Errors
     /// [`Error::Device`] where the device that has them fails.
+    #[inline(always)]
     pub(crate) fn on_host(self) -> Result<OnHost<'a, T>, Error> {
         match self {
             Self::Host(a) => Ok(OnHost::There(a)),

@@ -252,6 +252,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.begin(|factor| factor.stage(v, weights))
     }
 
+    #[inline(always)]
     fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<(), Error> {
         let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
@@ -319,6 +320,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `Poisoned`.
+    #[inline(always)]
     pub fn finish(&mut self) -> Result<(), Error> {
         let _ = self.wait();
         self.healthy().map(|_| ())
@@ -352,12 +354,14 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 
     /// Ready to stage V, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
+    #[inline(always)]
     pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
         weights.check(self.order(), v.shape())
     }
 
     /// Where a modification writes; `Discard` stands for a dry run and then in place.
+    #[inline(always)]
     fn target(&mut self, may_break_down: bool) -> Result<Target, Error> {
         if !self.factor.prefers_shadow() {
             match (may_break_down, self.factor.safeguard()) {
@@ -382,13 +386,15 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 
     /// The bound on the rows of L that holds after a modification.
+    #[inline(always)]
     fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
         let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
-        let mut row_norm = self.row_norm.hypot(outline.row_norm);
+        let either = |a: f64, b: f64| (a * a + b * b).sqrt();
+        let mut row_norm = either(self.row_norm, outline.row_norm);
         if overflows(row_norm) {
             // The bound never shrinks with a downdate: look at L itself before refusing.
             let largest = self.factor.largest()?.to_f64();
-            row_norm = (largest * (self.order() as f64).sqrt()).hypot(outline.row_norm);
+            row_norm = either(largest * (self.order() as f64).sqrt(), outline.row_norm);
         }
         if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
     }

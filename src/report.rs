@@ -38,48 +38,73 @@ impl<T: Scalar> Modification<T> {
     }
 }
 
-/// Running totals of a sweep, one entry a column.
+/// How many ratios are taken note of at once.
+const LANES: usize = 8;
+
+/// Running totals of a sweep, one entry a column. Chains of their own, so that none waits for another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health<T> {
     /// Least new pivot / old pivot.
-    min_ratio: Option<T>,
-    /// Product of these ratios since the last logarithm.
-    product: f64,
+    least: [T; LANES],
+    /// Products of these ratios since the last logarithm.
+    products: [f64; LANES],
     log: f64,
+    /// There was a column.
+    any: bool,
 }
 
 impl<T: Scalar> Default for Health<T> {
+    #[inline]
     fn default() -> Self {
-        Self { min_ratio: None, product: 1.0, log: 0.0 }
+        Self { least: [T::INFINITY; LANES], products: [1.0; LANES], log: 0.0, any: false }
     }
 }
 
 impl<T: Scalar> Health<T> {
-    /// Takes note of a column whose pivot went from `old` to `new`.
+    /// Takes note of columns whose pivots went from `old` to `new`.
     #[inline(always)]
-    pub fn record(&mut self, old: T, new: T) {
-        let ratio = new / old;
-        self.min_ratio = match self.min_ratio {
-            Some(least) if least < ratio => Some(least),
-            _ => Some(ratio),
-        };
-        let product = self.product * ratio.to_f64();
-        // One logarithm for many columns, while the product is far from the ends of the range.
-        if product > 1e-100 && product < 1e100 {
-            self.product = product;
-        } else {
-            self.log += self.product.ln() + new.to_f64().ln() - old.to_f64().ln();
-            self.product = 1.0;
+    pub fn record(&mut self, old: &[T], new: &[T]) {
+        self.any |= !old.is_empty();
+        for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
+            let mut products = self.products;
+            let mut within = true;
+            for (at, (&old, &new)) in old.iter().zip(new).enumerate() {
+                let ratio = new / old;
+                self.least[at] = if ratio < self.least[at] { ratio } else { self.least[at] };
+                products[at] *= ratio.to_f64();
+                // One logarithm for many columns, while the product is far from the ends of the range.
+                within &= products[at] > 1e-100 && products[at] < 1e100;
+            }
+            if within {
+                self.products = products;
+            } else {
+                self.take_logarithms(old, new);
+            }
         }
     }
 
+    #[cold]
+    fn take_logarithms(&mut self, old: &[T], new: &[T]) {
+        let log = |scalars: &[T]| scalars.iter().map(|x| x.to_f64().ln()).sum::<f64>();
+        self.log += self.products.iter().map(|product| product.ln()).sum::<f64>() + log(new) - log(old);
+        self.products = [1.0; LANES];
+    }
+
     /// Of a sweep over the columns from `start` on. Those before it keep their pivots, and count like all others.
+    #[inline]
     pub fn report(&self, start: usize) -> Modification<T> {
-        let kept = if start > 0 || self.min_ratio.is_none() { T::ONE } else { T::INFINITY };
-        let least = self.min_ratio.filter(|&ratio| ratio < kept).unwrap_or(kept);
-        Modification {
-            min_pivot_ratio: least * least,
-            log_det_change: T::from_f64(2.0 * (self.log + self.product.ln())),
-        }
+        let least = self
+            .least
+            .into_iter()
+            .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
+        let least = if !self.any || (start > 0 && least > T::ONE) { T::ONE } else { least };
+        let [a, b, c, d, e, f, g, h] = self.products;
+        // Two are within the range together.
+        let logs = match [a * b, c * d, e * f, g * h] {
+            [1.0, 1.0, 1.0, 1.0] => 0.0,
+            [ab, 1.0, 1.0, 1.0] => ab.ln(),
+            products => products.iter().map(|product| product.ln()).sum(),
+        };
+        Modification { min_pivot_ratio: least * least, log_det_change: T::from_f64(2.0 * (self.log + logs)) }
     }
 }

@@ -171,12 +171,14 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
         Ok(())
     }
 
+    #[inline(always)]
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         self.carried.count = 0;
         self.sweep.expect(self.capacity);
         self.sweep.stage(v, weights, self.threads)
     }
 
+    #[inline(always)]
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
         let order = self.l.nrows();
         let (l, src_stride) = (self.l.as_ptr_mut(), self.l.col_stride());
@@ -195,11 +197,13 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
         unsafe { sweep(entries, rows, columns, outline, &mut self.sweep, self.threads) }
     }
 
+    #[inline(always)]
     fn wait(&mut self) -> Result<Modification<T>, Stop> {
         Ok(self.sweep.take_report())
     }
 
     /// By exchange or by copying, whichever moves less.
+    #[inline(always)]
     fn commit(&mut self, start: usize) {
         let Self { l, shadow: Some(shadow), .. } = self else { return };
         let order = l.nrows();

@@ -12,6 +12,7 @@ use crate::sweep::plan::Plan;
 ///
 /// # Safety
 /// All memory that `job` describes is this call's alone.
+#[inline(always)]
 pub(super) unsafe fn sweep<T: Scalar>(job: &Job<T>, plan: &Plan) -> Result<Chain<T>, Breakdown> {
     let mut chain = Chain::default();
     for panel in plan.iter() {

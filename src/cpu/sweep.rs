@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Chain, Job};
 use super::kernels::packed::Packed;
-use super::kernels::shape::shape;
+use super::kernels::shape::{MAX_LANES, by_column, shape};
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Workers};
@@ -30,8 +30,6 @@ pub(super) struct Sweep<T> {
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
     report: Option<Modification<T>>,
-    /// What the working copy of V is too large by, squared, behind it.
-    t: f64,
 }
 
 impl<T> Default for Sweep<T> {
@@ -42,7 +40,6 @@ impl<T> Default for Sweep<T> {
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
-            t: 1.0,
         }
     }
 }
@@ -59,6 +56,7 @@ impl<T: Scalar> Sweep<T> {
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Device` where V is on one that fails.
+    #[inline(always)]
     pub fn stage(
         &mut self,
         v: &Operand<'_, T>,
@@ -82,6 +80,7 @@ impl<T: Scalar> Sweep<T> {
     }
 
     /// The same in tiles for this instruction set.
+    #[inline(always)]
     pub(super) fn stage_for(
         &mut self,
         isa: Isa,
@@ -96,11 +95,14 @@ impl<T: Scalar> Sweep<T> {
         Ok(outline)
     }
 
+    #[inline(always)]
     fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
-        self.t = 1.0;
         self.signed.order(weights, v.ncols());
         let rows = v.subrows(start, v.nrows() - start);
-        let tile = shape::<T>(isa, outline.rank()).tile;
+        let tile = match by_column(outline.rank(), v.nrows()) {
+            true => rows.nrows().next_multiple_of(MAX_LANES),
+            false => shape::<T>(isa, outline.rank()).tile,
+        };
         self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
     }
 
@@ -111,17 +113,17 @@ impl<T: Scalar> Sweep<T> {
 
     /// Rows of the one column of V, as a sweep has left them.
     pub fn take_column(&mut self, rows: Range<usize>, to: &mut [T]) {
-        let (v, root) = (self.v.view(), self.t.sqrt());
+        let v = self.v.view();
         for (row, to) in rows.zip(to) {
             let (tile, offset) = v.locate(row);
             // SAFETY: the row is one of V's, and V is this one's own.
-            *to = T::from_f64(unsafe { *v.ptr(tile).add(offset) }.to_f64() / root);
+            *to = unsafe { *v.ptr(tile).add(offset) };
         }
     }
 
     /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
     pub fn residuals(&mut self, first: usize, rows: usize, plus: usize, minus: usize) -> Vec<f64> {
-        let (v, t) = (self.v.view(), self.t);
+        let v = self.v.view();
         let sum = |row| {
             let (tile, offset) = v.locate(row);
             let squares = (0..plus + minus).map(|r| {
@@ -129,22 +131,24 @@ impl<T: Scalar> Sweep<T> {
                 let entry = unsafe { *v.ptr(tile).add(offset + r * v.tile) }.to_f64();
                 if r < plus { entry * entry } else { -(entry * entry) }
             });
-            squares.sum::<f64>() / t
+            squares.sum::<f64>()
         };
         (first..first + rows).map(sum).collect()
     }
 
     /// A sweep has ended well.
-    fn end(&mut self, plan: &Plan, outline: &Outline, chain: &Chain<T>) {
-        self.t = if outline.rank() == 1 { chain.t.to_f64() } else { 1.0 };
+    #[inline(always)]
+    fn end(&mut self, plan: &Plan, chain: &Chain<T>) {
         self.report = Some(chain.health.report(plan.start));
     }
 
+    #[inline(always)]
     pub fn take_report(&mut self) -> Modification<T> {
         self.report.take().unwrap_or_else(Modification::identity)
     }
 
     /// The memory of a sweep, with room for the block reflectors of `reflector_sets` panels.
+    #[inline(always)]
     pub(super) fn job(
         &mut self,
         isa: Isa,
@@ -154,10 +158,14 @@ impl<T: Scalar> Sweep<T> {
         reflector_sets: usize,
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
-        let shape = shape::<T>(isa, outline.rank());
+        let rank = outline.rank();
+        let (shape, by_column) = (shape::<T>(isa, rank), by_column(rank, plan.rows));
         let &Outline { plus, minus, .. } = outline;
-        let reflector_len = Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus);
-        self.reflectors.reserve(reflector_sets * reflector_len);
+        let len = match by_column {
+            true => Job::<T>::coefficients_len(plus + minus),
+            false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
+        };
+        self.reflectors.reserve(reflector_sets * len);
         Job {
             isa,
             l,
@@ -169,6 +177,7 @@ impl<T: Scalar> Sweep<T> {
             panel_cols: plan.panel_cols,
             block: shape.block,
             lanes: shape.lanes,
+            by_column,
             plus,
             minus,
             scale: T::from_f64(outline.scale),
@@ -178,8 +187,14 @@ impl<T: Scalar> Sweep<T> {
 }
 
 /// The panels of a sweep over some columns of L and all rows from there on.
+#[inline]
 pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Plan {
-    Plan { rows, cols: columns.end, start: columns.start, panel_cols: tuning::panel_cols(outline.rank()) }
+    Plan {
+        rows,
+        cols: columns.end,
+        start: columns.start,
+        panel_cols: tuning::panel_cols(outline.rank(), rows),
+    }
 }
 
 /// One sweep over some columns of L (lower trapezoid) and so many rows, of which the last may be elsewhere, with V as it was
@@ -203,7 +218,8 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let plan = plan(rows, columns, outline);
     let threads = tuning::threads(threads, &plan, outline.rank());
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
-    let job = Job { carried, ..memory.job(Isa::detect(), l, &plan, outline, reflector_sets) };
+    let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
+    job.carried = carried;
     let chain = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
         memory.chunks.resize_with(Workers::<T>::chunks(&plan, chunk_rows), Chunk::default);
@@ -214,7 +230,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
         // SAFETY: as above, with one set for the one panel that is worked on.
         unsafe { serial::sweep(&job, &plan)? }
     };
-    memory.end(&plan, outline, &chain);
+    memory.end(&plan, &chain);
     Ok(())
 }
 
@@ -233,10 +249,11 @@ pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
     memory: &mut Sweep<T>,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
-    let job = Job { stream: false, ..memory.job(Isa::detect(), l, &plan, outline, 1) };
+    let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);
+    job.stream = false;
     // SAFETY: as in `sweep`. An entry goes to where no other is still to be read from: panels, rows of a panel and columns of
     // rows are taken in ascending order.
     let chain = unsafe { serial::sweep(&job, &plan)? };
-    memory.end(&plan, outline, &chain);
+    memory.end(&plan, &chain);
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Panel widths, chunk heights and thread counts, from measurements.
 
 use super::kernels::entries::Entries;
-use super::kernels::shape::{LOW_RANK, LOW_RANK_PANEL_COLS};
+use super::kernels::low_rank::PANEL_COLS;
+use super::kernels::shape::{IN_REGISTERS, IN_REGISTERS_COLS, by_column};
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::sweep::plan::Plan;
@@ -10,10 +11,11 @@ use crate::sweep::plan::Plan;
 ///
 /// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that
 /// fits the first-level cache.
-pub(crate) fn panel_cols(rank: usize) -> usize {
+#[inline]
+pub(crate) fn panel_cols(rank: usize, rows: usize) -> usize {
     match rank {
-        1 => 64,
-        2..=LOW_RANK => LOW_RANK_PANEL_COLS,
+        _ if by_column(rank, rows) => PANEL_COLS,
+        ..=IN_REGISTERS => IN_REGISTERS_COLS,
         5..8 => 16,
         _ => 48,
     }
@@ -27,8 +29,12 @@ pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
 }
 
 /// Threads that a sweep is worth: each must have enough to do to be worth waking.
+#[inline]
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     const WORTHWHILE_NANOSECONDS: f64 = 300e3;
+    if allowed == Threads::Fixed(1) {
+        return 1;
+    }
     let order = (plan.rows - plan.start) as f64;
     // Of one thread with AVX2: the time of reading and writing L, and that of the arithmetic.
     let nanoseconds = order * order * (0.08 + 0.055 * rank as f64);
@@ -39,6 +45,7 @@ pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
 }
 
 /// Whether L is larger than the caches.
+#[inline]
 pub(crate) fn large<T>(plan: &Plan) -> bool {
     const CACHES: usize = 24 << 20;
     (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>() > CACHES
@@ -46,6 +53,7 @@ pub(crate) fn large<T>(plan: &Plan) -> bool {
 
 /// Whether to write the new L past the caches: where it is other memory than the old one, larger than the
 /// caches, and laid out in cache lines. That spares reading what is overwritten.
+#[inline]
 pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan) -> bool {
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;

@@ -12,6 +12,7 @@ pub(crate) enum Threads {
 }
 
 impl Threads {
+    #[inline]
     pub fn count(self) -> usize {
         match self {
             Self::Pool => rayon::current_num_threads(),
@@ -20,6 +21,7 @@ impl Threads {
     }
 
     /// The same for faer's routines.
+    #[inline]
     pub fn par(self) -> Par {
         match self.count() {
             1 => Par::Seq,

@@ -24,12 +24,14 @@ impl Outline {
     ///
     /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
     /// which is exact.
+    #[inline(always)]
     pub fn first_column<T>(&self, order: usize) -> Option<usize> {
         let line = 64 / size_of::<T>();
         (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
     }
 
     /// Columns of V that count: those whose weight is not zero.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.plus + self.minus
     }
@@ -47,6 +49,7 @@ pub(crate) struct Seen<T> {
 impl<T: Scalar> Seen<T> {
     pub const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
 
+    #[inline(always)]
     pub fn new(looked: Result<T, usize>) -> Self {
         match looked {
             Ok(largest) => Self { largest, not_finite: None },
@@ -60,6 +63,7 @@ impl<T: Scalar> Seen<T> {
 ///
 /// # Errors
 /// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.
+#[inline(always)]
 pub(crate) fn outline<T: Scalar>(
     order: usize,
     weights: Weights<'_, T>,

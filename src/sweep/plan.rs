@@ -13,10 +13,12 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// The columns of the panel; also the rows of its diagonal block.
+    #[inline]
     pub fn block(&self) -> Range<usize> {
         self.first..self.end()
     }
     /// The first row below the diagonal block.
+    #[inline]
     pub fn end(&self) -> usize {
         self.first + self.cols
     }
@@ -33,11 +35,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    #[inline]
     pub fn panels(&self) -> usize {
         (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
     }
 
     /// The panels, one after the other.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Panel> + use<> {
         let plan = *self;
         (0..plan.panels()).map_while(move |index| plan.panel(index))
@@ -57,6 +61,7 @@ impl Plan {
     }
 
     /// The panel at position `index`, or `None` past the last.
+    #[inline]
     pub fn panel(&self, index: usize) -> Option<Panel> {
         let first = self.start + index * self.panel_cols;
         (first < self.cols).then(|| Panel { index, first, cols: self.panel_cols.min(self.cols - first) })

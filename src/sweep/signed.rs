@@ -43,6 +43,7 @@ impl<T> Default for Signed<T> {
 impl<T: Scalar> Signed<T> {
     /// Takes the order of so many columns: those with a plus sign before those with a minus, those of weight zero left out.
     /// All that follows is of them.
+    #[inline(always)]
     pub fn order(&mut self, weights: Weights<'_, T>, columns: usize) {
         self.sources.clear();
         let of_sign = |sign: T| {
@@ -68,15 +69,19 @@ impl<T: Scalar> Signed<T> {
         &self.sources
     }
 
-    /// The columns of the signed V, each with the factor √|w| that it is yet to be scaled by.
+    /// The columns of the signed V, each with the factor √|w| that it is yet to be scaled by; those with a minus sign from the last
+    /// one on, so that a downdate undoes an update by the same V step by step.
+    #[inline(always)]
     pub fn columns<'a>(&'a self, v: MatRef<'a, T>) -> impl Iterator<Item = (ColRef<'a, T>, T)> + 'a {
-        self.sources.iter().map(move |&(r, scale)| (v.col(r), scale))
+        let (plus, minus) = self.sources.split_at(self.plus);
+        plus.iter().chain(minus.iter().rev()).map(move |&(r, scale)| (v.col(r), scale))
     }
 
     /// Looks at V, on the threads of `par` where it is large.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
+    #[inline(always)]
     pub fn look(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>, par: Par) -> Result<Outline, Error> {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
@@ -85,6 +90,7 @@ impl<T: Scalar> Signed<T> {
     }
 
     /// What V is, of which all columns have been seen.
+    #[inline(always)]
     fn outline(&self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let first_not_zero = |column: usize, end| (0..end).find(|&i| v[(i, column)] != T::ZERO);
         outline(v.nrows(), weights, self.seen.iter().copied(), first_not_zero)
@@ -92,6 +98,7 @@ impl<T: Scalar> Signed<T> {
 }
 
 /// y ← scale x, for as many entries as x has.
+#[inline(always)]
 pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
     match x.try_as_col_major() {
         Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),

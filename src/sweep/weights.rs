@@ -38,6 +38,7 @@ impl<T: Scalar> Weights<'_, T> {
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `v` or `weights`.
+    #[inline(always)]
     pub(crate) fn check(&self, order: usize, (rows, columns): (usize, usize)) -> Result<(), Error> {
         extent("v", "rows", order, rows)?;
         let Self::Each(w) = self else { return Ok(()) };
@@ -48,6 +49,7 @@ impl<T: Scalar> Weights<'_, T> {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn of(&self, column: usize) -> T {
         match self {
             Self::Plus => T::ONE,

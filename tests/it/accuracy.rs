@@ -20,7 +20,7 @@ on_every_engine!(
     weights_that_cancel_but_for_a_rounding,
     a_correction_by_a_nearly_equal_column,
     downdates_that_leave_little_of_a_direction,
-    downdates_at_the_edge_of_method_c1,
+    changes_at_the_edge_of_method_c1,
     v_that_outgrows_a_column_of_l,
     whatever_has_a_margin_is_not_refused,
     downdates_by_nearly_parallel_columns,
@@ -55,7 +55,7 @@ fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn dominating_updates<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut checks = Checks(engine, Observed::recorded(8.8));
+    let mut checks = Checks(engine, Observed::recorded(10.3));
     for n in [1, 2, 3, 5, 16, 49, 70, sized(200, 71)] {
         for k in [1, 2, 8, 33] {
             for scale in [1e2, 1e4, 1e6, 1e8] {
@@ -70,7 +70,7 @@ fn dominating_updates<T: Real, E: Engine<T> + Clone>(engine: &E) {
 
 /// 1 − ‖P‖² down to 1e-12, or as close to the unit roundoff in single precision.
 fn destroying_downdates<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut checks = Checks(engine, Observed::recorded(4.7));
+    let mut checks = Checks(engine, Observed::recorded(4.9));
     for n in [1, 2, 3, 5, 16, 49, 70, sized(200, 71)] {
         for k in [1, 2, 8, 33] {
             for kind in [Kind::Down, Kind::Mixed] {
@@ -85,7 +85,7 @@ fn destroying_downdates<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn graded_rows<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut checks = Checks(engine, Observed::recorded(4.2));
+    let mut checks = Checks(engine, Observed::recorded(4.7));
     for n in [2, 7, 33, 64, sized(150, 65)] {
         for k in [1, 4, 17] {
             for kind in Kind::ALL {
@@ -225,9 +225,9 @@ fn downdates_that_leave_little_of_a_direction<T: Real, E: Engine<T> + Clone>(eng
     }
 }
 
-/// t grows by a factor that ranges over what method C1 is and is not used for.
-fn downdates_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut checks = Checks(engine, Observed::recorded(3.5));
+/// t changes by a factor that ranges over what method C1 is and is not used for.
+fn changes_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let mut checks = Checks(engine, Observed::recorded(5.2));
     let l = mat![[0.1660898609493447, 0.0], [2.1890376931564317, 1.4170201755057001]];
     let v = mat![[-1.4971107986292942], [-1.7635303900380488]];
     checks.check(&Problem::new(&l, &v, &[1.0]), "growth 81");
@@ -243,7 +243,7 @@ fn downdates_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E)
 }
 
 fn v_that_outgrows_a_column_of_l<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    let mut checks = Checks(engine, Observed::recorded(5.5));
+    let mut checks = Checks(engine, Observed::recorded(6.2));
     for n in [1, 2, 3, 5, 8, 30, sized(70, 31)] {
         for k in [1, 2, 3, 5, 16] {
             for kind in Kind::ALL {
@@ -293,7 +293,7 @@ fn large_orders() {
     check_large::<f32>();
     let beyond_the_caches = Problem::<f64>::feasible(sized(1801, 101), 6, Kind::Down, 1e-3, 8);
     let cpu = Cpu::default();
-    Checks(&cpu, Observed::recorded(1.8)).check(&beyond_the_caches, "beyond the caches");
+    Checks(&cpu, Observed::recorded(2.0)).check(&beyond_the_caches, "beyond the caches");
 }
 
 /// Each column leaves much of the direction, all of them next to nothing: limits on each alone are not enough.

@@ -125,7 +125,7 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
 }
 
 /// Of a pivot, as a share of it: up to here it is corrected, beyond it is made anew.
-const SMALL_CHANGE: f64 = 0.25;
+pub(super) const SMALL_CHANGE: f64 = 0.25;
 
 /// A column's new pivot.
 pub(crate) struct Pivot<T> {

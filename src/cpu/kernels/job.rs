@@ -2,8 +2,8 @@
 
 use super::apply::Tile;
 use super::entries::Entries;
+use super::low_rank::{BLOCK, Coefficients, LowRank, PANEL_COLS};
 use super::packed::Tiles;
-use super::rank_one::{Coefficients, RankOne};
 use super::reflector::{OneSign, Reflector};
 use super::shape::Shape;
 use crate::host::isa::Isa;
@@ -14,13 +14,11 @@ use crate::sweep::plan::Panel;
 /// What the diagonal steps hand from one panel to the next.
 pub(crate) struct Chain<T> {
     pub health: Health<T>,
-    /// For one column of V: t, by whose root the working copy of V is too large.
-    pub t: T,
 }
 
 impl<T: Scalar> Default for Chain<T> {
     fn default() -> Self {
-        Self { health: Health::default(), t: T::ONE }
+        Self { health: Health::default() }
     }
 }
 
@@ -43,6 +41,8 @@ pub(crate) struct Job<T> {
     pub block: usize,
     /// Lanes of a register.
     pub lanes: usize,
+    /// Each column of V, in one tile, goes through L by itself: with [`Coefficients`] and not by block reflectors.
+    pub by_column: bool,
     pub plus: usize,
     pub minus: usize,
     /// What the new entries of L are multiplied by.
@@ -67,10 +67,12 @@ unsafe impl<T: Sync> Sync for Job<T> {}
 impl<T: Scalar> Job<T> {
     /// Scalars that the block reflectors of one panel take, for V with that many columns of each sign.
     pub fn reflector_len(panel_cols: usize, shape: &Shape, plus: usize, minus: usize) -> usize {
-        match plus + minus {
-            1 => Coefficients::<T>::LEN,
-            _ => panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus),
-        }
+        panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus)
+    }
+
+    /// Scalars that the coefficients of one panel take, for V with that many columns.
+    pub fn coefficients_len(rank: usize) -> usize {
+        PANEL_COLS / BLOCK * rank * Coefficients::<T>::LEN
     }
 
     /// Scalars that the micro reflectors of one block of columns take: one for each sign that is there.
@@ -87,19 +89,17 @@ impl<T: Scalar> Job<T> {
         ]
     }
 
-    /// What the steps for one column of V need, if it is one.
-    pub fn rank_one(&self, panel: Panel) -> Option<(RankOne<T>, *mut Coefficients<T>)> {
-        if self.plus + self.minus != 1 {
-            return None;
-        }
-        let sign = if self.plus == 1 { T::ONE } else { -T::ONE };
-        let set = Coefficients::<T>::LEN * (panel.index % self.reflector_sets);
+    /// Where the steps for V of a few columns find L and V.
+    pub fn low_rank(&self) -> LowRank<T> {
+        let Self { l, plus, minus, stream, large, .. } = *self;
+        LowRank { l, v: self.v.by_row(), v_stride: self.v.tile, rank: plus + minus, plus, stream, large }
+    }
+
+    /// The coefficients of `panel`: of each block of columns one for each column of V.
+    pub fn coefficients(&self, panel: Panel) -> *mut Coefficients<T> {
+        let before = panel.index % self.reflector_sets * Self::coefficients_len(self.plus + self.minus);
         // SAFETY: the set is inside the memory that `reflectors` was sized for.
-        let coefficients = unsafe { self.reflectors.add(set) }.cast();
-        Some((
-            RankOne { l: self.l, v: self.v.by_row(), sign, stream: self.stream, large: self.large },
-            coefficients,
-        ))
+        unsafe { self.reflectors.add(before) }.cast()
     }
 
     /// Micro reflector `s` of `panel` for columns of V of one sign.

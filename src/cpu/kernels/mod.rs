@@ -7,8 +7,8 @@
 //! | `reflector` | the block reflector of a few columns of L, in memory |
 //! | `diagonal` | makes it: the pivots, and the only place where a sweep can break down |
 //! | `apply` | applies it to rows below, a tile of registers at a time |
-//! | `low_rank` | the same for V of two to four columns |
-//! | `rank_one/` | both for V of one column |
+//! | `in_registers` | the same for V of three or four columns |
+//! | `low_rank/` | both for V of one or two columns, and up to four where L is small |
 //! | `scratch` | a tile of L between the reflectors of both signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | which micro-kernel takes which rows below |
@@ -17,10 +17,10 @@
 pub mod apply;
 pub mod diagonal;
 pub mod entries;
+mod in_registers;
 pub mod job;
 pub mod low_rank;
 pub mod packed;
-pub mod rank_one;
 mod reflection;
 pub mod reflector;
 pub mod scratch;

@@ -26,6 +26,7 @@ impl<T> Default for Packed<T> {
 impl<T: Scalar> Packed<T> {
     /// Takes `rank` columns of `rows` entries, each times its factor, as rows from `base` on; what is left of the last tile
     /// is zero.
+    #[inline(always)]
     pub fn pack<'a>(
         &mut self,
         columns: impl Iterator<Item = (ColRef<'a, T>, T)>,
@@ -47,6 +48,7 @@ impl<T: Scalar> Packed<T> {
     }
 
     /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
+    #[inline(always)]
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
         self.data.reserve(rows.max(self.most).next_multiple_of(tile) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
@@ -57,6 +59,7 @@ impl<T: Scalar> Packed<T> {
         self.base
     }
 
+    #[inline(always)]
     pub fn view(&mut self) -> Tiles<T> {
         Tiles { data: self.data.as_mut_ptr(), base: self.base, tile: self.tile, rank: self.rank }
     }
@@ -82,6 +85,7 @@ impl<T: Scalar> Tiles<T> {
     ///
     /// # Safety
     /// There is room for it, and nobody else uses it.
+    #[inline(always)]
     unsafe fn column<'a>(&self, tile: usize, r: usize) -> &'a mut [T] {
         // SAFETY: tile and column own `self.tile` scalars of that room.
         unsafe { core::slice::from_raw_parts_mut(self.ptr(tile).add(r * self.tile), self.tile) }
@@ -91,6 +95,7 @@ impl<T: Scalar> Tiles<T> {
     ///
     /// # Safety
     /// As `column`.
+    #[inline(always)]
     pub unsafe fn take(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
         // SAFETY: forwarded to the caller.
         let to = unsafe { self.column(tile, r) };

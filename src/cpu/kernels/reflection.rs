@@ -1,10 +1,10 @@
 //! The micro reflectors of a panel over rows below them: which micro-kernel takes which rows.
 
 use super::apply::{Full, Masked, apply};
+use super::in_registers::{Column, Store, apply as apply_columns};
 use super::job::Job;
-use super::low_rank::{Column, Store, apply as apply_columns};
 use super::scratch::Scratch;
-use super::shape::{LOW_RANK_PANEL_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
+use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
@@ -46,8 +46,6 @@ impl<T: Scalar> WithSimd for Reflection<'_, T> {
         // SAFETY: `new` demands exactly this; the constants are the job's own.
         unsafe {
             match (plus + minus, first, wide::<S>()) {
-                (2, 2, true) => vectorized.in_registers::<{ row_registers(2) }, 2, 2>(rows),
-                (2, 1, true) => vectorized.in_registers::<{ row_registers(2) }, 2, 1>(rows),
                 (3, 3, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 3>(rows),
                 (3, 2, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 2>(rows),
                 (3, 1, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 1>(rows),
@@ -76,7 +74,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     /// As [`Reflection::new`]; V has K columns, the first P of one sign, and tiles of RV registers.
     #[inline(always)]
     unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
-        let few = LOW_RANK_PANEL_COLS / self.job.block;
+        let few = IN_REGISTERS_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
             let blocks = first..self.blocks.end.min(first + few);
             // SAFETY: forwarded to the caller.
@@ -84,7 +82,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// The same for reflectors that fit [`LOW_RANK_PANEL_COLS`] columns.
+    /// The same for reflectors that fit [`IN_REGISTERS_COLS`] columns.
     ///
     /// # Safety
     /// As `in_registers`.
@@ -93,7 +91,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         let Self { job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
         let cols = panel.end().min(panel.first + self.blocks.end * job.block) - first;
-        let mut columns = [Column::<T, K, P>::IDENTITY; LOW_RANK_PANEL_COLS];
+        let mut columns = [Column::<T, K, P>::IDENTITY; IN_REGISTERS_COLS];
         for signed in job.signed().into_iter().filter(|signed| signed.rank > 0) {
             for (j, column) in columns[..cols].iter_mut().enumerate() {
                 let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);

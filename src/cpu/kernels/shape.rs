@@ -26,23 +26,26 @@ pub(crate) const NARROW: (usize, usize) = (2, 4);
 /// Scalars in the widest register.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// Most columns of V that stay in registers: `low_rank.rs`.
-pub(crate) const LOW_RANK: usize = 4;
+/// Most columns of V of which each goes through L by itself, whatever the order: `low_rank/`.
+const LOW_RANK: usize = 2;
+
+/// The same where L has no more rows than [`SMALL_ORDER`]. There the chain of diagonal steps decides, and elsewhere the arithmetic.
+const LOW_RANK_AT_SMALL_ORDERS: usize = 4;
+const SMALL_ORDER: usize = 256;
+
+/// Most columns of V that stay in registers together: `in_registers.rs`.
+pub(crate) const IN_REGISTERS: usize = 4;
 
 /// Columns of L in a panel for V of as few columns.
-pub(crate) const LOW_RANK_PANEL_COLS: usize = 24;
+pub(crate) const IN_REGISTERS_COLS: usize = 24;
 
 /// Tiles ahead of the one at work that L is brought near where it is larger than the caches and V has few
 /// columns.
 pub(crate) const TILES_AHEAD: usize = 3;
 
-/// Registers of rows in a tile for V with `rank` ≤ [`LOW_RANK`] columns. With what a column of L takes they just fit.
+/// Registers of rows in a tile for V with `rank` ≤ [`IN_REGISTERS`] columns. With what a column of L takes they just fit.
 pub(crate) const fn row_registers(rank: usize) -> usize {
-    match rank {
-        0..=2 => 6,
-        3 => 5,
-        _ => 4,
-    }
+    if rank < IN_REGISTERS { 5 } else { 4 }
 }
 
 /// Whether `S` has the registers for [`WIDE`].
@@ -51,7 +54,13 @@ pub(crate) const fn wide<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
 }
 
-/// Shape of the micro-kernels under this instruction set, for V with `rank` columns.
+/// Whether each column of V goes through L, of so many rows, by itself.
+#[inline(always)]
+pub(crate) fn by_column(rank: usize, rows: usize) -> bool {
+    rank <= if rows <= SMALL_ORDER { LOW_RANK_AT_SMALL_ORDERS } else { LOW_RANK }
+}
+
+/// Shape of the micro-kernels under this instruction set, for V with `rank` columns that go through L together.
 pub(crate) fn shape<T: Scalar>(isa: Isa, rank: usize) -> Shape {
     struct Ask<T> {
         rank: usize,
@@ -63,7 +72,9 @@ pub(crate) fn shape<T: Scalar>(isa: Isa, rank: usize) -> Shape {
         fn with_simd<S: Simd>(self, _: S) -> Shape {
             let lanes = T::lanes::<S>();
             let (registers, block) = match wide::<S>() {
-                true if (2..=LOW_RANK).contains(&self.rank) => (row_registers(self.rank), WIDE.1),
+                true if (LOW_RANK + 1..=IN_REGISTERS).contains(&self.rank) => {
+                    (row_registers(self.rank), WIDE.1)
+                }
                 true => WIDE,
                 false => NARROW,
             };

@@ -3,7 +3,7 @@
 use super::diagonal::diagonal;
 use super::entries::Entries;
 use super::job::{CarriedRows, Chain, Job};
-use super::rank_one::RankOne;
+use super::low_rank::{self, LowRank, Trailing};
 use super::reflection::Reflection;
 use super::scratch::Scratch;
 use super::shape::MAX_LANES;
@@ -23,15 +23,16 @@ impl<T: Scalar> Job<T> {
     /// # Safety
     /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
     /// the panel's set of reflectors.
+    #[inline(always)]
     pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), Breakdown> {
-        let made = match self.rank_one(panel) {
+        let made = match self.by_column {
             // SAFETY: forwarded to the caller. The block is small, and what is streamed would have to be fenced.
-            Some((rank_one, coefficients)) => unsafe {
-                let rank_one = RankOne { stream: false, ..rank_one };
-                let Chain { t, health } = chain;
-                self.isa.run(rank_one.diagonal(panel.block(), &mut *coefficients, t, health))
+            true => unsafe {
+                let low_rank = LowRank { stream: false, ..self.low_rank() };
+                let (columns, coefficients) = (panel.block(), self.coefficients(panel));
+                self.isa.run(low_rank::Diagonal::new(low_rank, columns, coefficients, &mut chain.health))
             },
-            None => self.isa.run(Diagonal { job: self, panel, chain }),
+            false => self.isa.run(Diagonal { job: self, panel, chain }),
         };
         made.map_err(|column| Breakdown { column })?;
         for column in panel.block() {
@@ -46,6 +47,7 @@ impl<T: Scalar> Job<T> {
     /// # Safety
     /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
     /// uses those rows.
+    #[inline(always)]
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         let end = self.carried.map_or(rows.end, |carried| carried.first);
         let (own, below) = (rows.start..rows.end.min(end), rows.start.max(end)..rows.end);
@@ -60,6 +62,7 @@ impl<T: Scalar> Job<T> {
 
     /// # Safety
     /// As [`trailing`](Self::trailing).
+    #[inline(always)]
     unsafe fn scaled_rows(&self, panel: Panel, rows: Range<usize>) {
         /// They are still in a cache when they are scaled.
         const ROWS: usize = 256;
@@ -82,6 +85,7 @@ impl<T: Scalar> Job<T> {
     ///
     /// # Safety
     /// They are written, and nobody else uses them.
+    #[inline(always)]
     unsafe fn scale(&self, columns: Range<usize>, rows: Range<usize>) {
         let Entries { dst, dst_stride, .. } = self.l;
         if self.scale == T::ONE || dst.is_null() {
@@ -97,20 +101,19 @@ impl<T: Scalar> Job<T> {
 
     /// # Safety
     /// As [`trailing`](Self::trailing), for rows that lie where L does.
+    #[inline(always)]
     unsafe fn rows(&self, panel: Panel, rows: Range<usize>) {
         if rows.is_empty() {
             return;
         }
         // SAFETY: forwarded to the caller.
         unsafe {
-            match self.rank_one(panel) {
-                Some((rank_one, coefficients)) => {
-                    self.isa.run(rank_one.trailing(panel.block(), &*coefficients, rows));
-                }
-                None => {
-                    let blocks = 0..panel.cols.div_ceil(self.block);
-                    self.isa.run(Reflection::new(self, panel, blocks, rows));
-                }
+            if self.by_column {
+                let coefficients = self.coefficients(panel).cast_const();
+                self.isa.run(Trailing::new(self.low_rank(), panel.block(), coefficients, rows));
+            } else {
+                let blocks = 0..panel.cols.div_ceil(self.block);
+                self.isa.run(Reflection::new(self, panel, blocks, rows));
             }
         }
         if self.stream {
@@ -119,7 +122,7 @@ impl<T: Scalar> Job<T> {
     }
 }
 
-/// The diagonal step for V with more than one column: [`Job::diagonal`].
+/// The diagonal step by block reflectors: [`Job::diagonal`].
 struct Diagonal<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
@@ -149,9 +152,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
                     diagonal(simd, cols, at, reflector, signed.minus, &mut new)
                         .map_err(|column| first + column)?;
                 }
-                for (&old, &new) in old[..cols].iter().zip(&new) {
-                    chain.health.record(old, new);
-                }
+                chain.health.record(&old[..cols], &new[..cols]);
                 let below = first + cols..panel.end();
                 if !below.is_empty() {
                     simd.vectorize(Reflection::new(job, panel, s..s + 1, below));

@@ -82,7 +82,7 @@ impl<T: Scalar> HostPart<T> {
             blocking: Blocking::NONE,
             panel_cols: 0,
             isa,
-            shape: shape::<T>(isa, 1),
+            shape: shape::<T>(isa, 0),
             each: Vec::new(),
             old: Vec::new(),
         }
@@ -193,6 +193,7 @@ impl<T: Scalar> HostPart<T> {
             panel_cols,
             block,
             lanes,
+            by_column: false,
             plus,
             minus,
             scale: T::ONE,
@@ -236,7 +237,8 @@ impl<T: Scalar> HostPart<T> {
         }
         for j in panel.block() {
             // SAFETY: the diagonal entry of a column of the panel.
-            health.record(self.old[j - panel.first], unsafe { pivot(host.dst, host.dst_stride, j) });
+            let new = unsafe { pivot(host.dst, host.dst_stride, j) };
+            health.record(&self.old[j - panel.first..][..1], &[new]);
         }
         Ok(())
     }

@@ -239,7 +239,7 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         }
         let new = &at_work.pivots()[start..diagonal.len()];
         let mut health = Health::default();
-        diagonal[start..].iter().zip(new).for_each(|(&old, &new)| health.record(old, new));
+        health.record(&diagonal[start..], new);
         if target != Target::Discard {
             diagonal[start..].copy_from_slice(new);
         }

@@ -1,4 +1,4 @@
-//! The trailing step for V of a few columns, whose rows stay in registers from the first column of a panel
+//! The trailing step for V of three or four columns, whose rows stay in registers from the first column of a panel
 //! to the last.
 //!
 //! Columns of L are gone through one at a time, so there is no triangular solve, which for a V as narrow as

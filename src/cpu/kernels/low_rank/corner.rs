@@ -1,0 +1,327 @@
+//! A diagonal block of a few columns: its coefficients, and what becomes of it.
+//!
+//! A column's coefficients follow from its pivot and the entry of V there, and that from all columns before: a chain of square
+//! roots. With p̂ = D⁻¹ v for the old block D, which a chain of multiply-adds gives, all roots are taken at once (method C1 of
+//! Gill, Golub, Murray and Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28, 1974):
+//!
+//! ```text
+//! t_0 = 1,   t_j = t_{j−1} + σ p̂_j²      α / l = √(t_j / t_{j−1})      a / l = p̂_j / √t_{j−1}
+//! ```
+//!
+//! Where t changes by much, the coefficients are made one after the other.
+
+use super::{BLOCK, Coefficients, LowRank};
+use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
+use crate::cpu::kernels::shape::MAX_LANES;
+use crate::report::Health;
+use crate::scalar::Scalar;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+use pulp::Simd;
+
+/// The most that t may grow or shrink by in a block. The rows below follow the reflections, of which p̂ and t know the roundings
+/// only up to this factor.
+const LARGEST_CHANGE: f64 = 6.0;
+
+/// A scalar for each column, with room for whole registers.
+type Each<T> = [T; MAX_LANES];
+
+/// The block between one column of V and the next: below the diagonal, one scalar for each row, with room for whole registers.
+struct Between<T> {
+    now: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
+    /// What the columns of V so far have added up to.
+    change: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
+}
+
+impl<T: Scalar> Between<T> {
+    #[inline(always)]
+    fn now(&mut self, row: usize, column: usize) -> *mut T {
+        self.now.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
+    }
+
+    #[inline(always)]
+    fn change(&mut self, row: usize, column: usize) -> *mut T {
+        self.change.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
+    }
+}
+
+impl<T: Scalar> LowRank<T> {
+    /// The diagonal block of a few columns through all columns of V: the coefficients, and what becomes of it.
+    ///
+    /// # Errors
+    /// The first column whose pivot² is not greater than zero.
+    ///
+    /// # Safety
+    /// As [`Diagonal::new`](super::Diagonal::new), for these columns.
+    #[inline(always)]
+    pub(super) unsafe fn corner<S: Simd, const K: usize>(
+        &self,
+        simd: S,
+        block: Range<usize>,
+        coefficients: &mut [Coefficients<T>; K],
+        health: &mut Health<T>,
+    ) -> Result<(), usize> {
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            match block.len() {
+                BLOCK => self.corner_of::<S, K, true>(simd, block, coefficients, health),
+                _ => self.corner_of::<S, K, false>(simd, block, coefficients, health),
+            }
+        }
+    }
+
+    /// `WHOLE`: the block has [`BLOCK`] columns.
+    ///
+    /// # Errors
+    /// As `corner`.
+    ///
+    /// # Safety
+    /// As `corner`.
+    #[inline(always)]
+    unsafe fn corner_of<S: Simd, const K: usize, const WHOLE: bool>(
+        &self,
+        simd: S,
+        block: Range<usize>,
+        coefficients: &mut [Coefficients<T>; K],
+        health: &mut Health<T>,
+    ) -> Result<(), usize> {
+        let (first, width) = (block.start, if WHOLE { BLOCK } else { block.len() });
+        let mut between = Between::<T> { now: MaybeUninit::uninit(), change: MaybeUninit::uninit() };
+        let mut old = [T::ONE; MAX_LANES];
+        let (mut base, mut pivots, mut total) =
+            ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES], [T::ZERO; MAX_LANES]);
+        for j in 0..width {
+            // SAFETY: an entry of the block.
+            let pivot = unsafe { *self.src(first + j, first + j) };
+            (base[j], pivots[j], old[j]) = (pivot, pivot, pivot);
+        }
+        for r in 0..K {
+            let (minus, out) = (r >= self.plus, &mut coefficients[r]);
+            // SAFETY: forwarded to the caller; where columns of V have passed, they have left the block between them.
+            unsafe {
+                let (l, stride) = match r {
+                    0 => (self.src(first, first), self.l.src_stride),
+                    _ => (between.now(0, 0).cast_const(), MAX_LANES as isize),
+                };
+                let (at, v) = ((l, stride), self.v(first, r));
+                let (changes, direct) = match solve::<T, S>(at, v, width, minus, &pivots) {
+                    Some(solution) => coefficients_of(simd, minus, &solution, &pivots, out),
+                    None => match one_by_one::<T, S>(at, v, width, minus, &pivots, out) {
+                        Ok(made) => made,
+                        Err(_) => return Err(first + self.first_breakdown(first, width)),
+                    },
+                };
+                self.apply::<S, K>(simd, (first, width), r, out, &mut between);
+                for j in 0..width {
+                    // A small change is better known than the pivot that it leads to, and a large one worse.
+                    let small = changes[j].abs() < T::from_f64(SMALL_CHANGE) * pivots[j];
+                    total[j] = if small { total[j] + changes[j] } else { T::ZERO };
+                    base[j] = if small { base[j] } else { direct[j] };
+                    pivots[j] = base[j] + total[j];
+                }
+            }
+        }
+        for j in 0..width {
+            if !self.l.dst.is_null() {
+                // SAFETY: as above.
+                unsafe { *self.dst(first + j, first + j) = pivots[j] };
+            }
+        }
+        health.record(&old[..width], &pivots[..width]);
+        Ok(())
+    }
+
+    /// The first column of a block of `width` columns, counted from its first, at which a pivot² of the new L is not greater than
+    /// zero. One column of V may get further than another.
+    ///
+    /// # Safety
+    /// As `corner`, of which nothing has been written yet.
+    #[cold]
+    unsafe fn first_breakdown(&self, first: usize, mut width: usize) -> usize {
+        let mut l = [[T::ZERO; BLOCK]; BLOCK];
+        for j in 0..width {
+            for i in j..width {
+                // SAFETY: an entry of the block.
+                l[j][i] = unsafe { *self.src(first + i, first + j) };
+            }
+        }
+        for r in 0..self.rank {
+            let sign = if r < self.plus { T::ONE } else { -T::ONE };
+            let mut v = [T::ZERO; BLOCK];
+            // SAFETY: rows of the block.
+            unsafe { core::ptr::copy_nonoverlapping(self.v(first, r), v.as_mut_ptr(), width) };
+            for j in 0..width {
+                let (old, a) = (l[j][j], v[j]);
+                let Some(Pivot { alpha, .. }) = pivot(old, sign * a * a, 1, r >= self.plus, |_| a) else {
+                    width = j;
+                    break;
+                };
+                l[j][j] = alpha;
+                for i in j + 1..width {
+                    let new = (old / alpha) * l[j][i] + (sign * a / alpha) * v[i];
+                    v[i] -= a / (old + alpha) * (l[j][i] + new);
+                    l[j][i] = new;
+                }
+            }
+        }
+        width
+    }
+
+    /// Applies the coefficients for column `r` of V to what is below the diagonal of the block of `width` columns. Behind the last
+    /// column of V it is written.
+    ///
+    /// # Safety
+    /// As `corner`.
+    #[inline(always)]
+    unsafe fn apply<S: Simd, const K: usize>(
+        &self,
+        simd: S,
+        (first, width): (usize, usize),
+        r: usize,
+        coefficients: &Coefficients<T>,
+        between: &mut Between<T>,
+    ) {
+        let lanes = T::lanes::<S>();
+        let two = T::splat(simd, T::TWO);
+        for row in (0..width).step_by(lanes) {
+            let end = width.min(row + lanes);
+            // SAFETY: masks keep to what is below the diagonal and inside the block.
+            unsafe {
+                let mut v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
+                for j in 0..end - 1 {
+                    let Coefficients { p, x, g } = coefficients;
+                    let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
+                    let below = T::mask(simd, (j + 1).max(row) - row, end - row);
+                    let old = T::load_masked(simd, below, self.src(first + row, first + j));
+                    let l = if r == 0 { old } else { T::load::<S>(between.now(row, j)) };
+                    let d = T::mul_add(simd, g, v, T::vmul(simd, x, l));
+                    v = T::neg_mul_add(simd, p, T::mul_add(simd, two, l, d), v);
+                    let change =
+                        if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
+                    let new = T::vadd(simd, old, change);
+                    if r + 1 < K {
+                        T::store::<S>(between.change(row, j), change);
+                        T::store::<S>(between.now(row, j), new);
+                    } else if !self.l.dst.is_null() {
+                        T::store_masked(simd, below, self.dst(first + row, first + j), new);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// p̂, and t before and behind each column.
+struct Solution<T> {
+    p: Each<T>,
+    before: Each<T>,
+    after: Each<T>,
+}
+
+/// p̂ and t, if all is within its limits. (`width` columns, those of L `stride` apart)
+///
+/// # Safety
+/// What is below the diagonal of the block at `l`, and its rows at `v`, must be readable.
+#[inline(always)]
+unsafe fn solve<T: Scalar, S: Simd>(
+    (l, stride): (*const T, isize),
+    v: *const T,
+    width: usize,
+    minus: bool,
+    pivots: &Each<T>,
+) -> Option<Solution<T>> {
+    let ones = [T::ONE; MAX_LANES];
+    let mut solution = Solution { p: [T::ZERO; MAX_LANES], before: ones, after: ones };
+    let Solution { p, before, after } = &mut solution;
+    let (mut t, mut chain) = (T::ONE, [T::ZERO; BLOCK]);
+    for i in 0..width {
+        // SAFETY: rows and entries that the caller vouches for.
+        let mut x = unsafe { *v.add(i) };
+        for j in 0..i {
+            // SAFETY: as above.
+            let entry = unsafe { *l.offset(j as isize * stride).add(i) };
+            x = T::fused::<S>(-chain[j], entry, x);
+        }
+        let inverse = T::ONE / pivots[i];
+        chain[i] = x * inverse;
+        // The quotient to its last digit, which the chain does not wait for.
+        p[i] = T::fused::<S>(T::fused::<S>(-chain[i], pivots[i], x), inverse, chain[i]);
+        let next = T::fused::<S>(if minus { -p[i] } else { p[i] }, p[i], t);
+        (before[i], after[i], t) = (t, next, next);
+    }
+    // t goes up or down all the way, so all that is between has a root. Not so where it is not a number.
+    let most = T::from_f64(LARGEST_CHANGE);
+    (t * most >= T::ONE && t <= most).then_some(solution)
+}
+
+/// p, x and g from p̂ and t; by what the pivots change, and what they become.
+#[inline(always)]
+fn coefficients_of<T: Scalar, S: Simd>(
+    simd: S,
+    minus: bool,
+    solution: &Solution<T>,
+    pivots: &Each<T>,
+    out: &mut Coefficients<T>,
+) -> (Each<T>, Each<T>) {
+    let (mut changes, mut direct) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
+    let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
+    for j in (0..BLOCK).step_by(T::lanes::<S>()) {
+        // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
+        unsafe {
+            let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
+            let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
+            let p = T::load::<S>(solution.p.as_ptr().add(j));
+            let signed = T::vmul(simd, sign, p);
+            let g = T::vdiv(simd, signed, after);
+            let half = T::vdiv(simd, p, T::vadd(simd, before, after));
+            let x = T::neg_mul_add(simd, g, half, T::splat(simd, T::ZERO));
+            let share = T::vmul(simd, T::vdiv(simd, signed, before), half);
+            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), half);
+            T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
+            T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
+            let pivots = T::load::<S>(pivots.as_ptr().add(j));
+            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, share, pivots));
+            T::store::<S>(direct.as_mut_ptr().add(j), T::vmul(simd, T::vdiv(simd, after, before), pivots));
+        }
+    }
+    (changes, direct)
+}
+
+/// The same as `solve` and `coefficients_of`, a column at a time, with the roundings that the rows below go through.
+///
+/// # Errors
+/// The column whose pivot² is not greater than zero, counted from the first.
+///
+/// # Safety
+/// As `solve`.
+#[inline(always)]
+unsafe fn one_by_one<T: Scalar, S: Simd>(
+    (l, stride): (*const T, isize),
+    v: *const T,
+    width: usize,
+    minus: bool,
+    pivots: &Each<T>,
+    out: &mut Coefficients<T>,
+) -> Result<(Each<T>, Each<T>), usize> {
+    let sign = if minus { -T::ONE } else { T::ONE };
+    let mut rows = [T::ZERO; BLOCK];
+    let (mut changes, mut direct) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    // SAFETY: rows that the caller vouches for.
+    unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
+    for j in 0..width {
+        let (old, a) = (pivots[j], rows[j]);
+        let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+        let (p, g) = (a / (old + alpha), sign * a / alpha);
+        let x = -(g * p);
+        (out.p[j], out.x[j], out.g[j]) = (p, x, g);
+        (changes[j], direct[j]) = (new - old, new);
+        for i in j + 1..width {
+            // SAFETY: an entry that the caller vouches for.
+            let l = unsafe { *l.offset(j as isize * stride).add(i) };
+            let d = T::fused::<S>(g, rows[i], x * l);
+            rows[i] = T::fused::<S>(-p, T::fused::<S>(T::TWO, l, d), rows[i]);
+        }
+    }
+    Ok((changes, direct))
+}

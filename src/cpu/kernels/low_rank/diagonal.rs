@@ -1,0 +1,65 @@
+//! The diagonal step: the corners of a panel, one after the other, each with the rows below it.
+
+use super::{BLOCK, Coefficients, LowRank};
+use crate::report::Health;
+use crate::scalar::Scalar;
+use core::ops::Range;
+use pulp::{Simd, WithSimd};
+
+/// The diagonal step of the panel `columns`: transforms the diagonal block, and fills the coefficients.
+pub(in crate::cpu::kernels) struct Diagonal<'a, T> {
+    low_rank: LowRank<T>,
+    columns: Range<usize>,
+    coefficients: *mut Coefficients<T>,
+    health: &'a mut Health<T>,
+}
+
+impl<'a, T> Diagonal<'a, T> {
+    /// # Safety
+    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal), when it is run.
+    pub unsafe fn new(
+        low_rank: LowRank<T>,
+        columns: Range<usize>,
+        coefficients: *mut Coefficients<T>,
+        health: &'a mut Health<T>,
+    ) -> Self {
+        Self { low_rank, columns, coefficients, health }
+    }
+}
+
+impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        // SAFETY: `new` demands exactly this.
+        unsafe {
+            match self.low_rank.rank {
+                1 => self.run::<S, 1>(simd),
+                2 => self.run::<S, 2>(simd),
+                3 => self.run::<S, 3>(simd),
+                _ => self.run::<S, 4>(simd),
+            }
+        }
+    }
+}
+
+impl<T: Scalar> Diagonal<'_, T> {
+    /// # Safety
+    /// As `new`, for K columns of V.
+    #[inline(always)]
+    unsafe fn run<S: Simd, const K: usize>(self, simd: S) -> Result<(), usize> {
+        let Self { low_rank, columns, coefficients, health } = self;
+        for (at, first) in columns.clone().step_by(BLOCK).enumerate() {
+            let block = first..columns.end.min(first + BLOCK);
+            // SAFETY: forwarded to the caller; of the coefficients there are K for each block.
+            unsafe {
+                let coefficients = &mut *coefficients.add(at * K).cast::<[Coefficients<T>; K]>();
+                low_rank.corner(simd, block.clone(), coefficients, health)?;
+                let below = block.end..columns.end;
+                low_rank.rows(simd, block, core::slice::from_ref(coefficients), below);
+            }
+        }
+        Ok(())
+    }
+}

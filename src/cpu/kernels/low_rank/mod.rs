@@ -1,0 +1,89 @@
+//! The two steps of a panel for V of one to four columns, where there is so little arithmetic that its latency decides.
+//! Each column of V is a modification of its own, one behind the other at every few columns of L.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `corner` | a diagonal block of a few columns: its coefficients, without a square root on the way from column to column |
+//! | `diagonal` | the diagonal step: the corners of a panel, one after the other |
+//! | `rows` | the coefficients of a block for all columns of V applied to rows of L and V, in registers |
+//!
+//! With the old and new pivot l and α and the entry a of V there, one column of V (sign σ) goes through column j of L by the
+//! hyperbolic reflection in its mixed form:
+//!
+//! ```text
+//! d_i = x l_ij + g v_i       l'_ij = l_ij + d_i       v_i ← v_i − p (2 l_ij + d_i)
+//! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
+//! ```
+//!
+//! All columns of V that pass add up their d_i before l_ij is rounded. An entry times a number near 1, or rounded once a column of
+//! V, would move by the same rounding in every call, and after a thousand calls by a thousand of them.
+
+mod corner;
+mod diagonal;
+mod rows;
+
+pub(super) use self::diagonal::Diagonal;
+pub(super) use self::rows::Trailing;
+
+use super::entries::Entries;
+use crate::scalar::Scalar;
+
+/// Columns of L whose coefficients are made together: as many streams as hardware prefetchers follow.
+pub(crate) const BLOCK: usize = 8;
+
+/// Columns of the widest panel.
+pub(crate) const PANEL_COLS: usize = 64;
+
+/// What the rows below need of one block of columns and one column of V; all that a panel has of them are in the place of the
+/// block reflectors of higher rank.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Coefficients<T> {
+    p: [T; BLOCK],
+    x: [T; BLOCK],
+    g: [T; BLOCK],
+}
+
+impl<T> Coefficients<T> {
+    /// Scalars that they take.
+    pub const LEN: usize = size_of::<Self>() / size_of::<T>();
+}
+
+/// Where the steps find L, and the columns of V by absolute row.
+#[derive(Clone, Copy)]
+pub(crate) struct LowRank<T> {
+    pub l: Entries<T>,
+    pub v: *mut T,
+    /// From one column of V to the next.
+    pub v_stride: usize,
+    /// Columns of V, and how many of them, the first, have a plus sign.
+    pub rank: usize,
+    pub plus: usize,
+    /// Write whole cache lines of the new L past the caches.
+    pub stream: bool,
+    /// L is larger than the caches.
+    pub large: bool,
+}
+
+impl<T: Scalar> LowRank<T> {
+    /// The entry of old L. The base pointer may lie outside the memory, as that of a panel in a slot does.
+    #[inline(always)]
+    fn src(&self, row: usize, column: usize) -> *const T {
+        self.l.src.wrapping_offset(column as isize * self.l.src_stride).wrapping_add(row)
+    }
+
+    /// The entry of new L, or null where nothing is to be written.
+    #[inline(always)]
+    fn dst(&self, row: usize, column: usize) -> *mut T {
+        match self.l.dst.is_null() {
+            true => self.l.dst,
+            false => self.l.dst.wrapping_offset(column as isize * self.l.dst_stride).wrapping_add(row),
+        }
+    }
+
+    /// The entry of column `r` of V.
+    #[inline(always)]
+    fn v(&self, row: usize, r: usize) -> *mut T {
+        self.v.wrapping_add(r * self.v_stride + row)
+    }
+}

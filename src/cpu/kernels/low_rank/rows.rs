@@ -1,0 +1,181 @@
+//! The coefficients of a block of columns applied to rows of L and V.
+
+use super::{BLOCK, Coefficients, LowRank};
+use crate::cpu::kernels::apply::{Full, Masked, Rows};
+use crate::cpu::kernels::shape::{TILES_AHEAD, wide};
+use crate::host::isa::{prefetch, stream};
+use crate::scalar::Scalar;
+use core::ops::Range;
+use pulp::{Simd, WithSimd};
+
+/// Blocks of columns that are gone down together where L is larger than the caches.
+const TOGETHER: usize = 2;
+
+/// The trailing step: the coefficients of the panel `columns` applied to `rows` of L and V below it.
+pub(in crate::cpu::kernels) struct Trailing<T> {
+    low_rank: LowRank<T>,
+    columns: Range<usize>,
+    coefficients: *const Coefficients<T>,
+    rows: Range<usize>,
+}
+
+impl<T: Scalar> Trailing<T> {
+    /// # Safety
+    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), when it is run; of the coefficients there is one for each
+    /// block of columns and column of V.
+    pub unsafe fn new(
+        low_rank: LowRank<T>,
+        columns: Range<usize>,
+        coefficients: *const Coefficients<T>,
+        rows: Range<usize>,
+    ) -> Self {
+        Self { low_rank, columns, coefficients, rows }
+    }
+
+    /// # Safety
+    /// As `new`, for K columns of V.
+    #[inline(always)]
+    unsafe fn run<S: Simd, const K: usize>(self, simd: S) {
+        let Self { low_rank, columns, coefficients, rows } = self;
+        let blocks = if low_rank.large { TOGETHER } else { 1 };
+        for (at, first) in columns.clone().step_by(blocks * BLOCK).enumerate() {
+            let together = first..columns.end.min(first + blocks * BLOCK);
+            // SAFETY: the coefficients are made, and nobody writes to them; the rest is forwarded to the caller.
+            unsafe {
+                let of_blocks = coefficients.add(at * blocks * K).cast::<[Coefficients<T>; K]>();
+                let of_blocks = core::slice::from_raw_parts(of_blocks, together.len().div_ceil(BLOCK));
+                low_rank.rows(simd, together, of_blocks, rows.clone());
+            }
+        }
+    }
+}
+
+impl<T: Scalar> WithSimd for Trailing<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // SAFETY: `new` demands exactly this.
+        unsafe {
+            match self.low_rank.rank {
+                1 => self.run::<S, 1>(simd),
+                2 => self.run::<S, 2>(simd),
+                3 => self.run::<S, 3>(simd),
+                _ => self.run::<S, 4>(simd),
+            }
+        }
+    }
+}
+
+impl<T: Scalar> LowRank<T> {
+    /// Applies the coefficients of `columns`, block by block, to `rows` of L and K columns of V, all below those columns.
+    ///
+    /// # Safety
+    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing).
+    #[inline(always)]
+    pub(super) unsafe fn rows<S: Simd, const K: usize>(
+        &self,
+        simd: S,
+        columns: Range<usize>,
+        coefficients: &[[Coefficients<T>; K]],
+        rows: Range<usize>,
+    ) {
+        let lanes = T::lanes::<S>();
+        let mut row = rows.start;
+        // SAFETY: forwarded to the caller; the mask keeps to what is left of `rows`.
+        unsafe {
+            // As many registers of rows as there is room for, so that the chain through a row has company.
+            let together = match (wide::<S>(), K) {
+                (true, 4) => 3,
+                (true, _) | (false, 1) => 4,
+                (false, _) => 2,
+            };
+            while together == 4 && row + 4 * lanes <= rows.end {
+                self.tile::<S, _, 4, K>(simd, Full, columns.clone(), coefficients, row);
+                row += 4 * lanes;
+            }
+            while together == 3 && row + 3 * lanes <= rows.end {
+                self.tile::<S, _, 3, K>(simd, Full, columns.clone(), coefficients, row);
+                row += 3 * lanes;
+            }
+            while row + 2 * lanes <= rows.end {
+                self.tile::<S, _, 2, K>(simd, Full, columns.clone(), coefficients, row);
+                row += 2 * lanes;
+            }
+            while row < rows.end {
+                let mask = Masked([T::mask(simd, 0, (rows.end - row).min(lanes))]);
+                self.tile::<S, _, 1, K>(simd, mask, columns.clone(), coefficients, row);
+                row += lanes;
+            }
+        }
+    }
+
+    /// RV registers of rows from `row` on, over all `columns`: V stays in registers.
+    ///
+    /// # Safety
+    /// As `rows`, for the real lanes of these registers.
+    #[inline(always)]
+    unsafe fn tile<S: Simd, A: Rows<T, S>, const RV: usize, const K: usize>(
+        &self,
+        simd: S,
+        real: A,
+        columns: Range<usize>,
+        coefficients: &[[Coefficients<T>; K]],
+        row: usize,
+    ) {
+        let lanes = T::lanes::<S>();
+        let (zero, two) = (T::splat(simd, T::ZERO), T::splat(simd, T::TWO));
+        // Whole lines, from the start of a line on; a single register may be one of which a part is real.
+        let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
+        let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
+        // SAFETY: all accesses: the real rows and the columns are the caller's.
+        unsafe {
+            let mut v = [[zero; RV]; K];
+            for r in 0..K {
+                for i in 0..RV {
+                    v[r][i] = real.load(simd, i, self.v(row + i * lanes, r));
+                }
+            }
+            let columns =
+                coefficients.iter().zip(columns.clone().step_by(BLOCK)).flat_map(|(of_block, first)| {
+                    (first..columns.end.min(first + BLOCK))
+                        .enumerate()
+                        .map(move |(j, column)| (of_block, j, column))
+                });
+            for (of_block, j, column) in columns {
+                let (src, dst) = (self.src(row, column), self.dst(row, column));
+                prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
+                if self.large {
+                    prefetch::<2, T>(src.wrapping_add(TILES_AHEAD * RV * lanes), RV * lanes);
+                }
+                let (mut old, mut change) = ([zero; RV], [zero; RV]);
+                for i in 0..RV {
+                    old[i] = real.load(simd, i, src.add(i * lanes));
+                }
+                let mut new = old;
+                for r in 0..K {
+                    let Coefficients { p, x, g } = &of_block[r];
+                    let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
+                    for i in 0..RV {
+                        let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, new[i]));
+                        v[r][i] = T::neg_mul_add(simd, p, T::mul_add(simd, two, new[i], d), v[r][i]);
+                        change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
+                        new[i] = T::vadd(simd, old[i], change[i]);
+                    }
+                }
+                for i in 0..RV {
+                    if streamed {
+                        stream(dst.add(i * lanes), new[i]);
+                    } else if !dst.is_null() {
+                        real.store(simd, i, dst.add(i * lanes), new[i]);
+                    }
+                }
+            }
+            for r in 0..K {
+                for i in 0..RV {
+                    real.store(simd, i, self.v(row + i * lanes, r), v[r][i]);
+                }
+            }
+        }
+    }
+}
