@@ -3,9 +3,9 @@
 //!
 //! | | in place | shadow buffer | discard |
 //! |---|---|---|---|
-//! | taken for | what cannot break down | what may; and by engines that had better write elsewhere | a dry run |
+//! | taken for | what cannot break down, or has no safeguard | what may; and by engines that had better write elsewhere | a dry run |
 //! | becomes L | as it is written | by [`Modifiable::commit`], when the sweep has ended well | never |
-//! | breakdown | cannot be; would lose the factor | L is as it was | L is as it was |
+//! | breakdown | the factor is lost | L is as it was | L is as it was |
 //! | device lost | the factor is lost, if anything had been written | L is as it was | L is as it was |
 //!
 //! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
@@ -34,6 +34,10 @@ pub enum Safeguard {
     /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the
     /// time and no memory.
     DryRun,
+    /// None: for who knows that the modification cannot break down, or can make the factor anew. It works in place. One that
+    /// breaks down is `NotPositiveDefinite` all the same, but half of the factor is lost by then, and every later call is
+    /// [`Error::Poisoned`]. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
+    None,
 }
 
 /// Where a sweep writes the new columns of L.
@@ -367,6 +371,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
             match (may_break_down, self.factor.safeguard()) {
                 (false, _) => return Ok(Target::InPlace),
                 (true, Safeguard::DryRun) => return Ok(Target::Discard),
+                (true, Safeguard::None) => return Ok(Target::InPlace),
                 (true, Safeguard::ShadowBuffer) => {}
             }
         }

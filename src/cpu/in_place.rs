@@ -57,7 +57,7 @@ impl<T: Scalar> Workspace<T> {
 /// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not
 /// positive or whose pivot² would not be. With such an L it is bit for bit as it was on every error, by
 /// `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
-/// `workspace`.
+/// `workspace`. With [`Safeguard::None`] a breakdown leaves a column-major L half changed.
 ///
 /// # Cost
 /// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.

@@ -168,6 +168,33 @@ const CPUS: [fn() -> Cpu; 4] = [
 ];
 
 #[test]
+fn without_a_safeguard_a_breakdown_loses_the_factor() {
+    fn check<T: Real>()
+    where
+        Cpu: Engine<T>,
+    {
+        for cpu in [Cpu::sequential(), Cpu::threads(8)] {
+            let cpu = cpu.with_safeguard(Safeguard::None);
+            each_breaking::<T, Cpu>(|problem, column| {
+                let mut factor = problem.factor(&cpu);
+                let error = factor.modify(&problem.v, &problem.weights).unwrap_err();
+                assert_eq!(error, Error::NotPositiveDefinite { column });
+                assert_eq!(factor.update(&problem.v).unwrap_err(), Error::Poisoned);
+                assert_eq!(factor.to_factor().unwrap_err(), Error::Poisoned);
+            });
+            for k in [1, 2, 4, 17] {
+                let problem = Problem::<T>::feasible(130, k, Kind::Mixed, 0.3, k as u64);
+                let [(kept, _), (new, _)] = [Safeguard::ShadowBuffer, Safeguard::None]
+                    .map(|safeguard| problem.modified(&cpu.with_safeguard(safeguard)).unwrap());
+                assert_eq!(bits(new.as_ref()), bits(kept.as_ref()), "k = {k}");
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
 fn in_place_a_breakdown_leaves_the_callers_memory_as_it_was() {
     fn check<T: Real>() {
         for cpu in CPUS {

@@ -26,7 +26,7 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
         self.take_over(l);
         match self.safeguard() {
             Safeguard::ShadowBuffer => self.reserve_shadow(),
-            Safeguard::DryRun => Ok(()),
+            Safeguard::DryRun | Safeguard::None => Ok(()),
         }
     }
 
