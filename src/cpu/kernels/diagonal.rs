@@ -77,12 +77,14 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let own = T::mask(simd, j, j + 1);
             let u = T::mul_add(simd, old, T::splat(simd, T::TWO), d);
             let u = T::select(simd, done, T::splat(simd, T::ZERO), u);
-            for r in 0..rank {
-                let x = T::load::<S>(reflector.b(r));
-                let a = T::splat(simd, *reflector.b(r).add(j) * magnified);
+            let mut row = reflector.b(0);
+            for _ in 0..rank {
+                let x = T::load::<S>(row);
+                let a = T::splat(simd, *row.add(j) * magnified);
                 let b = T::vmul(simd, a, inv_beta);
                 let rest = T::neg_mul_add(simd, u, b, x);
-                T::store::<S>(reflector.b(r), T::select(simd, own, b, rest));
+                T::store::<S>(row, T::select(simd, own, b, rest));
+                row = row.wrapping_add(T::lanes::<S>());
             }
         }
     }
@@ -95,21 +97,19 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
 /// The reflector must hold a block's rows of V.
 #[inline(always)]
 unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
-    let rank = reflector.rank;
+    let (rank, lanes) = (reflector.rank, T::lanes::<S>());
     let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
-    let mut r = 0;
-    while r < rank {
+    let mut row = reflector.b(0).cast_const();
+    // The last rows are fewer than there are sums.
+    for first in (0..rank).step_by(PARTIAL_SUMS) {
         for (i, sum) in sums.iter_mut().enumerate() {
-            if r + i < rank {
-                // SAFETY: r + i < rank rows of the reflector hold V, each with a scalar for every lane.
-                unsafe {
-                    let x = T::load::<S>(reflector.b(r + i));
-                    let a = T::splat(simd, *reflector.b(r + i).add(j));
-                    *sum = T::mul_add(simd, x, a, *sum);
-                }
+            if first + PARTIAL_SUMS <= rank || first + i < rank {
+                // SAFETY: `rank` rows of the reflector hold V, one after the other, each with a scalar for every lane.
+                let (x, a) = unsafe { (T::load::<S>(row), T::splat(simd, *row.add(j))) };
+                *sum = T::mul_add(simd, x, a, *sum);
+                row = row.wrapping_add(lanes);
             }
         }
-        r += PARTIAL_SUMS;
     }
     let [s0, s1, s2, s3] = sums;
     T::vadd(simd, T::vadd(simd, s0, s1), T::vadd(simd, s2, s3))
@@ -148,7 +148,8 @@ pub(crate) fn pivot<T: Scalar>(
     minus: bool,
     a: impl Fn(usize) -> T,
 ) -> Option<Pivot<T>> {
-    let square = if minus {
+    // Where most of l² is left, there is no cancellation that a root would be worth.
+    let square = if minus && l * l < T::TWO * -q {
         let norm = (-q).sqrt();
         (l - norm) * (l + norm)
     } else {
@@ -158,10 +159,12 @@ pub(crate) fn pivot<T: Scalar>(
         return scaled_pivot(l, rank, minus, a);
     }
     let alpha = square.sqrt();
-    let change = q / (l + alpha); // α − l
+    let beta = l + alpha;
+    let change = q / beta; // α − l
     let small = change.abs() < T::from_f64(SMALL_CHANGE) * l;
     let new = if small { l + change } else { alpha };
-    Some(Pivot { alpha, x: -(change / alpha), new })
+    // One division on the chain, and not that of the change as well. The product is within the range, as the squares are.
+    Some(Pivot { alpha, x: -(q / (beta * alpha)), new })
 }
 
 /// The same from scaled terms, where squares may have vanished.
