@@ -75,6 +75,7 @@ pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize
             (if a > largest { a } else { largest }, probe + x * T::ZERO)
         })
     }
+    /// Below, one chain is done before several have been put together.
     const FEW: usize = 16;
     let start = (T::ZERO, T::ZERO);
     let (largest, probe) = match column.try_as_col_major() {

@@ -19,7 +19,7 @@ use faer::{Mat, MatRef, Par};
 ///
 /// L is lower triangular with a positive diagonal. Every call that can fail leaves the factor bit for bit
 /// as it was when it does, except that a device that fails in the middle of one poisons it
-/// ([`Error::Poisoned`]).
+/// ([`Error::Poisoned`]), and a breakdown where there is [no safeguard](crate::Safeguard::None).
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, faer::mat};

@@ -1,7 +1,7 @@
 //! What can go wrong, as values.
 
 /// Why a call was refused. The factor is exactly as it was before the call, except that a device that fails
-/// in the middle of one poisons it.
+/// in the middle of one poisons it, and so does a breakdown with [`Safeguard::None`](crate::Safeguard::None).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -87,8 +87,9 @@ pub enum Error {
         /// What was attempted and what came of it.
         message: String,
     },
-    /// A device failed in the middle of an earlier call, or the call panicked, and the factor was lost with it.
-    #[error("the factor was lost when its device failed, or a panic came, in an earlier call")]
+    /// A device failed in the middle of an earlier call, or the call panicked, or it broke down with
+    /// [`Safeguard::None`](crate::Safeguard::None), and the factor was lost with it.
+    #[error("the factor was lost in an earlier call that failed while it worked in place")]
     Poisoned,
 }
 

@@ -44,7 +44,8 @@
 //! # Errors
 //!
 //! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was, except that a device which fails in the
-//! middle of a call loses the factor: later calls on it are [`Error::Poisoned`]. [`Safeguard`] chooses what this costs. No public call
+//! middle of a call loses the factor: later calls on it are [`Error::Poisoned`]. [`Safeguard`] chooses what this costs, and may do
+//! without it. No public call
 //! panics on what it is given.
 //!
 //! Every modification returns a [`Modification`]: the smallest ratio of a new squared pivot to the old one, of which about −log₁₀ decimal digits

@@ -394,12 +394,12 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     #[inline(always)]
     fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
         let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
-        let either = |a: f64, b: f64| (a * a + b * b).sqrt();
-        let mut row_norm = either(self.row_norm, outline.row_norm);
+        let norm_of_both = |a: f64, b: f64| (a * a + b * b).sqrt();
+        let mut row_norm = norm_of_both(self.row_norm, outline.row_norm);
         if overflows(row_norm) {
             // The bound never shrinks with a downdate: look at L itself before refusing.
             let largest = self.factor.largest()?.to_f64();
-            row_norm = either(largest * (self.order() as f64).sqrt(), outline.row_norm);
+            row_norm = norm_of_both(largest * (self.order() as f64).sqrt(), outline.row_norm);
         }
         if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
     }

@@ -64,6 +64,7 @@ impl<T: Scalar> Health<T> {
     /// Takes note of columns whose pivots went from `old` to `new`.
     #[inline(always)]
     pub fn record(&mut self, old: &[T], new: &[T]) {
+        debug_assert_eq!(old.len(), new.len());
         self.any |= !old.is_empty();
         for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
             let mut products = self.products;
@@ -72,8 +73,8 @@ impl<T: Scalar> Health<T> {
                 let ratio = new / old;
                 self.least[at] = if ratio < self.least[at] { ratio } else { self.least[at] };
                 products[at] *= ratio.to_f64();
-                // One logarithm for many columns, while the product is far from the ends of the range.
-                within &= products[at] > 1e-100 && products[at] < 1e100;
+                // One logarithm for many columns, while the product of all products is within the range.
+                within &= products[at] > 1e-37 && products[at] < 1e37;
             }
             if within {
                 self.products = products;
@@ -98,13 +99,7 @@ impl<T: Scalar> Health<T> {
             .into_iter()
             .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
         let least = if !self.any || (start > 0 && least > T::ONE) { T::ONE } else { least };
-        let [a, b, c, d, e, f, g, h] = self.products;
-        // Two are within the range together.
-        let logs = match [a * b, c * d, e * f, g * h] {
-            [1.0, 1.0, 1.0, 1.0] => 0.0,
-            [ab, 1.0, 1.0, 1.0] => ab.ln(),
-            products => products.iter().map(|product| product.ln()).sum(),
-        };
-        Modification { min_pivot_ratio: least * least, log_det_change: T::from_f64(2.0 * (self.log + logs)) }
+        let log = self.log + self.products.iter().product::<f64>().ln();
+        Modification { min_pivot_ratio: least * least, log_det_change: T::from_f64(2.0 * log) }
     }
 }

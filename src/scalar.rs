@@ -210,7 +210,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn mask<S: Simd>(simd: S, from: usize, to: usize) -> MemMask<S::$m> {
-                // Made anew, it goes without the calls that pulp has such accesses do.
+                // pulp's mask of a range comes with pointers to functions, through which accesses would be calls.
                 MemMask::new(simd.$between(from as $bits, to as $bits).mask())
             }
             #[inline(always)]

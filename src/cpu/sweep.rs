@@ -26,6 +26,8 @@ use faer::MatRef;
 pub(super) struct Sweep<T> {
     signed: Signed<T>,
     v: Packed<T>,
+    /// V is in one tile, and each of its columns goes through L by itself.
+    by_column: bool,
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
@@ -37,6 +39,7 @@ impl<T> Default for Sweep<T> {
         Self {
             signed: Signed::default(),
             v: Packed::default(),
+            by_column: false,
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
@@ -99,7 +102,8 @@ impl<T: Scalar> Sweep<T> {
     fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
         self.signed.order(weights, v.ncols());
         let rows = v.subrows(start, v.nrows() - start);
-        let tile = match by_column(outline.rank(), v.nrows()) {
+        self.by_column = by_column(outline.rank(), v.nrows());
+        let tile = match self.by_column {
             true => rows.nrows().next_multiple_of(MAX_LANES),
             false => shape::<T>(isa, outline.rank()).tile,
         };
@@ -147,7 +151,7 @@ impl<T: Scalar> Sweep<T> {
         self.report.take().unwrap_or_else(Modification::identity)
     }
 
-    /// The memory of a sweep, with room for the block reflectors of `reflector_sets` panels.
+    /// The memory of a sweep, with room for the block reflectors or coefficients of `reflector_sets` panels.
     #[inline(always)]
     pub(super) fn job(
         &mut self,
@@ -161,6 +165,7 @@ impl<T: Scalar> Sweep<T> {
         let rank = outline.rank();
         let (shape, by_column) = (shape::<T>(isa, rank), by_column(rank, plan.rows));
         let &Outline { plus, minus, .. } = outline;
+        assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),

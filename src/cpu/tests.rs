@@ -17,7 +17,7 @@ use faer::{Mat, MatRef};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-const SHAPES: [(usize, usize); 12] = [
+const SHAPES: [(usize, usize); 14] = [
     (1, 1),
     (3, 2),
     (8, 1),
@@ -30,6 +30,8 @@ const SHAPES: [(usize, usize); 12] = [
     (131, 16),
     (200, 5),
     (150, 40),
+    (270, 3),
+    (300, 4),
 ];
 
 /// A lower factor, V and weights of either sign for which A + V diag(w) Vᵀ is safely positive definite.
@@ -127,7 +129,6 @@ fn a_tall_sweep_leaves_the_residual() {
         let end = n.min(n.div_ceil(2).next_multiple_of(width));
         let mut chain = Chain::default();
         for columns in [0..end, end..n] {
-            // One row of V scales all others: the chain goes on with it.
             let plan = plan(n, columns, &outline);
             let job = memory.job(Isa::detect(), in_place(&mut found), &plan, &outline, 1);
             for panel in plan.iter() {
@@ -237,7 +238,9 @@ fn writing_past_the_caches_gives_the_same_bits() {
 #[test]
 fn workers_give_the_same_bits_and_the_same_breakdown() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-    for (seed, (n, k)) in [(150, 1), (330, 1), (200, 2), (213, 5), (330, 16)].into_iter().enumerate() {
+    for (seed, (n, k)) in
+        [(150, 1), (330, 1), (200, 2), (300, 3), (310, 4), (213, 5), (330, 16)].into_iter().enumerate()
+    {
         let (l, mut v, weights) = problem::<f64>(n, k, seed as u64);
         // Nothing breaks down, or the first, a middle or the last column with a minus sign does.
         for broken_row in [None, Some(0), Some(n / 2), Some(n - 1)] {

@@ -7,14 +7,16 @@ use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::sweep::plan::Plan;
 
-/// Columns in a panel for V with `rank` columns: a multiple of every micro-kernel's block.
+/// Columns in a panel for V with `rank` columns and so many rows: a multiple of every micro-kernel's block.
 ///
 /// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that
 /// fits the first-level cache.
 #[inline]
 pub(crate) fn panel_cols(rank: usize, rows: usize) -> usize {
+    if by_column(rank, rows) {
+        return PANEL_COLS;
+    }
     match rank {
-        _ if by_column(rank, rows) => PANEL_COLS,
         ..=IN_REGISTERS => IN_REGISTERS_COLS,
         5..8 => 16,
         _ => 48,

@@ -282,7 +282,8 @@ fn large_orders() {
     {
         let cpu = Cpu::default();
         let mut checks = Checks(&cpu, Observed::recorded(5.6));
-        let shapes = [(1000, 300), (1000, 16), (777, 33), (300, 300), (513, 1), (150, 300)];
+        let shapes =
+            [(1000, 300), (1000, 16), (777, 33), (300, 300), (513, 1), (270, 3), (500, 4), (150, 300)];
         for (n, k) in sized(&shapes[..], &[(150, 60), (201, 3)]) {
             for kind in Kind::ALL {
                 checks.check(&Problem::<T>::feasible(*n, *k, kind, 1e-3, 8), kind);

@@ -163,8 +163,10 @@ pub(crate) fn pivot<T: Scalar>(
     let change = q / beta; // α − l
     let small = change.abs() < T::from_f64(SMALL_CHANGE) * l;
     let new = if small { l + change } else { alpha };
-    // One division on the chain, and not that of the change as well. The product is within the range, as the squares are.
-    Some(Pivot { alpha, x: -(q / (beta * alpha)), new })
+    // One division on the chain, and not that of the change as well, unless the product leaves the range.
+    let product = beta * alpha;
+    let share = if product < T::INFINITY { q / product } else { change / alpha };
+    Some(Pivot { alpha, x: -share, new })
 }
 
 /// The same from scaled terms, where squares may have vanished.

@@ -32,7 +32,7 @@ pub(crate) struct Job<T> {
     pub stream: bool,
     /// L is larger than the caches.
     pub large: bool,
-    /// Memory for the block reflectors of `reflector_sets` panels.
+    /// Memory for the block reflectors or coefficients of `reflector_sets` panels.
     pub reflectors: *mut T,
     pub reflector_sets: usize,
     /// Columns of a full panel, a multiple of `block`.

@@ -1,5 +1,6 @@
 //! The working copy of V: tiles of rows, each contiguous, in the order the trailing step reads them.
 
+use super::shape::MAX_LANES;
 use crate::host::buffer::Buffer;
 use crate::scalar::Scalar;
 use crate::sweep::signed::copy_scaled;
@@ -50,7 +51,9 @@ impl<T: Scalar> Packed<T> {
     /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
     #[inline(always)]
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
-        self.data.reserve(rows.max(self.most).next_multiple_of(tile) * rank);
+        // One tile that has all rows is as tall as they are this time.
+        let step = if tile < rows { tile } else { tile.min(MAX_LANES) };
+        self.data.reserve(rows.next_multiple_of(tile).max(self.most.next_multiple_of(step)) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
     }
 
@@ -105,8 +108,7 @@ impl<T: Scalar> Tiles<T> {
 }
 
 impl<T> Tiles<T> {
-    /// For V with one column, where the tiles join up: entry i is row i of V. Rows above the base are not
-    /// there.
+    /// For V in one tile: entry i is row i of its first column. Rows above the base are not there.
     pub fn by_row(&self) -> *mut T {
         self.data.wrapping_sub(self.base)
     }

@@ -19,9 +19,11 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use pulp::Simd;
 
-/// The most that t may grow or shrink by in a block. The rows below follow the reflections, of which p̂ and t know the roundings
-/// only up to this factor.
+/// The most that t may grow or shrink by in a block. p̂ and the rows of V, which the reflections transform, differ by roundings
+/// that are up to √6 times as large as those of the reflections.
 const LARGEST_CHANGE: f64 = 6.0;
+
+const _: () = assert!(BLOCK <= MAX_LANES);
 
 /// A scalar for each column, with room for whole registers.
 type Each<T> = [T; MAX_LANES];
@@ -97,18 +99,20 @@ impl<T: Scalar> LowRank<T> {
         }
         for r in 0..K {
             let (minus, out) = (r >= self.plus, &mut coefficients[r]);
-            // SAFETY: forwarded to the caller; where columns of V have passed, they have left the block between them.
+            // SAFETY: forwarded to the caller. Behind the first column of V, what is below the diagonal is in `between`: the
+            // column before has stored it.
             unsafe {
                 let (l, stride) = match r {
                     0 => (self.src(first, first), self.l.src_stride),
                     _ => (between.now(0, 0).cast_const(), MAX_LANES as isize),
                 };
                 let (at, v) = ((l, stride), self.v(first, r));
-                let (changes, direct) = match solve::<T, S>(at, v, width, minus, &pivots) {
+                let (changes, new_pivots) = match solve::<T, S>(at, v, width, minus, &pivots) {
                     Some(solution) => coefficients_of(simd, minus, &solution, &pivots, out),
                     None => match one_by_one::<T, S>(at, v, width, minus, &pivots, out) {
                         Ok(made) => made,
-                        Err(_) => return Err(first + self.first_breakdown(first, width)),
+                        Err(column) if K == 1 => return Err(first + column),
+                        Err(column) => return Err(first + self.first_breakdown(first, column)),
                     },
                 };
                 self.apply::<S, K>(simd, (first, width), r, out, &mut between);
@@ -116,7 +120,7 @@ impl<T: Scalar> LowRank<T> {
                     // A small change is better known than the pivot that it leads to, and a large one worse.
                     let small = changes[j].abs() < T::from_f64(SMALL_CHANGE) * pivots[j];
                     total[j] = if small { total[j] + changes[j] } else { T::ZERO };
-                    base[j] = if small { base[j] } else { direct[j] };
+                    base[j] = if small { base[j] } else { new_pivots[j] };
                     pivots[j] = base[j] + total[j];
                 }
             }
@@ -131,8 +135,8 @@ impl<T: Scalar> LowRank<T> {
         Ok(())
     }
 
-    /// The first column of a block of `width` columns, counted from its first, at which a pivot² of the new L is not greater than
-    /// zero. One column of V may get further than another.
+    /// One column of V has broken down behind `width` columns of a block. Another may not get that far: the first column, counted
+    /// from the block's first, at which one of them breaks down.
     ///
     /// # Safety
     /// As `corner`, of which nothing has been written yet.
@@ -185,7 +189,9 @@ impl<T: Scalar> LowRank<T> {
         let two = T::splat(simd, T::TWO);
         for row in (0..width).step_by(lanes) {
             let end = width.min(row + lanes);
-            // SAFETY: masks keep to what is below the diagonal and inside the block.
+            // SAFETY: masks keep to what is below the diagonal and inside the block. Of `between` the registers are loaded that the
+            // column of V before has stored, and row + lanes ≤ MAX_LANES. Rows of a column of L are read before they are written,
+            // and no column of L is read behind the last column of V's turn at it: L may move up and to the left on its way.
             unsafe {
                 let mut v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
                 for j in 0..end - 1 {
@@ -263,7 +269,7 @@ fn coefficients_of<T: Scalar, S: Simd>(
     pivots: &Each<T>,
     out: &mut Coefficients<T>,
 ) -> (Each<T>, Each<T>) {
-    let (mut changes, mut direct) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
@@ -274,18 +280,21 @@ fn coefficients_of<T: Scalar, S: Simd>(
             let p = T::load::<S>(solution.p.as_ptr().add(j));
             let signed = T::vmul(simd, sign, p);
             let g = T::vdiv(simd, signed, after);
-            let half = T::vdiv(simd, p, T::vadd(simd, before, after));
-            let x = T::neg_mul_add(simd, g, half, T::splat(simd, T::ZERO));
-            let share = T::vmul(simd, T::vdiv(simd, signed, before), half);
-            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), half);
+            let new_p = T::vdiv(simd, p, T::vadd(simd, before, after));
+            let x = T::neg_mul_add(simd, g, new_p, T::splat(simd, T::ZERO));
+            let growth = T::vmul(simd, T::vdiv(simd, signed, before), new_p); // α / l − 1
+            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), new_p);
             T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
             T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
             let pivots = T::load::<S>(pivots.as_ptr().add(j));
-            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, share, pivots));
-            T::store::<S>(direct.as_mut_ptr().add(j), T::vmul(simd, T::vdiv(simd, after, before), pivots));
+            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, growth, pivots));
+            T::store::<S>(
+                new_pivots.as_mut_ptr().add(j),
+                T::vmul(simd, T::vdiv(simd, after, before), pivots),
+            );
         }
     }
-    (changes, direct)
+    (changes, new_pivots)
 }
 
 /// The same as `solve` and `coefficients_of`, a column at a time, with the roundings that the rows below go through.
@@ -306,7 +315,7 @@ unsafe fn one_by_one<T: Scalar, S: Simd>(
 ) -> Result<(Each<T>, Each<T>), usize> {
     let sign = if minus { -T::ONE } else { T::ONE };
     let mut rows = [T::ZERO; BLOCK];
-    let (mut changes, mut direct) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     // SAFETY: rows that the caller vouches for.
     unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
     for j in 0..width {
@@ -315,7 +324,7 @@ unsafe fn one_by_one<T: Scalar, S: Simd>(
         let (p, g) = (a / (old + alpha), sign * a / alpha);
         let x = -(g * p);
         (out.p[j], out.x[j], out.g[j]) = (p, x, g);
-        (changes[j], direct[j]) = (new - old, new);
+        (changes[j], new_pivots[j]) = (new - old, new);
         for i in j + 1..width {
             // SAFETY: an entry that the caller vouches for.
             let l = unsafe { *l.offset(j as isize * stride).add(i) };
@@ -323,5 +332,5 @@ unsafe fn one_by_one<T: Scalar, S: Simd>(
             rows[i] = T::fused::<S>(-p, T::fused::<S>(T::TWO, l, d), rows[i]);
         }
     }
-    Ok((changes, direct))
+    Ok((changes, new_pivots))
 }

@@ -28,7 +28,7 @@ pub(super) use self::rows::Trailing;
 use super::entries::Entries;
 use crate::scalar::Scalar;
 
-/// Columns of L whose coefficients are made together: as many streams as hardware prefetchers follow.
+/// Columns of L whose coefficients are made together: a chain of multiply-adds that is about as long as that of the roots.
 pub(crate) const BLOCK: usize = 8;
 
 /// Columns of the widest panel.
@@ -49,7 +49,9 @@ impl<T> Coefficients<T> {
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
 }
 
-/// Where the steps find L, and the columns of V by absolute row.
+/// Where the steps find L, and the columns of V by absolute row: one to four of them, each with all rows from the first of the sweep
+/// on, `v_stride` apart, which is not less than their rows. A panel has at most [`PANEL_COLS`] columns, and `rank` coefficients for
+/// each block of them. `stream` goes with an L of whole cache lines.
 #[derive(Clone, Copy)]
 pub(crate) struct LowRank<T> {
     pub l: Entries<T>,

@@ -8,7 +8,8 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-/// Blocks of columns that are gone down together where L is larger than the caches.
+/// Blocks of columns that are gone down together where L is larger than the caches: V is read half as often, which costs more
+/// there than further streams of L.
 const TOGETHER: usize = 2;
 
 /// The trailing step: the coefficients of the panel `columns` applied to `rows` of L and V below it.
@@ -84,7 +85,7 @@ impl<T: Scalar> LowRank<T> {
         let mut row = rows.start;
         // SAFETY: forwarded to the caller; the mask keeps to what is left of `rows`.
         unsafe {
-            // As many registers of rows as there is room for, so that the chain through a row has company.
+            // As many registers of rows as there is room for: the chain through one row waits for itself.
             let together = match (wide::<S>(), K) {
                 (true, 4) => 3,
                 (true, _) | (false, 1) => 4,
@@ -125,7 +126,7 @@ impl<T: Scalar> LowRank<T> {
     ) {
         let lanes = T::lanes::<S>();
         let (zero, two) = (T::splat(simd, T::ZERO), T::splat(simd, T::TWO));
-        // Whole lines, from the start of a line on; a single register may be one of which a part is real.
+        // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
         // SAFETY: all accesses: the real rows and the columns are the caller's.
