@@ -50,6 +50,26 @@ fn modifications_allocate_nothing_after_the_first() {
     modify_allocates_once::<f32>();
 }
 
+/// Whatever rows of V are zero at first.
+#[test]
+fn columns_that_begin_later_take_no_further_memory() {
+    for k in [1, 2, 4, 9] {
+        let problem = Problem::<f64>::feasible(200, k, Kind::Up, 0.1, 1);
+        let later = [1, 50, 120, 190].map(|first| {
+            let entry = |i, j| if i < first { 0.0 } else { problem.v[(i, j)] };
+            Mat::from_fn(200, k, entry)
+        });
+        let mut factor = problem.factor(&Cpu::sequential());
+        let group = Group::new();
+        group.join();
+        factor.update(&problem.v).unwrap();
+        let before = group.count();
+        assert!(before > 0, "the counter does not count");
+        later.iter().for_each(|v| factor.update(v).map(|_| ()).unwrap());
+        assert_eq!(group.count(), before, "k = {k}");
+    }
+}
+
 /// Up to the capacity, rows and columns come and go where they are.
 #[test]
 fn rows_that_come_and_go_allocate_nothing_after_the_first() {
