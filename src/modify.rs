@@ -21,7 +21,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 
-/// How a modification that may break down keeps its promise to leave the factor as it was.
+/// How a modification that may break down leaves the factor as it was, if it is to.
 ///
 /// Modifications whose weights are all positive cannot break down and, but on `cuda::Resident`, work in place at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -287,7 +287,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// Waits for the modification in flight.
     ///
     /// # Errors
-    /// `NotPositiveDefinite`, with the factor as it was; `Device`; `Poisoned`.
+    /// `NotPositiveDefinite`, with the factor as the safeguard leaves it; `Device`; `Poisoned`.
     pub fn wait(&mut self) -> Result<Modification<T>, Error> {
         let (target, start, row_norm) = match self.flight.take() {
             None => return self.healthy().map(|_| Modification::identity()),

@@ -10,7 +10,7 @@ use crate::scalar::Scalar;
 /// A modification in flight, from [`Cholesky::submit`](crate::Cholesky::submit).
 ///
 /// It holds the factor until its outcome is known. Dropping it waits as well, and the outcome is lost: the factor is
-/// either the new one or, bit for bit, the old one. One is in flight at most. (Where it is forgotten, by
+/// either the new one or, bit for bit, the old one, or lost where it has [no safeguard](crate::Safeguard::None) and broke down. One is in flight at most. (Where it is forgotten, by
 /// [`core::mem::forget`], the next modification or `can_downdate` waits for it first, and loses its outcome; until then
 /// `cuda::Resident` still has the old factor. The other engines have done the work by then.)
 ///
@@ -42,7 +42,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// Waits for the outcome.
     ///
     /// # Errors
-    /// `NotPositiveDefinite`, with the factor as it was; `Device`; `Poisoned`.
+    /// `NotPositiveDefinite`, with the factor as its [`Safeguard`](crate::Safeguard) leaves it; `Device`; `Poisoned`.
     pub fn wait(self) -> Result<Modification<T>, Error> {
         self.guarded.wait()
     }

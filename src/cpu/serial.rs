@@ -1,6 +1,7 @@
 //! The schedule on one thread: a panel after the other, each over all rows.
 
-use super::kernels::job::{Chain, Job};
+use super::kernels::job::Job;
+use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Plan;
@@ -13,14 +14,14 @@ use crate::sweep::plan::Plan;
 /// # Safety
 /// All memory that `job` describes is this call's alone.
 #[inline(always)]
-pub(super) unsafe fn sweep<T: Scalar>(job: &Job<T>, plan: &Plan) -> Result<Chain<T>, Breakdown> {
-    let mut chain = Chain::default();
+pub(super) unsafe fn sweep<T: Scalar>(job: &Job<T>, plan: &Plan) -> Result<Health<T>, Breakdown> {
+    let mut health = Health::default();
     for panel in plan.iter() {
         // SAFETY: all earlier panels have been applied to all rows.
         unsafe {
-            job.diagonal(panel, &mut chain)?;
+            job.diagonal(panel, &mut health)?;
             job.trailing(panel, panel.end()..plan.rows);
         }
     }
-    Ok(chain)
+    Ok(health)
 }

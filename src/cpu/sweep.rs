@@ -1,7 +1,7 @@
 //! A sweep on the CPU: V staged in tiles, then the schedule of one thread or of several.
 
 use super::kernels::entries::Entries;
-use super::kernels::job::{CarriedRows, Chain, Job};
+use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
 use super::kernels::shape::{MAX_LANES, by_column, shape};
 use super::serial;
@@ -13,7 +13,7 @@ use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::input::Operand;
 use crate::modify::Stop;
-use crate::report::Modification;
+use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
@@ -142,8 +142,8 @@ impl<T: Scalar> Sweep<T> {
 
     /// A sweep has ended well.
     #[inline(always)]
-    fn end(&mut self, plan: &Plan, chain: &Chain<T>) {
-        self.report = Some(chain.health.report(plan.start));
+    fn end(&mut self, plan: &Plan, health: &Health<T>) {
+        self.report = Some(health.report(plan.start));
     }
 
     #[inline(always)]
@@ -225,7 +225,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
     job.carried = carried;
-    let chain = if threads > 1 {
+    let health = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
         memory.chunks.resize_with(Workers::<T>::chunks(&plan, chunk_rows), Chunk::default);
         // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, are borrowed
@@ -235,7 +235,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
         // SAFETY: as above, with one set for the one panel that is worked on.
         unsafe { serial::sweep(&job, &plan)? }
     };
-    memory.end(&plan, &chain);
+    memory.end(&plan, &health);
     Ok(())
 }
 
@@ -258,7 +258,7 @@ pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
     job.stream = false;
     // SAFETY: as in `sweep`. An entry goes to where no other is still to be read from: panels, rows of a panel and columns of
     // rows are taken in ascending order.
-    let chain = unsafe { serial::sweep(&job, &plan)? };
-    memory.end(&plan, &chain);
+    let health = unsafe { serial::sweep(&job, &plan)? };
+    memory.end(&plan, &health);
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! The sweep from inside: every instruction set, every schedule, and panels whose home is elsewhere.
 
 use super::kernels::entries::Entries;
-use super::kernels::job::{Chain, Job};
+use super::kernels::job::Job;
 use super::serial;
 use super::sweep::{Sweep, plan};
 use super::workers::{Chunk, Workers};
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
+use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
@@ -127,14 +128,14 @@ fn a_tall_sweep_leaves_the_residual() {
         let mut found = lower(l.as_ref());
         let width = plan(n, 0..n, &outline).panel_cols;
         let end = n.min(n.div_ceil(2).next_multiple_of(width));
-        let mut chain = Chain::default();
+        let mut health = Health::default();
         for columns in [0..end, end..n] {
             let plan = plan(n, columns, &outline);
             let job = memory.job(Isa::detect(), in_place(&mut found), &plan, &outline, 1);
             for panel in plan.iter() {
                 // SAFETY: as in `serial::sweep`.
                 unsafe {
-                    job.diagonal(panel, &mut chain).unwrap();
+                    job.diagonal(panel, &mut health).unwrap();
                     job.trailing(panel, panel.end()..n);
                 }
             }
@@ -191,7 +192,7 @@ fn panels_in_slots_give_the_same_bits() {
         let job = memory.job(Isa::detect(), in_place(&mut home), &plan, &outline, 2);
         let slots = core::array::from_fn(|_| Mat::zeros(n, plan.panel_cols.max(1)));
         let mut slots = Slots { home: &mut home, job, slots };
-        let mut chain = Chain::default();
+        let mut health = Health::default();
         slots.fetch(plan.panel(0).unwrap());
         for panel in plan.iter() {
             if let Some(next) = plan.panel(panel.index + 1) {
@@ -200,7 +201,7 @@ fn panels_in_slots_give_the_same_bits() {
             let job = slots.job_in_slot(panel);
             // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
             unsafe {
-                job.diagonal(panel, &mut chain).unwrap();
+                job.diagonal(panel, &mut health).unwrap();
                 // Rows do not mix: those that are needed next may be the last.
                 job.trailing(panel, plan.trailing_rows(panel));
                 job.trailing(panel, plan.next_rows(panel));

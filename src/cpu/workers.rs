@@ -15,8 +15,9 @@
 //! is relaxed carries nothing: `broken` stops early what is of no use any more, `entered` numbers the workers, and a
 //! `progress` that is read before `taken` is a guess, made again behind it.
 
-use super::kernels::job::{Chain, Job};
+use super::kernels::job::Job;
 use crate::host::pool::{Backoff, OnPanic};
+use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
@@ -88,7 +89,7 @@ impl<'a, T: Scalar> Workers<'a, T> {
     }
 
     /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
-    pub fn run(&self, threads: usize) -> Result<Chain<T>, Breakdown> {
+    pub fn run(&self, threads: usize) -> Result<Health<T>, Breakdown> {
         let call = || {
             let guard = self.let_go_on_panic();
             let outcome = self.schedule(self.enter(threads));
@@ -99,11 +100,11 @@ impl<'a, T: Scalar> Workers<'a, T> {
     }
 
     /// The caller's part: diagonal blocks, the rows that meet the next ones, and its share of the rest.
-    fn schedule(&self, caller: Worker) -> Result<Chain<T>, Breakdown> {
-        let mut chain = Chain::default();
+    fn schedule(&self, caller: Worker) -> Result<Health<T>, Breakdown> {
+        let mut health = Health::default();
         for panel in self.plan.iter() {
             // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
-            unsafe { self.job.diagonal(panel, &mut chain) }
+            unsafe { self.job.diagonal(panel, &mut health) }
                 .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
             self.published.store(panel.index as u32 + 1, Ordering::Release);
             let next = self.plan.next_rows(panel);
@@ -116,7 +117,7 @@ impl<'a, T: Scalar> Workers<'a, T> {
         }
         // The join in `run` waits for the others' last chunks.
         caller.help_until(self, || false);
-        Ok(chain)
+        Ok(health)
     }
 
     /// Has all panels before `panel` applied to the chunk that holds `row`.

@@ -7,20 +7,8 @@ use super::packed::Tiles;
 use super::reflector::{OneSign, Reflector};
 use super::shape::Shape;
 use crate::host::isa::Isa;
-use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
-
-/// What the diagonal steps hand from one panel to the next.
-pub(crate) struct Chain<T> {
-    pub health: Health<T>,
-}
-
-impl<T: Scalar> Default for Chain<T> {
-    fn default() -> Self {
-        Self { health: Health::default() }
-    }
-}
 
 /// Everything that the steps of one sweep, [`diagonal`](Job::diagonal) and [`trailing`](Job::trailing), read and write.
 #[derive(Clone, Copy)]

@@ -2,12 +2,13 @@
 
 use super::diagonal::diagonal;
 use super::entries::Entries;
-use super::job::{CarriedRows, Chain, Job};
+use super::job::{CarriedRows, Job};
 use super::low_rank::{self, LowRank, Trailing};
 use super::reflection::Reflection;
 use super::scratch::Scratch;
 use super::shape::MAX_LANES;
 use crate::host::isa::fence;
+use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
@@ -24,15 +25,15 @@ impl<T: Scalar> Job<T> {
     /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
     /// the panel's set of reflectors.
     #[inline(always)]
-    pub unsafe fn diagonal(&self, panel: Panel, chain: &mut Chain<T>) -> Result<(), Breakdown> {
+    pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
         let made = match self.by_column {
             // SAFETY: forwarded to the caller. The block is small, and what is streamed would have to be fenced.
             true => unsafe {
                 let low_rank = LowRank { stream: false, ..self.low_rank() };
                 let (columns, coefficients) = (panel.block(), self.coefficients(panel));
-                self.isa.run(low_rank::Diagonal::new(low_rank, columns, coefficients, &mut chain.health))
+                self.isa.run(low_rank::Diagonal::new(low_rank, columns, coefficients, health))
             },
-            false => self.isa.run(Diagonal { job: self, panel, chain }),
+            false => self.isa.run(ByReflectors { job: self, panel, health }),
         };
         made.map_err(|column| Breakdown { column })?;
         for column in panel.block() {
@@ -123,18 +124,18 @@ impl<T: Scalar> Job<T> {
 }
 
 /// The diagonal step by block reflectors: [`Job::diagonal`].
-struct Diagonal<'a, T> {
+struct ByReflectors<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
-    chain: &'a mut Chain<T>,
+    health: &'a mut Health<T>,
 }
 
-impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+impl<T: Scalar> WithSimd for ByReflectors<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        let Self { job, panel, chain } = self;
+        let Self { job, panel, health } = self;
         let mut scratch = Scratch::new();
         for (s, first) in panel.block().step_by(job.block).enumerate() {
             let cols = job.block.min(panel.end() - first);
@@ -152,7 +153,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
                     diagonal(simd, cols, at, reflector, signed.minus, &mut new)
                         .map_err(|column| first + column)?;
                 }
-                chain.health.record(&old[..cols], &new[..cols]);
+                health.record(&old[..cols], &new[..cols]);
                 let below = first + cols..panel.end();
                 if !below.is_empty() {
                     simd.vectorize(Reflection::new(job, panel, s..s + 1, below));

@@ -4,8 +4,8 @@ use super::form::{COLUMN_GROUP, Form};
 use super::host_part::{HostPart, Out, STEP};
 use super::reflectors::Group;
 use crate::cpu::kernels::entries::Entries;
-use crate::cpu::kernels::job::Chain;
 use crate::host::pool::wait_until;
+use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
@@ -34,7 +34,7 @@ impl<T: Scalar> HostPart<T> {
                 let step = Panel { index, first, cols };
                 // SAFETY: the caller's promise. Earlier rank blocks have been applied to all rows of these
                 // columns, this one's earlier steps to these rows of V.
-                let outcome = unsafe { job.diagonal(step, &mut Chain::default()) };
+                let outcome = unsafe { job.diagonal(step, &mut Health::default()) };
                 if let Err(Breakdown { column }) = outcome {
                     sound = column - panel.first;
                 } else if cols == STEP {

@@ -95,7 +95,7 @@ impl Hybrid {
     }
 
     /// The same engine with another safeguard. With the shadow buffer a downdate costs no time, with the
-    /// dry run twice the time and no memory.
+    /// dry run twice the time and no memory, and without a safeguard neither.
     #[must_use]
     pub fn with_safeguard(self, safeguard: Safeguard) -> Self {
         Self { safeguard, ..self }

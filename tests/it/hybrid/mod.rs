@@ -10,7 +10,7 @@ use crate::support::problem::{Kind, Problem, breaking};
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::faer::Mat;
-use cholupdate::{Cholesky, Cpu, Error};
+use cholupdate::{Cholesky, Cpu, Error, Safeguard};
 
 /// A device, and what keeps other tests off it meanwhile.
 fn any_device() -> Option<(Turn, Device)> {
@@ -33,6 +33,25 @@ fn tunings() -> Vec<Tuning> {
         }
     }
     all
+}
+
+#[test]
+fn without_a_safeguard_a_breakdown_loses_the_factor() {
+    let Some((_turn, engine)) = hybrid() else { return };
+    let engine = engine.with_safeguard(Safeguard::None);
+    for (n, k) in [(10, 1), (70, 3), (70, 40)] {
+        for column in [0, n / 2, n - 1] {
+            let problem = breaking::<f64>(n, k, column, Kind::Down, column as u64);
+            let mut factor = problem.factor(&engine);
+            let error = factor.modify(&problem.v, &problem.weights).unwrap_err();
+            assert_eq!(error, Error::NotPositiveDefinite { column }, "n = {n}, k = {k}");
+            assert_eq!(factor.to_factor().unwrap_err(), Error::Poisoned);
+        }
+        let problem = Problem::<f64>::feasible(n, k, Kind::Mixed, 0.3, 1);
+        let [(kept, _), (new, _)] = [Safeguard::ShadowBuffer, Safeguard::None]
+            .map(|safeguard| problem.modified(&engine.clone().with_safeguard(safeguard)).unwrap());
+        assert_eq!(bits(new.as_ref()), bits(kept.as_ref()), "n = {n}, k = {k}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The diagonal step: the corners of a panel, one after the other, each with the rows below it.
+//! The diagonal step: the blocks of a panel, one after the other, each with the rows below it.
 
 use super::{BLOCK, Coefficients, LowRank};
 use crate::report::Health;
@@ -56,7 +56,7 @@ impl<T: Scalar> Diagonal<'_, T> {
             // SAFETY: forwarded to the caller; of the coefficients there are K for each block.
             unsafe {
                 let coefficients = &mut *coefficients.add(at * K).cast::<[Coefficients<T>; K]>();
-                low_rank.corner(simd, block.clone(), coefficients, health)?;
+                low_rank.diagonal_block(simd, block.clone(), coefficients, health)?;
                 let below = block.end..columns.end;
                 low_rank.rows(simd, block, core::slice::from_ref(coefficients), below);
             }

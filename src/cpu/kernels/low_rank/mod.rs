@@ -3,8 +3,9 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `corner` | a diagonal block of a few columns: its coefficients, without a square root on the way from column to column |
-//! | `diagonal` | the diagonal step: the corners of a panel, one after the other |
+//! | `coefficients` | those of a few columns, without a square root on the way from column to column |
+//! | `block` | the diagonal block of a few columns |
+//! | `diagonal` | the diagonal step: the blocks of a panel, one after the other, each with the rows below it |
 //! | `rows` | the coefficients of a block for all columns of V applied to rows of L and V, in registers |
 //!
 //! With the old and new pivot l and α and the entry a of V there, one column of V (sign σ) goes through column j of L by the
@@ -18,7 +19,8 @@
 //! All columns of V that pass add up their d_i before l_ij is rounded. An entry times a number near 1, or rounded once a column of
 //! V, would move by the same rounding in every call, and after a thousand calls by a thousand of them.
 
-mod corner;
+mod block;
+mod coefficients;
 mod diagonal;
 mod rows;
 

@@ -1,15 +1,6 @@
-//! A diagonal block of a few columns: its coefficients, and what becomes of it.
-//!
-//! A column's coefficients follow from its pivot and the entry of V there, and that from all columns before: a chain of square
-//! roots. With p̂ = D⁻¹ v for the old block D, which a chain of multiply-adds gives, all roots are taken at once (method C1 of
-//! Gill, Golub, Murray and Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28, 1974):
-//!
-//! ```text
-//! t_0 = 1,   t_j = t_{j−1} + σ p̂_j²      α / l = √(t_j / t_{j−1})      a / l = p̂_j / √t_{j−1}
-//! ```
-//!
-//! Where t changes by much, the coefficients are made one after the other.
+//! The diagonal block of a few columns, through all columns of V.
 
+use super::coefficients::{coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
 use crate::cpu::kernels::shape::MAX_LANES;
@@ -19,14 +10,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use pulp::Simd;
 
-/// The most that t may grow or shrink by in a block. p̂ and the rows of V, which the reflections transform, differ by roundings
-/// that are up to √6 times as large as those of the reflections.
-const LARGEST_CHANGE: f64 = 6.0;
-
 const _: () = assert!(BLOCK <= MAX_LANES);
-
-/// A scalar for each column, with room for whole registers.
-type Each<T> = [T; MAX_LANES];
 
 /// The block between one column of V and the next: below the diagonal, one scalar for each row, with room for whole registers.
 struct Between<T> {
@@ -56,7 +40,7 @@ impl<T: Scalar> LowRank<T> {
     /// # Safety
     /// As [`Diagonal::new`](super::Diagonal::new), for these columns.
     #[inline(always)]
-    pub(super) unsafe fn corner<S: Simd, const K: usize>(
+    pub(super) unsafe fn diagonal_block<S: Simd, const K: usize>(
         &self,
         simd: S,
         block: Range<usize>,
@@ -66,8 +50,8 @@ impl<T: Scalar> LowRank<T> {
         // SAFETY: forwarded to the caller.
         unsafe {
             match block.len() {
-                BLOCK => self.corner_of::<S, K, true>(simd, block, coefficients, health),
-                _ => self.corner_of::<S, K, false>(simd, block, coefficients, health),
+                BLOCK => self.diagonal_block_of::<S, K, true>(simd, block, coefficients, health),
+                _ => self.diagonal_block_of::<S, K, false>(simd, block, coefficients, health),
             }
         }
     }
@@ -75,12 +59,12 @@ impl<T: Scalar> LowRank<T> {
     /// `WHOLE`: the block has [`BLOCK`] columns.
     ///
     /// # Errors
-    /// As `corner`.
+    /// As `diagonal_block`.
     ///
     /// # Safety
-    /// As `corner`.
+    /// As `diagonal_block`.
     #[inline(always)]
-    unsafe fn corner_of<S: Simd, const K: usize, const WHOLE: bool>(
+    unsafe fn diagonal_block_of<S: Simd, const K: usize, const WHOLE: bool>(
         &self,
         simd: S,
         block: Range<usize>,
@@ -139,7 +123,7 @@ impl<T: Scalar> LowRank<T> {
     /// from the block's first, at which one of them breaks down.
     ///
     /// # Safety
-    /// As `corner`, of which nothing has been written yet.
+    /// As `diagonal_block`, of which nothing has been written yet.
     #[cold]
     unsafe fn first_breakdown(&self, first: usize, mut width: usize) -> usize {
         let mut l = [[T::ZERO; BLOCK]; BLOCK];
@@ -175,7 +159,7 @@ impl<T: Scalar> LowRank<T> {
     /// column of V it is written.
     ///
     /// # Safety
-    /// As `corner`.
+    /// As `diagonal_block`.
     #[inline(always)]
     unsafe fn apply<S: Simd, const K: usize>(
         &self,
@@ -215,122 +199,4 @@ impl<T: Scalar> LowRank<T> {
             }
         }
     }
-}
-
-/// p̂, and t before and behind each column.
-struct Solution<T> {
-    p: Each<T>,
-    before: Each<T>,
-    after: Each<T>,
-}
-
-/// p̂ and t, if all is within its limits. (`width` columns, those of L `stride` apart)
-///
-/// # Safety
-/// What is below the diagonal of the block at `l`, and its rows at `v`, must be readable.
-#[inline(always)]
-unsafe fn solve<T: Scalar, S: Simd>(
-    (l, stride): (*const T, isize),
-    v: *const T,
-    width: usize,
-    minus: bool,
-    pivots: &Each<T>,
-) -> Option<Solution<T>> {
-    let ones = [T::ONE; MAX_LANES];
-    let mut solution = Solution { p: [T::ZERO; MAX_LANES], before: ones, after: ones };
-    let Solution { p, before, after } = &mut solution;
-    let (mut t, mut chain) = (T::ONE, [T::ZERO; BLOCK]);
-    for i in 0..width {
-        // SAFETY: rows and entries that the caller vouches for.
-        let mut x = unsafe { *v.add(i) };
-        for j in 0..i {
-            // SAFETY: as above.
-            let entry = unsafe { *l.offset(j as isize * stride).add(i) };
-            x = T::fused::<S>(-chain[j], entry, x);
-        }
-        let inverse = T::ONE / pivots[i];
-        chain[i] = x * inverse;
-        // The quotient to its last digit, which the chain does not wait for.
-        p[i] = T::fused::<S>(T::fused::<S>(-chain[i], pivots[i], x), inverse, chain[i]);
-        let next = T::fused::<S>(if minus { -p[i] } else { p[i] }, p[i], t);
-        (before[i], after[i], t) = (t, next, next);
-    }
-    // t goes up or down all the way, so all that is between has a root. Not so where it is not a number.
-    let most = T::from_f64(LARGEST_CHANGE);
-    (t * most >= T::ONE && t <= most).then_some(solution)
-}
-
-/// p, x and g from p̂ and t; by what the pivots change, and what they become.
-#[inline(always)]
-fn coefficients_of<T: Scalar, S: Simd>(
-    simd: S,
-    minus: bool,
-    solution: &Solution<T>,
-    pivots: &Each<T>,
-    out: &mut Coefficients<T>,
-) -> (Each<T>, Each<T>) {
-    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
-    let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
-    let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
-    for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
-        unsafe {
-            let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
-            let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
-            let p = T::load::<S>(solution.p.as_ptr().add(j));
-            let signed = T::vmul(simd, sign, p);
-            let g = T::vdiv(simd, signed, after);
-            let new_p = T::vdiv(simd, p, T::vadd(simd, before, after));
-            let x = T::neg_mul_add(simd, g, new_p, T::splat(simd, T::ZERO));
-            let growth = T::vmul(simd, T::vdiv(simd, signed, before), new_p); // α / l − 1
-            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), new_p);
-            T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
-            T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
-            let pivots = T::load::<S>(pivots.as_ptr().add(j));
-            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, growth, pivots));
-            T::store::<S>(
-                new_pivots.as_mut_ptr().add(j),
-                T::vmul(simd, T::vdiv(simd, after, before), pivots),
-            );
-        }
-    }
-    (changes, new_pivots)
-}
-
-/// The same as `solve` and `coefficients_of`, a column at a time, with the roundings that the rows below go through.
-///
-/// # Errors
-/// The column whose pivot² is not greater than zero, counted from the first.
-///
-/// # Safety
-/// As `solve`.
-#[inline(always)]
-unsafe fn one_by_one<T: Scalar, S: Simd>(
-    (l, stride): (*const T, isize),
-    v: *const T,
-    width: usize,
-    minus: bool,
-    pivots: &Each<T>,
-    out: &mut Coefficients<T>,
-) -> Result<(Each<T>, Each<T>), usize> {
-    let sign = if minus { -T::ONE } else { T::ONE };
-    let mut rows = [T::ZERO; BLOCK];
-    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
-    // SAFETY: rows that the caller vouches for.
-    unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
-    for j in 0..width {
-        let (old, a) = (pivots[j], rows[j]);
-        let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
-        let (p, g) = (a / (old + alpha), sign * a / alpha);
-        let x = -(g * p);
-        (out.p[j], out.x[j], out.g[j]) = (p, x, g);
-        (changes[j], new_pivots[j]) = (new - old, new);
-        for i in j + 1..width {
-            // SAFETY: an entry that the caller vouches for.
-            let l = unsafe { *l.offset(j as isize * stride).add(i) };
-            let d = T::fused::<S>(g, rows[i], x * l);
-            rows[i] = T::fused::<S>(-p, T::fused::<S>(T::TWO, l, d), rows[i]);
-        }
-    }
-    Ok((changes, new_pivots))
 }
