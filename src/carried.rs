@@ -38,7 +38,11 @@ impl<T: Scalar> Carried<T> {
     /// Xᵀ y (n × m), the sums (m).
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, naming `b` or `sums`; `Device` or `Poisoned` on an engine with a device.
+    /// `Shape` or `NonFinite`, naming `b` or `sums`; `Overflow`, naming `b`, where squares of z could overflow; `Device` or
+    /// `Poisoned` on an engine with a device. A sum that is smaller than what is explained, by more than roundings, is none: −1.
+    ///
+    /// # Cost
+    /// A solve with L: m n² flops.
     pub fn new<E: Engine<T>>(
         factor: &Cholesky<T, E>,
         b: &(impl AsMatrix<T> + ?Sized),
@@ -51,9 +55,16 @@ impl<T: Scalar> Carried<T> {
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
         factor.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
+        let order = factor.order() as f64;
+        let largest = finite("b", z.as_ref()).map_err(|_| Error::Overflow { argument: "b" })?.to_f64();
+        if largest * largest * order > T::LARGE_SQUARE.to_f64() {
+            return Err(Error::Overflow { argument: "b" });
+        }
         let squares = sums.iter().zip(z.col_iter()).map(|(&sum, z)| {
             let explained = z.iter().map(|z| z.to_f64() * z.to_f64()).sum::<f64>();
-            T::from_f64((sum.to_f64() - explained).max(0.0))
+            let (rest, rounding) =
+                (sum.to_f64() - explained, 4.0 * (order + 1.0) * T::UNIT.to_f64() * explained);
+            if rest < -rounding { unknown() } else { T::from_f64(rest.max(0.0)) }
         });
         Ok(Self { squares: squares.collect(), z })
     }
@@ -93,8 +104,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`.
     ///
+    /// # Report
+    /// Against the old A: δ counts in both.
+    ///
     /// # Cost
     /// That of [`modify`](Self::modify) on the CPU engine; on the others another pass over L.
+    ///
+    /// # Source
+    /// S. Haykin, *Adaptive Filter Theory*, 4th ed., Prentice Hall (2002), chapter 9: exponentially weighted least squares.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -188,7 +205,8 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         }
         let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
-            return Err(Error::Overflow { argument: "decay" });
+            let rule = "large enough that weights divided by it are finite";
+            return Err(Error::OutOfRange { argument: "decay", rule });
         }
         let Some((y, carried)) = carrying else {
             let (report, _) = self.scaled(decay, |factor| factor.stage(v, Weights::Each(&each)))?;

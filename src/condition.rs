@@ -50,7 +50,12 @@ impl History {
     pub fn note<T: Scalar>(&mut self, report: &Modification<T>) {
         let ratio = report.min_pivot_ratio.to_f64().min(1.0);
         self.modifications += 1;
-        self.error = (self.error + 1.0) / ratio;
+        let least = self.modifications as f64;
+        self.error += 1.0;
+        if ratio < 1.0 || self.error > least {
+            let shrunk = (-report.log_det_change.to_f64()).exp().min(1.0 / ratio);
+            self.error = (self.error * shrunk).max(least);
+        }
     }
 }
 
@@ -92,8 +97,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what the reports of all
-    /// modifications since L was made have said: each adds a unit of rounding, and where it takes a pivot² down to a share of
-    /// what it was, all errors so far count by one over that share. Rows that come, go or change places only add their unit.
+    /// modifications since L was made have said. Each adds a unit of rounding. Errors stay where they are while A shrinks or grows: where
+    /// it takes a pivot² down to a share of what it was, all so far count by one over that share, or by one over that of det A
+    /// if that is less, which makes up for it when A grows again; never for less than their unit. Rows that come, go or change
+    /// places only add theirs, and so does the factor δ of [`modify_scaled`](Cholesky::modify_scaled).
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
         self.guarded.history().error * T::UNIT.to_f64()

@@ -34,7 +34,7 @@ pub enum Error {
         argument: &'static str,
     },
     /// An argument names a row that is not there.
-    #[error("`{argument}` has {found} at {entry}, but must be less than {limit}")]
+    #[error("`{argument}`{} is {found}, but must be less than {limit}", place(argument, *entry))]
     Index {
         /// Name of the argument.
         argument: &'static str,
@@ -91,6 +91,14 @@ pub enum Error {
     /// [`Safeguard::None`](crate::Safeguard::None), and the factor was lost with it.
     #[error("the factor was lost in an earlier call that failed while it worked in place")]
     Poisoned,
+}
+
+/// Which entry of an argument that names rows, where it can have more than one.
+fn place(argument: &str, entry: usize) -> String {
+    match argument {
+        "at" | "from" | "to" => String::new(),
+        _ => format!("[{entry}]"),
+    }
 }
 
 /// What is wrong with a device.

@@ -17,7 +17,7 @@
 //     l          n x n, entry (i, j) at l + j * stride + i; columns t .. f are written
 //     old        column f of the old L, which begins row f + 1 of it: n - f - 1 entries; read
 //     x, s       c - 1 and s for j = t .. f - 1; read
-//     norm       tau_t, the new pivot
+//     pivots     the new diagonal for j = t .. f; read
 // Launch: blocks of 256 threads, one for each row from t on.
 #include "common/layout.cuh"
 #include "common/panel.cuh"
@@ -40,7 +40,7 @@ __device__ __forceinline__ void gather(const T* from, long long from_stride, T* 
 
 template <class T>
 __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, const double* x, const double* s,
-                                       double norm, long long f, long long t, long long n) {
+                                       const double* pivots, long long f, long long t, long long n) {
     const long long i = t + (long long)blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     double p = i > f ? (double)old[i - f - 1] : 0.0;
@@ -55,12 +55,13 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
             if (e < some) {
                 const long long rotation = j - e - 1 - t;
                 const double excess = x[rotation], sine = s[rotation], entry = entries[e];
-                l[(j - e) * stride + i] = (T)(entry + fma(excess, entry, -(sine * p)));
+                const double made = entry + fma(excess, entry, -(sine * p));
+                l[(j - e) * stride + i] = (T)(i == j - e ? pivots[i - t] : made);
                 p += fma(sine, entry, excess * p);
             }
         j -= some;
     }
-    l[t * stride + i] = (T)(i == t ? norm : p);
+    l[t * stride + i] = (T)(i == t ? pivots[0] : p);
 }
 
 #define REARRANGE(T, NAME)                                                                                   \
@@ -70,9 +71,9 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
         gather(from, from_stride, to, to_stride, rows, columns, n, cols, triangle);                          \
     }                                                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
-        move_back_##NAME(T* l, long long stride, const T* old, const double* x, const double* s, double norm,   \
-                      long long f, long long t, long long n) {                                               \
-        rotate(l, stride, old, x, s, norm, f, t, n);                                                         \
+        move_back_##NAME(T* l, long long stride, const T* old, const double* x, const double* s,               \
+                         const double* pivots, long long f, long long t, long long n) {                     \
+        rotate(l, stride, old, x, s, pivots, f, t, n);                                                        \
     }
 
 REARRANGE(float, f32)

@@ -95,6 +95,7 @@ pub(super) fn move_up<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), p: 
             let between = column + 1..from + 1;
             rotation.apply_to(&old[column..from], &mut new[between.clone()], &mut p[between]);
             rotation.apply_to(&old[from + 1..], &mut new[from + 1..], &mut p[from + 1..]);
+            new[column + 1] = rotation.pivot(old[column]);
         }
     }
     p[to] = norm;

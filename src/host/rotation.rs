@@ -5,9 +5,10 @@ use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
-/// c and s with c² + s² = 1; c as 1 + x, which is known to all digits where c is close to 1.
+/// c and s with c² + s² = 1; c as 1 + x as well, which is known to all digits where c is close to 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rotation<T> {
+    pub c: T,
     pub x: T,
     pub s: T,
 }
@@ -19,7 +20,13 @@ impl<T: Scalar> Rotation<T> {
         let root = z.hypot(norm);
         let s = z / root;
         let x = -s * (z / (root + norm));
-        (Self { x: T::from_f64(x), s: T::from_f64(s) }, T::from_f64(root))
+        let rotation = Self { c: T::from_f64(norm / root), x: T::from_f64(x), s: T::from_f64(s) };
+        (rotation, T::from_f64(root))
+    }
+
+    /// What a pivot becomes whose other entry is zero: positive, however small the sum of the entry and its change is.
+    pub fn pivot(self, old: T) -> T {
+        (self.c * old).max(T::TINY)
     }
 
     /// a ← c a − s b, b ← s a + c b. Both of the same length.
@@ -59,7 +66,7 @@ impl<T: Scalar> WithSimd for Apply<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rotation: Rotation { x, s }, old: from, new, b, len, .. } = self;
+        let Self { rotation: Rotation { x, s, .. }, old: from, new, b, len, .. } = self;
         let lanes = T::lanes::<S>();
         let (x, s) = (T::splat(simd, x), T::splat(simd, s));
         for i in (0..len).step_by(lanes) {

@@ -98,7 +98,7 @@ fn rearrange_columns<T: Scalar>(
 ) {
     // One thread keeps what it moves in the first-level cache.
     let shared = !matches!(par, Par::Seq) && new.order * new.order >= 8 * WORTH_SHARING;
-    let together = if shared { (2 * WORTH_SHARING).div_ceil(new.order).max(4 * par.degree()) } else { 1 };
+    let together = if shared { (8 * WORTH_SHARING).div_ceil(new.order).max(16 * par.degree()) } else { 1 };
     let first = new.unchanged();
     let mut block = |to: usize, cols: usize, from: Option<usize>| {
         // Rows before both are of other columns, or stay.
@@ -170,7 +170,10 @@ pub fn backwards<T: Scalar>(
             let old = block.rb_mut().col_mut(j).try_as_col_major_mut();
             let p = column.col_as_slice_mut(0);
             if let Some(old) = old {
-                rotation.apply(&mut old.as_slice_mut()[below..], &mut p[first + j..]);
+                let old = &mut old.as_slice_mut()[below..];
+                let pivot = rotation.pivot(old[0]);
+                rotation.apply(old, &mut p[first + j..]);
+                old[0] = pivot;
             }
         }
     });

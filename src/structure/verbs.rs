@@ -16,7 +16,8 @@ use faer::{Mat, MatRef};
 
 /// Rows and columns that come and go.
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// The largest order that this factor can grow to without another allocation for L.
+    /// The largest order that this factor can grow to without another allocation for L. A clone, or the factor on another engine,
+    /// has room for what is there.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.guarded.factor().capacity()
@@ -72,6 +73,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// r n² + r² n flops: that of the triangular solve. Nothing of L moves, up to the [`capacity`](Self::capacity).
+    ///
+    /// # Source
+    /// G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., Johns Hopkins (2013), section 4.2.9: a block of the factorization.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -152,6 +156,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// 2 r (n − f)² flops, where f is the first of the r indices, and a move of what is behind row f.
     ///
+    /// # Source
+    /// Gill, Golub, Murray and Saunders (1974), as for [`insert`](Self::insert).
+    ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
     ///
@@ -180,6 +187,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// r at² + 2 r (n − at) at + 4 r (n − at)² flops.
+    ///
+    /// # Source
+    /// As [`insert`](Self::insert).
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -214,6 +224,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Shapes
     /// `from`, `to` < n.
     ///
+    /// # Report
+    /// The least share that is left of a row's pivot², new over old; det A does not change.
+    ///
     /// # Errors
     /// `Index`, naming `from` or `to`; `Device` or `Poisoned` on an engine with a device.
     ///
@@ -247,11 +260,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Shapes
     /// The n old rows in the order that they are to have: row `order[i]` becomes row i.
     ///
+    /// # Report
+    /// The least of all those shifts.
+    ///
     /// # Errors
     /// `Shape`, `Index` or `Duplicate`, naming `order`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
     /// That of a [`shift`](Self::shift) for each row that is not one of the longest ascending subsequence of `order`.
+    ///
+    /// # Source
+    /// As [`shift`](Self::shift).
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -283,6 +302,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// r n² + r² n flops and O((n + r) r) memory.
+    ///
+    /// # Source
+    /// As [`append`](Self::append).
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};

@@ -4,7 +4,7 @@ use crate::support::contract::{Observed, backward_error};
 use crate::support::engines::{sized, steps};
 use crate::support::problem::{factor as random_factor, rng, uniform};
 use crate::support::real::{Real, bits};
-use cholupdate::faer::{Mat, MatRef};
+use cholupdate::faer::{Mat, MatRef, mat};
 use cholupdate::{Carried, Cholesky, Engine, Error, RefactorPolicy};
 
 on_every_engine!(
@@ -207,7 +207,7 @@ fn a_loop_that_loses_digits_is_told() {
     assert!(!kept.needs_refactor(&RefactorPolicy::default()));
     assert_eq!(kept.error_estimate(), 0.0);
     let v = Mat::from_fn(n, 1, |i, _| (1.0 + i as f64).recip());
-    let large = Mat::from_fn(n, 1, |i, _| 300.0 * v[(i, 0)]);
+    let large = Mat::from_fn(n, 1, |i, _| 3000.0 * v[(i, 0)]);
     let mut rounds = 0;
     while !kept.needs_refactor(&RefactorPolicy::default()) {
         kept.update(&large).unwrap();
@@ -225,6 +225,43 @@ fn a_loop_that_loses_digits_is_told() {
     assert!(!kept.needs_refactor(&steps));
     kept.update(&[0.1, 0.1]).unwrap();
     assert!(kept.needs_refactor(&steps));
+}
+
+/// What goes was there before: errors add up, and do not count for more and more.
+#[test]
+fn a_window_that_slides_is_no_reason_to_begin_afresh() {
+    let (n, window, steps) = (20, 60, 5000);
+    let rows = matrix::<f64>(n, window + steps, 31);
+    let of = |first: usize| rows.subcols(first, window) * rows.subcols(first, window).transpose();
+    for together in [true, false] {
+        let mut kept = Cholesky::new(&of(0)).unwrap();
+        for step in 0..steps {
+            let (new, old) = (rows.subcols(window + step, 1), rows.subcols(step, 1));
+            if together {
+                kept.modify(&Mat::from_fn(n, 2, |i, j| [new, old][j][(i, 0)]), &[1.0, -1.0]).unwrap();
+            } else {
+                kept.update(&new).unwrap();
+                kept.downdate(&old).unwrap();
+            }
+        }
+        let a = of(steps);
+        let off = (kept.reconstruct().unwrap() - &a).norm_max() / a.norm_max();
+        assert!(off <= kept.error_estimate() && kept.error_estimate() < 1e-11, "{:e}", kept.error_estimate());
+        assert!(!kept.needs_refactor(&RefactorPolicy::default()));
+    }
+}
+
+#[test]
+fn carried_sums_that_are_none_are_not_hidden() {
+    let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]]).unwrap();
+    // ‖L⁻¹ b‖² is 4.
+    let of = |sum: f64| Carried::new(&factor, &[4.0, 2.0], &[sum]).unwrap().squares[0];
+    assert_eq!((of(5.0), of(4.0), of(3.9), of(-1.0)), (1.0, 0.0, -1.0, -1.0));
+    let small = Cholesky::new(&mat![[1e-20]]).unwrap();
+    assert_eq!(Carried::new(&small, &[1e308], &[1.0]), Err(Error::Overflow { argument: "b" }));
+    let mut factor = Cholesky::new(&mat![[4.0]]).unwrap();
+    let refused = factor.modify_scaled(1e-310, &[1.0], &[1.0]).unwrap_err();
+    assert_eq!(refused.to_string(), "`decay` must be large enough that weights divided by it are finite");
 }
 
 /// Rows that come and go leave the diagonal of A alone, and with it what errors count for, however small the pivots become.

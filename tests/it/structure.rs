@@ -98,6 +98,7 @@ on_every_engine!(
     what_would_not_be_positive_definite_is_refused,
     rows_come_and_go_for_long,
     an_extension_solves_for_the_bordered_matrix,
+    nearly_singular_rows_move_up,
 );
 
 fn inserted_rows_are_there<T: Real, E: Engine<T> + Clone>(engine: &E) {
@@ -190,6 +191,21 @@ fn shifted_rows_are_elsewhere<T: Real, E: Engine<T> + Clone>(engine: &E) {
         factor.shift(at / 2, at / 2).unwrap();
         assert_eq!(bits(l(&factor).as_ref()), bits(before.as_ref()));
     });
+}
+
+/// The last pivot of the new L is the square of the old one, far below a rounding of what it is made from.
+fn nearly_singular_rows_move_up<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let tiny = T::of(1e-3 * T::U);
+    let l = Mat::from_fn(2, 2, |i, j| if i == j { tiny } else { T::of(if i > j { 1.0 } else { 0.0 }) });
+    for permute in [false, true] {
+        let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
+        let log_det = factor.log_det().unwrap().f64();
+        if permute { factor.permute(&[1, 0]) } else { factor.shift(1, 0) }.unwrap();
+        let made = factor.to_factor().unwrap();
+        let wanted = tiny.f64() * tiny.f64();
+        assert!((made[(1, 1)].f64() - wanted).abs() <= 8.0 * T::U * wanted, "{:e}", made[(1, 1)].f64());
+        assert!((factor.log_det().unwrap().f64() - log_det).abs() <= 8.0 * T::U * log_det.abs());
+    }
 }
 
 fn permuted_rows_are_in_that_order<T: Real, E: Engine<T> + Clone>(engine: &E) {
@@ -399,6 +415,7 @@ fn a_shift_of_a_nearly_singular_factor_does_not_break_down() {
             assert!(off <= 4.0 * u * wanted.max(tiny), "{i}, {j}: {:e}", made[(i, j)].f64());
         }
         factor.permute(&[1, 2, 0]).unwrap();
+        assert!(factor.l().diagonal().column_vector().iter().all(|&pivot| pivot > T::ZERO));
     }
     in_type::<f64>(1e-17);
     in_type::<f32>(1e-9);

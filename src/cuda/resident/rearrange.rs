@@ -143,19 +143,23 @@ impl<T: Scalar> Rearranger<T> {
         (l, stride): Columns<'_, T>,
         old: DeviceSlice<'_, T>,
         (from, to, order): (usize, usize, usize),
-        rotations: &[Rotation<f64>],
-        mut pivot: f64,
+        (rotations, diagonal): (&[Rotation<f64>], &[T]),
     ) -> Result<(), Error> {
         let count = rotations.len();
         debug_assert!(count == from - to && old.len() == order - from - 1);
-        let (host, there) = room(&mut self.rotations, &self.device, 2 * count)?;
-        let (x, s) = host.as_mut_slice()[..2 * count].split_at_mut(count);
+        let len = 3 * count + 1;
+        let (host, there) = room(&mut self.rotations, &self.device, len)?;
+        let (x, rest) = host.as_mut_slice()[..len].split_at_mut(count);
+        let (s, pivots) = rest.split_at_mut(count);
+        for (to, pivot) in pivots.iter_mut().zip(&diagonal[to..=from]) {
+            *to = pivot.to_f64();
+        }
         for ((x, s), rotation) in x.iter_mut().zip(s).zip(rotations) {
             (*x, *s) = (rotation.x, rotation.s);
         }
-        let all = there.slice(0..2 * count);
+        let all = there.slice(0..len);
         let (mut l, mut stride, mut old) = (l.address(), stride as c_longlong, old.address());
-        let (mut x, mut s) = (all.address(), all.part(count..2 * count).address());
+        let [mut x, mut s, mut pivots] = [0, count, 2 * count].map(|first| all.part(first..len).address());
         let (mut f, mut t, mut n) = (from as c_longlong, to as c_longlong, order as c_longlong);
         let mut arguments = [
             argument(&mut l),
@@ -163,7 +167,7 @@ impl<T: Scalar> Rearranger<T> {
             argument(&mut old),
             argument(&mut x),
             argument(&mut s),
-            argument(&mut pivot),
+            argument(&mut pivots),
             argument(&mut f),
             argument(&mut t),
             argument(&mut n),
@@ -173,7 +177,7 @@ impl<T: Scalar> Rearranger<T> {
         // waited for here.
         let enqueued = unsafe {
             self.stream
-                .upload(host, 0..2 * count, all)
+                .upload(host, 0..len, all)
                 .and_then(|()| self.rotate.launch(&self.stream, launch, &mut arguments))
         };
         self.stream.synchronize().and(enqueued)

@@ -167,18 +167,17 @@ impl<T: Scalar> ResidentFactor<T> {
         }
         rotations.reverse();
         for (pivot, rotation) in self.diagonal[to + 1..=from].iter_mut().zip(&rotations) {
-            let old = pivot.to_f64();
-            *pivot = T::from_f64(old + rotation.x * old);
+            *pivot = T::from_f64(rotation.pivot(pivot.to_f64())).max(T::TINY);
         }
         self.diagonal[to] = T::from_f64(norm);
-        let Self { l, shadow: Some(old), resizing, device, .. } = self else {
+        let Self { l, shadow: Some(old), resizing, device, diagonal, .. } = self else {
             return Err(other("there is no shadow"));
         };
         let rearranger = Rearranger::ready(resizing, device)?;
         let below = from * (stride + 1) + 1;
         let old = old.slice(below..below + order - from - 1);
         // SAFETY: L, and what was L, are this factor's, and nothing is in flight.
-        unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), &rotations, norm) }
+        unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), (&rotations, diagonal)) }
     }
 
     fn write_border(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Error> {
