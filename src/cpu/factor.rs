@@ -2,6 +2,7 @@
 
 use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
+use super::solve::solve;
 use super::sweep::{Sweep, plan, sweep, sweep_on_its_way};
 use super::tuning;
 use crate::check::finite;
@@ -18,7 +19,6 @@ use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
@@ -104,6 +104,11 @@ impl<T: Scalar> HostFactor<T> {
     /// How many threads a sweep over these columns of a factor of that order takes.
     pub(super) fn threads_for(&self, outline: &Outline, order: usize, columns: &Range<usize>) -> usize {
         tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
+    }
+
+    /// The first columns of L through the first half of a solve, and B below them. (n × m)
+    pub(super) fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) {
+        solve(&self.l.subcols(0, columns), Side::L, rhs, self.threads);
     }
 
     /// V as columns of L, to be staged from row `start` on, before which it is zero.
@@ -271,15 +276,9 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
     }
 
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        let par = self.threads.par();
         rhs.change_on_host(|mut rhs| {
             finite("rhs", rhs.as_ref())?;
-            for side in sides {
-                match side {
-                    Side::L => solve_lower_triangular_in_place(self.l.as_ref(), rhs.rb_mut(), par),
-                    Side::Transpose => solve_upper_triangular_in_place(self.l.transpose(), rhs.rb_mut(), par),
-                }
-            }
+            sides.iter().for_each(|&side| solve(&self.l.as_ref(), side, rhs.rb_mut(), self.threads));
             Ok(())
         })
     }

@@ -9,6 +9,7 @@
 //! | `in_place` | L in memory that the caller owns |
 //! | `sweep` | a sweep: V packed, then one of the schedules |
 //! | `serial`, `workers` | the schedules: on one thread, on several |
+//! | `solve` | triangular solves, by the same schedule on several |
 //! | `tuning` | panel widths, chunk heights, thread counts |
 //! | `kernels/` | the steps of a panel and the micro-kernels that they are made of |
 
@@ -24,6 +25,8 @@ mod moves;
 mod resize;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod serial;
+#[allow(unsafe_code, reason = "threads share the right-hand sides row by row")]
+pub(crate) mod solve;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod sweep;
 mod tuning;

@@ -4,7 +4,6 @@ use super::factor::HostFactor;
 use super::moves::{move_columns, move_up};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, with_capacity};
-use crate::host::threads::where_it_pays;
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
@@ -15,10 +14,7 @@ use crate::structure::{
 };
 use crate::sweep::outline::Outline;
 use core::ops::Range;
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::reborrow::ReborrowMut;
-use faer::{Accum, ColMut, Mat, MatMut, MatRef, Par};
+use faer::{ColMut, Mat, MatMut, MatRef, Par};
 
 /// The order and the threads from which on they share moves of rows and columns, which takes them two copies and not one.
 const ORDER_WORTH_SHARING: usize = 2048;
@@ -38,13 +34,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        let l = self.l();
-        let (mut above, below) = rhs.split_at_row_mut(columns);
-        let left = l.subcols(0, columns);
-        let par = where_it_pays(self.par(), columns * l.nrows() * above.ncols());
-        solve_lower_triangular_in_place(left.subrows(0, columns), above.rb_mut(), par);
-        let rest = left.subrows(columns, l.nrows() - columns);
-        matmul(below, Accum::Add, rest, above.as_ref(), -T::ONE, par);
+        HostFactor::eliminate(self, columns, rhs);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::kernels::packed::Packed;
 use super::kernels::shape::{MAX_LANES, by_column, shape};
 use super::serial;
 use super::tuning;
-use super::workers::{Chunk, Workers};
+use super::workers::{Chunk, Workers, cut};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
@@ -175,7 +175,7 @@ impl<T: Scalar> Sweep<T> {
             isa,
             l,
             v: self.v.view(),
-            stream: tuning::stream::<T>(isa, &l, plan),
+            stream: tuning::stream::<T>(isa, &l, plan, rank),
             large: tuning::large::<T>(plan),
             reflectors: self.reflectors.as_mut_ptr(),
             reflector_sets,
@@ -227,7 +227,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     job.carried = carried;
     let health = if threads > 1 {
         let chunk_rows = tuning::chunk_rows(&plan, threads);
-        memory.chunks.resize_with(Workers::<T>::chunks(&plan, chunk_rows), Chunk::default);
+        cut(&plan, chunk_rows, &mut memory.chunks);
         // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, are borrowed
         // from `memory`.
         unsafe { Workers::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?

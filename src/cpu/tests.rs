@@ -4,7 +4,7 @@ use super::kernels::entries::Entries;
 use super::kernels::job::Job;
 use super::serial;
 use super::sweep::{Sweep, plan};
-use super::workers::{Chunk, Workers};
+use super::workers::{Workers, cut};
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
@@ -263,7 +263,7 @@ fn workers_give_the_same_bits_and_the_same_breakdown() {
                     let job = memory.job(isa, in_place(&mut home), &plan, &outline, plan.panels());
                     let chunk_rows = panels_in_chunk * plan.panel_cols;
                     let mut chunks = Vec::new();
-                    chunks.resize_with(Workers::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+                    cut(&plan, chunk_rows, &mut chunks);
                     // SAFETY: L, V and a reflector for each panel are borrowed by this function alone.
                     let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
                     let got = pool.install(|| workers.run(threads)).map(|_| ());

@@ -3,6 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::low_rank::PANEL_COLS;
 use super::kernels::shape::{IN_REGISTERS, IN_REGISTERS_COLS, by_column};
+use crate::host::caches::last_level;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::sweep::plan::Plan;
@@ -30,36 +31,57 @@ pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
     rows.max(1).next_multiple_of(plan.panel_cols)
 }
 
-/// Threads that a sweep is worth: each must have enough to do to be worth waking.
+/// Threads that a sweep is worth.
 #[inline]
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
-    const WORTHWHILE_NANOSECONDS: f64 = 300e3;
-    if allowed == Threads::Fixed(1) {
-        return 1;
-    }
     let order = (plan.rows - plan.start) as f64;
-    // Of one thread with AVX2: the time of reading and writing L, and that of the arithmetic.
-    let nanoseconds = order * order * (0.08 + 0.055 * rank as f64);
-    match (nanoseconds / WORTHWHILE_NANOSECONDS) as usize {
-        0 | 1 => 1,
-        worthwhile => allowed.count().min(worthwhile),
+    // The time of reading and writing L, and that of the arithmetic.
+    worthwhile(allowed, order * order * (0.08 + 0.055 * rank as f64))
+}
+
+/// Threads that a triangular solve is worth, with the first columns of L and so many right-hand sides.
+pub(crate) fn solve_threads(allowed: Threads, rows: usize, columns: usize, rhs: usize) -> usize {
+    let entries = columns as f64 * (rows as f64 - 0.5 * columns as f64);
+    worthwhile(allowed, entries * (0.3 + 0.035 * rhs as f64))
+}
+
+/// Threads for what takes one of them so many nanoseconds: it must be worth waking any, and then each of them. The benchmark
+/// `threads` shows how near the best that comes.
+#[inline]
+fn worthwhile(allowed: Threads, nanoseconds: f64) -> usize {
+    const WAKING: f64 = 200e3;
+    const EACH: f64 = 25e3;
+    match allowed {
+        Threads::Fixed(1) => 1,
+        _ if nanoseconds < WAKING => 1,
+        _ => allowed.count().min((nanoseconds / EACH) as usize),
     }
 }
 
-/// Whether L is larger than the caches.
+/// Whether L is larger than the caches, with some room for what else is in them.
 #[inline]
 pub(crate) fn large<T>(plan: &Plan) -> bool {
-    const CACHES: usize = 24 << 20;
-    (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>() > CACHES
+    bytes::<T>(plan) > last_level() / 4 * 3
 }
 
-/// Whether to write the new L past the caches: where it is other memory than the old one, larger than the
-/// caches, and laid out in cache lines. That spares reading what is overwritten.
+/// Of the old L, and what would be the same of the new one: squares.
 #[inline]
-pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan) -> bool {
+fn bytes<T>(plan: &Plan) -> usize {
+    (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>()
+}
+
+/// Whether to write the new L past the caches: where it is other memory than the old one and laid out in cache lines. That spares
+/// reading what is overwritten, for which each store waits. With a few columns of V the next sweep would rather find L in
+/// the caches, if it fits; with more, arithmetic hides where L comes from.
+#[inline]
+pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan, rank: usize) -> bool {
+    /// From here on, bytes.
+    const WORTH_STREAMING: usize = 7 << 20;
+    const HIDES: usize = 8;
     let line = 64;
     let apart = !l.dst.is_null() && l.dst.cast_const() != l.src;
     let lines = l.dst.addr().is_multiple_of(line)
         && (l.dst_stride.unsigned_abs() * size_of::<T>()).is_multiple_of(line);
-    apart && large::<T>(plan) && lines && !matches!(isa, Isa::Portable)
+    let pays = large::<T>(plan) || (rank >= HIDES && bytes::<T>(plan) > WORTH_STREAMING);
+    apart && pays && lines && !matches!(isa, Isa::Portable)
 }

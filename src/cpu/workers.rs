@@ -1,4 +1,4 @@
-//! The schedule on several threads.
+//! The schedule on several threads, of a sweep or a triangular solve: its panels, one after the other, each over all rows below.
 //!
 //! The caller makes the diagonal blocks and transforms the rows that meet the next one; workers, which the caller joins
 //! whenever it would have to wait, transform the rows below. Those rows are cut into chunks.
@@ -15,13 +15,33 @@
 //! is relaxed carries nothing: `broken` stops early what is of no use any more, `entered` numbers the workers, and a
 //! `progress` that is read before `taken` is a guess, made again behind it.
 
-use super::kernels::job::Job;
 use crate::host::pool::{Backoff, OnPanic};
-use crate::report::Health;
-use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
+use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+/// The two steps of a panel, on memory that threads share row by row.
+pub(crate) trait Steps: Sync {
+    /// What the diagonal steps have to say.
+    type Report: Default + Send;
+
+    /// The diagonal step: what the rows below need of `panel`.
+    ///
+    /// # Errors
+    /// The column of L whose pivot² is not greater than zero.
+    ///
+    /// # Safety
+    /// All earlier panels have been applied to the rows of the block, nobody else uses those rows, and nobody reads yet what the
+    /// step makes.
+    unsafe fn diagonal(&self, panel: Panel, report: &mut Self::Report) -> Result<(), Breakdown>;
+
+    /// The trailing step on `rows`.
+    ///
+    /// # Safety
+    /// The diagonal step of `panel` is done, all earlier panels have been applied to `rows`, and nobody else uses those rows.
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>);
+}
 
 /// Some consecutive rows, on cache lines of their own.
 #[repr(align(128))]
@@ -36,12 +56,12 @@ pub(crate) struct Chunk {
 }
 
 /// What the threads of one sweep share.
-pub(crate) struct Workers<'a, T> {
-    job: &'a Job<T>,
+pub(crate) struct Workers<'a, S> {
+    steps: &'a S,
     plan: &'a Plan,
     chunk_rows: usize,
     chunks: &'a [Chunk],
-    /// Panels whose block reflector is made.
+    /// Panels whose diagonal step is done.
     published: AtomicU32,
     /// Chunks that are not finished.
     open: AtomicUsize,
@@ -51,21 +71,54 @@ pub(crate) struct Workers<'a, T> {
     broken: AtomicBool,
 }
 
-impl<'a, T: Scalar> Workers<'a, T> {
-    /// Chunks that `plan` has.
-    pub fn chunks(plan: &Plan, chunk_rows: usize) -> usize {
-        (plan.rows - plan.start).div_ceil(chunk_rows)
-    }
+/// Makes as many chunks as `plan` has.
+pub(crate) fn cut(plan: &Plan, chunk_rows: usize, chunks: &mut Vec<Chunk>) {
+    chunks.resize_with((plan.rows - plan.start).div_ceil(chunk_rows), Chunk::default);
+}
 
-    /// For one sweep. `chunk_rows` is a multiple of the panel width, so that a diagonal block meets
-    /// one chunk alone.
+/// What workers do, by the calling thread alone: the same steps on the same rows.
+///
+/// # Errors
+/// The first column whose pivot² is not greater than zero.
+///
+/// # Safety
+/// As [`Workers::new`].
+pub(crate) unsafe fn alone<S: Steps>(
+    steps: &S,
+    plan: &Plan,
+    chunk_rows: usize,
+) -> Result<S::Report, Breakdown> {
+    let mut report = S::Report::default();
+    for panel in plan.iter() {
+        // SAFETY: all earlier panels have been applied to all rows, and there is no other thread.
+        unsafe { steps.diagonal(panel, &mut report)? };
+        let next = plan.next_rows(panel);
+        if !next.is_empty() {
+            // SAFETY: as above, and the diagonal step is done.
+            unsafe { steps.trailing(panel, next) };
+        }
+        let mut rows = plan.trailing_rows(panel);
+        while !rows.is_empty() {
+            let chunk = (rows.start - plan.start) / chunk_rows + 1;
+            let end = rows.end.min(plan.start + chunk * chunk_rows);
+            // SAFETY: as above.
+            unsafe { steps.trailing(panel, rows.start..end) };
+            rows.start = end;
+        }
+    }
+    Ok(report)
+}
+
+impl<'a, S: Steps> Workers<'a, S> {
+    /// For one sweep, with the chunks that [`cut`] has made. `chunk_rows` is a multiple of the panel width, so that a diagonal block
+    /// meets one chunk alone.
     ///
     /// # Safety
-    /// All memory that `job` describes is theirs alone while they live, and `job` has a set of reflectors
+    /// All memory that the steps write is theirs alone while the workers live, and what the diagonal steps make is in memory of its own
     /// for every panel.
-    pub unsafe fn new(job: &'a Job<T>, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
+    pub unsafe fn new(steps: &'a S, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
-        debug_assert_eq!(chunks.len(), Self::chunks(plan, chunk_rows));
+        debug_assert_eq!(chunks.len(), (plan.rows - plan.start).div_ceil(chunk_rows));
         let mut below = plan.iter().map(|panel| plan.trailing_rows(panel).start).peekable();
         let mut panels = 0;
         for (c, chunk) in chunks.iter_mut().enumerate() {
@@ -77,7 +130,7 @@ impl<'a, T: Scalar> Workers<'a, T> {
         }
         let open = chunks.iter().filter(|chunk| chunk.panels > 0).count();
         Self {
-            job,
+            steps,
             plan,
             chunk_rows,
             chunks,
@@ -88,36 +141,44 @@ impl<'a, T: Scalar> Workers<'a, T> {
         }
     }
 
-    /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool.
-    pub fn run(&self, threads: usize) -> Result<Health<T>, Breakdown> {
+    /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool. A caller from outside of the pool
+    /// begins at once, and not when a thread of the pool has woken up.
+    pub fn run(&self, threads: usize) -> Result<S::Report, Breakdown> {
         let call = || {
             let guard = self.let_go_on_panic();
             let outcome = self.schedule(self.enter(threads));
             guard.defuse();
             outcome
         };
-        rayon::join(call, || self.wake(threads - 1, threads)).0
+        if rayon::current_thread_index().is_some() {
+            rayon::join(call, || self.wake(threads - 1, threads)).0
+        } else {
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| self.wake(threads - 1, threads));
+                call()
+            })
+        }
     }
 
     /// The caller's part: diagonal blocks, the rows that meet the next ones, and its share of the rest.
-    fn schedule(&self, caller: Worker) -> Result<Health<T>, Breakdown> {
-        let mut health = Health::default();
+    fn schedule(&self, caller: Worker) -> Result<S::Report, Breakdown> {
+        let mut report = S::Report::default();
         for panel in self.plan.iter() {
             // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
-            unsafe { self.job.diagonal(panel, &mut health) }
+            unsafe { self.steps.diagonal(panel, &mut report) }
                 .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
             self.published.store(panel.index as u32 + 1, Ordering::Release);
             let next = self.plan.next_rows(panel);
             if !next.is_empty() {
                 self.bring_up(panel, next.start, caller);
-                // SAFETY: the reflectors were made on this thread, all earlier panels have been applied to the
+                // SAFETY: the diagonal step was done on this thread, all earlier panels have been applied to the
                 // chunk of these rows, and the workers keep below them.
-                unsafe { self.job.trailing(panel, next) };
+                unsafe { self.steps.trailing(panel, next) };
             }
         }
-        // The join in `run` waits for the others' last chunks.
+        // `run` waits for the others' last chunks.
         caller.help_until(self, || false);
-        Ok(health)
+        Ok(report)
     }
 
     /// Has all panels before `panel` applied to the chunk that holds `row`.
@@ -162,9 +223,9 @@ impl<'a, T: Scalar> Workers<'a, T> {
         while applied < due() && !self.broken.load(Ordering::Relaxed) {
             if let Some(panel) = self.plan.panel(applied as usize) {
                 let rows = first.max(self.plan.trailing_rows(panel).start)..end;
-                // SAFETY: the reflectors are published, earlier panels have been applied to the chunk, this
+                // SAFETY: the panel is published, earlier panels have been applied to the chunk, this
                 // thread alone has it, and the caller keeps above these rows until it sees the progress.
-                unsafe { self.job.trailing(panel, rows) };
+                unsafe { self.steps.trailing(panel, rows) };
             }
             applied += 1;
             chunk.progress.store(applied, Ordering::Release);
@@ -192,7 +253,7 @@ struct Worker {
 
 impl Worker {
     /// Works on chunks until `enough`, or until all are finished.
-    fn help_until<T: Scalar>(self, all: &Workers<'_, T>, enough: impl Fn() -> bool) {
+    fn help_until<S: Steps>(self, all: &Workers<'_, S>, enough: impl Fn() -> bool) {
         let chunks = all.chunks.len();
         let mut backoff = Backoff::default();
         while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
@@ -234,7 +295,7 @@ mod tests {
             let job = memory.job(Isa::detect(), in_place(&mut l), &plan, &outline, plan.panels());
             let chunk_rows = 4 * plan.panel_cols;
             let mut chunks = Vec::new();
-            chunks.resize_with(Workers::<f64>::chunks(&plan, chunk_rows), Chunk::default);
+            cut(&plan, chunk_rows, &mut chunks);
             // SAFETY: L, V and a reflector for each panel are borrowed by this closure alone.
             let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
             workers.chunks[2].taken.store(true, Ordering::Relaxed);

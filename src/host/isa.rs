@@ -60,12 +60,10 @@ impl Isa {
 /// Asks for the `len` scalars at `ptr`, which need not be readable, in the cache of level `LEVEL`, 1 or 2.
 #[inline(always)]
 pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        let line = 64 / size_of::<T>();
-        for i in 0..len.div_ceil(line) {
-            let at = ptr.wrapping_add(i * line).cast();
+    for_each_line(ptr, len, |at| {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
             // SAFETY: a prefetch never faults, whatever the address.
             unsafe {
                 match LEVEL {
@@ -74,9 +72,33 @@ pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
                 }
             }
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    });
+}
+
+/// The same in the first-level cache for memory that is about to be written, and need not be writable.
+#[inline(always)]
+pub(crate) fn prefetch_to_write<T>(ptr: *mut T, len: usize) {
+    for_each_line(ptr, len, |at| {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            // SAFETY: a prefetch never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(at) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    });
+}
+
+/// Cache lines of `len` scalars.
+#[inline(always)]
+fn for_each_line<T>(ptr: *const T, len: usize, work: impl Fn(*const i8)) {
+    let line = 64 / size_of::<T>();
+    for i in 0..len.div_ceil(line) {
+        work(ptr.wrapping_add(i * line).cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (ptr, len);
 }
 
 /// Writes a register to memory past the caches, where the machine can; `fence` makes such writes visible to

@@ -1,6 +1,7 @@
 //! What the host has for every engine: threads, working memory, the layout of L and the instruction sets.
 
 pub mod buffer;
+pub mod caches;
 #[allow(unsafe_code, reason = "instructions that pulp has no name for")]
 pub mod isa;
 pub mod layout;

@@ -1,7 +1,7 @@
 //! The trailing step: a block reflector applied to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
-use crate::host::isa::{prefetch, stream};
+use crate::host::isa::{prefetch, prefetch_to_write, stream};
 use crate::scalar::Scalar;
 use pulp::Simd;
 
@@ -90,6 +90,8 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
 ) {
     let lanes = T::lanes::<S>();
     let two = T::splat(simd, T::TWO);
+    // The store of a line that is not there waits for it, and there is time until then.
+    let apart = !tile.stream && tile.dst.cast_const() != tile.src;
     // SAFETY: all pointer arithmetic and accesses below: column j < cols ≤ C of L, column r < rank of V
     // and register i < RV stay inside the tile that the caller vouches for; b, tau, s and x stay inside the
     // reflector.
@@ -97,6 +99,9 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
         let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
         for j in 0..cols {
             prefetch::<1, T>(src(RV, j), RV * lanes);
+            if apart {
+                prefetch_to_write(tile.dst.offset(j as isize * tile.dst_stride), RV * lanes);
+            }
             if tile.ahead > 0 {
                 prefetch::<2, T>(src(0, j).wrapping_add(tile.ahead), RV * lanes);
             }

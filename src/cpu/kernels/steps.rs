@@ -7,6 +7,7 @@ use super::low_rank::{self, LowRank, Trailing};
 use super::reflection::Reflection;
 use super::scratch::Scratch;
 use super::shape::MAX_LANES;
+use crate::cpu::workers::Steps;
 use crate::host::isa::fence;
 use crate::report::Health;
 use crate::scalar::Scalar;
@@ -14,6 +15,20 @@ use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
+
+impl<T: Scalar> Steps for Job<T> {
+    type Report = Health<T>;
+
+    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
+        // SAFETY: forwarded to the caller.
+        unsafe { Job::diagonal(self, panel, health) }
+    }
+
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        // SAFETY: forwarded to the caller.
+        unsafe { Job::trailing(self, panel, rows) }
+    }
+}
 
 impl<T: Scalar> Job<T> {
     /// The diagonal step: transforms the block of `panel` and fills its reflectors.

@@ -7,6 +7,7 @@ use super::pipe::Pipe;
 use super::schedule::Sweep;
 use super::tuning::Tuning;
 use crate::check::finite;
+use crate::cpu::solve::solve;
 use crate::cuda::device::Device;
 use crate::cuda::error::other;
 use crate::engine::{Factor, Side};
@@ -215,12 +216,8 @@ impl<T: Scalar> Factor<T> for HybridFactor<T> {
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
         rhs.change_on_host(|mut rhs| {
             finite("rhs", rhs.as_ref())?;
-            for side in sides {
-                match side {
-                    Side::L => self.l.eliminate(self.l.order(), rhs.rb_mut(), Threads::Pool.par()),
-                    Side::Transpose => self.l.solve_transpose(rhs.rb_mut(), Threads::Pool.par()),
-                }
-            }
+            let l = self.l.leading(self.l.order());
+            sides.iter().for_each(|&side| solve(&l, side, rhs.rb_mut(), Threads::Pool));
             Ok(())
         })
     }

@@ -1,5 +1,6 @@
 //! How the hybrid engine keeps L in host memory: packed, a panel at a time.
 
+use crate::cpu::solve::Blocks;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{Pinned, whole_lines};
 use crate::engine::Side;
@@ -11,8 +12,7 @@ use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
 
 /// L (n × n), lower triangle, in panels of `panel_cols` columns. Each has room for as many rows as a factor of order `capacity`
@@ -199,20 +199,9 @@ impl<T: Scalar> Panels<T> {
         parts.fold(T::ZERO, |largest, (_, part)| largest.max(part.norm_max()))
     }
 
-    /// The leading `columns` of L through L Y = B: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁. (n × m)
-    pub fn eliminate(&self, columns: usize, mut rhs: MatMut<'_, T>, par: Par) {
-        for index in 0..columns.div_ceil(self.panel_cols) {
-            let Panel { first, cols, .. } = self.panel(index);
-            let cols = cols.min(columns - first);
-            let [(_, host), (_, trailing)] = self.parts(index);
-            let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
-            let (diagonal, next) = host.subcols(0, cols).split_at_row(cols);
-            let (mut below_next, mut below_trailing) = below.split_at_row_mut(next.nrows());
-            solve_lower_triangular_in_place(diagonal, x.rb_mut(), par);
-            matmul(below_next.rb_mut(), Accum::Add, next, x.rb(), -T::ONE, par);
-            let trailing = trailing.subcols(0, cols);
-            matmul(below_trailing.rb_mut(), Accum::Add, trailing, x.rb(), -T::ONE, par);
-        }
+    /// The leading columns of L, to be solved with.
+    pub fn leading(&self, columns: usize) -> Leading<'_, T> {
+        Leading { panels: self, columns }
     }
 
     /// B ← L B, or Lᵀ B. (n × m)
@@ -242,18 +231,40 @@ impl<T: Scalar> Panels<T> {
             }
         }
     }
+}
 
-    /// Solves Lᵀ X = Y. (n × m)
-    pub fn solve_transpose(&self, mut rhs: MatMut<'_, T>, par: Par) {
-        for index in self.indices().rev() {
-            let Panel { first, cols, .. } = self.panel(index);
-            let [(_, host), (_, trailing)] = self.parts(index);
-            let (mut x, below) = rhs.rb_mut().subrows_mut(first, self.order - first).split_at_row_mut(cols);
-            let (diagonal, next) = host.split_at_row(cols);
-            let (below_next, below_trailing) = below.rb().split_at_row(next.nrows());
-            matmul(x.rb_mut(), Accum::Add, next.transpose(), below_next, -T::ONE, par);
-            matmul(x.rb_mut(), Accum::Add, trailing.transpose(), below_trailing, -T::ONE, par);
-            solve_upper_triangular_in_place(diagonal.transpose(), x.rb_mut(), par);
+/// The first columns of L.
+pub(super) struct Leading<'a, T> {
+    panels: &'a Panels<T>,
+    columns: usize,
+}
+
+impl<T: Scalar> Blocks<T> for Leading<'_, T> {
+    fn shape(&self) -> (usize, usize) {
+        (self.panels.order, self.columns)
+    }
+
+    fn panel_cols(&self) -> usize {
+        self.panels.panel_cols
+    }
+
+    fn each_part(
+        &self,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+        mut work: impl FnMut(Range<usize>, Range<usize>, MatRef<'_, T>),
+    ) {
+        let panel_cols = self.panels.panel_cols;
+        for index in columns.start / panel_cols..columns.end.div_ceil(panel_cols) {
+            let panel = self.panels.panel(index);
+            let Some(some) = common(&panel.block(), columns) else { continue };
+            for (own, part) in self.panels.parts(index) {
+                if let Some(both) = common(&own, rows) {
+                    let part = part.subcols(some.start - panel.first, some.len());
+                    let part = part.subrows(both.start - own.start, both.len());
+                    work(both, some.clone(), part);
+                }
+            }
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::factor::HybridFactor;
 use super::panels::Panels;
+use crate::cpu::solve::solve;
+use crate::engine::Side;
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::input::Operand;
@@ -31,7 +33,7 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
     }
 
     fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.l.eliminate(columns, rhs, Threads::Pool.par());
+        solve(&self.l.leading(columns), Side::L, rhs, Threads::Pool);
         Ok(())
     }
 

@@ -1,0 +1,221 @@
+//! Triangular solves on several threads, by the schedule of a sweep: the unknowns of a panel from its diagonal block, then what the
+//! rows below lose by them.
+
+use super::tuning;
+use super::workers::{Steps, Workers, alone, cut};
+use crate::engine::Side;
+use crate::host::threads::Threads;
+use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
+use crate::sweep::plan::{Panel, Plan};
+use core::marker::PhantomData;
+use core::ops::Range;
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::reborrow::IntoConst;
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// The first columns of L as they lie in memory.
+pub(crate) trait Blocks<T>: Sync {
+    /// Rows of L, and columns.
+    fn shape(&self) -> (usize, usize);
+
+    /// Unknowns of a panel: columns that begin at a multiple of it lie together.
+    fn panel_cols(&self) -> usize;
+
+    /// Does something to the parts of these rows and columns, each with its own rows and columns. The diagonal block of a panel is one
+    /// part.
+    fn each_part(
+        &self,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+        work: impl FnMut(Range<usize>, Range<usize>, MatRef<'_, T>),
+    );
+}
+
+impl<T: Scalar> Blocks<T> for MatRef<'_, T> {
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+
+    /// More would make the chain of diagonal steps longer, fewer the products slower.
+    fn panel_cols(&self) -> usize {
+        64
+    }
+
+    fn each_part(
+        &self,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+        mut work: impl FnMut(Range<usize>, Range<usize>, MatRef<'_, T>),
+    ) {
+        let part = self.submatrix(rows.start, columns.start, rows.len(), columns.len());
+        work(rows.clone(), columns.clone(), part);
+    }
+}
+
+/// Rows of a chunk, about: the same for any number of threads, so that products are, and with them their roundings.
+const CHUNK_ROWS: usize = 256;
+
+/// L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). Where L has fewer columns than rows, the first unknowns of
+/// L Y = B, and what is left of B below them.
+pub(crate) fn solve<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
+    let (rows, columns) = l.shape();
+    let threads = tuning::solve_threads(threads, rows, columns, rhs.ncols());
+    solve_on(l, side, rhs, threads);
+}
+
+fn solve_on<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
+    let ((rows, columns), panel_cols) = (l.shape(), l.panel_cols());
+    // From the last row upwards there are rows before the first panel that are none of L's, so that panels are those of L.
+    let (rows, cols) = match side {
+        Side::L => (rows, columns),
+        Side::Transpose => (rows.next_multiple_of(panel_cols), columns.next_multiple_of(panel_cols)),
+    };
+    let plan = Plan { rows, cols, start: 0, panel_cols };
+    let solve = Solve {
+        l,
+        side,
+        rows,
+        rhs: rhs.as_ptr_mut(),
+        strides: (rhs.row_stride(), rhs.col_stride()),
+        shape: rhs.shape(),
+        borrowed: PhantomData::<&mut T>,
+    };
+    let chunk_rows = CHUNK_ROWS.next_multiple_of(panel_cols);
+    let done = if threads > 1 {
+        let mut chunks = Vec::new();
+        cut(&plan, chunk_rows, &mut chunks);
+        // SAFETY: B is borrowed exclusively. A diagonal step makes its own rows of it, which no step writes to any more.
+        unsafe { Workers::new(&solve, &plan, chunk_rows, &mut chunks) }.run(threads)
+    } else {
+        // SAFETY: as above.
+        unsafe { alone(&solve, &plan, chunk_rows) }
+    };
+    debug_assert!(done.is_ok(), "a solve does not break down");
+}
+
+/// L, and B as threads share it. Lᵀ X = Y is worked on from the last row upwards: rows and columns are counted from there.
+struct Solve<'a, T, L> {
+    l: &'a L,
+    side: Side,
+    /// Of the plan.
+    rows: usize,
+    /// B (n × m).
+    rhs: *mut T,
+    strides: (isize, isize),
+    shape: (usize, usize),
+    borrowed: PhantomData<&'a mut T>,
+}
+
+// SAFETY: who may use which rows of B when is the contract of each step.
+unsafe impl<T: Sync + Send, L: Sync> Sync for Solve<'_, T, L> {}
+
+impl<'a, T: Scalar, L: Blocks<T>> Solve<'a, T, L> {
+    /// Where these rows of the plan are.
+    fn place(&self, rows: Range<usize>) -> Range<usize> {
+        match self.side {
+            Side::L => rows,
+            Side::Transpose => {
+                let end = self.shape.0.min(self.rows - rows.start);
+                end.min(self.rows - rows.end)..end
+            }
+        }
+    }
+
+    /// Rows of B.
+    ///
+    /// # Safety
+    /// They are B's, and while the result lives nobody else writes to them; nor reads them, where it is written to.
+    unsafe fn rhs(&self, rows: &Range<usize>) -> MatMut<'a, T> {
+        let first = self.rhs.wrapping_offset(rows.start as isize * self.strides.0);
+        // SAFETY: rows of B, with its strides; the rest is the caller's.
+        unsafe { MatMut::from_raw_parts_mut(first, rows.len(), self.shape.1, self.strides.0, self.strides.1) }
+    }
+}
+
+impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
+    type Report = ();
+
+    unsafe fn diagonal(&self, panel: Panel, (): &mut ()) -> Result<(), Breakdown> {
+        let rows = self.place(panel.block());
+        self.l.each_part(&rows, &rows, |rows, _, diagonal| {
+            // SAFETY: nobody else uses the rows of the block.
+            let rhs = unsafe { self.rhs(&rows) };
+            match self.side {
+                Side::L => solve_lower_triangular_in_place(diagonal, rhs, Par::Seq),
+                Side::Transpose => solve_upper_triangular_in_place(diagonal.transpose(), rhs, Par::Seq),
+            }
+        });
+        Ok(())
+    }
+
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        let (known, rows) = (self.place(panel.block()), self.place(rows));
+        // SAFETY: the unknowns of the panel are made, and only read from now on; nobody else uses the other rows.
+        let rest = |from: &Range<usize>, to: &Range<usize>, l: MatRef<'_, T>| unsafe {
+            matmul(self.rhs(to), Accum::Add, l, self.rhs(from).into_const(), -T::ONE, Par::Seq);
+        };
+        match self.side {
+            Side::L => self.l.each_part(&rows, &known, |rows, known, l| rest(&known, &rows, l)),
+            Side::Transpose => {
+                self.l.each_part(&known, &rows, |known, rows, l| rest(&known, &rows, l.transpose()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::Mat;
+
+    /// A well-conditioned L, and entries of order 1.
+    fn problem(rows: usize, columns: usize, rhs: usize) -> (Mat<f64>, Mat<f64>) {
+        let entry = |i: usize, j: usize| ((7 * i + 3 * j) % 11) as f64 / 11.0 - 0.5;
+        let l = Mat::from_fn(rows, columns, |i, j| match i.cmp(&j) {
+            core::cmp::Ordering::Less => 0.0,
+            core::cmp::Ordering::Equal => 2.0,
+            core::cmp::Ordering::Greater => entry(i, j) / (rows as f64).sqrt(),
+        });
+        (l, Mat::from_fn(rows, rhs, entry))
+    }
+
+    #[test]
+    fn any_number_of_threads_solves_with_the_same_bits() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for (n, m) in [(0, 2), (1, 1), (63, 1), (64, 3), (65, 0), (129, 1), (700, 5)] {
+            let (l, b) = problem(n, n, m);
+            for side in [Side::L, Side::Transpose] {
+                let mut one = b.clone();
+                solve_on(&l.as_ref(), side, one.as_mut(), 1);
+                for threads in [2, 3, 8] {
+                    let mut x = b.clone();
+                    pool.install(|| solve_on(&l.as_ref(), side, x.as_mut(), threads));
+                    let back = match side {
+                        Side::L => &l * &x,
+                        Side::Transpose => l.transpose() * &x,
+                    };
+                    let off = (back - &b).norm_max();
+                    assert!(x == one, "n {n}, m {m}, {side:?}, {threads} threads");
+                    assert!(off < 1e-14, "n {n}, m {m}, {side:?}, {threads} threads: off by {off:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_below_the_unknowns_lose_their_share() {
+        let (l, b) = problem(500, 200, 3);
+        for threads in [1, 4] {
+            let mut x = b.clone();
+            solve_on(&l.as_ref(), Side::L, x.as_mut(), threads);
+            // B = (L₁₁; L₂₁) Y + what is left
+            let (known, rest) = x.split_at_row(200);
+            let mut back = &l * known;
+            let below = back.subrows(200, 300) + rest;
+            back.subrows_mut(200, 300).copy_from(below);
+            assert!((back - &b).norm_max() < 1e-14);
+        }
+    }
+}
