@@ -260,7 +260,7 @@ enum Entry {
 fn of_turn(outcome: Option<&Outcome>, turn: usize) -> Entry {
     match outcome {
         None => Entry::None,
-        Some(Outcome::Skipped(_)) => Entry::OverBudget,
+        Some(Outcome::Skipped(_) | Outcome::Missing) => Entry::OverBudget,
         Some(Outcome::Measured(timings)) => Entry::Timed(timings[turn]),
     }
 }

@@ -1,5 +1,6 @@
 //! Who is compared: this crate, its peers, and refactorizing.
 
+use crate::eigen::Eigen;
 use crate::linpack::{Work, dchdd, dchud};
 use crate::problem::{Problem, Real, factorize, memory_to_factorize};
 use cholupdate::faer::diag::Diag;
@@ -63,16 +64,18 @@ pub enum Kind {
     Linpack,
     Faer,
     Nalgebra,
+    Eigen,
     Refactor(Team),
 }
 
 impl Kind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ours(Team::One),
         Self::Ours(Team::All),
         Self::Linpack,
         Self::Faer,
         Self::Nalgebra,
+        Self::Eigen,
         Self::Refactor(Team::One),
         Self::Refactor(Team::All),
     ];
@@ -84,6 +87,7 @@ impl Kind {
             Self::Linpack => "LINPACK",
             Self::Faer => "faer",
             Self::Nalgebra => "nalgebra",
+            Self::Eigen => "Eigen",
             Self::Refactor(_) => "refactor",
         }
     }
@@ -92,7 +96,7 @@ impl Kind {
     pub fn team(self) -> Team {
         match self {
             Self::Ours(team) | Self::Refactor(team) => team,
-            Self::Linpack | Self::Faer | Self::Nalgebra => Team::One,
+            Self::Linpack | Self::Faer | Self::Nalgebra | Self::Eigen => Team::One,
         }
     }
 
@@ -103,17 +107,18 @@ impl Kind {
         match self {
             Self::Refactor(_) => n * n * (n / 3.0 + k),
             Self::Ours(_) | Self::Faer => n * n * (k + 3.0),
-            Self::Linpack | Self::Nalgebra => n * n * k,
+            Self::Linpack | Self::Nalgebra | Self::Eigen => n * n * k,
         }
     }
 
+    /// `None` where it is not on this machine.
     pub fn build<'a, T: Real>(
         self,
         problem: &'a Problem<T>,
         v: MatRef<'a, T>,
-    ) -> Box<dyn Competitor<T> + 'a> {
+    ) -> Option<Box<dyn Competitor<T> + 'a>> {
         let order = problem.order();
-        match self {
+        Some(match self {
             Self::Ours(team) => Box::new(Ours { factor: ours(problem, v, team), v }),
             Self::Linpack => Box::new(Linpack { l: problem.l.clone(), v, work: Work::new(order) }),
             Self::Faer => {
@@ -124,12 +129,17 @@ impl Kind {
                 let factor = nalgebra::Cholesky::pack_dirty(copy(problem.l.as_ref()));
                 Box::new(Nalgebra { factor, v: copy(v) })
             }
+            Self::Eigen => {
+                let (eigen, l) = (Eigen::load()?, problem.l.clone());
+                let v = v.col_iter().flat_map(|x| x.iter().copied()).collect();
+                Box::new(ByEigen { eigen, l, v })
+            }
             Self::Refactor(team) => {
                 let par = if team == Team::One { Par::Seq } else { Par::rayon(0) };
                 let memory = memory_to_factorize::<T>(order);
                 Box::new(Refactor { a: problem.a().as_ref(), v, new: problem.a().clone(), par, memory })
             }
-        }
+        })
     }
 }
 
@@ -231,6 +241,24 @@ impl<T: Real> Competitor<T> for Nalgebra<T> {
     fn factor(&self) -> MatRef<'_, T> {
         let l = self.factor.l_dirty();
         MatRef::from_column_major_slice(l.as_slice(), l.nrows(), l.ncols())
+    }
+}
+
+struct ByEigen<T> {
+    eigen: Eigen<T>,
+    l: Mat<T>,
+    /// By columns, without gaps. (n × k)
+    v: Vec<T>,
+}
+
+impl<T: Real> Competitor<T> for ByEigen<T> {
+    fn run(&mut self, verb: Verb) {
+        let n = self.l.nrows();
+        let v = MatRef::from_column_major_slice(&self.v, n, self.v.len() / n);
+        self.eigen.modify(&mut self.l, v, verb.sign());
+    }
+    fn factor(&self) -> MatRef<'_, T> {
+        self.l.as_ref()
     }
 }
 

@@ -18,7 +18,7 @@ fn seek<T: Real>(problem: &Problem<T>, team: Team, timer: &mut Timer, limits: &L
         [Kind::Ours(team), Kind::Refactor(team)].map(|kind| {
             match timer.measure(kind, problem, v.as_ref(), limits) {
                 Outcome::Measured(timings) => timings[Verb::Update as usize].seconds,
-                Outcome::Skipped(_) => f64::NAN,
+                Outcome::Skipped(_) | Outcome::Missing => f64::NAN,
             }
         })
     };

@@ -62,7 +62,7 @@ fn pair<T: Real>(kind: Kind, cell: Cell, limits: &mut Limits) -> f64 {
         Kind::Ours(_) => 1.5,
         Kind::Refactor(_) => 2.0,
         Kind::Faer => 3.0,
-        Kind::Nalgebra => 15.0,
+        Kind::Nalgebra | Kind::Eigen => 15.0,
         Kind::Linpack => 17.0,
     };
     2.0 * slowdown * 2.0 * kind.work(cell.order, cell.rank) / limits.flops::<T>().of(kind.team())

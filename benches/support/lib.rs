@@ -5,6 +5,7 @@ pub mod about;
 pub mod competitors;
 pub mod crossover;
 pub mod csv;
+pub mod eigen;
 pub mod engines;
 pub mod forecast;
 pub mod limits;

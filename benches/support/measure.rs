@@ -39,6 +39,8 @@ pub enum Outcome {
     Measured([Timing; 2]),
     /// The predicted seconds for an update and a downdate.
     Skipped(f64),
+    /// Not on this machine.
+    Missing,
 }
 
 /// The timer, and the rates it has seen so far.
@@ -66,7 +68,8 @@ impl Timer {
         if predicted > self.effort.skip.as_secs_f64() && !matches!(kind, Kind::Ours(_)) {
             return Outcome::Skipped(predicted);
         }
-        let timings = alternate(&mut *kind.build(problem, v), problem, v, self.effort, limits.timer);
+        let Some(mut competitor) = kind.build(problem, v) else { return Outcome::Missing };
+        let timings = alternate(&mut *competitor, problem, v, self.effort, limits.timer);
         self.rates.insert((kind, T::NAME), (timings[0].seconds + timings[1].seconds) / 2.0 / work);
         Outcome::Measured(timings)
     }

@@ -28,7 +28,7 @@ impl Row {
     fn timing(&self, kind: Kind, verb: Verb) -> Option<&Timing> {
         match self.outcome(kind) {
             Outcome::Measured(timings) => Some(&timings[verb as usize]),
-            Outcome::Skipped(_) => None,
+            Outcome::Skipped(_) | Outcome::Missing => None,
         }
     }
 
@@ -56,6 +56,7 @@ impl Row {
             let name = format!("{}{all}", kind.name());
             let bound = self.bound(kind.team());
             match outcome {
+                Outcome::Missing => {}
                 Outcome::Skipped(predicted) => {
                     println!(
                         "{} {order:5} {rank:4} both     {name:15} skipped: over budget, some {predicted:.0} s",
@@ -83,6 +84,7 @@ impl Row {
 
     fn fields(&self, verb: Verb) -> Vec<String> {
         let entry = |kind| match self.timing(kind, verb) {
+            None if matches!(self.outcome(kind), Outcome::Missing) => "missing".into(),
             None => "over budget".into(),
             Some(t) if t.right => time(t.seconds),
             Some(_) => "WRONG".into(),
@@ -116,7 +118,7 @@ impl Row {
     }
 }
 
-const HEADINGS: [&str; 20] = [
+const HEADINGS: [&str; 21] = [
     "type",
     "n",
     "k",
@@ -131,6 +133,7 @@ const HEADINGS: [&str; 20] = [
     "LINPACK",
     "faer",
     "nalgebra",
+    "Eigen",
     "refactor 1",
     "refact. all",
     "best peer, 1",

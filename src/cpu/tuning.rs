@@ -58,10 +58,11 @@ fn worthwhile(allowed: Threads, nanoseconds: f64) -> usize {
     }
 }
 
-/// Whether L is larger than the caches, with some room for what else is in them.
+/// Whether L is larger than the caches, with some room for what else is in them. One that is very large has others to serve.
 #[inline]
 pub(crate) fn large<T>(plan: &Plan) -> bool {
-    bytes::<T>(plan) > last_level() / 4 * 3
+    const SHARE: usize = 48 << 20;
+    bytes::<T>(plan) > (last_level() / 4 * 3).min(SHARE)
 }
 
 /// Of the old L, and what would be the same of the new one: squares.
