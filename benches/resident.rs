@@ -2,9 +2,9 @@
 //!
 //! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
 //! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
-//! sampled rows. Then, for each order, a line of updates that outweigh the matrix, where the ranks contain 16, and one of
-//! `solve` with 1 and with 64 right-hand sides. Without a device it says so and does nothing.
-//! `support/refactor_on_device.py` measures the alternatives on the same device.
+//! sampled rows. Then, for each order, a line of updates that outweigh the matrix, where the ranks contain 16, and lines of
+//! `solve` with 1 to 1024 right-hand sides. Without a device it says so and does nothing.
+//! `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same device.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench resident
@@ -37,6 +37,9 @@ const BUDGET: u64 = 1;
 
 /// Samples of a `solve`, and of updates that outweigh the matrix.
 const SAMPLES: usize = 5;
+
+/// Of `solve`.
+const RIGHT_HAND_SIDES: [usize; 6] = [1, 4, 16, 64, 256, 1024];
 
 struct Bench {
     settings: Settings,
@@ -113,17 +116,46 @@ impl Bench {
         if self.ranks.contains(&HEAVY_RANK) {
             heavy(&problem, &mut factor);
         }
-        for columns in [1, 64] {
-            let rhs = problem.v(columns);
-            let solve = |_| {
-                let start = Instant::now();
-                factor.solve(&rhs).expect("a solution");
-                start.elapsed().as_secs_f64()
-            };
-            let seconds = median((0..SAMPLES).map(solve).collect());
-            println!("{name} n {order:>5} solve of {columns:>2} right-hand sides {:>8.3} ms", 1e3 * seconds);
+        for columns in RIGHT_HAND_SIDES {
+            solves(&problem, &factor, &self.device, columns, bound);
         }
     }
+}
+
+/// `solve` with so many right-hand sides on the device and on the host, and the residual of the first of them.
+fn solves<T: Real>(
+    problem: &Problem<T>,
+    factor: &Cholesky<T, Resident>,
+    device: &Device,
+    columns: usize,
+    bound: f64,
+) {
+    let (name, order, rhs) = (T::NAME, factor.order(), problem.v(columns));
+    let mut there = DeviceMatrix::from_host(device, &rhs).expect("B on the device");
+    let timed = |work: &mut dyn FnMut()| {
+        let seconds = (0..=SAMPLES).map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        });
+        median(seconds.skip(1).collect())
+    };
+    let mut b = rhs.clone();
+    let on_host = timed(&mut || {
+        b.copy_from(&rhs);
+        factor.solve_in_place(&mut b).expect("a solution");
+    });
+    let x = b.col(0);
+    let back = &problem.l * (problem.l.transpose() * x);
+    let residual = (back - rhs.col(0)).norm_max().wide() / rhs.col(0).norm_max().wide();
+    let on_device = timed(&mut || factor.solve_in_place(&mut there.view_mut()).expect("a solution"));
+    println!(
+        "{name} n {order:>5} solve of {columns:>4} right-hand sides there {:>8.3} ms = {:.1} x bound, from the host {:>8.3} ms, \
+         residual {residual:.1e}",
+        1e3 * on_device,
+        on_device / bound,
+        1e3 * on_host,
+    );
 }
 
 /// Updates that outweigh all that there is a thousand times, so that every panel takes the Householder fallback. Each is

@@ -6,16 +6,11 @@
 // that arithmetic makes. The words suffice where V stays in its basis and the panel takes no Householder fallback: then
 // they are finite and stored once in a sweep.
 #pragma once
+#include "resident/unpublished.cuh"
 #include "resident/v_rows.cuh"
 
 // How many panels before a row block's own its critical-path task polls for payloads.
 constexpr int PAYLOAD_PANELS = 8;
-
-__device__ __forceinline__ bool is_unpublished(double x) {
-    long long bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits == -1;
-}
 
 // -P of a panel as the lanes of a warp take it, and the thread's entry of G behind the panel.
 struct Payload {

@@ -1,162 +1,305 @@
-// Triangular solves with a factor in device memory, a panel of 64 columns a launch: L Y = B from the first panel on,
-// then L^T X = Y from the last panel on.
+// Triangular solves with a factor in device memory, in one launch: L Y = B, or L^T X = Y from the last row upwards.
 //
-// Every thread block solves with the diagonal block by itself, as a product with its inverse and one correction; then
-// it subtracts the product with its rows, or columns, of L:
+// A thread block takes 64 rows of the solution, a panel, and some right-hand sides. It subtracts the products with the
+// panels that are solved before, each as soon as it is there, and solves with its diagonal block as a product with that
+// one's inverse and one correction:
 //
-//     y = D^-1 b      y <- y + D^-1 (b - D y)      b <- b - L y  (rows below, or of L^T above)
+//     r = b - sum L_pj x_j        x = D^-1 r        x <- x + D^-1 (r - D x)
+//
+// Thread blocks take panels in the order of a counter, so that whoever is waited for has been taken by a block that runs. A
+// panel's solution is its own flag: its words are all bits ones before the launch, which no number is and no NaN that
+// arithmetic makes.
 //
 // Shapes, column-major:
 //     l         n x n, entry (i, j), i >= j, at l + j * stride + i; read
 //     inverse   panels x 64 x 64, as invert.cu leaves it; read
-//     from      n x count, column c at c * x_stride: b; read, and changed in the rows that are not solved yet
-//     to        n x count, column c at c * x_stride: y of the panel's rows; written
-//     first     the panel's first column, a multiple of 64
-//     cols      columns of the panel, at most 64: what there is of it, or, forward, less
+//     from      n x count, column c at c * x_stride: B; read
+//     to        n x count, column c at c * x_stride: X; written
+//     solved    panels x groups x 64 x RHS, row-major by panel and group of right-hand sides: X in double precision; all
+//               bits ones before the launch
+//     taken     the counter, 0 before the launch
+//     end       forward, the columns of L that are solved with, n or less: rows from there on become b - L x
 //
-// Launch: blocks of 256 threads; y of the grid for each RHS right-hand sides; x for each 256 rows below these columns
-// (forward) or 64 columns before the panel (backward), at least one.
+// Launch: blocks of 256 threads, one for each panel and group of RHS right-hand sides.
+#include "common/flags.cuh"
 #include "common/layout.cuh"
+#include "common/mma.cuh"
 #include "common/panel.cuh"
+#include "resident/unpublished.cuh"
 
-constexpr int ROW_THREADS = THREADS / PANEL_COLS;      // threads that share a row of the diagonal block
-constexpr int ROW_ENTRIES = PANEL_COLS / ROW_THREADS;  // columns of it for each
-constexpr int MAX_RHS = 8;  // right-hand sides that a thread block takes; where there is one, it takes one
+constexpr int ROW_WARPS = 4;                      // warps that share the rows of a panel, 16 each
+constexpr int HALVES = WARPS / ROW_WARPS;         // of the columns, one for each of the warps with the same rows
+constexpr int STEPS = PANEL_COLS / HALVES / 16;   // products of 16 columns for a warp
+constexpr unsigned NAP = 40;                      // nanoseconds for each panel that a block is behind
+constexpr int PAD = 4;                            // from row to row in shared memory: no bank conflicts
+
+template <class T>
+struct System {
+    const T* l;
+    long long stride;
+    const double* inverse;
+    const T* from;
+    T* to;
+    long long x_stride;
+    double* solved;
+    int* taken;
+    long long n, end;
+    int count;
+};
 
 template <int RHS>
 struct SolveShared {
-    double x[PANEL_COLS][RHS], b[PANEL_COLS][RHS], parts[ROW_THREADS][RHS][PANEL_COLS];
+    // Solutions of panels, in turn; later what the diagonal block is multiplied by, and what the second half of its columns
+    // adds.
+    double x[2][PANEL_COLS][RHS + PAD];
+    int ticket;
 };
 
-// Loads a thread's part of a row of D or D^-1, or of its transpose: entries from column `part` ROW_ENTRIES on.
-template <bool FORWARD, class S>
-__device__ __forceinline__ void load_row(const S* block, long long stride, int cols,
-                                         double (&a)[ROW_ENTRIES]) {
-    const int i = threadIdx.x % PANEL_COLS, first = threadIdx.x / PANEL_COLS * ROW_ENTRIES;
-#pragma unroll
-    for (int s = 0; s < ROW_ENTRIES; ++s) {
-        const int j = first + s, row = FORWARD ? i : j, column = FORWARD ? j : i;
-        a[s] = column <= row && row < cols ? (double)block[column * stride + row] : 0.0;
-    }
-}
+// Where a thread is in fragments of 16 x 16 blocks of L: rows `row` and `row` + 8, columns `col` + 4 s.
+struct Place {
+    int lane, half, row, col;
 
-// to <- base + sign A v, by all threads; A is D or D^-1, in parts of rows.
+    __device__ __forceinline__ Place()
+        : lane(threadIdx.x % 32),
+          half(threadIdx.x / 32 / ROW_WARPS),
+          row(threadIdx.x / 32 % ROW_WARPS * 16 + lane / 4),
+          col(half * (PANEL_COLS / HALVES) + lane % 4) {}
+};
+
+// A thread's part of a 64 x 64 block.
+template <class S>
+struct Fragments {
+    S a[STEPS][4][2];
+
+    // The block of L, or of L^T, in the rows from `first` and the columns from `column` on. What is beyond row n - 1 of L
+    // counts for nothing: that row stands there.
+    template <bool FORWARD>
+    __device__ __forceinline__ void load(const Place& at, const S* l, long long stride, long long first,
+                                         long long column, long long n) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const long long i = first + at.row + 8 * h, j = column + at.col;
+            const S* const from = FORWARD ? l + j * stride + min(i, n - 1) : l + i * stride;
+#pragma unroll
+            for (int t = 0; t < STEPS; ++t)
+#pragma unroll
+                for (int s = 0; s < 4; ++s) {
+                    const int step = 16 * t + 4 * s;
+                    a[t][s][h] = FORWARD ? from[step * stride] : from[min(j + step, n - 1)];
+                }
+        }
+    }
+
+    // The leading `cols` columns of a lower triangle, or of its transpose.
+    template <bool FORWARD, class From>
+    __device__ __forceinline__ void load_triangle(const Place& at, const From* block, long long stride, int rows,
+                                                  int cols) {
+#pragma unroll
+        for (int t = 0; t < STEPS; ++t)
+#pragma unroll
+            for (int s = 0; s < 4; ++s)
+#pragma unroll
+                for (int h = 0; h < 2; ++h) {
+                    const int i = at.row + 8 * h, j = at.col + 16 * t + 4 * s;
+                    const int row = FORWARD ? i : j, col = FORWARD ? j : i;
+                    a[t][s][h] = col <= row && row < rows && col < cols ? (S)block[col * stride + row] : S(0);
+                }
+    }
+};
+
+// Sums of a thread: rows `row` and `row` + 8, columns 2 (lane % 4) and the next one of each eight right-hand sides.
 template <int RHS>
-__device__ __forceinline__ void gemm(SolveShared<RHS>& shared, const double (&a)[ROW_ENTRIES],
-                                     double (*v)[RHS], double (*base)[RHS], double sign, double (*to)[RHS]) {
-    const int i = threadIdx.x % PANEL_COLS, part = threadIdx.x / PANEL_COLS;
+struct Sums {
+    double c[RHS / 8][4];
+
+    __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int r = 0; r < RHS; ++r) {
-        double sum = 0;
+        for (int r = 0; r < RHS / 8; ++r)
 #pragma unroll
-        for (int s = 0; s < ROW_ENTRIES; ++s) sum = fma(a[s], v[part * ROW_ENTRIES + s][r], sum);
-        shared.parts[part][r][i] = sum;
+            for (int e = 0; e < 4; ++e) c[r][e] = 0.0;
     }
-    __syncthreads();
-    for (int r = part; r < RHS; r += ROW_THREADS) {
-        double sum = 0;
+
+    template <class S>
+    __device__ __forceinline__ void add_product(const Place& at, const Fragments<S>& block,
+                                                const double (*x)[RHS + PAD]) {
 #pragma unroll
-        for (int other = 0; other < ROW_THREADS; ++other) sum += shared.parts[other][r][i];
-        to[i][r] = fma(sign, sum, base ? base[i][r] : 0.0);
+        for (int t = 0; t < STEPS; ++t) {
+            double a[4][2];
+#pragma unroll
+            for (int s = 0; s < 4; ++s)
+#pragma unroll
+                for (int h = 0; h < 2; ++h) a[s][h] = (double)block.a[t][s][h];
+#pragma unroll
+            for (int r = 0; r < RHS / 8; ++r) {
+                double b[4];
+#pragma unroll
+                for (int s = 0; s < 4; ++s) b[s] = x[at.col + 16 * t + 4 * s][8 * r + at.lane / 4];
+                mma_m16n8k16_f64(c[r], a, b);
+            }
+        }
     }
-    __syncthreads();
+
+    // Calls f(sum, row, column) for each of them.
+    template <class F>
+    __device__ __forceinline__ void each(const Place& at, F f) {
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) f(c[r][e], at.row + e / 2 * 8, 8 * r + at.lane % 4 * 2 + e % 2);
+    }
+
+    // Brings the halves of the columns together, in the threads of the first half.
+    __device__ __forceinline__ void gather(const Place& at, double (*parts)[RHS + PAD]) {
+        if (at.half > 0) each(at, [&](double& sum, int i, int c) { parts[i][c] = sum; });
+        __syncthreads();
+        if (at.half == 0) each(at, [&](double& sum, int i, int c) { sum += parts[i][c]; });
+    }
+};
+
+// Waits for a panel's solution and brings it to shared memory. Whoever is far behind it asks less often.
+template <int RHS>
+__device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD]) {
+    constexpr int PAIRS = PANEL_COLS * RHS / 2 / THREADS;
+    double found[PAIRS][2];
+    for (;;) {
+        bool missing = false;
+#pragma unroll
+        for (int q = 0; q < PAIRS; ++q)
+            load_relaxed(solved + 2 * (threadIdx.x + q * THREADS), found[q][0], found[q][1]);
+#pragma unroll
+        for (int q = 0; q < PAIRS; ++q)
+            missing = missing || is_unpublished(found[q][0]) || is_unpublished(found[q][1]);
+        if (!missing) break;
+        distance > 1 ? __nanosleep(min(distance, 16) * NAP) : spin_pause();
+    }
+#pragma unroll
+    for (int q = 0; q < PAIRS; ++q) {
+        const int at = 2 * (threadIdx.x + q * THREADS);
+        x[at / RHS][at % RHS] = found[q][0];
+        x[at / RHS][at % RHS + 1] = found[q][1];
+    }
 }
 
-// Solves with the diagonal block: y to shared.x, and by the first of the thread blocks to `to`.
 template <bool FORWARD, int RHS, class T>
-__device__ __forceinline__ void diagonal(SolveShared<RHS>& shared, const T* l, long long stride,
-                                         const double* inverse, const T* from, T* to, long long x_stride,
-                                         long long first, int cols, int columns) {
-    const int i = threadIdx.x % PANEL_COLS, part = threadIdx.x / PANEL_COLS;
-    double known[ROW_ENTRIES], block[ROW_ENTRIES];
-    load_row<FORWARD>(inverse + first * PANEL_COLS, PANEL_COLS, cols, known);
-    load_row<FORWARD>(l + first * (stride + 1), stride, cols, block);
-    for (int r = part; r < RHS; r += ROW_THREADS)
-        shared.b[i][r] = r < columns && i < cols ? (double)from[r * x_stride + first + i] : 0.0;
+__device__ __forceinline__ void solve(const System<T>& system) {
+    __shared__ SolveShared<RHS> shared;
+    const Place at;
+    const long long n = system.n, stride = system.stride;
+    const T* const l = system.l;
+    const int groups = (system.count + RHS - 1) / RHS;
+    if (threadIdx.x == 0) shared.ticket = atomicAdd(system.taken, 1);
     __syncthreads();
-    gemm<RHS>(shared, known, shared.b, nullptr, 1.0, shared.x);
-    gemm<RHS>(shared, block, shared.x, shared.b, -1.0, shared.b);
-    gemm<RHS>(shared, known, shared.b, shared.x, 1.0, shared.x);
-    for (int r = part; r < columns; r += ROW_THREADS)
-        if (blockIdx.x == 0 && i < cols) to[r * x_stride + first + i] = (T)shared.x[i][r];
-}
-
-template <int RHS, class T>
-__device__ __forceinline__ void forward(const T* l, long long stride, const double* inverse, T* from, T* to,
-                                        long long x_stride, long long first, int cols, long long n, int count) {
-    __shared__ SolveShared<RHS> shared;
-    const int columns = min(RHS, count - (int)blockIdx.y * RHS);
-    from += blockIdx.y * RHS * x_stride;
-    to += blockIdx.y * RHS * x_stride;
-    diagonal<true, RHS>(shared, l, stride, inverse, from, to, x_stride, first, cols, columns);
-    const long long i = first + cols + (long long)blockIdx.x * THREADS + threadIdx.x;
-    if (i >= n) return;
-    double rest[RHS];
-#pragma unroll
-    for (int r = 0; r < RHS; ++r) rest[r] = r < columns ? (double)from[r * x_stride + i] : 0.0;
-    l += first * stride + i;
-    const auto subtract = [&](int j) {
-        const double entry = (double)l[j * stride];
-#pragma unroll
-        for (int r = 0; r < RHS; ++r) rest[r] = fma(-entry, shared.x[j][r], rest[r]);
+    // Panels count in the order of the solution, and lie from `first` on.
+    const int panel = shared.ticket / groups, group = shared.ticket % groups;
+    const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
+    const auto first_row = [&](int p) { return (long long)(FORWARD ? p : panels - 1 - p) * PANEL_COLS; };
+    const long long first = first_row(panel);
+    const int rows = (int)min((long long)PANEL_COLS, n - first);
+    const int cols = (int)max(0ll, min((long long)rows, system.end - first));  // of them to be solved
+    const int before = min(panel, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
+    const auto solution = [&](int p) {
+        return system.solved + ((long long)p * groups + group) * (PANEL_COLS * RHS);
     };
-    if (cols == PANEL_COLS) {
-#pragma unroll 16
-        for (int j = 0; j < PANEL_COLS; ++j) subtract(j);
-    } else {
-        for (int j = 0; j < cols; ++j) subtract(j);
-    }
-#pragma unroll
-    for (int r = 0; r < RHS; ++r)
-        if (r < columns) from[r * x_stride + i] = (T)rest[r];
-}
+    const int right = group * RHS;  // the first right-hand side
 
-template <int RHS, class T>
-__device__ __forceinline__ void backward(const T* l, long long stride, const double* inverse, T* from, T* to,
-                                         long long x_stride, long long first, int cols, long long n, int count) {
-    constexpr int WARP_COLS = PANEL_COLS / WARPS;  // of L
-    __shared__ SolveShared<RHS> shared;
-    const int columns = min(RHS, count - (int)blockIdx.y * RHS);
-    from += blockIdx.y * RHS * x_stride;
-    to += blockIdx.y * RHS * x_stride;
-    const int lane = threadIdx.x % 32;
-    const long long begin = (long long)blockIdx.x * PANEL_COLS + threadIdx.x / 32 * WARP_COLS;
-    double entries[WARP_COLS][2];
-#pragma unroll
-    for (int c = 0; c < WARP_COLS; ++c)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int i = lane + 32 * half;
-            entries[c][half] = begin < first && i < cols ? (double)l[(begin + c) * stride + first + i] : 0.0;
+    Sums<RHS> sums, rest, x;
+    sums.clear();
+    rest.clear();
+    x.clear();
+    const auto inside = [&](int i, int c) { return i < rows && right + c < system.count; };
+    Fragments<T> block, next;
+    Fragments<double> inverse, diagonal;
+    const auto load = [&](int p) {
+        if (p < before) {
+            next.template load<FORWARD>(at, l, stride, first, first_row(p), n);
+        } else {
+            inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
+            if (at.half == 0)
+                rest.each(at, [&](double& b, int i, int c) {
+                    if (inside(i, c)) b = (double)system.from[(right + c) * system.x_stride + first + i];
+                });
         }
-    diagonal<false, RHS>(shared, l, stride, inverse, from, to, x_stride, first, cols, columns);
-    if (begin >= first) return;
-#pragma unroll
-    for (int c = 0; c < WARP_COLS; ++c)
-#pragma unroll
-        for (int r = 0; r < RHS; ++r) {
-            double sum = fma(entries[c][0], shared.x[lane][r], entries[c][1] * shared.x[lane + 32][r]);
-#pragma unroll
-            for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
-            T* const own = from + r * x_stride + begin + c;
-            if (lane == 0 && r < columns) *own = (T)((double)*own - sum);
-        }
-}
-
-#define SOLVE(WAY, RHS, T, NAME)                                                                             \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
-        solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, T* from, T* to,    \
-                                     long long x_stride, long long first, int cols, long long n, int count) {          \
-        WAY<RHS>(l, stride, inverse, from, to, x_stride, first, cols, n, count);                                   \
+    };
+    load(0);
+    for (int p = 0; p < before; ++p) {
+        block = next;
+        load(p + 1);
+        bring<RHS>(solution(p), panel - p, shared.x[p % 2]);
+        __syncthreads();
+        sums.add_product(at, block, shared.x[p % 2]);
     }
 
-SOLVE(forward, 1, float, f32)
-SOLVE(forward, 1, double, f64)
-SOLVE(forward, 8, float, f32)
-SOLVE(forward, 8, double, f64)
-SOLVE(backward, 1, float, f32)
-SOLVE(backward, 1, double, f64)
-SOLVE(backward, 8, float, f32)
-SOLVE(backward, 8, double, f64)
+    diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
+    double(*const v)[RHS + PAD] = shared.x[(before + 1) % 2];
+    double(*const parts)[RHS + PAD] = shared.x[before % 2];
+    const auto share = [&](Sums<RHS>& of) {
+        if (at.half == 0) of.each(at, [&](double& sum, int i, int c) { v[i][c] = sum; });
+        __syncthreads();
+    };
+    // to <- to + sign A v, in the threads of the first half.
+    const auto add = [&](Sums<RHS>& to, double sign, const Fragments<double>& a) {
+        Sums<RHS> product;
+        product.clear();
+        product.add_product(at, a, v);
+        product.gather(at, parts);
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) to.c[r][e] = fma(sign, product.c[r][e], to.c[r][e]);
+    };
+    sums.gather(at, parts);
+#pragma unroll
+    for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) rest.c[r][e] -= sums.c[r][e];
+    if (cols > 0) {
+        Sums<RHS> residual = rest;
+        share(rest);
+        add(x, 1.0, inverse);
+        share(x);
+        add(residual, -1.0, diagonal);
+        share(residual);
+        add(x, 1.0, inverse);
+        x.each(at, [&](double& sum, int i, int) { sum = i < cols ? sum : 0.0; });
+        if (at.half == 0) {
+            double* const own = solution(panel);
+            x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, sum); });
+        }
+        if (cols < rows) {
+            // Rows behind the last that is solved lose their share of it.
+            share(x);
+            add(rest, -1.0, diagonal);
+        }
+    }
+    if (at.half == 0) {
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+                const int i = at.row + e / 2 * 8, c = 8 * r + at.lane % 4 * 2 + e % 2;
+                const double value = i < cols ? x.c[r][e] : rest.c[r][e];
+                if (inside(i, c)) system.to[(right + c) * system.x_stride + first + i] = (T)value;
+            }
+    }
+}
 
-EXPORT_LAYOUT(solve, PANEL_COLS, THREADS, MAX_RHS)
+#define SOLVE(WAY, FORWARD, RHS, BLOCKS, T, NAME)                                                            \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                            \
+        solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, const T* from,     \
+                                     T* to, long long x_stride, double* solved, int* taken, long long n,     \
+                                     long long end, int count) {                                             \
+        solve<FORWARD, RHS>(System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count}); \
+    }
+
+#define SOLVE_ALL(T, NAME)                                                                                   \
+    SOLVE(forward, true, 8, 2, T, NAME)                                                                      \
+    SOLVE(forward, true, 16, 1, T, NAME)                                                                     \
+    SOLVE(forward, true, 32, 1, T, NAME)                                                                     \
+    SOLVE(backward, false, 8, 2, T, NAME)                                                                    \
+    SOLVE(backward, false, 16, 1, T, NAME)                                                                   \
+    SOLVE(backward, false, 32, 1, T, NAME)
+
+SOLVE_ALL(float, f32)
+SOLVE_ALL(double, f64)
+
+EXPORT_LAYOUT(solve, PANEL_COLS, THREADS)

@@ -25,7 +25,8 @@ pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: &str = ptx!("multiply.compute_80.ptx");
 pub(super) static REARRANGE: &str = ptx!("rearrange.compute_80.ptx");
 pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
-pub(super) static SOLVE: &str = ptx!("solve.compute_80.ptx");
+pub(super) static SOLVE: ByCapability =
+    ByCapability { any: ptx!("solve.compute_80.ptx"), hopper: ptx!("solve.compute_90.ptx") };
 
 /// The blocked factorization, both scalar types in one module.
 pub(super) static FACTOR: ByCapability =

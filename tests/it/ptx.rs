@@ -17,7 +17,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 17] = [
+const MADE: [(&str, &str, &[&str]); 18] = [
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
@@ -28,6 +28,7 @@ const MADE: [(&str, &str, &[&str]); 17] = [
     ("ptx/pivot_rows.compute_80.ptx", "factor/pivot_rows.cu", &[]),
     ("ptx/rearrange.compute_80.ptx", "resident/rearrange.cu", &[]),
     ("ptx/solve.compute_80.ptx", "resident/solve.cu", &[]),
+    ("ptx/solve.compute_90.ptx", "resident/solve.cu", &[]),
     ("ptx/sweep.compute_80.ptx", "resident/sweep.cu", &[]),
     ("ptx/sweep.compute_90.ptx", "resident/sweep.cu", &[]),
     ("ptx/take.compute_80.ptx", "resident/take.cu", &[]),

@@ -11,18 +11,16 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
-use core::ops::Range;
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Right-hand sides that a block of threads takes.
-const RHS_OF_BLOCK: usize = 8;
+/// Right-hand sides that a block of threads takes, by kernel.
+const RHS_OF_BLOCK: [usize; 3] = [8, 16, 32];
 
-/// `solve.cu` for one scalar type.
+/// `solve.cu` for one scalar type: a kernel for each of [`RHS_OF_BLOCK`].
 pub(super) struct SolveSteps<T> {
-    /// For one right-hand side, and for [`RHS_OF_BLOCK`].
-    forward: [Function; 2],
-    backward: [Function; 2],
+    forward: [Function; 3],
+    backward: [Function; 3],
     scalar: PhantomData<T>,
 }
 
@@ -32,59 +30,67 @@ pub(super) struct System<'a, T> {
     pub l_stride: usize,
     pub n: usize,
     pub inverse: DeviceSlice<'a, f64>,
-    /// B (n × count), worked on.
+    /// B (n × count).
     pub from: DeviceSlice<'a, T>,
     /// The solution (n × count).
     pub to: DeviceSlice<'a, T>,
     pub count: usize,
+    /// Working memory, [`working_len`] doubles, all bits ones.
+    pub solved: DeviceSlice<'a, f64>,
+    /// A counter, zero.
+    pub taken: DeviceSlice<'a, i32>,
+}
+
+/// Which kernel takes so many right-hand sides.
+fn kernel(count: usize) -> usize {
+    RHS_OF_BLOCK.iter().position(|&rhs| count <= rhs).unwrap_or(RHS_OF_BLOCK.len() - 1)
+}
+
+/// Doubles that a system of order n with so many right-hand sides needs beside them.
+pub(super) fn working_len(n: usize, count: usize) -> usize {
+    n.next_multiple_of(PANEL_COLS) * count.next_multiple_of(RHS_OF_BLOCK[kernel(count)])
 }
 
 impl<T: Scalar> SolveSteps<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(SOLVE)?;
-        let expected = [("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS), ("MAX_RHS", RHS_OF_BLOCK)];
-        module.layout("solve")?.check(&expected)?;
-        let function = |way: &str, together: usize| {
-            Function::load(&module, &format!("solve_{way}_{together}_{}", T::TYPE_NAME))
+        let module = device.module(SOLVE.on(device))?;
+        module.layout("solve")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
+        let kernels = |way: &str| -> Result<[Function; 3], Error> {
+            let load = |rhs| Function::load(&module, &format!("solve_{way}_{rhs}_{}", T::TYPE_NAME));
+            let [few, some, many] = RHS_OF_BLOCK;
+            Ok([load(few)?, load(some)?, load(many)?])
         };
-        Ok(Self {
-            forward: [function("forward", 1)?, function("forward", RHS_OF_BLOCK)?],
-            backward: [function("backward", 1)?, function("backward", RHS_OF_BLOCK)?],
-            scalar: PhantomData,
-        })
+        Ok(Self { forward: kernels("forward")?, backward: kernels("backward")?, scalar: PhantomData })
     }
 
-    /// Enqueues the part of the solution of these columns, which begin a panel and are not more than it has, and what it
-    /// takes from the others' parts.
+    /// Enqueues the solution of a system; with L, of its first `end` columns: the rows from there on become what is left of B.
     ///
     /// # Safety
     /// The slices have the shapes that `solve.cu` tells of, live until it is done, and but for L and the inverses are
     /// this stream's.
-    pub unsafe fn panel(
+    pub unsafe fn solve(
         &self,
         stream: &Stream,
         system: &System<'_, T>,
         side: Side,
-        columns: Range<usize>,
+        end: usize,
     ) -> Result<(), Error> {
         let &System { n, count, .. } = system;
-        let (first, cols) = (columns.start, columns.len());
-        debug_assert!((1..=PANEL_COLS).contains(&cols) && columns.end <= n);
-        debug_assert!(first.is_multiple_of(PANEL_COLS) && (n - 1) * system.l_stride + n <= system.l.len());
+        debug_assert!(end == n || (side == Side::L && end <= n));
+        debug_assert!((n - 1) * system.l_stride + n <= system.l.len());
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
-        let (functions, blocks) = match side {
-            Side::L => (&self.forward, (n - columns.end).div_ceil(THREADS)),
-            Side::Transpose => (&self.backward, first / PANEL_COLS),
+        debug_assert!(working_len(n, count) <= system.solved.len() && system.taken.len() > 0);
+        let kernel = kernel(count);
+        let function = match side {
+            Side::L => &self.forward[kernel],
+            Side::Transpose => &self.backward[kernel],
         };
-        let (function, groups) = match count {
-            1 => (&functions[0], 1),
-            _ => (&functions[1], count.div_ceil(RHS_OF_BLOCK)),
-        };
+        let blocks = n.div_ceil(PANEL_COLS) * count.div_ceil(RHS_OF_BLOCK[kernel]);
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
         let (mut from, mut to) = (system.from.address(), system.to.address());
+        let (mut solved, mut taken) = (system.solved.address(), system.taken.address());
         let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, n as c_longlong);
-        let (mut first, mut cols) = (first as c_longlong, cols as c_int);
-        let (mut n, mut count) = (n as c_longlong, count as c_int);
+        let (mut n, mut end, mut count) = (n as c_longlong, end as c_longlong, count as c_int);
         let mut arguments = [
             argument(&mut l),
             argument(&mut l_stride),
@@ -92,12 +98,13 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut from),
             argument(&mut to),
             argument(&mut x_stride),
-            argument(&mut first),
-            argument(&mut cols),
+            argument(&mut solved),
+            argument(&mut taken),
             argument(&mut n),
+            argument(&mut end),
             argument(&mut count),
         ];
-        // SAFETY: ten arguments of the types of the kernel's; the caller vouches for what they point to.
-        unsafe { function.launch(stream, Launch::new((blocks.max(1), groups), THREADS), &mut arguments) }
+        // SAFETY: eleven arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { function.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments) }
     }
 }

@@ -1,8 +1,7 @@
 //! Triangular systems on the device.
 
 use super::inverses::Inverses;
-use super::solves::{SolveSteps, System};
-use super::steps::PANEL_COLS;
+use super::solves::{SolveSteps, System, working_len};
 use super::take::{Found, Take};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -16,8 +15,11 @@ use core::iter;
 use core::ops::Range;
 use faer::MatMut;
 
-/// Right-hand sides that go together: the second extent of a grid is at most 65535.
-const RHS_AT_ONCE: usize = 4096;
+/// Right-hand sides that go together: there is as much working memory again in double precision, for each side.
+const RHS_AT_ONCE: usize = 1024;
+
+/// Systems that come one after the other, at most.
+const SIDES: usize = 2;
 
 /// What is done with right-hand sides.
 #[derive(Clone, Copy)]
@@ -36,6 +38,7 @@ pub(super) struct Systems<T> {
     host: Option<Pinned<T>>,
     /// And on the device: those worked on, and their solutions.
     on_device: Option<[DeviceBuffer<T>; 2]>,
+    working: Working,
     /// For right-hand sides that are on the device already.
     take: Option<Take<T>>,
     device: Device,
@@ -51,6 +54,7 @@ impl<T: Scalar> Systems<T> {
             stream: Stream::new(device)?,
             host: None,
             on_device: None,
+            working: Working::default(),
             take: None,
             device: device.clone(),
         })
@@ -86,8 +90,9 @@ impl<T: Scalar> Systems<T> {
     ) -> Result<(), Error> {
         let order = l.order();
         let len = order * columns.len();
-        let Self { steps, stream, host, on_device, device, .. } = self;
+        let Self { steps, stream, host, on_device, working, device, .. } = self;
         let on_device = room(on_device, device, len)?;
+        let working = working.room(device, order, columns.len())?;
         let host = match host.take() {
             Some(fitting) if fitting.len() >= len => host.insert(fitting),
             old => {
@@ -103,7 +108,9 @@ impl<T: Scalar> Systems<T> {
         let enqueued = unsafe {
             stream
                 .upload(host, 0..len, work)
-                .and_then(|()| enqueue((steps, stream), (l, inverses), what, on_device, columns.len()))
+                .and_then(|()| {
+                    enqueue((steps, stream), (l, inverses), what, (on_device, working), columns.len())
+                })
                 .and_then(|solution| stream.download(solution, host, 0..len))
         };
         // Also behind an error: nothing is in flight when this returns.
@@ -124,8 +131,9 @@ impl<T: Scalar> Systems<T> {
         let rhs = rhs.as_view();
         let (order, cols) = rhs.shape();
         let (at, stride) = rhs.slice();
-        let Self { steps, stream, on_device, take, device, .. } = self;
+        let Self { steps, stream, on_device, working, take, device, .. } = self;
         let on_device = room(on_device, device, order * cols.min(RHS_AT_ONCE))?;
+        let working = working.room(device, order, cols.min(RHS_AT_ONCE))?;
         let take = Take::ready(take, device, cols)?;
         let mut copy = |from, to, shape, targets: &mut dyn Iterator<Item = Option<(usize, T)>>| {
             // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
@@ -143,7 +151,8 @@ impl<T: Scalar> Systems<T> {
             let work = (on_device[0].slice(0..order * count), order);
             copy(there, work, (order, count), &mut each())?;
             // SAFETY: they are borrowed until the stream has been waited for in the next line.
-            let enqueued = unsafe { enqueue((steps, stream), (l, inverses), what, on_device, count) };
+            let enqueued =
+                unsafe { enqueue((steps, stream), (l, inverses), what, (on_device, working), count) };
             let solution = stream.synchronize().and(enqueued)?;
             copy((solution, order), there, (order, count), &mut each())?;
         }
@@ -171,15 +180,40 @@ fn room<'a, T: Scalar>(
     })
 }
 
+/// What the kernels work with beside right-hand sides: for each of two sides.
+#[derive(Default)]
+struct Working {
+    memory: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
+}
+
+impl Working {
+    /// As much as systems of this order with so many right-hand sides take.
+    fn room(
+        &mut self,
+        device: &Device,
+        order: usize,
+        count: usize,
+    ) -> Result<&(DeviceBuffer<f64>, DeviceBuffer<i32>), Error> {
+        let len = SIDES * working_len(order, count);
+        Ok(match self.memory.take() {
+            Some(fitting) if fitting.0.len() >= len => self.memory.insert(fitting),
+            old => {
+                drop(old);
+                self.memory.insert((DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, SIDES)?))
+            }
+        })
+    }
+}
+
 /// Enqueues it for right-hand sides (n × count) in the first of these; where the solution will be.
 ///
 /// # Safety
-/// L, the inverses and both live, and nobody else uses them, until the stream has been waited for.
+/// L, the inverses and all memory live, and nobody else uses them, until the stream has been waited for.
 unsafe fn enqueue<'a, T: Scalar>(
     (steps, stream): (&SolveSteps<T>, &Stream),
     (l, inverses): Triangle<'_, T>,
     what: Work<'_>,
-    on_device: &'a [DeviceBuffer<T>; 2],
+    (on_device, (solved, taken)): (&'a [DeviceBuffer<T>; 2], &(DeviceBuffer<f64>, DeviceBuffer<i32>)),
     count: usize,
 ) -> Result<DeviceSlice<'a, T>, Error> {
     let n = l.order();
@@ -192,23 +226,19 @@ unsafe fn enqueue<'a, T: Scalar>(
         Work::Solve(sides) => (sides, n),
         Work::Eliminate(end) => (&[Side::L][..], end),
     };
-    for &side in sides {
-        let system = System { l: l.slice(), l_stride: l.stride(), n, inverse, from, to, count };
-        let panels = end.div_ceil(PANEL_COLS);
-        for panel in 0..panels {
-            let panel = match side {
-                Side::L => panel,
-                Side::Transpose => panels - 1 - panel,
-            };
-            let columns = panel * PANEL_COLS..end.min((panel + 1) * PANEL_COLS);
-            // SAFETY: as above.
-            unsafe { steps.panel(stream, &system, side, columns)? };
-        }
-        if end < n {
-            let below = [from, to].map(|all| (all.part(end..all.len()), n));
-            // SAFETY: as above.
-            unsafe { stream.move_columns(below[0], (n - end, count), below[1])? };
-        }
+    assert!(sides.len() <= SIDES, "more systems than there is working memory for");
+    let len = working_len(n, count);
+    // SAFETY: as above.
+    unsafe {
+        stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
+        stream.clear(taken.slice(0..sides.len()))?;
+    }
+    for (at, &side) in sides.iter().enumerate() {
+        let (solved, taken) = (solved.slice(at * len..(at + 1) * len), taken.slice(at..at + 1));
+        let system =
+            System { l: l.slice(), l_stride: l.stride(), n, inverse, from, to, count, solved, taken };
+        // SAFETY: as above.
+        unsafe { steps.solve(stream, &system, side, end)? };
         (from, to) = (to, from);
     }
     Ok(from)
