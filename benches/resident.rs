@@ -2,8 +2,8 @@
 //!
 //! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
 //! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
-//! sampled rows. Then, for each order, a line of updates that outweigh the matrix, where the ranks contain 16, and lines of
-//! `solve` with 1 to 1024 right-hand sides. Without a device it says so and does nothing.
+//! sampled rows. Then, for each order, lines of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of
+//! updates that outweigh the matrix. Without a device it says so and does nothing.
 //! `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same device.
 //!
 //! ```sh
@@ -113,11 +113,11 @@ impl Bench {
             }
             println!();
         }
-        if self.ranks.contains(&HEAVY_RANK) {
-            heavy(&problem, &mut factor);
-        }
         for columns in RIGHT_HAND_SIDES {
             solves(&problem, &factor, &self.device, columns, bound);
+        }
+        if self.ranks.contains(&HEAVY_RANK) {
+            heavy(&problem, &mut factor);
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Systems<T> {
     host: Option<Pinned<T>>,
     /// And on the device: those worked on, and their solutions.
     on_device: Option<[DeviceBuffer<T>; 2]>,
-    working: Working,
+    working: Option<Working>,
     /// For right-hand sides that are on the device already.
     take: Option<Take<T>>,
     device: Device,
@@ -54,7 +54,7 @@ impl<T: Scalar> Systems<T> {
             stream: Stream::new(device)?,
             host: None,
             on_device: None,
-            working: Working::default(),
+            working: None,
             take: None,
             device: device.clone(),
         })
@@ -90,9 +90,9 @@ impl<T: Scalar> Systems<T> {
     ) -> Result<(), Error> {
         let order = l.order();
         let len = order * columns.len();
-        let Self { steps, stream, host, on_device, working, device, .. } = self;
+        let Self { steps, stream, host, on_device, working: kept, device, .. } = self;
         let on_device = room(on_device, device, len)?;
-        let working = working.room(device, order, columns.len())?;
+        let working = working(kept, device, order, columns.len())?;
         let host = match host.take() {
             Some(fitting) if fitting.len() >= len => host.insert(fitting),
             old => {
@@ -131,9 +131,9 @@ impl<T: Scalar> Systems<T> {
         let rhs = rhs.as_view();
         let (order, cols) = rhs.shape();
         let (at, stride) = rhs.slice();
-        let Self { steps, stream, on_device, working, take, device, .. } = self;
+        let Self { steps, stream, on_device, working: kept, take, device, .. } = self;
         let on_device = room(on_device, device, order * cols.min(RHS_AT_ONCE))?;
-        let working = working.room(device, order, cols.min(RHS_AT_ONCE))?;
+        let working = working(kept, device, order, cols.min(RHS_AT_ONCE))?;
         let take = Take::ready(take, device, cols)?;
         let mut copy = |from, to, shape, targets: &mut dyn Iterator<Item = Option<(usize, T)>>| {
             // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
@@ -180,29 +180,28 @@ fn room<'a, T: Scalar>(
     })
 }
 
-/// What the kernels work with beside right-hand sides: for each of two sides.
-#[derive(Default)]
+/// What the kernels work with beside right-hand sides, for as many sides as there may be.
 struct Working {
-    memory: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
+    solved: DeviceBuffer<f64>,
+    taken: DeviceBuffer<i32>,
 }
 
-impl Working {
-    /// As much as systems of this order with so many right-hand sides take.
-    fn room(
-        &mut self,
-        device: &Device,
-        order: usize,
-        count: usize,
-    ) -> Result<&(DeviceBuffer<f64>, DeviceBuffer<i32>), Error> {
-        let len = SIDES * working_len(order, count);
-        Ok(match self.memory.take() {
-            Some(fitting) if fitting.0.len() >= len => self.memory.insert(fitting),
-            old => {
-                drop(old);
-                self.memory.insert((DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, SIDES)?))
-            }
-        })
-    }
+/// As much of it as systems of this order with so many right-hand sides take.
+fn working<'a>(
+    kept: &'a mut Option<Working>,
+    device: &Device,
+    order: usize,
+    count: usize,
+) -> Result<&'a Working, Error> {
+    let len = SIDES * working_len(order, count);
+    Ok(match kept.take() {
+        Some(fitting) if fitting.solved.len() >= len => kept.insert(fitting),
+        old => {
+            drop(old);
+            let (solved, taken) = (DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, SIDES)?);
+            kept.insert(Working { solved, taken })
+        }
+    })
 }
 
 /// Enqueues it for right-hand sides (n × count) in the first of these; where the solution will be.
@@ -213,7 +212,7 @@ unsafe fn enqueue<'a, T: Scalar>(
     (steps, stream): (&SolveSteps<T>, &Stream),
     (l, inverses): Triangle<'_, T>,
     what: Work<'_>,
-    (on_device, (solved, taken)): (&'a [DeviceBuffer<T>; 2], &(DeviceBuffer<f64>, DeviceBuffer<i32>)),
+    (on_device, working): (&'a [DeviceBuffer<T>; 2], &Working),
     count: usize,
 ) -> Result<DeviceSlice<'a, T>, Error> {
     let n = l.order();
@@ -227,7 +226,7 @@ unsafe fn enqueue<'a, T: Scalar>(
         Work::Eliminate(end) => (&[Side::L][..], end),
     };
     assert!(sides.len() <= SIDES, "more systems than there is working memory for");
-    let len = working_len(n, count);
+    let (Working { solved, taken }, len) = (working, working_len(n, count));
     // SAFETY: as above.
     unsafe {
         stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
