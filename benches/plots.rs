@@ -71,7 +71,8 @@ fn curves(lines: &[&Line]) -> Vec<Curve> {
     let rate =
         |line: &Line, seconds: f64| 2.0 * line.rank as f64 * (line.order as f64).powi(2) / seconds / 1e9;
     let sorted = |mut points: Vec<(f64, f64)>| {
-        points.retain(|point| point.1.is_finite());
+        // The axis is logarithmic.
+        points.retain(|point| point.1.is_finite() && point.1 > 0.0);
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     };

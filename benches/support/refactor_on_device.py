@@ -6,22 +6,11 @@ Refactorization by PyTorch (A + V V' is formed, and factored by cuSOLVER), and J
 only, where JAX is installed. Prints median milliseconds.
 """
 
-import statistics
 import sys
-import time
 
 import torch
 
-
-def median(call, wait, repetitions=5):
-    times = []
-    for _ in range(repetitions + 1):
-        wait()
-        start = time.perf_counter()
-        call()
-        wait()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times[1:])
+from on_device import median
 
 
 def main(orders="1024,2048,4096,8192,16384,32768", ranks="16", types="f64,f32"):

@@ -5,22 +5,11 @@
 Prints median milliseconds.
 """
 
-import statistics
 import sys
-import time
 
 import torch
 
-
-def median(call, repetitions=5):
-    times = []
-    for _ in range(repetitions + 1):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times[1:])
+from on_device import median
 
 
 def main(orders="256,1024,4096,16384,32768", columns="1,4,16,64,256,1024", types="f64,f32"):
@@ -33,11 +22,12 @@ def main(orders="256,1024,4096,16384,32768", columns="1,4,16,64,256,1024", types
             l = l.T.contiguous().T
             for m in map(int, columns.split(",")):
                 b = torch.rand((m, n), dtype=dtype, device="cuda").T
-                solve = median(lambda: torch.cholesky_solve(b, l))
+                solve = median(lambda: torch.cholesky_solve(b, l), torch.cuda.synchronize)
                 both = median(
                     lambda: torch.linalg.solve_triangular(
                         l.T, torch.linalg.solve_triangular(l, b, upper=False), upper=True
-                    )
+                    ),
+                    torch.cuda.synchronize,
                 )
                 print(f"{name} n {n} m {m} cholesky_solve {solve:.3f} ms, two solve_triangular {both:.3f} ms", flush=True)
             del l

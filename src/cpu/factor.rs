@@ -79,6 +79,10 @@ impl<T: Scalar> HostFactor<T> {
         self.l
     }
 
+    pub(super) fn threads(&self) -> Threads {
+        self.threads
+    }
+
     pub(super) fn par(&self) -> Par {
         self.threads.par()
     }
@@ -104,11 +108,6 @@ impl<T: Scalar> HostFactor<T> {
     /// How many threads a sweep over these columns of a factor of that order takes.
     pub(super) fn threads_for(&self, outline: &Outline, order: usize, columns: &Range<usize>) -> usize {
         tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
-    }
-
-    /// The first columns of L through the first half of a solve, and B below them. (n × m)
-    pub(super) fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) {
-        solve(&self.l.subcols(0, columns), Side::L, rhs, self.threads);
     }
 
     /// V as columns of L, to be staged from row `start` on, before which it is zero.

@@ -2,6 +2,8 @@
 
 use super::factor::HostFactor;
 use super::moves::{move_columns, move_up};
+use super::solve::solve;
+use crate::engine::Side;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, with_capacity};
 use crate::input::Operand;
@@ -34,7 +36,7 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
     }
 
     fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        HostFactor::eliminate(self, columns, rhs);
+        solve(&self.l().subcols(0, columns), Side::L, rhs, self.threads());
         Ok(())
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn large<T>(plan: &Plan) -> bool {
     bytes::<T>(plan) > (last_level() / 4 * 3).min(SHARE)
 }
 
-/// Of the old L, and what would be the same of the new one: squares.
+/// Of the square that the rows and columns of the sweep lie in.
 #[inline]
 fn bytes<T>(plan: &Plan) -> usize {
     (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>()
