@@ -21,6 +21,7 @@
 //     end       forward, the columns of L that are solved with, n or less: rows from there on become b - L x
 //
 // Launch: blocks of 256 threads, one for each panel and group of RHS right-hand sides.
+#include "common/async_copy.cuh"
 #include "common/flags.cuh"
 #include "common/layout.cuh"
 #include "common/mma.cuh"
@@ -31,6 +32,7 @@ constexpr int ROW_WARPS = 4;                      // warps that share the rows o
 constexpr int HALVES = WARPS / ROW_WARPS;         // of the columns, one for each of the warps with the same rows
 constexpr int STEPS = PANEL_COLS / HALVES / 16;   // products of 16 columns for a warp
 constexpr unsigned NAP = 40;                      // nanoseconds for each panel that a block is behind
+constexpr int AHEAD = 4;                          // panels before its own, a block asks for its diagonal block
 constexpr int PAD = 4;                            // from row to row in shared memory: no bank conflicts
 
 template <class T>
@@ -65,6 +67,16 @@ struct Place {
           row(threadIdx.x / 32 % ROW_WARPS * 16 + lane / 4),
           col(half * (PANEL_COLS / HALVES) + lane % 4) {}
 };
+
+// Keeps what is made of x behind the barrier that is before it: entries of L converted ahead of time would take twice the
+// registers.
+__device__ __forceinline__ double behind_barrier(double x) { return x; }
+__device__ __forceinline__ float behind_barrier(float x) {
+#ifndef FAKE_CUDA
+    asm volatile("" : "+f"(x));
+#endif
+    return x;
+}
 
 // A thread's part of a 64 x 64 block.
 template <class S>
@@ -128,7 +140,7 @@ struct Sums {
 #pragma unroll
             for (int s = 0; s < 4; ++s)
 #pragma unroll
-                for (int h = 0; h < 2; ++h) a[s][h] = (double)block.a[t][s][h];
+                for (int h = 0; h < 2; ++h) a[s][h] = (double)behind_barrier(block.a[t][s][h]);
 #pragma unroll
             for (int r = 0; r < RHS / 8; ++r) {
                 double b[4];
@@ -213,7 +225,9 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         if (p < before) {
             next.template load<FORWARD>(at, l, stride, first, first_row(p), n);
         } else {
+            // Both are there when the last solution comes, for which others wait by then.
             inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
+            diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
             if (at.half == 0)
                 rest.each(at, [&](double& b, int i, int c) {
                     if (inside(i, c)) b = (double)system.from[(right + c) * system.x_stride + first + i];
@@ -223,13 +237,19 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     load(0);
     for (int p = 0; p < before; ++p) {
         block = next;
+        if (p + AHEAD == before) {
+            const int column = threadIdx.x / 4, row = threadIdx.x % 4 * (PANEL_COLS / 4);
+            if (column < cols && row < rows) {
+                prefetch_l2(l + (first + column) * stride + first + row);
+                prefetch_l2(system.inverse + (first + column) * PANEL_COLS + row);
+            }
+        }
         load(p + 1);
         bring<RHS>(solution(p), panel - p, shared.x[p % 2]);
         __syncthreads();
         sums.add_product(at, block, shared.x[p % 2]);
     }
 
-    diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
     double(*const v)[RHS + PAD] = shared.x[(before + 1) % 2];
     double(*const parts)[RHS + PAD] = shared.x[before % 2];
     const auto share = [&](Sums<RHS>& of) {
@@ -283,8 +303,8 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     }
 }
 
-#define SOLVE(WAY, FORWARD, RHS, BLOCKS, T, NAME)                                                            \
-    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                            \
+#define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
         solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, const T* from,     \
                                      T* to, long long x_stride, double* solved, int* taken, long long n,     \
                                      long long end, int count) {                                             \
@@ -292,12 +312,12 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     }
 
 #define SOLVE_ALL(T, NAME)                                                                                   \
-    SOLVE(forward, true, 8, 2, T, NAME)                                                                      \
-    SOLVE(forward, true, 16, 1, T, NAME)                                                                     \
-    SOLVE(forward, true, 32, 1, T, NAME)                                                                     \
-    SOLVE(backward, false, 8, 2, T, NAME)                                                                    \
-    SOLVE(backward, false, 16, 1, T, NAME)                                                                   \
-    SOLVE(backward, false, 32, 1, T, NAME)
+    SOLVE(forward, true, 8, T, NAME)                                                                         \
+    SOLVE(forward, true, 16, T, NAME)                                                                        \
+    SOLVE(forward, true, 32, T, NAME)                                                                        \
+    SOLVE(backward, false, 8, T, NAME)                                                                       \
+    SOLVE(backward, false, 16, T, NAME)                                                                      \
+    SOLVE(backward, false, 32, T, NAME)
 
 SOLVE_ALL(float, f32)
 SOLVE_ALL(double, f64)

@@ -11,7 +11,6 @@ use crate::cuda::stream::Stream;
 use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::iter;
 use core::ops::Range;
 use faer::MatMut;
 
@@ -135,26 +134,30 @@ impl<T: Scalar> Systems<T> {
         let on_device = room(on_device, device, order * cols.min(RHS_AT_ONCE))?;
         let working = working(kept, device, order, cols.min(RHS_AT_ONCE))?;
         let take = Take::ready(take, device, cols)?;
-        let mut copy = |from, to, shape, targets: &mut dyn Iterator<Item = Option<(usize, T)>>| {
+        let mut take = |from, to, shape, target: &dyn Fn(usize) -> Option<(usize, T)>| {
             // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
-            unsafe { take.take(stream, from, to, shape, targets) }.map(|found| first_not_finite(found))
+            let found = unsafe { take.take(stream, from, to, shape, (0..).map(target)) }?;
+            match first_not_finite(found) {
+                Some((column, row)) => Err(Error::NonFinite { argument: "rhs", row, column }),
+                None => Ok(()),
+            }
         };
-        // A look at all of them first.
         let there = (at, stride);
-        if let Some((column, row)) = copy(there, there, (order, cols), &mut iter::repeat(None))? {
-            return Err(Error::NonFinite { argument: "rhs", row, column });
+        if cols > RHS_AT_ONCE {
+            // A look at all of them before any is written.
+            take(there, there, (order, cols), &|_| None)?;
         }
         for first in (0..cols).step_by(RHS_AT_ONCE) {
             let count = RHS_AT_ONCE.min(cols - first);
             let there = (at.part(first * stride..at.len()), stride);
-            let each = || (0..count).map(|column| Some((column, T::ONE)));
             let work = (on_device[0].slice(0..order * count), order);
-            copy(there, work, (order, count), &mut each())?;
-            // SAFETY: they are borrowed until the stream has been waited for in the next line.
-            let enqueued =
-                unsafe { enqueue((steps, stream), (l, inverses), what, (on_device, working), count) };
-            let solution = stream.synchronize().and(enqueued)?;
-            copy((solution, order), there, (order, count), &mut each())?;
+            take(there, work, (order, count), &|column| Some((column, T::ONE)))?;
+            // SAFETY: all are borrowed until the stream has been waited for in the next line.
+            let enqueued = unsafe {
+                enqueue((steps, stream), (l, inverses), what, (on_device, working), count)
+                    .and_then(|solution| stream.move_columns((solution, order), (order, count), there))
+            };
+            stream.synchronize().and(enqueued)?;
         }
         Ok(())
     }
