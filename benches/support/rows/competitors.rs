@@ -2,7 +2,7 @@
 
 use super::{Case, Verb};
 use crate::competitors::Team;
-use crate::measure::{Effort, Timing, medians, sample};
+use crate::measure::{Effort, Timing, is_right, medians, sample};
 use crate::problem::{Real, factorize, memory_to_factorize};
 use crate::qrupdate::{Qrupdate, Upper};
 use cholupdate::faer::dyn_stack::MemBuffer;
@@ -138,7 +138,7 @@ impl Kind {
             seconds: medians[turn],
             samples: samples.len(),
             residual: residuals[turn],
-            right: residuals[turn] <= T::LARGEST_RESIDUAL && last <= T::LARGEST_RESIDUAL,
+            right: is_right::<T>(residuals, last, samples.len()),
         }))
     }
 }
