@@ -2,7 +2,7 @@
 //!
 //! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
 //! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
-//! sampled rows. Then, for each order, lines of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of
+//! sampled rows; and of the update with a solve in one step. Then, for each order, lines of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of
 //! updates that outweigh the matrix. Without a device it says so and does nothing.
 //! `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same device.
 //!
@@ -16,15 +16,15 @@
 //! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
 //! | `CHOLUPDATE_BENCH_CSV` | a file that gets the lines as CSV, behind what it has |
 
-use cholupdate::Cholesky;
 use cholupdate::cuda::{Device, DeviceMatrix, Resident};
 use cholupdate::faer::Scale;
+use cholupdate::{Cholesky, Weights};
 use cholupdate_bench::about::about;
 use cholupdate_bench::competitors::Verb;
 use cholupdate_bench::csv::Csv;
 use cholupdate_bench::engines::{effort, on_the_cpu, residual, residual_between, time};
 use cholupdate_bench::link;
-use cholupdate_bench::measure::{median, time_calls};
+use cholupdate_bench::measure::{median, medians, time_calls};
 use cholupdate_bench::problem::{Problem, Real};
 use cholupdate_bench::settings::Settings;
 use std::time::Instant;
@@ -35,8 +35,13 @@ const HEAVY_RANK: usize = 16;
 /// Seconds for the samples of a cell.
 const BUDGET: u64 = 1;
 
-/// Samples of a `solve`, and of updates that outweigh the matrix.
+/// Samples of updates that outweigh the matrix.
 const SAMPLES: usize = 5;
+
+/// Samples of a `solve` and of a step.
+fn samples(order: usize) -> usize {
+    if order <= 4096 { 51 } else { 5 }
+}
 
 /// Of `solve`.
 const RIGHT_HAND_SIDES: [usize; 6] = [1, 4, 16, 64, 256, 1024];
@@ -112,6 +117,7 @@ impl Bench {
                 line("CPU", [cpu_up, cpu_down], f64::NAN, f64::NAN);
             }
             println!();
+            step(&problem, &mut factor, &there, there_up);
         }
         for columns in RIGHT_HAND_SIDES {
             solves(&problem, &factor, &self.device, columns, bound);
@@ -120,6 +126,39 @@ impl Bench {
             heavy(&problem, &mut factor);
         }
     }
+}
+
+/// A modification and a solve with one right-hand side in one step of a loop, V and B on the device, and the residual of the solution.
+fn step<T: Real>(
+    problem: &Problem<T>,
+    factor: &mut Cholesky<T, Resident>,
+    v: &DeviceMatrix<T>,
+    modification: f64,
+) {
+    let (name, order, rhs) = (T::NAME, factor.order(), problem.v(1));
+    let mut b = DeviceMatrix::from_host(factor.engine().device(), &rhs).expect("B on the device");
+    let samples = (0..=samples(order)).map(|_| {
+        [Weights::Plus, Weights::Minus].map(|sign| {
+            b.copy_from_host(&rhs).expect("B on the device");
+            let start = Instant::now();
+            let pending = factor.submit(v, sign).expect("a modification");
+            let (modified, solved) = pending.solve_in_place(&mut b);
+            let seconds = start.elapsed().as_secs_f64();
+            modified.and(solved).expect("a step");
+            seconds
+        })
+    });
+    let [up, down] = medians(&samples.skip(1).collect::<Vec<_>>());
+    let x = b.to_host().expect("the solution");
+    let residual =
+        (&problem.l * (problem.l.transpose() * &x) - &rhs).norm_max().wide() / rhs.norm_max().wide();
+    println!(
+        "{name} n {order:>5} k {:>3} and a solve, there {:>8.3} / {:>8.3} ms = {:.2} x the update, residual {residual:.1e}",
+        v.shape().1,
+        1e3 * up,
+        1e3 * down,
+        up / modification,
+    );
 }
 
 /// `solve` with so many right-hand sides on the device and on the host, and the residual of the first of them.
@@ -133,7 +172,7 @@ fn solves<T: Real>(
     let (name, order, rhs) = (T::NAME, factor.order(), problem.v(columns));
     let mut there = DeviceMatrix::from_host(device, &rhs).expect("B on the device");
     let timed = |work: &mut dyn FnMut()| {
-        let seconds = (0..=SAMPLES).map(|_| {
+        let seconds = (0..=samples(order)).map(|_| {
             let start = Instant::now();
             work();
             start.elapsed().as_secs_f64()

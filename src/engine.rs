@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::factorize::blocked;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Stop};
+use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::Resizable;
 use crate::sweep::outline::Outline;
@@ -60,6 +61,9 @@ pub enum Side {
     Transpose,
 }
 
+/// The outcome of a solve, unless that is yet to be done.
+pub type Solved = Option<Result<(), Error>>;
+
 /// L as an engine keeps it.
 pub trait Factor<T: Scalar>: Modifiable<T> {
     /// Solves the systems of these sides, one after the other. (n × m) Shapes are right.
@@ -67,6 +71,19 @@ pub trait Factor<T: Scalar>: Modifiable<T> {
     /// # Errors
     /// `NonFinite`, naming `rhs`, which is untouched then; `Device`.
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error>;
+
+    /// Waits for the sweep in flight, as [`wait`](Modifiable::wait) does, and solves the systems with what it has written, without the
+    /// host in between. `None` where that is yet to be done, if it can be done at all: `rhs` is untouched then.
+    ///
+    /// # Errors
+    /// Those of [`wait`](Modifiable::wait), and of [`solve`](Self::solve) behind it.
+    fn wait_and_solve(
+        &mut self,
+        _sides: &[Side],
+        _rhs: &mut OperandMut<'_, T>,
+    ) -> (Result<Modification<T>, Stop>, Solved) {
+        (self.wait(), None)
+    }
 
     /// B ← L B, or Lᵀ B. (n × m)
     ///

@@ -96,6 +96,7 @@ mod pending;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
+mod solve;
 mod structure;
 mod sweep;
 

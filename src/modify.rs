@@ -12,8 +12,9 @@
 //! back, but panicked.
 
 use crate::condition::History;
+use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
-use crate::input::Operand;
+use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
@@ -289,13 +290,21 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// # Errors
     /// `NotPositiveDefinite`, with the factor as the safeguard leaves it; `Device`; `Poisoned`.
     pub fn wait(&mut self) -> Result<Modification<T>, Error> {
+        self.land(F::wait)
+    }
+
+    /// The same, with what waits for the sweep.
+    fn land(
+        &mut self,
+        wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
+    ) -> Result<Modification<T>, Error> {
         let (target, start, row_norm) = match self.flight.take() {
             None => return self.healthy().map(|_| Modification::identity()),
             Some(Flight::Landed(outcome)) => return outcome,
             Some(Flight::Sweep { target, start, row_norm }) => (target, start, row_norm),
         };
         self.poisoned = target == Target::InPlace;
-        let ended = self.factor.wait();
+        let ended = wait(&mut self.factor);
         self.unpoison_unless(target, &ended);
         let report = ended.map_err(error)?;
         if target == Target::Shadow {
@@ -402,6 +411,27 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
             row_norm = norm_of_both(largest * (self.order() as f64).sqrt(), outline.row_norm);
         }
         if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
+    }
+}
+
+impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
+    /// Waits for the modification in flight, and solves with the factor that is there then. The shape of `rhs` is right.
+    ///
+    /// # Errors
+    /// Of the first, as [`wait`](Self::wait); of the second, those of [`Factor::solve`] and `Poisoned`.
+    pub fn wait_and_solve(
+        &mut self,
+        sides: &[Side],
+        mut rhs: OperandMut<'_, T>,
+    ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
+        let mut solved = None;
+        let ended = self.land(|factor| {
+            let (ended, behind) = factor.wait_and_solve(sides, &mut rhs);
+            solved = behind;
+            ended
+        });
+        let solved = solved.unwrap_or_else(|| self.healthy()?.solve(sides, rhs));
+        (ended, solved)
     }
 }
 

@@ -1,8 +1,10 @@
 //! A modification that goes on while the host does something else.
 
+use crate::check::extent;
 use crate::cpu::Cpu;
-use crate::engine::Engine;
+use crate::engine::{Engine, Side};
 use crate::error::Error;
+use crate::input::{AsMatrixMut, OperandMut};
 use crate::modify::Guarded;
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -45,6 +47,45 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// `NotPositiveDefinite`, with the factor as its [`Safeguard`](crate::Safeguard) leaves it; `Device`; `Poisoned`.
     pub fn wait(self) -> Result<Modification<T>, Error> {
         self.guarded.wait()
+    }
+
+    /// Waits for the outcome, and B ← A⁻¹ B where B is, with the A that it leads to: the new one where the modification has succeeded,
+    /// otherwise the old one. On `cuda::Resident` the solve is queued behind the modification, so that the two are one step
+    /// without the host in between, and waited for once; a breakdown has it done over with the old factor. The other engines do one
+    /// after the other.
+    ///
+    /// # Shapes
+    /// B (n × m), any layout; a slice, array or vector for m = 1.
+    ///
+    /// # Errors
+    /// The first outcome is that of the modification, as from [`wait`](Self::wait); the second that of the solve, as from
+    /// [`solve_in_place`](crate::Cholesky::solve_in_place). Neither hides the other.
+    ///
+    /// # Cost
+    /// That of the modification, and 2 m n² flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, Weights, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut b = [5.0_f64, 6.0];
+    /// let (modified, solved) = factor.submit(&[1.0, 0.0], Weights::Plus)?.solve_in_place(&mut b);
+    /// assert!(modified?.min_pivot_ratio > 1.0);
+    /// solved?; // of (5 2; 2 5)
+    /// assert!((b[0] - 13.0 / 21.0).abs() < 1e-15 && (b[1] - 20.0 / 21.0).abs() < 1e-15);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn solve_in_place(
+        self,
+        rhs: &mut (impl AsMatrixMut<T> + ?Sized),
+    ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
+        let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
+        match extent("rhs", "rows", self.guarded.order(), rhs.shape().0) {
+            Ok(()) => self.guarded.wait_and_solve(&[Side::L, Side::Transpose], rhs),
+            Err(error) => (self.guarded.wait(), Err(error)),
+        }
     }
 }
 

@@ -283,7 +283,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         x.each(at, [&](double& sum, int i, int) { sum = i < cols ? sum : 0.0; });
         if (at.half == 0) {
             double* const own = solution(panel);
-            x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, sum); });
+            x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, publishable(sum)); });
         }
         if (cols < rows) {
             // Rows behind the last that is solved lose their share of it.

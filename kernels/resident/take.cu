@@ -1,17 +1,27 @@
-// Copies columns of a matrix in device memory to an engine's own memory, scaled, and finds out about them on the way.
+// Columns of somebody else's matrix in device memory, on their way into an engine's own memory and back.
 //
-// Shapes, column-major:
+// `take` copies them, scaled, and finds out about them on the way:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
-//     to      scale[j] times that entry at to + target[j] * to_stride + i, unless target[j] is negative; written
+//     to      scale[j] times that entry at to + target[j] * to_stride + i, or zero where it is not finite, unless
+//             target[j] is negative; written
 //     facts   3 x cols, zeros before the launch; of column j: the bits of the magnitude of its largest entry, as a
 //             double; ~i of the first row i that is not finite; ~i of the first row i that is not zero
 //
-// Launch: blocks of 256 threads; y of the grid counts columns, x is any.
+// `give_back` copies columns, unless one of those taken was not finite or a sweep has broken down:
+//     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
+//     to      the same at to + j * to_stride + i; written
+//     facts   as `take` has left them; read
+//     status  null, or what a sweep has left (sweep_args.cuh): nothing is copied unless it is WHOLE; read
+//
+// Column-major. Launch: blocks of 256 threads; y of the grid counts columns, x is any.
 #include "common/layout.cuh"
 #include "common/panel.cuh"
 
 typedef unsigned long long Fact;
-constexpr int FACTS = 3;  // of a column
+constexpr int FACTS = 3;                        // of a column
+constexpr int NOT_FINITE = 1;                   // which of them
+constexpr double LARGEST = 1.7976931348623157e308;
+constexpr int WHOLE = 2147483647;               // the status of a sweep in which no column has broken down
 
 __device__ __forceinline__ Fact max_of_warp(Fact x) {
 #pragma unroll
@@ -37,10 +47,12 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
         Fact bits;
         memcpy(&bits, &magnitude, sizeof bits);
         if (bits > largest) largest = bits;
-        if (!(magnitude <= 1.7976931348623157e308) && ~(Fact)i > not_finite) not_finite = ~(Fact)i;
+        const bool finite = magnitude <= LARGEST;
+        if (!finite && ~(Fact)i > not_finite) not_finite = ~(Fact)i;
         if (magnitude != 0.0 && ~(Fact)i > not_zero) not_zero = ~(Fact)i;
-        if (to_column >= 0) to[to_column * to_stride + i] = factor * x;
+        if (to_column >= 0) to[to_column * to_stride + i] = finite ? factor * x : T(0);
     }
+    static_assert(NOT_FINITE == 1, "the second of these");
     const Fact found[FACTS] = {max_of_warp(largest), max_of_warp(not_finite), max_of_warp(not_zero)};
     if (threadIdx.x % 32 == 0)
         for (int f = 0; f < FACTS; ++f) atomicMax(&facts[FACTS * column + f], found[f]);
@@ -53,7 +65,30 @@ __device__ __forceinline__ void take(const T* from, long long from_stride, T* to
         take(from, from_stride, to, to_stride, scale, target, facts, rows);                                  \
     }
 
+template <class T>
+__device__ __forceinline__ void give_back(const T* from, long long from_stride, T* to, long long to_stride,
+                                          const Fact* facts, const int* status, long long rows) {
+    bool refused = status && *status != WHOLE;
+    for (int column = threadIdx.x; column < gridDim.y; column += THREADS)
+        refused = refused || facts[FACTS * column + NOT_FINITE] != 0;
+    if (__syncthreads_or(refused)) return;
+    from += blockIdx.y * from_stride;
+    to += blockIdx.y * to_stride;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows;
+         i += (long long)gridDim.x * blockDim.x)
+        to[i] = from[i];
+}
+
+#define GIVE_BACK(T, NAME)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
+        give_back_##NAME(const T* from, long long from_stride, T* to, long long to_stride, const Fact* facts, \
+                         const int* status, long long rows) {                                                \
+        give_back(from, from_stride, to, to_stride, facts, status, rows);                                    \
+    }
+
 TAKE(float, f32)
 TAKE(double, f64)
+GIVE_BACK(float, f32)
+GIVE_BACK(double, f64)
 
-EXPORT_LAYOUT(take, THREADS, FACTS)
+EXPORT_LAYOUT(take, THREADS, FACTS, WHOLE)

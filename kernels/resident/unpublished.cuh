@@ -7,3 +7,10 @@ __device__ __forceinline__ bool is_unpublished(double x) {
     memcpy(&bits, &x, sizeof bits);
     return bits == -1;
 }
+
+// What is published in the place of x, which may come of an entry with these bits.
+__device__ __forceinline__ double publishable(double x) {
+    const long long quiet_nan = 0x7ff8000000000000;
+    if (is_unpublished(x)) memcpy(&x, &quiet_nan, sizeof x);
+    return x;
+}

@@ -8,6 +8,7 @@ use crate::check::extent;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
+use core::ops::Range;
 use faer::{Mat, MatRef};
 
 /// A matrix (rows × columns) in the memory of a GPU, column-major and packed. Wherever a call takes a matrix it takes this as
@@ -59,7 +60,13 @@ impl<T: Scalar> DeviceMatrix<T> {
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         let slice = self.buffer.slice(0..self.buffer.len());
-        DeviceView { slice, shape: self.shape(), stride: self.rows, device: self.device.clone() }
+        DeviceView {
+            slice,
+            shape: self.shape(),
+            stride: self.rows,
+            device: self.device.clone(),
+            behind: None,
+        }
     }
 
     /// All of it, for writing.
@@ -85,9 +92,21 @@ pub struct DeviceView<'a, T> {
     shape: (usize, usize),
     stride: usize,
     device: Device,
+    /// Somebody else's stream, behind which the entries are there.
+    behind: Option<u64>,
 }
 
 impl<'a, T: Scalar> DeviceView<'a, T> {
+    /// Columns of this library's own, with what writes them waited for.
+    pub(super) fn new(
+        slice: DeviceSlice<'a, T>,
+        shape: (usize, usize),
+        stride: usize,
+        device: &Device,
+    ) -> Self {
+        Self { slice, shape, stride, device: device.clone(), behind: None }
+    }
+
     /// What somebody else has there: entry (i, j) at `address + (i + j · stride) · size_of::<T>()`.
     ///
     /// # Errors
@@ -96,7 +115,7 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
     ///
     /// # Safety
     /// All these entries are in memory of `device` (the address is a `CUdeviceptr`). For the lifetime of the view it lives,
-    /// and what writes to it has been waited for.
+    /// and what writes to it has been waited for, or is on the stream that [`on_stream`](Self::on_stream) names.
     pub unsafe fn from_raw(
         device: &Device,
         address: u64,
@@ -123,7 +142,18 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         }
         // SAFETY: forwarded to the caller.
         let slice = unsafe { DeviceSlice::at(address, len) };
-        Ok(Self { slice, shape: (rows, cols), stride, device: device.clone() })
+        Ok(Self::new(slice, (rows, cols), stride, device))
+    }
+
+    /// The same entries, used on somebody else's stream (a `CUstream`, as PyTorch, CuPy, JAX and cudarc have it; 0 is the default
+    /// stream): what a call does with them comes behind all that is on the stream when the call begins, and is done when it
+    /// returns, before whatever comes on the stream from then on. The device orders the two; nothing else on it is waited for.
+    ///
+    /// # Safety
+    /// The stream is one of the device, in its primary context, and lives as long as the view.
+    #[must_use]
+    pub unsafe fn on_stream(self, stream: u64) -> Self {
+        Self { behind: Some(stream), ..self }
     }
 
     /// Rows and columns.
@@ -151,16 +181,30 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
     pub fn to_host(&self) -> Result<Mat<T>, Error> {
         let (rows, cols) = self.shape;
         let (stream, staged) = (Stream::new(&self.device)?, Pinned::new(&self.device, rows * cols)?);
+        let from = self.slice_on(&stream)?;
         // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let enqueued =
-            unsafe { stream.download_columns((self.slice, self.stride), self.shape, (&staged, rows)) };
+        let enqueued = unsafe { stream.download_columns(from, self.shape, (&staged, rows)) };
         stream.synchronize().and(enqueued)?;
         let entries = staged.as_slice();
         Ok(Mat::from_fn(rows, cols, |i, j| entries[j * rows + i]))
     }
 
-    pub(super) fn slice(&self) -> (DeviceSlice<'a, T>, usize) {
-        (self.slice, self.stride)
+    /// The entries and the distance of columns, for what comes on this stream from now on.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub(super) fn slice_on(&self, stream: &Stream) -> Result<(DeviceSlice<'a, T>, usize), Error> {
+        if let Some(theirs) = self.behind {
+            // SAFETY: whoever has named it has vouched for it.
+            unsafe { stream.wait_behind(theirs)? };
+        }
+        Ok((self.slice, self.stride))
+    }
+
+    /// Some of the columns.
+    pub(super) fn columns(&self, range: Range<usize>) -> Self {
+        let slice = self.slice.part(range.start * self.stride..self.slice.len());
+        Self { slice, shape: (self.shape.0, range.len()), ..self.clone() }
     }
 
     /// Whether it is on this device.
@@ -198,6 +242,16 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
         Ok(Self { view, unique: PhantomData })
     }
 
+    /// As [`DeviceView::on_stream`].
+    ///
+    /// # Safety
+    /// As [`DeviceView::on_stream`].
+    #[must_use]
+    pub unsafe fn on_stream(self, stream: u64) -> Self {
+        // SAFETY: forwarded to the caller.
+        Self { view: unsafe { self.view.on_stream(stream) }, ..self }
+    }
+
     /// Copies A here, of the same shape.
     ///
     /// # Errors
@@ -211,9 +265,9 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
         for (to, column) in staged.as_mut_slice().chunks_exact_mut(rows.max(1)).zip(a.col_iter()) {
             to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
         }
+        let to = view.slice_on(&stream)?;
         // SAFETY: both memories live and are left alone until the stream has been waited for, here.
-        let enqueued =
-            unsafe { stream.upload_columns((&staged, rows), (rows, cols), (view.slice, view.stride)) };
+        let enqueued = unsafe { stream.upload_columns((&staged, rows), (rows, cols), to) };
         stream.synchronize().and(enqueued)
     }
 

@@ -19,12 +19,15 @@
 //! | `ptx` | the kernels as they ship |
 //! | `launch` | kernels, and how they are launched |
 //! | `dense` | a matrix in device memory, and its way there and back |
+//! | `cusolver` | cuSOLVER, where it is found at run time |
 //! | `matrix` | matrices in device memory that callers have |
 //! | `operands` | the same as operands of the public calls |
 //! | `factorize/` | initial factors on the GPU |
 //! | `resident/` | the engine whose factor stays in device memory |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device |
 
+#[allow(unsafe_code, reason = "calls into the library")]
+mod cusolver;
 #[allow(unsafe_code, reason = "copies that go on after the call")]
 mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]

@@ -1,7 +1,9 @@
-//! Matrices in device memory as operands of the public calls.
+//! Matrices in device memory as operands and results of the public calls.
 
 use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
+use super::resident::Resident;
+use crate::cholesky::Cholesky;
 use crate::error::Error;
 use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
 use crate::scalar::Scalar;
@@ -31,6 +33,20 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
     /// `Shape`, naming `a`; [`Error::Device`].
     pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
         self.write(a.as_matrix().on_host()?.as_ref())
+    }
+}
+
+impl<T: Scalar> Cholesky<T, Resident> {
+    /// L where it is, for others to read (n × n, column-major): entries above the diagonal may be anything. It stays there until
+    /// the factor changes, and is complete when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Poisoned`].
+    ///
+    /// # Cost
+    /// None.
+    pub fn l_on_device(&self) -> Result<DeviceView<'_, T>, Error> {
+        self.guarded.healthy()?.view()
     }
 }
 

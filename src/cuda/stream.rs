@@ -255,6 +255,18 @@ impl Stream {
             .map_err(failed("ordering one stream behind another"))
     }
 
+    /// What is asked for from now on happens after what has been asked for so far on somebody else's stream. The host does not wait.
+    ///
+    /// # Safety
+    /// It is a stream of this device, in its primary context.
+    pub unsafe fn wait_behind(&self, theirs: u64) -> Result<(), Error> {
+        let event = Event::new(&self.device)?;
+        // SAFETY: forwarded to the caller; the event lives.
+        unsafe { result::event::record(event.handle, theirs as sys::CUstream) }
+            .map_err(failed("marking a place in the stream of a view"))?;
+        self.wait(&event)
+    }
+
     /// The host waits for everything asked for so far.
     pub fn synchronize(&self) -> Result<(), Error> {
         let stream = self.bound()?;

@@ -27,6 +27,9 @@ mod report;
 mod resident;
 mod shapes;
 mod state_machine;
+mod step;
+#[cfg(feature = "cuda")]
+mod streams;
 mod structure;
 mod threads;
 mod words;

@@ -161,6 +161,40 @@ fn what_was_refused_leaves_no_trace() {
     }
 }
 
+/// With right-hand sides on the device, as with those of the host in `step.rs`.
+#[test]
+fn a_step_has_an_outcome_of_each() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Down, 0.3, 60);
+    let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
+    let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
+    // One, some, and more than go together.
+    for columns in [1, 40, 1030] {
+        let good = uniform(ORDER, columns, &mut rng(61));
+        let mut bad = good.clone();
+        (bad[(ORDER - 1, columns - 1)], bad[(70, columns / 2)]) = (f64::NAN, f64::from_bits(u64::MAX));
+        let not_finite = Error::NonFinite { argument: "rhs", row: 70, column: columns / 2 };
+        for (v, rhs) in [(&far, &good), (&far, &bad), (&problem.v, &bad), (&problem.v, &good)] {
+            let mut x = DeviceMatrix::from_host(&device, rhs).unwrap();
+            let (modified, solved) = here.submit(v, Weights::Minus).unwrap().solve_in_place(&mut x);
+            assert_eq!(modified, there.downdate(v));
+            let expected = if core::ptr::eq(rhs, &good) {
+                solved.unwrap();
+                there.solve(&good).unwrap()
+            } else {
+                assert_eq!(solved.unwrap_err(), not_finite);
+                bad.clone()
+            };
+            assert!(bits(x.to_host().unwrap().as_ref()) == bits(expected.as_ref()));
+            assert!(bits_of(&here) == bits_of(&there));
+            if modified.is_ok() {
+                assert_eq!(here.update(v).unwrap(), there.update(v).unwrap());
+            }
+        }
+    }
+}
+
 #[test]
 fn nothing_on_the_device_is_nothing() {
     let Some((_turn, engine)) = resident() else { return };
@@ -173,6 +207,50 @@ fn nothing_on_the_device_is_nothing() {
         there.solve_in_place(&mut empty.view_mut()).unwrap();
         assert_eq!(empty.to_host().unwrap(), Mat::<f64>::zeros(order, cols));
     }
+}
+
+/// Large systems with many right-hand sides go another way. The fake driver would take minutes for one.
+#[test]
+#[cfg(not(feature = "fake-cuda"))]
+fn large_systems_are_solved() {
+    use crate::support::contract::assert_solved;
+    let Some((_turn, engine)) = resident() else { return };
+    let (order, columns) = (8192 + 5, 1024);
+    let entries = uniform(order, 1, &mut rng(63));
+    let l = Mat::from_fn(order, order, |i, j| match i {
+        _ if i < j => 0.0,
+        _ if i == j => 1.5 + entries[(j, 0)],
+        _ => entries[(i, 0)] * entries[(j, 0)] / 100.0,
+    });
+    let mut factor = Cholesky::from_factor_in(&l, engine).unwrap();
+    let rhs = uniform(order, columns, &mut rng(64));
+    let mut x = rhs.clone();
+    let v = uniform(order, 2, &mut rng(65));
+    let (modified, solved) = factor.submit(&v, Weights::Plus).unwrap().solve_in_place(&mut x);
+    modified.unwrap();
+    solved.unwrap();
+    let a = factor.reconstruct().unwrap();
+    let some = |x: &Mat<f64>| Mat::from_fn(order, 4, |i, j| x[(i, 341 * j)]);
+    assert_solved(&a, &some(&x), &some(&rhs));
+    let mut there = DeviceMatrix::from_host(&device().unwrap(), &rhs).unwrap();
+    factor.solve_in_place(&mut there).unwrap();
+    assert_eq!(there.to_host().unwrap(), x);
+}
+
+#[test]
+fn halves_of_a_solve_are_those_of_the_host() {
+    let Some((_turn, engine)) = resident() else { return };
+    let device = device().unwrap();
+    let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Up, 0.3, 62);
+    let there = factor(&problem, &engine);
+    let mut rhs = DeviceMatrix::from_host(&device, &problem.v).unwrap();
+    there.solve_l_in_place(&mut rhs).unwrap();
+    let half = there.solve_l(&problem.v).unwrap();
+    assert_eq!(rhs.to_host().unwrap(), half);
+    there.solve_lt_in_place(&mut rhs).unwrap();
+    assert_eq!(rhs.to_host().unwrap(), there.solve_lt(&half).unwrap());
+    let refused = there.solve_lt_in_place(&mut vec![0.0; ORDER + 1]).unwrap_err();
+    assert!(matches!(refused, Error::Shape { argument: "rhs", .. }), "{refused:?}");
 }
 
 #[test]

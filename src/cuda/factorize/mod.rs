@@ -2,13 +2,12 @@
 
 mod blocked;
 mod columns;
-mod cusolver;
 
 pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
 use self::blocked::Blocked;
-use self::cusolver::Solver;
+use super::cusolver::{self, Solver};
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
@@ -97,28 +96,28 @@ pub(crate) fn in_device_memory<T: Scalar>(
 
 /// What has factored a matrix, with the stream that it did so on.
 enum Means<T> {
-    CuSolver(Solver),
+    CuSolver(Solver, Stream),
     Blocked(Blocked<T>),
 }
 
 impl<T: Scalar> Means<T> {
     fn new(device: &Device, by: By) -> Result<Self, Error> {
         Ok(match by {
-            By::CuSolver => Self::CuSolver(Solver::new(device)?),
+            By::CuSolver => Self::CuSolver(Solver::new(device)?, Stream::new(device)?),
             By::Blocked => Self::Blocked(Blocked::new(device)?),
         })
     }
 
     fn stream(&self) -> &Stream {
         match self {
-            Self::CuSolver(solver) => solver.stream(),
+            Self::CuSolver(_, stream) => stream,
             Self::Blocked(blocked) => blocked.stream(),
         }
     }
 
     fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
         match self {
-            Self::CuSolver(solver) => solver.factorize(a),
+            Self::CuSolver(solver, stream) => solver.factorize(stream, a),
             Self::Blocked(blocked) => blocked.factorize(a),
         }
     }
@@ -146,7 +145,7 @@ impl<T: Scalar> Factored<T> {
     #[cfg(all(test, feature = "fake-cuda"))]
     pub fn by(&self) -> By {
         match self.means {
-            Means::CuSolver(_) => By::CuSolver,
+            Means::CuSolver(..) => By::CuSolver,
             Means::Blocked(_) => By::Blocked,
         }
     }

@@ -5,16 +5,16 @@ use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
-use super::systems::{Systems, Triangle, Work};
+use super::systems::Systems;
 use super::take::Take;
 use super::v::rank_blocks;
-use crate::check::finite;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::error::other;
+use crate::cuda::matrix::DeviceView;
 use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::stream::Stream;
-use crate::engine::{Factor, Side};
+use crate::engine::{Factor, Side, Solved};
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
@@ -43,7 +43,7 @@ pub struct ResidentFactor<T> {
     /// For V that is on the device already.
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
-    flight: Option<(Target, usize)>,
+    pub(super) flight: Option<(Target, usize)>,
     pub(super) solving: Mutex<(Inverses, Systems<T>)>,
     pub(super) device: Device,
     /// For rows and columns that come and go.
@@ -84,6 +84,13 @@ impl<T: Scalar> ResidentFactor<T> {
         })
     }
 
+    /// L where it is. What somebody has forgotten is waited for: it writes elsewhere, but nothing is to be in flight.
+    pub(in crate::cuda) fn view(&self) -> Result<DeviceView<'_, T>, Error> {
+        self.quiet()?;
+        let order = self.l.order();
+        Ok(DeviceView::new(self.l.slice(), (order, order), self.l.stride(), &self.device))
+    }
+
     /// What a modification takes beside L, with room for these rank blocks.
     fn ready<'a>(
         queue: &'a mut Option<Queue<T>>,
@@ -98,27 +105,6 @@ impl<T: Scalar> ResidentFactor<T> {
                 queue.insert(Queue::new(device, capacity, blocks)?)
             }
         })
-    }
-
-    /// Has triangular systems worked on.
-    pub(super) fn with_systems(
-        &self,
-        work: impl FnOnce(Triangle<'_, T>, &mut Systems<T>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (inverses, systems) = &mut *solving;
-        inverses.make_room(&self.device)?;
-        // What somebody has forgotten makes the inverses of another L there.
-        let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
-        if let Some(queue) = forgotten {
-            queue.stream().synchronize()?;
-            inverses.forget();
-        }
-        let outcome = work((&self.l, inverses), systems);
-        if outcome.is_err() || forgotten.is_some() {
-            inverses.forget();
-        }
-        outcome
     }
 
     /// V in the memory of the queue.
@@ -255,20 +241,15 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
 
 impl<T: Scalar> Factor<T> for ResidentFactor<T> {
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        if let OperandMut::Host(rhs) = &rhs {
-            finite("rhs", rhs.as_ref())?;
-        }
-        let (order, columns) = rhs.shape();
-        if let OperandMut::Device(rhs) = &rhs {
-            rhs.as_view().is_on(&self.device, "rhs")?;
-        }
-        if order * columns == 0 {
-            return Ok(());
-        }
-        self.with_systems(|triangle, systems| match rhs {
-            OperandMut::Host(rhs) => systems.solve(triangle, Work::Solve(sides), rhs),
-            OperandMut::Device(mut rhs) => systems.solve_there(triangle, Work::Solve(sides), &mut rhs),
-        })
+        self.solve_systems(sides, rhs)
+    }
+
+    fn wait_and_solve(
+        &mut self,
+        sides: &[Side],
+        rhs: &mut OperandMut<'_, T>,
+    ) -> (Result<Modification<T>, Stop>, Solved) {
+        self.solve_behind(sides, rhs)
     }
 
     fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {

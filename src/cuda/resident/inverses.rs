@@ -1,7 +1,6 @@
 //! The inverses of the diagonal blocks of L, which modifications and triangular systems share.
 
 use super::steps::{PANEL_COLS, THREADS};
-use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
@@ -95,14 +94,14 @@ impl Inverses {
     pub unsafe fn complete<T: Scalar>(
         &mut self,
         stream: &Stream,
-        l: &Dense<T>,
+        l: (DeviceSlice<'_, T>, usize),
         start: usize,
     ) -> Result<(), Error> {
         let (from, known) = (start / PANEL_COLS, self.known);
         if from < known {
             self.forget();
             // SAFETY: forwarded to the caller.
-            unsafe { self.make(stream, (l.slice(), l.stride()), from..known)? };
+            unsafe { self.make(stream, l, from..known)? };
             self.known = from;
         }
         Ok(())

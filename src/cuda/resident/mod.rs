@@ -14,7 +14,9 @@
 //! | `schedule` | the order in which blocks of threads take up their tasks |
 //! | `tasks` | the tasks of launches on the device |
 //! | `steps` | the kernel of the sweeps, and the one function that launches it |
+//! | `solving` | when the factor has them worked on |
 //! | `systems` | triangular systems on the device |
+//! | `working` | what they take beside L and right-hand sides |
 //! | `solves` | their kernels, and the one function that launches them |
 
 mod factor;
@@ -25,11 +27,13 @@ mod rearrange;
 mod resize;
 mod schedule;
 mod solves;
+mod solving;
 mod steps;
 mod systems;
 mod take;
 mod tasks;
 mod v;
+mod working;
 
 pub use self::factor::ResidentFactor;
 use super::dense::Dense;
@@ -50,7 +54,7 @@ use faer::{Mat, Par};
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
 /// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n
 /// entries for each sixteen columns of V, and about (64 + 77 s + max(160, 48 s)) n doubles up to n = 70000, s being the number of sweeps that
-/// go together. `solve` takes up to 4096 right-hand sides twice.
+/// go together. `solve` takes up to 1024 right-hand sides at a time, twice and once more in double precision.
 ///
 /// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to sixteen
 /// of them in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with

@@ -6,7 +6,7 @@
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::steps::{PANEL_COLS, RANK_BLOCK, Steps, Sweeps, flags, saved_v};
+use super::steps::{PANEL_COLS, RANK_BLOCK, Steps, Sweeps, WHOLE, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -27,9 +27,6 @@ use crate::sweep::weights::Weights;
 
 /// Sweeps of a launch, at most.
 const SWEEPS_OF_LAUNCH: usize = 16;
-
-/// What a status of no breakdown is: no column's number is as large.
-const WHOLE: i32 = i32::MAX;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
@@ -112,6 +109,11 @@ impl<T: Scalar> Queue<T> {
         unsafe { self.v.stage_device((&self.stream, take), v, signed, blocks) }
     }
 
+    /// The status of what has begun.
+    pub fn status(&self) -> &Pinned<i32> {
+        &self.status
+    }
+
     /// The diagonal of the factor that [`begin`](Self::begin) has made.
     pub fn pivots(&self) -> &[T] {
         self.pivots.as_slice()
@@ -174,34 +176,35 @@ impl<T: Scalar> Queue<T> {
                 let schedule = self.schedule(plan, blocks.count() - first);
                 self.tasks.send(&self.device, &self.stream, schedule)?;
             }
-            inverses.complete(&self.stream, l, start)?;
+            inverses.complete(&self.stream, (source, stride), start)?;
             if target != Target::InPlace {
                 let untouched = 0..start * stride;
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
             self.v.send(&self.stream)?;
+            let mut used = 0;
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
+                    self.steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
                     inverses.remake(&self.stream, (from, stride), start)?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 *written = true;
                 self.steps.sweep(&self.stream, &sweeps)?;
-                if first + SWEEPS_OF_LAUNCH >= blocks.count() {
-                    // What follows, the next modification needs, while the host looks at what has come of this one.
-                    self.done.record(&self.stream)?;
-                }
-                self.steps.reset(&self.stream, sweeps.records, sweeps.flags)?;
+                used = sweeps.records.len();
             }
+            // What follows, the next modification needs, while the host looks at what has come of this one; and the inverses first,
+            // which a solve may wait for.
+            self.done.record(&self.stream)?;
             if target != Target::Discard {
                 inverses.remake(&self.stream, (to, stride), start)?;
             } else if blocks.count() > 1 {
                 // Sweeps but for the first leave their own inverses.
                 inverses.forget();
             }
+            self.steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
         }
-        Ok(())
     }
 
     /// Of a launch of so many sweeps, or as many of them as go together.

@@ -16,6 +16,8 @@ use core::mem::offset_of;
 pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V that go together.
 pub(super) const RANK_BLOCK: usize = 16;
+/// What a status of no breakdown is: no column's number is as large.
+pub(super) const WHOLE: i32 = i32::MAX;
 /// Threads of a block.
 pub(super) const THREADS: usize = 256;
 /// Records or tiles that a block has room for, at most.

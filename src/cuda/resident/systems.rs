@@ -3,22 +3,19 @@
 use super::inverses::Inverses;
 use super::solves::{SolveSteps, System, working_len};
 use super::take::{Found, Take};
-use crate::cuda::dense::Dense;
+use super::working::{SIDES, Working, library, room, working};
+use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
-use crate::cuda::matrix::DeviceViewMut;
+use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
-use core::ops::Range;
-use faer::MatMut;
+use faer::{MatMut, MatRef};
 
 /// Right-hand sides that go together: there is as much working memory again in double precision, for each side.
 const RHS_AT_ONCE: usize = 1024;
-
-/// Systems that come one after the other, at most.
-const SIDES: usize = 2;
 
 /// What is done with right-hand sides.
 #[derive(Clone, Copy)]
@@ -27,6 +24,12 @@ pub(super) enum Work<'a> {
     Solve(&'a [Side]),
     /// So many leading columns of L, through L Y = B.
     Eliminate(usize),
+}
+
+impl Work<'_> {
+    fn is_of_both_sides(self) -> bool {
+        matches!(self, Self::Solve([Side::L, Side::Transpose]))
+    }
 }
 
 /// What it takes beside L and its inverses, kept between calls.
@@ -38,13 +41,31 @@ pub(super) struct Systems<T> {
     /// And on the device: those worked on, and their solutions.
     on_device: Option<[DeviceBuffer<T>; 2]>,
     working: Option<Working>,
+    /// cuSOLVER, from the first time on that it was to be found.
+    library: Option<Option<Solver>>,
     /// For right-hand sides that are on the device already.
     take: Option<Take<T>>,
     device: Device,
 }
 
-/// L (n × n) and the inverses of its diagonal blocks, for which there is room.
-pub(super) type Triangle<'a, T> = (&'a Dense<T>, &'a mut Inverses);
+/// L (n × n), its columns so far apart, and the inverses of its diagonal blocks, for which there is room.
+pub(super) struct Triangle<'a, T> {
+    pub l: DeviceSlice<'a, T>,
+    pub stride: usize,
+    pub order: usize,
+    pub inverses: &'a mut Inverses,
+}
+
+impl<T> Triangle<'_, T> {
+    fn again(&mut self) -> Triangle<'_, T> {
+        Triangle { inverses: self.inverses, ..*self }
+    }
+}
+
+/// Whether so many right-hand sides go together.
+pub(super) fn go_together(columns: usize) -> bool {
+    columns <= RHS_AT_ONCE
+}
 
 impl<T: Scalar> Systems<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
@@ -54,6 +75,7 @@ impl<T: Scalar> Systems<T> {
             host: None,
             on_device: None,
             working: None,
+            library: None,
             take: None,
             device: device.clone(),
         })
@@ -62,15 +84,17 @@ impl<T: Scalar> Systems<T> {
     /// Does this with B (n × m, n > 0) in host memory. B is left alone on any error.
     pub fn solve(
         &mut self,
-        (l, inverses): Triangle<'_, T>,
+        mut triangle: Triangle<'_, T>,
         what: Work<'_>,
         mut rhs: MatMut<'_, T>,
     ) -> Result<(), Error> {
         let count = rhs.ncols();
-        let kept = (count > RHS_AT_ONCE).then(|| rhs.to_owned());
+        let kept = (!go_together(count)).then(|| rhs.to_owned());
         for first in (0..count).step_by(RHS_AT_ONCE) {
-            let columns = first..count.min(first + RHS_AT_ONCE);
-            if let Err(error) = self.some((l, inverses), what, rhs.as_mut(), columns) {
+            let mut some = rhs.as_mut().subcols_mut(first, RHS_AT_ONCE.min(count - first));
+            // SAFETY: it is waited for in the next line.
+            let begun = unsafe { self.begin(triangle.again(), what, some.as_ref()) };
+            if let Err(error) = self.end(begun, some.as_mut()) {
                 if let Some(kept) = kept {
                     rhs.copy_from(kept);
                 }
@@ -80,18 +104,25 @@ impl<T: Scalar> Systems<T> {
         Ok(())
     }
 
-    fn some(
+    /// Begins this with a copy of right-hand sides in host memory that go together.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of it may be in flight.
+    ///
+    /// # Safety
+    /// Until it has [ended](Self::end) or been [abandoned](Self::abandon), L and the inverses live, and nobody else writes them.
+    pub unsafe fn begin(
         &mut self,
-        (l, inverses): Triangle<'_, T>,
+        triangle: Triangle<'_, T>,
         what: Work<'_>,
-        mut rhs: MatMut<'_, T>,
-        columns: Range<usize>,
+        rhs: MatRef<'_, T>,
     ) -> Result<(), Error> {
-        let order = l.order();
-        let len = order * columns.len();
-        let Self { steps, stream, host, on_device, working: kept, device, .. } = self;
+        let (order, count) = rhs.shape();
+        let len = order * count;
+        let Self { steps, stream, host, on_device, working: kept, library: found, device, .. } = self;
+        let library = library(found, device, what.is_of_both_sides(), (order, count));
         let on_device = room(on_device, device, len)?;
-        let working = working(kept, device, order, columns.len())?;
+        let working = working(kept, device, order, count)?;
         let host = match host.take() {
             Some(fitting) if fitting.len() >= len => host.insert(fitting),
             old => {
@@ -99,112 +130,110 @@ impl<T: Scalar> Systems<T> {
                 host.insert(Pinned::new(device, len)?)
             }
         };
-        for (to, j) in host.as_mut_slice().chunks_exact_mut(order).zip(columns.clone()) {
-            to.iter_mut().zip(rhs.as_ref().col(j).iter()).for_each(|(to, from)| *to = *from);
+        for (to, from) in host.as_mut_slice().chunks_exact_mut(order).zip(rhs.col_iter()) {
+            to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
         }
-        let work = on_device[0].slice(0..len);
         // SAFETY: the stream alone uses this memory until it has been waited for.
-        let enqueued = unsafe {
-            stream
-                .upload(host, 0..len, work)
-                .and_then(|()| {
-                    enqueue((steps, stream), (l, inverses), what, (on_device, working), columns.len())
-                })
-                .and_then(|solution| stream.download(solution, host, 0..len))
-        };
-        // Also behind an error: nothing is in flight when this returns.
-        stream.synchronize().and(enqueued)?;
-        for (from, j) in host.as_slice().chunks_exact(order).zip(columns) {
-            rhs.as_mut().col_mut(j).iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        unsafe {
+            stream.upload(host, 0..len, on_device[0].slice(0..len))?;
+            let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), count)?;
+            stream.download(solution, host, 0..len)
+        }
+    }
+
+    /// Waits for what has begun, and copies it to the right-hand sides unless something has failed.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Nothing is in flight when this returns.
+    pub fn end(&mut self, begun: Result<(), Error>, mut rhs: MatMut<'_, T>) -> Result<(), Error> {
+        self.stream.synchronize().and(begun)?;
+        let (order, solution) = (rhs.nrows(), self.host.as_ref().map_or(&[][..], Pinned::as_slice));
+        for (to, from) in rhs.as_mut().col_iter_mut().zip(solution.chunks_exact(order)) {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         Ok(())
     }
 
-    /// The same with B (n × m, n m > 0) on the device; it is left alone on any error but one of the device.
+    /// Waits for what has begun, and takes nothing of it.
+    pub fn abandon(&mut self) {
+        // What fails here, the next call finds as well.
+        let _ = self.stream.synchronize();
+    }
+
+    /// Does this with B (n × m, n m > 0) on the device; it is left alone on any error but one of the device.
     pub fn solve_there(
         &mut self,
-        (l, inverses): Triangle<'_, T>,
+        mut triangle: Triangle<'_, T>,
         what: Work<'_>,
         rhs: &mut DeviceViewMut<'_, T>,
     ) -> Result<(), Error> {
         let rhs = rhs.as_view();
-        let (order, cols) = rhs.shape();
-        let (at, stride) = rhs.slice();
-        let Self { steps, stream, on_device, working: kept, take, device, .. } = self;
-        let on_device = room(on_device, device, order * cols.min(RHS_AT_ONCE))?;
-        let working = working(kept, device, order, cols.min(RHS_AT_ONCE))?;
-        let take = Take::ready(take, device, cols)?;
-        let mut take = |from, to, shape, target: &dyn Fn(usize) -> Option<(usize, T)>| {
-            // SAFETY: one is borrowed for writing by whoever called, the other is this one's own.
-            let found = unsafe { take.take(stream, from, to, shape, (0..).map(target)) }?;
-            match first_not_finite(found) {
-                Some((column, row)) => Err(Error::NonFinite { argument: "rhs", row, column }),
-                None => Ok(()),
-            }
-        };
-        let there = (at, stride);
-        if cols > RHS_AT_ONCE {
+        let cols = rhs.shape().1;
+        if !go_together(cols) {
             // A look at all of them before any is written.
-            take(there, there, (order, cols), &|_| None)?;
+            let take = Take::ready(&mut self.take, &self.device, cols)?;
+            let there = rhs.slice_on(&self.stream)?;
+            // SAFETY: they are borrowed for writing by whoever called, and nothing of them is written here.
+            refused(unsafe { take.take(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))? })?;
         }
         for first in (0..cols).step_by(RHS_AT_ONCE) {
-            let count = RHS_AT_ONCE.min(cols - first);
-            let there = (at.part(first * stride..at.len()), stride);
-            let work = (on_device[0].slice(0..order * count), order);
-            take(there, work, (order, count), &|column| Some((column, T::ONE)))?;
-            // SAFETY: all are borrowed until the stream has been waited for in the next line.
-            let enqueued = unsafe {
-                enqueue((steps, stream), (l, inverses), what, (on_device, working), count)
-                    .and_then(|solution| stream.move_columns((solution, order), (order, count), there))
-            };
-            stream.synchronize().and(enqueued)?;
+            let some = rhs.columns(first..cols.min(first + RHS_AT_ONCE));
+            // SAFETY: they are borrowed for writing by whoever called; it is waited for in the next line.
+            let begun = unsafe { self.begin_there(triangle.again(), what, &some, None) };
+            self.end_there(begun, &some)?;
         }
         Ok(())
     }
-}
 
-/// Column and row.
-fn first_not_finite<T>(found: &[Found<T>]) -> Option<(usize, usize)> {
-    found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)))
-}
-
-/// Both memories for right-hand sides, of so many scalars each at least.
-fn room<'a, T: Scalar>(
-    kept: &'a mut Option<[DeviceBuffer<T>; 2]>,
-    device: &Device,
-    len: usize,
-) -> Result<&'a [DeviceBuffer<T>; 2], Error> {
-    Ok(match kept.take() {
-        Some(fitting) if fitting[0].len() >= len => kept.insert(fitting),
-        old => {
-            drop(old);
-            kept.insert([DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, len)?])
+    /// Begins this with right-hand sides on the device that go together. The solution takes their place, unless they are not finite or
+    /// the status tells of a breakdown.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of it may be in flight.
+    ///
+    /// # Safety
+    /// As [`begin`](Self::begin); the same goes for the right-hand sides and the status.
+    pub unsafe fn begin_there(
+        &mut self,
+        triangle: Triangle<'_, T>,
+        what: Work<'_>,
+        rhs: &DeviceView<'_, T>,
+        status: Option<&Pinned<i32>>,
+    ) -> Result<(), Error> {
+        let Self { steps, stream, on_device, working: kept, library: found, take, device, .. } = self;
+        let shape @ (order, cols) = rhs.shape();
+        let library = library(found, device, what.is_of_both_sides(), shape);
+        let on_device = room(on_device, device, order * cols)?;
+        let working = working(kept, device, order, cols)?;
+        let take = Take::ready(take, device, cols)?;
+        let there = rhs.slice_on(stream)?;
+        let work = (on_device[0].slice(0..order * cols), order);
+        // SAFETY: the caller vouches for L, the inverses, the right-hand sides and the status; the stream alone uses the rest.
+        unsafe {
+            take.begin(stream, there, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
+            let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), cols)?;
+            take.give_back(stream, (solution, order), there, shape, status)
         }
-    })
+    }
+
+    /// Waits for what has begun with right-hand sides on the device.
+    ///
+    /// # Errors
+    /// `NonFinite`, naming `rhs`; [`Error::Device`]. Nothing is in flight when this returns.
+    pub fn end_there(&mut self, begun: Result<(), Error>, rhs: &DeviceView<'_, T>) -> Result<(), Error> {
+        let Self { stream, take, .. } = self;
+        stream.synchronize().and(begun)?;
+        take.as_mut().map_or(Ok(()), |take| refused(take.found(stream, rhs.shape().1)))
+    }
 }
 
-/// What the kernels work with beside right-hand sides, for as many sides as there may be.
-struct Working {
-    solved: DeviceBuffer<f64>,
-    taken: DeviceBuffer<i32>,
-}
-
-/// As much of it as systems of this order with so many right-hand sides take.
-fn working<'a>(
-    kept: &'a mut Option<Working>,
-    device: &Device,
-    order: usize,
-    count: usize,
-) -> Result<&'a Working, Error> {
-    let len = SIDES * working_len(order, count);
-    Ok(match kept.take() {
-        Some(fitting) if fitting.solved.len() >= len => kept.insert(fitting),
-        old => {
-            drop(old);
-            let (solved, taken) = (DeviceBuffer::new(device, len)?, DeviceBuffer::new(device, SIDES)?);
-            kept.insert(Working { solved, taken })
-        }
-    })
+/// Whether right-hand sides of which this has been found are refused.
+fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
+    let first = found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)));
+    match first {
+        Some((column, row)) => Err(Error::NonFinite { argument: "rhs", row, column }),
+        None => Ok(()),
+    }
 }
 
 /// Enqueues it for right-hand sides (n × count) in the first of these; where the solution will be.
@@ -212,33 +241,38 @@ fn working<'a>(
 /// # Safety
 /// L, the inverses and all memory live, and nobody else uses them, until the stream has been waited for.
 unsafe fn enqueue<'a, T: Scalar>(
-    (steps, stream): (&SolveSteps<T>, &Stream),
-    (l, inverses): Triangle<'_, T>,
+    (steps, library, stream): (&SolveSteps<T>, Option<&Solver>, &Stream),
+    triangle: Triangle<'_, T>,
     what: Work<'_>,
     (on_device, working): (&'a [DeviceBuffer<T>; 2], &Working),
     count: usize,
 ) -> Result<DeviceSlice<'a, T>, Error> {
-    let n = l.order();
+    let Triangle { l, stride, order: n, inverses } = triangle;
     let [mut from, mut to] = on_device.each_ref().map(|buffer| buffer.slice(0..n * count));
-    inverses.order_behind(stream)?;
-    // SAFETY: the caller vouches for all of them.
-    unsafe { inverses.complete(stream, l, 0)? };
-    let (inverse, _) = inverses.slice(0);
     let (sides, end) = match what {
         Work::Solve(sides) => (sides, n),
         Work::Eliminate(end) => (&[Side::L][..], end),
     };
+    if let Some(library) = library {
+        inverses.order_behind(stream)?;
+        // SAFETY: forwarded to the caller; the one stream that it is asked on is this one.
+        unsafe { library.solve(stream, (l, stride), (n, count), from)? };
+        return Ok(from);
+    }
     assert!(sides.len() <= SIDES, "more systems than there is working memory for");
     let (Working { solved, taken }, len) = (working, working_len(n, count));
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for all of them.
     unsafe {
+        // What needs no L does not wait for it.
         stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
         stream.clear(taken.slice(0..sides.len()))?;
+        inverses.order_behind(stream)?;
+        inverses.complete(stream, (l, stride), 0)?;
     }
+    let (inverse, _) = inverses.slice(0);
     for (at, &side) in sides.iter().enumerate() {
         let (solved, taken) = (solved.slice(at * len..(at + 1) * len), taken.slice(at..at + 1));
-        let system =
-            System { l: l.slice(), l_stride: l.stride(), n, inverse, from, to, count, solved, taken };
+        let system = System { l, l_stride: stride, n, inverse, from, to, count, solved, taken };
         // SAFETY: as above.
         unsafe { steps.solve(stream, &system, side, end)? };
         (from, to) = (to, from);

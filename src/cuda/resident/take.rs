@@ -1,5 +1,6 @@
-//! Columns that are on the device already, on their way into the engine's own memory.
+//! Columns that are on the device already, on their way into the engine's own memory and back.
 
+use super::steps::WHOLE;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
@@ -19,13 +20,15 @@ pub(super) struct Found<T> {
     pub not_zero: Option<usize>,
 }
 
-/// The kernel `take.cu`, with what it needs for so many columns.
+/// The kernels of `take.cu`, with what they need for so many columns.
 pub(super) struct Take<T> {
     kernel: Function,
+    give_back: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
-    /// Columns whose factors and places are on the device.
+    /// Columns whose factors and places are on the device, and those that will be when the stream has been waited for.
     sent: usize,
+    on_their_way: usize,
     facts: (DeviceBuffer<u64>, Pinned<u64>),
     /// Whether the facts on the device are zeros.
     clean: bool,
@@ -34,18 +37,25 @@ pub(super) struct Take<T> {
 
 /// Threads of a block.
 const THREADS: usize = 256;
+/// Rows of a column that it takes.
+const ROWS_OF_BLOCK: usize = 4 * THREADS;
+/// The second extent of a grid is less than twice as many.
+const COLUMNS_OF_LAUNCH: usize = 1 << 15;
 /// Numbers about a column.
 const FACTS: usize = 3;
 
 impl<T: Scalar> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
         let module = device.module(TAKE)?;
-        module.layout("take")?.check(&[("THREADS", THREADS), ("FACTS", FACTS)])?;
+        let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("WHOLE", WHOLE as usize)];
+        module.layout("take")?.check(&layout)?;
         Ok(Self {
             kernel: Function::load(&module, &format!("take_{}", T::TYPE_NAME))?,
+            give_back: Function::load(&module, &format!("give_back_{}", T::TYPE_NAME))?,
             scale: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             place: (Pinned::new(device, cols)?, DeviceBuffer::new(device, cols)?),
             sent: 0,
+            on_their_way: 0,
             facts: (DeviceBuffer::new(device, FACTS * cols)?, Pinned::new(device, FACTS * cols)?),
             clean: false,
             found: Vec::with_capacity(cols),
@@ -83,15 +93,36 @@ impl<T: Scalar> Take<T> {
     /// [`Error::Device`]. Nothing that uses either memory is in flight when this returns, whatever it returns.
     ///
     /// # Safety
-    /// Both memories live, and until this returns nothing but the stream uses `to`, and nobody writes `from`.
+    /// As [`begin`](Self::begin), until this returns.
     pub unsafe fn take(
+        &mut self,
+        stream: &Stream,
+        from: (DeviceSlice<'_, T>, usize),
+        to: (DeviceSlice<'_, T>, usize),
+        shape: (usize, usize),
+        targets: impl IntoIterator<Item = Option<(usize, T)>>,
+    ) -> Result<&[Found<T>], Error> {
+        // SAFETY: forwarded to the caller.
+        let begun = unsafe { self.begin(stream, from, to, shape, targets) };
+        stream.synchronize().and(begun)?;
+        Ok(self.found(stream, shape.1))
+    }
+
+    /// Begins it. Where the stream has been waited for, [`found`](Self::found) has what there is to know.
+    ///
+    /// # Errors
+    /// [`Error::Device`]. Some of it may be in flight.
+    ///
+    /// # Safety
+    /// Until the stream has been waited for, both memories live, nothing but the stream uses `to`, and nobody else writes `from`.
+    pub unsafe fn begin(
         &mut self,
         stream: &Stream,
         (from, from_stride): (DeviceSlice<'_, T>, usize),
         (to, to_stride): (DeviceSlice<'_, T>, usize),
         (rows, cols): (usize, usize),
         targets: impl IntoIterator<Item = Option<(usize, T)>>,
-    ) -> Result<&[Found<T>], Error> {
+    ) -> Result<(), Error> {
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
         let (scales, places) = (self.scale.0.as_mut_slice(), self.place.0.as_mut_slice());
         for (column, target) in (0..cols).zip(targets) {
@@ -104,15 +135,18 @@ impl<T: Scalar> Take<T> {
         }
         // As long as something may go wrong.
         let (sent, clean) = (mem::take(&mut self.sent), mem::take(&mut self.clean));
-        // SAFETY: the caller vouches for both matrices; all other memory is waited for here.
-        let enqueued = unsafe {
-            self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))
-        };
-        stream.synchronize().and(enqueued)?;
+        // SAFETY: the caller vouches for both matrices; all other memory is waited for before it is used again.
+        unsafe { self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))? };
+        self.on_their_way = sent.max(cols);
+        Ok(())
+    }
+
+    /// What there is to know of so many columns that have been taken; the stream has been waited for.
+    pub fn found(&mut self, stream: &Stream, cols: usize) -> &[Found<T>] {
+        self.sent = mem::take(&mut self.on_their_way);
         // While the host goes on; the columns are taken, whatever comes of it.
         // SAFETY: other streams use this memory only when this one is gone, and memory is freed when nothing uses it.
         self.clean = unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len())) }.is_ok();
-        self.sent = sent.max(cols);
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
         let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
         self.found.clear();
@@ -121,13 +155,49 @@ impl<T: Scalar> Take<T> {
             not_finite: row(not_finite),
             not_zero: row(not_zero),
         }));
-        Ok(&self.found)
+        &self.found
+    }
+
+    /// Enqueues copies of columns of `from` (rows × cols, no more than were taken last) to `to`, unless one of those taken is not
+    /// finite, or the status tells of a breakdown.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`begin`](Self::begin); and the status lives, and is written by the stream alone, or before what is on it.
+    pub unsafe fn give_back(
+        &self,
+        stream: &Stream,
+        (from, from_stride): (DeviceSlice<'_, T>, usize),
+        (to, to_stride): (DeviceSlice<'_, T>, usize),
+        (rows, cols): (usize, usize),
+        status: Option<&Pinned<i32>>,
+    ) -> Result<(), Error> {
+        debug_assert!(cols <= COLUMNS_OF_LAUNCH && self.fits(cols));
+        let (mut from, mut to) = (from.address(), to.address());
+        let (mut from_stride, mut to_stride) = (from_stride as c_longlong, to_stride as c_longlong);
+        let mut facts = self.facts.0.slice(0..FACTS * cols).address();
+        let mut status = status.map_or(0, |status| status.address(0));
+        let mut length = rows as c_longlong;
+        let mut arguments = [
+            argument(&mut from),
+            argument(&mut from_stride),
+            argument(&mut to),
+            argument(&mut to_stride),
+            argument(&mut facts),
+            argument(&mut status),
+            argument(&mut length),
+        ];
+        let blocks = (rows.div_ceil(ROWS_OF_BLOCK), cols);
+        // SAFETY: seven arguments of the types of the kernel's; the caller vouches for what they point to.
+        unsafe { self.give_back.launch(stream, Launch::new(blocks, THREADS), &mut arguments) }
     }
 
     /// `sent`, `clean`: what is there already.
     ///
     /// # Safety
-    /// As [`take`](Self::take), until the stream has been waited for.
+    /// As [`begin`](Self::begin).
     unsafe fn enqueue(
         &self,
         stream: &Stream,
@@ -136,9 +206,6 @@ impl<T: Scalar> Take<T> {
         (rows, cols): (usize, usize),
         (sent, clean): (usize, bool),
     ) -> Result<(), Error> {
-        const ROWS_OF_BLOCK: usize = 4 * THREADS;
-        /// The second extent of a grid is less than twice as many.
-        const COLUMNS_OF_LAUNCH: usize = 1 << 15;
         let all = 0..cols;
         // SAFETY: the memory is this stream's until it has been waited for; the kernel gets eight arguments of its types.
         unsafe {

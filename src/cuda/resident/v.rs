@@ -109,7 +109,7 @@ impl<T: Scalar> StagedV<T> {
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
         // SAFETY: the view's memory lives and is not written to while it is borrowed; the caller vouches for the other.
-        let found = unsafe { take.take(stream, v.slice(), to, v.shape(), places.iter().copied())? };
+        let found = unsafe { take.take(stream, v.slice_on(stream)?, to, v.shape(), places.iter().copied())? };
         let seen = found.iter().map(|found| Seen { largest: found.largest, not_finite: found.not_finite });
         outline(v.shape().0, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
     }

@@ -1,5 +1,7 @@
 //! The rooms against what they promise, on a device where there is one.
 
+use super::cusolver::Solver;
+use super::dense::Dense;
 use super::device::Device;
 use super::factorize::{self, By};
 use super::hybrid::tuning::Tuning;
@@ -147,6 +149,44 @@ fn factors<T: Scalar>(by: By, tolerance: f64) {
 fn cusolver_factors_as_the_cpu_does() {
     factors::<f64>(By::CuSolver, 1e-13);
     factors::<f32>(By::CuSolver, 1e-4);
+}
+
+/// With columns of L further apart than they are long.
+fn solves<T: Scalar>(tolerance: f64) {
+    let Some((_turn, device)) = device() else { return };
+    if !factorize::has_cusolver() {
+        return eprintln!("SKIPPED, for want of cuSOLVER");
+    }
+    let (solver, stream) = (Solver::new(&device).unwrap(), Stream::new(&device).unwrap());
+    for (order, columns) in [(1, 1), (33, 5), (150, 64)] {
+        let mut l = positive_definite::<T>(order);
+        blocked::factorize(l.as_mut(), Par::Seq).unwrap();
+        let on_device = Dense::aligned(&device, order, order + 7).unwrap();
+        on_device.upload(&stream, l.as_ref()).unwrap();
+        let mut x = Pinned::<T>::new(&device, order * columns).unwrap();
+        x.as_mut_slice().copy_from_slice(&entries(9, order * columns));
+        let rhs = Mat::from_fn(order, columns, |i, j| x.as_slice()[j * order + i]);
+        let there = DeviceBuffer::new(&device, x.len()).unwrap();
+        let all = there.slice(0..x.len());
+        // SAFETY: all of it lives, and is left alone until the stream has been waited for.
+        unsafe {
+            stream.upload(&x, 0..x.len(), all).unwrap();
+            let l = (on_device.slice(), on_device.stride());
+            solver.solve(&stream, l, (order, columns), all).unwrap();
+            stream.download(all, &x, 0..x.len()).unwrap();
+        }
+        stream.synchronize().unwrap();
+        let l = Mat::from_fn(order, order, |i, j| if i < j { T::ZERO } else { l[(i, j)] });
+        let x = Mat::from_fn(order, columns, |i, j| x.as_slice()[j * order + i]);
+        let residual = (&l * (l.transpose() * &x) - rhs).norm_max().to_f64();
+        assert!(residual <= tolerance, "order {order}: {residual:e}");
+    }
+}
+
+#[test]
+fn cusolver_solves() {
+    solves::<f64>(1e-14);
+    solves::<f32>(1e-5);
 }
 
 #[test]

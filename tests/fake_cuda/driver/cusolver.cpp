@@ -1,4 +1,5 @@
-// A cuSOLVER that knows one routine: the Cholesky factorization, run in stream order as the library's is.
+// A cuSOLVER that knows two routines: the Cholesky factorization and the solve with it, run in stream order as the
+// library's are.
 #include "driver.h"
 #include <cmath>
 
@@ -36,6 +37,26 @@ template <class T> void run(T* a, int64_t n, int64_t stride, int* info) {
     }
 }
 
+/// B (n x count, column-major) becomes A^-1 B.
+template <class T>
+void solve(const T* l, int64_t n, int64_t stride, T* b, int64_t b_stride, int64_t count, int* info) {
+    if (!is_live(l, size_t(stride * (n - 1) + n) * sizeof(T)) || !is_live(info, sizeof *info) ||
+        !is_live(b, size_t(b_stride * (count - 1) + n) * sizeof(T))) {
+        return;
+    }
+    for (T* x = b; x < b + count * b_stride; x += b_stride) {
+        for (int64_t j = 0; j < n; ++j) {
+            x[j] /= l[j * stride + j];
+            for (int64_t i = j + 1; i < n; ++i) x[i] -= l[j * stride + i] * x[j];
+        }
+        for (int64_t j = n; j-- > 0;) {
+            for (int64_t i = j + 1; i < n; ++i) x[j] -= l[j * stride + i] * x[i];
+            x[j] /= l[j * stride + j];
+        }
+    }
+    *info = 0;
+}
+
 } // namespace
 
 API cusolverDnCreate(Handle** out) { return *out = new Handle, SOLVER_SUCCESS; }
@@ -60,6 +81,19 @@ API cusolverDnXpotrf(Handle* handle, Handle*, int triangle, int64_t n, int type,
     const Result outcome = submit_counted(*stream, [=] {
         type == R_32F ? run(static_cast<float*>(a), n, stride, info)
                       : run(static_cast<double*>(a), n, stride, info);
+    });
+    return outcome == SUCCESS ? SOLVER_SUCCESS : SOLVER_EXECUTION_FAILED;
+}
+
+API cusolverDnXpotrs(Handle* handle, Handle*, int triangle, int64_t n, int64_t count, int type, const void* l,
+                     int64_t stride, int, void* b, int64_t b_stride, int* info) {
+    const Lock lock(driver.lock);
+    Stream* stream = find_stream(handle->stream);
+    if (!stream || triangle != LOWER || stride < n || b_stride < n) return SOLVER_INVALID_VALUE;
+    const Result outcome = submit_counted(*stream, [=] {
+        type == R_32F
+            ? solve(static_cast<const float*>(l), n, stride, static_cast<float*>(b), b_stride, count, info)
+            : solve(static_cast<const double*>(l), n, stride, static_cast<double*>(b), b_stride, count, info);
     });
     return outcome == SUCCESS ? SOLVER_SUCCESS : SOLVER_EXECUTION_FAILED;
 }

@@ -1,0 +1,114 @@
+//! When the factor has triangular systems worked on: with the L that is there, or behind a sweep with the one that comes of it.
+
+use super::factor::ResidentFactor;
+use super::systems::{Systems, Triangle, Work, go_together};
+use crate::check::finite;
+use crate::engine::{Side, Solved};
+use crate::error::Error;
+use crate::input::OperandMut;
+use crate::modify::{Modifiable, Stop, Target};
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use std::sync::PoisonError;
+
+impl<T: Scalar> ResidentFactor<T> {
+    /// Has triangular systems worked on.
+    pub(super) fn with_systems(
+        &self,
+        work: impl FnOnce(Triangle<'_, T>, &mut Systems<T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
+        let (inverses, systems) = &mut *solving;
+        inverses.make_room(&self.device)?;
+        // What somebody has forgotten makes the inverses of another L there.
+        let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
+        if let Some(queue) = forgotten {
+            queue.stream().synchronize()?;
+            inverses.forget();
+        }
+        let (l, stride, order) = (self.l.slice(), self.l.stride(), self.l.order());
+        let outcome = work(Triangle { l, stride, order, inverses }, systems);
+        if outcome.is_err() || forgotten.is_some() {
+            inverses.forget();
+        }
+        outcome
+    }
+
+    /// As [`Factor::solve`](crate::engine::Factor::solve).
+    ///
+    /// # Errors
+    /// As [`Factor::solve`](crate::engine::Factor::solve).
+    pub(super) fn solve_systems(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        match &rhs {
+            OperandMut::Host(rhs) => finite("rhs", rhs.as_ref()).map(drop)?,
+            OperandMut::Device(rhs) => rhs.as_view().is_on(&self.device, "rhs")?,
+        }
+        let (order, columns) = rhs.shape();
+        if order * columns == 0 {
+            return Ok(());
+        }
+        self.with_systems(|triangle, systems| match rhs {
+            OperandMut::Host(rhs) => systems.solve(triangle, Work::Solve(sides), rhs),
+            OperandMut::Device(mut rhs) => systems.solve_there(triangle, Work::Solve(sides), &mut rhs),
+        })
+    }
+
+    /// As [`Factor::wait_and_solve`](crate::engine::Factor::wait_and_solve).
+    ///
+    /// # Errors
+    /// As [`Factor::wait_and_solve`](crate::engine::Factor::wait_and_solve).
+    pub(super) fn solve_behind(
+        &mut self,
+        sides: &[Side],
+        rhs: &mut OperandMut<'_, T>,
+    ) -> (Result<Modification<T>, Stop>, Solved) {
+        // SAFETY: it ends, or is abandoned, below.
+        let begun = unsafe { self.begin_behind(sides, rhs) };
+        let ended = self.wait();
+        let (inverses, systems) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let solved = match begun {
+            Some(begun) if ended.is_ok() => match rhs {
+                OperandMut::Host(rhs) => systems.end(begun, rhs.as_mut()),
+                OperandMut::Device(rhs) => systems.end_there(begun, &rhs.as_view()),
+            },
+            _ => {
+                systems.abandon();
+                return (ended, None);
+            }
+        };
+        if solved.is_err() {
+            inverses.forget();
+        }
+        (ended, Some(solved))
+    }
+
+    /// Begins to solve with what the sweep in flight writes to the shadow; `None` where there is none, or too much to solve at once.
+    ///
+    /// # Safety
+    /// `rhs` and the factor stay as they are until the systems' stream has been waited for.
+    unsafe fn begin_behind(&mut self, sides: &[Side], rhs: &OperandMut<'_, T>) -> Solved {
+        let Self { queue, shadow, flight, solving, l, device, .. } = self;
+        let (Some(queue), Some(shadow), Some((Target::Shadow, _))) = (queue, shadow, flight) else {
+            return None;
+        };
+        let (order, columns) = rhs.shape();
+        if order * columns == 0 || !go_together(columns) {
+            return None;
+        }
+        let (inverses, systems) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let triangle = Triangle { l: shadow.slice(0..shadow.len()), stride: l.stride(), order, inverses };
+        // SAFETY: forwarded to the caller. What writes the shadow and the inverses comes before what `inverses` is ready behind.
+        Some(unsafe {
+            match rhs {
+                OperandMut::Host(rhs) => finite("rhs", rhs.as_ref())
+                    .and_then(|_| systems.begin(triangle, Work::Solve(sides), rhs.as_ref())),
+                OperandMut::Device(rhs) => {
+                    let rhs = rhs.as_view();
+                    rhs.is_on(device, "rhs").and_then(|()| {
+                        systems.begin_there(triangle, Work::Solve(sides), &rhs, Some(queue.status()))
+                    })
+                }
+            }
+        })
+    }
+}

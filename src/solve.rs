@@ -1,0 +1,121 @@
+//! Solves with the factor, and their halves.
+
+use crate::check::extent;
+use crate::cholesky::Cholesky;
+use crate::engine::{Engine, Factor, Side};
+use crate::error::Error;
+use crate::input::{AsMatrix, AsMatrixMut, OperandMut};
+use crate::scalar::Scalar;
+use faer::Mat;
+
+impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
+    /// X with A X = B, in host memory. Entries that are too large for the type are infinite or NaN.
+    ///
+    /// # Shapes
+    /// B, X (n × m); a slice, array or vector for m = 1.
+    ///
+    /// # Errors
+    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device.
+    ///
+    /// # Cost
+    /// 2 m n² flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let x = factor.solve(&[8.0, 12.0])?;
+    /// assert!((x - mat![[1.0], [2.0]]).norm_max() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.solve_sides(&[Side::L, Side::Transpose], rhs)
+    }
+
+    /// Y with L Y = B, the first half of [`solve`](Self::solve): with it Yᵀ Y = Bᵀ A⁻¹ B.
+    ///
+    /// # Shapes, errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_l(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.solve_sides(&[Side::L], rhs)
+    }
+
+    /// X with Lᵀ X = Y, the second half of [`solve`](Self::solve).
+    ///
+    /// # Shapes, errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_lt(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        self.solve_sides(&[Side::Transpose], rhs)
+    }
+
+    /// B ← A⁻¹ B, where B is.
+    ///
+    /// # Shapes
+    /// B (n × m), any layout; a slice, array or vector for m = 1.
+    ///
+    /// # Errors
+    /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. But where the driver fails
+    /// with B in device memory, B may be anything.
+    ///
+    /// # Cost
+    /// 2 m n² flops.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let mut b = [8.0_f64, 12.0];
+    /// factor.solve_in_place(&mut b)?;
+    /// assert!((b[0] - 1.0).abs() < 1e-14 && (b[1] - 2.0).abs() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::L, Side::Transpose], rhs.as_matrix_mut())
+    }
+
+    /// B ← L⁻¹ B, where B is.
+    ///
+    /// # Shapes, errors
+    /// As [`solve_in_place`](Self::solve_in_place).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_l_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::L], rhs.as_matrix_mut())
+    }
+
+    /// B ← L⁻ᵀ B, where B is.
+    ///
+    /// # Shapes, errors
+    /// As [`solve_in_place`](Self::solve_in_place).
+    ///
+    /// # Cost
+    /// m n² flops.
+    pub fn solve_lt_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::Transpose], rhs.as_matrix_mut())
+    }
+
+    fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        let factor = self.guarded.healthy()?;
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        factor.solve(sides, rhs)
+    }
+
+    fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+        let (factor, rhs) = (self.guarded.healthy()?, rhs.as_matrix());
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        let mut x = rhs.on_host()?.as_ref().to_owned();
+        factor.solve(sides, OperandMut::Host(x.as_mut()))?;
+        Ok(x)
+    }
+}
