@@ -2,8 +2,9 @@
 //!
 //! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
 //! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
-//! sampled rows; and of the update with a solve in one step. Then, for each order, lines of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of
-//! updates that outweigh the matrix. Without a device it says so and does nothing.
+//! sampled rows. A second line has the modification and a solve in one step, V and B on the device. Then, for each order, lines
+//! of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of updates that outweigh the matrix. Without a
+//! device it says so and does nothing.
 //! `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same device.
 //!
 //! ```sh
