@@ -64,7 +64,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// and seldom less than a third of it.
     ///
     /// # Errors
-    /// `Device` or `Poisoned` on an engine with a device.
+    /// `Device` on an engine with a device, `Poisoned`.
     ///
     /// # Cost
     /// At most ten products with L Lᵀ and as many solves, of 2 n² flops each.

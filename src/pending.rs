@@ -52,7 +52,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// Waits for the outcome, and B ← A⁻¹ B where B is, with the A that it leads to: the new one where the modification has succeeded,
     /// otherwise the old one. On `cuda::Resident` the solve is queued behind the modification, so that the two are one step
     /// without the host in between, and waited for once; a breakdown has it done over with the old factor. The other engines do one
-    /// after the other.
+    /// after the other, and say of a breakdown in `submit` already, so that nothing is solved then.
     ///
     /// # Shapes
     /// B (n × m), any layout; a slice, array or vector for m = 1.

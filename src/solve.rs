@@ -15,7 +15,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// B, X (n × m); a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`; `Device` or `Poisoned` on an engine with a device.
+    /// `Shape` or `NonFinite`; `Device` on an engine with a device, `Poisoned`.
     ///
     /// # Cost
     /// 2 m n² flops.
@@ -62,7 +62,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, `Device` or `Poisoned` on an engine with a device: B is untouched. But where the driver fails
+    /// `Shape` or `NonFinite`, `Device` on an engine with a device, `Poisoned`: B is untouched. But where the driver fails
     /// with B in device memory, B may be anything.
     ///
     /// # Cost

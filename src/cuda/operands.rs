@@ -38,7 +38,8 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
 
 impl<T: Scalar> Cholesky<T, Resident> {
     /// L where it is, for others to read (n × n, column-major): entries above the diagonal may be anything. It stays there until
-    /// the factor changes, and is complete when this returns.
+    /// the factor changes, and is complete when this returns. Whoever reads it on a stream of theirs waits for that before the factor
+    /// changes or is dropped: its memory takes another L then.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].

@@ -28,7 +28,7 @@ impl<T: Scalar> ResidentFactor<T> {
         }
         let (l, stride, order) = (self.l.slice(), self.l.stride(), self.l.order());
         let outcome = work(Triangle { l, stride, order, inverses }, systems);
-        if outcome.is_err() || forgotten.is_some() {
+        if matches!(outcome, Err(Error::Device { .. })) || forgotten.is_some() {
             inverses.forget();
         }
         outcome
@@ -62,21 +62,23 @@ impl<T: Scalar> ResidentFactor<T> {
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
     ) -> (Result<Modification<T>, Stop>, Solved) {
-        // SAFETY: it ends, or is abandoned, below.
+        // SAFETY: the systems' stream is waited for in the next lines, while L, the inverses, the status of the queue and `rhs`,
+        // all borrowed exclusively, are there.
         let begun = unsafe { self.begin_behind(sides, rhs) };
+        // Behind the sweep: it is waited for as well. A queue that fails frees the status.
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).1.quiet();
         let ended = self.wait();
         let (inverses, systems) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let solved = match begun {
-            Some(begun) if ended.is_ok() => match rhs {
+        let solved = match (begun, &ended) {
+            (Some(begun), Ok(_)) => match rhs {
                 OperandMut::Host(rhs) => systems.end(begun, rhs.as_mut()),
                 OperandMut::Device(rhs) => systems.end_there(begun, &rhs.as_view()),
             },
-            _ => {
-                systems.abandon();
-                return (ended, None);
-            }
+            // Nobody knows what has become of right-hand sides there.
+            (Some(_), Err(Stop::Device { error, .. })) => Err(error.clone()),
+            (Some(_), Err(Stop::Breakdown { .. })) | (None, _) => return (ended, None),
         };
-        if solved.is_err() {
+        if matches!(solved, Err(Error::Device { .. })) {
             inverses.forget();
         }
         (ended, Some(solved))

@@ -41,8 +41,8 @@ pub(super) struct Systems<T> {
     /// And on the device: those worked on, and their solutions.
     on_device: Option<[DeviceBuffer<T>; 2]>,
     working: Option<Working>,
-    /// cuSOLVER, from the first time on that it was to be found.
-    library: Option<Option<Solver>>,
+    /// cuSOLVER, from the first time on that it pays.
+    library: Option<Solver>,
     /// For right-hand sides that are on the device already.
     take: Option<Take<T>>,
     device: Device,
@@ -110,7 +110,7 @@ impl<T: Scalar> Systems<T> {
     /// [`Error::Device`]. Some of it may be in flight.
     ///
     /// # Safety
-    /// Until it has [ended](Self::end) or been [abandoned](Self::abandon), L and the inverses live, and nobody else writes them.
+    /// Until it has [ended](Self::end) or been [waited for](Self::quiet), L and the inverses live, and nobody else writes them.
     pub unsafe fn begin(
         &mut self,
         triangle: Triangle<'_, T>,
@@ -154,9 +154,9 @@ impl<T: Scalar> Systems<T> {
         Ok(())
     }
 
-    /// Waits for what has begun, and takes nothing of it.
-    pub fn abandon(&mut self) {
-        // What fails here, the next call finds as well.
+    /// Waits for what has begun; its outcome is yet to be taken, or not at all.
+    pub fn quiet(&mut self) {
+        // What fails here, the next wait finds as well.
         let _ = self.stream.synchronize();
     }
 

@@ -31,13 +31,17 @@ pub(super) fn room<'a, T: Scalar>(
 
 /// cuSOLVER where it is the faster one for right-hand sides of this shape, and found.
 pub(super) fn library<'a>(
-    found: &'a mut Option<Option<Solver>>,
+    found: &'a mut Option<Solver>,
     device: &Device,
     both_sides: bool,
     (order, columns): (usize, usize),
 ) -> Option<&'a Solver> {
     let pays = both_sides && order * columns >= LIBRARY_ENTRIES;
-    pays.then(|| found.get_or_insert_with(|| Solver::new(device).ok()).as_ref()).flatten()
+    if pays && found.is_none() {
+        // Next time there may be room for it.
+        *found = Solver::new(device).ok();
+    }
+    found.as_ref().filter(|_| pays)
 }
 
 /// What the kernels work with beside right-hand sides, for as many sides as there may be.
