@@ -360,7 +360,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// V (n × k), any layout; a slice, array or vector for k = 1.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`; `Device` on an engine with a device, `Poisoned`, of which the resident one
+    /// `Shape`, `NonFinite` or `Overflow`; `Poisoned`; `Device` on an engine with a device, of which the resident one
     /// needs room for a second matrix.
     ///
     /// # Cost

@@ -230,7 +230,8 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
     /// As [`DeviceView::from_raw`].
     ///
     /// # Safety
-    /// As [`DeviceView::from_raw`], and for the lifetime of the view nobody else uses the memory.
+    /// As [`DeviceView::from_raw`], and for the lifetime of the view nobody else uses the memory but what is on the stream that
+    /// [`on_stream`](Self::on_stream) names.
     pub unsafe fn from_raw(
         device: &Device,
         address: u64,
