@@ -19,3 +19,9 @@ struct alignas(WORD_BYTES) Word {
     static constexpr int SCALARS = WORD_BYTES / (int)sizeof(T);
     T scalar[SCALARS];
 };
+
+// Two neighbours that one load or store moves.
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+    T scalar[2];
+};

@@ -78,8 +78,11 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
     const double* const own = p + part * RANK_BLOCK * V_STRIDE;
     const long long column = (long long)panel * PANEL_COLS + part * RANK_BLOCK + r;
     const double l = column < sweep.n ? (double)sweep.from[column * (sweep.l_stride + 1)] : 1.0;
-    VRows sum = {};
-    add_v(at, gram, sum);
+    VRows sum;
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[t][e] = gram[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)];
 #pragma unroll 1
     for (int before = 0; before < part; ++before)
 #pragma unroll

@@ -67,6 +67,8 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     const T* const l = sweep.from + begin * (sweep.l_stride + 1);
     double* const inverse = sweep.inverse + begin * PANEL_COLS;
     RowsInRegisters rows;
+    if (threadIdx.x == 0) task.wait_for_v();
+    __syncthreads();
     task.load_v(at, rows_of_l.row, rows.v);
     const DiagonalTiles<T> tiles{staged, slots == 3, panels, height, l, sweep.l_stride, inverse};
     int refined[ROW_BLOCK_PANELS] = {};

@@ -25,13 +25,13 @@ template <class T>
 __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T* l, long long l_stride,
                                                      long long height, const double* b, const double* scale,
                                                      VRows& v) {
-    l += at.row;
+    l += first_row(at);
 #pragma unroll 8
     for (int j = 0; j < PANEL_COLS; ++j) {
         double entry[2], d[2];
 #pragma unroll
         for (int which = 0; which < 2; ++which)
-            entry[which] = at.row + 8 * which < height ? (double)l[8 * which] : 0.0;
+            entry[which] = first_row(at) + which < height ? (double)l[which] : 0.0;
         reflect(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], entry, v, d);
         l += l_stride;
     }
@@ -75,8 +75,8 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
     __syncthreads();
     for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
-        VRows rest = {};
-        add_v(at, v + row * V_STRIDE, rest);
+        VRows rest;
+        load_v(at, v + row * V_STRIDE, rest);
         v_through_reflectors(at, l + row, sweep.l_stride, height - row, b, scales, rest);
         store_v(at, v + row * V_STRIDE, rest);
     }

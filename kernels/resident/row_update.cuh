@@ -18,7 +18,13 @@ struct RowsInRegisters {
 
 // Begins to copy a panel's record to shared memory, by all threads.
 __device__ __forceinline__ void stage_record(double* shared, const double* record) {
-    for (int e = 2 * threadIdx.x; e < STAGED; e += 2 * THREADS) copy_async_16(shared + e, record + e);
+    constexpr int EACH = 2 * THREADS;
+    shared += 2 * threadIdx.x;
+    record += 2 * threadIdx.x;
+#pragma unroll
+    for (int e = 0; e + EACH <= STAGED; e += EACH) copy_async_16(shared + e, record + e);
+    constexpr int REST = STAGED % EACH;
+    if (2 * threadIdx.x < REST) copy_async_16(shared + STAGED - REST, record + STAGED - REST);
 }
 
 // A warp's rows of L in memory, and room in shared memory for 64 of their columns.
@@ -26,16 +32,16 @@ template <class T>
 struct WarpRowsOfL {
     static constexpr int WORDS = WARP_ROWS * (int)sizeof(T) / WORD_BYTES;  // in a column
     const Sweep<T>& sweep;
-    long long row;  // the thread's first of two
+    long long row;  // the thread's first of two neighbours
     T* room;
 
-    __device__ __forceinline__ long long first(const MmaLane& at) const { return row - at.row; }
+    __device__ __forceinline__ long long first(const MmaLane& at) const { return row - first_row(at); }
     // Whether L has all entries of the 64 columns from `column` on in all rows of the warp.
     __device__ __forceinline__ bool inside(const MmaLane& at, long long column) const {
         return first(at) >= column + PANEL_COLS && first(at) + WARP_ROWS <= sweep.n;
     }
     __device__ __forceinline__ bool exists(int which, long long column) const {
-        const long long i = row + 8 * which;
+        const long long i = row + which;
         return i < sweep.n && column <= i;
     }
     // Where an entry lies in the room: 32-byte parts are exchanged so that those of four neighbouring columns are in
@@ -52,14 +58,23 @@ struct WarpRowsOfL {
     __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
         constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
         const int i = at.lane % WORDS * EACH, j = at.lane / WORDS;
-        const int rows = (int)max(0ll, min((long long)EACH, sweep.n - first(at) - i));
-        const T* from = sweep.from + (column + j) * sweep.l_stride + (rows > 0 ? first(at) + i : 0);
+        T* const to = room + in_room(i, j);
+        const T* from = sweep.from + (column + j) * sweep.l_stride + first(at) + i;
+        if (first(at) + WARP_ROWS <= sweep.n && column + PANEL_COLS <= sweep.n) {
 #pragma unroll
-        for (int e = 0; e < PANEL_COLS; e += COLS) {
-            const bool is_column = column + e + j < sweep.n;
-            copy_async<WORD_BYTES>(room + in_room(i, e + j), is_column ? from : sweep.from,
-                                   is_column ? rows * (int)sizeof(T) : 0);
-            from += COLS * sweep.l_stride;
+            for (int e = 0; e < PANEL_COLS; e += COLS) {
+                copy_async_16(to + e * WARP_ROWS, from);
+                from += COLS * sweep.l_stride;
+            }
+        } else {
+            const int rows = (int)max(0ll, min((long long)EACH, sweep.n - first(at) - i));
+#pragma unroll 1
+            for (int e = 0; e < PANEL_COLS; e += COLS) {
+                const bool exists = rows > 0 && column + e + j < sweep.n;
+                copy_async<WORD_BYTES>(to + e * WARP_ROWS, exists ? from : sweep.from,
+                                       exists ? rows * (int)sizeof(T) : 0);
+                from += COLS * sweep.l_stride;
+            }
         }
         copy_async_commit();
     }
@@ -74,10 +89,11 @@ struct WarpRowsOfL {
         __syncwarp();
         const bool all = inside(at, column);
 #pragma unroll
-        for (int s = 0; s < K_STEPS; ++s)
+        for (int s = 0; s < K_STEPS; ++s) {
+            const Pair<T> two = *(const Pair<T>*)(room + in_room(first_row(at), 4 * s + at.q));
 #pragma unroll
-            for (int which = 0; which < 2; ++which)
-                l[s][which] = (double)room[in_room(at.row + 8 * which, 4 * s + at.q)];
+            for (int which = 0; which < 2; ++which) l[s][which] = (double)two.scalar[which];
+        }
         if (!all) {
 #pragma unroll
             for (int s = 0; s < K_STEPS; ++s)
@@ -89,8 +105,8 @@ struct WarpRowsOfL {
     }
     __device__ __forceinline__ void store(int which, long long column, double x) const {
         if (!exists(which, column)) return;
-        const bool diagonal = column == row + 8 * which;
-        sweep.to[column * sweep.l_stride + row + 8 * which] = diagonal ? sweep.pivots[column] : (T)x;
+        const bool diagonal = column == row + which;
+        sweep.to[column * sweep.l_stride + row + which] = diagonal ? sweep.pivots[column] : (T)x;
     }
 };
 
@@ -112,13 +128,15 @@ struct NewColumns {
     __device__ __forceinline__ void finish(const double (&sum)[4]) const {
         const long long stride = rows_of_l.sweep.l_stride;
 #pragma unroll
-        for (int e = 0; e < 4; ++e) {
-            const int j = 8 * T + 4 * (e % 2);
-            const double fresh = l[j / 4][e / 2] + sum[e];
-            if (INSIDE)
-                to[j * stride + e / 2 * 8] = (S)fresh;
-            else
-                rows_of_l.store(e / 2, column + j + at.q, fresh);
+        for (int e = 0; e < 2; ++e) {
+            const int j = 8 * T + 4 * e;
+            const double first = l[j / 4][0] + sum[e], second = l[j / 4][1] + sum[2 + e];
+            if (INSIDE) {
+                *(Pair<S>*)(to + j * stride) = {{(S)first, (S)second}};
+            } else {
+                rows_of_l.store(0, column + j + at.q, first);
+                rows_of_l.store(1, column + j + at.q, second);
+            }
         }
     }
 
@@ -197,7 +215,7 @@ __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRo
 #pragma unroll
         for (int which = 0; which < 2; ++which) {
             if (STORES) {
-                const long long i = rows_of_l.row + 8 * which - column;
+                const long long i = rows_of_l.row + which - column;
                 const int j = 4 * s + at.q;
                 if (j <= i && i < PANEL_COLS) x[which] = record[M_AT + (int)(i * (i + 1) / 2) + j];
                 rows_of_l.store(which, column + j, x[which]);

@@ -79,7 +79,7 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
     const Task<T> task(launch, word);
     const MmaLane at;
     const WarpRowsOfL<T> rows_of_l{task.sweep,
-                                   (long long)task.row_block * ROW_BLOCK + WARP_ROWS * at.warp + at.row,
+                                   (long long)task.row_block * ROW_BLOCK + WARP_ROWS * at.warp + first_row(at),
                                    (T*)memory + WARP_ROWS * at.warp * PANEL_COLS};
     if (task.kind == CRITICAL_PATH)
         critical_path(at, task, rows_of_l, slots, memory, memory + FRONT);

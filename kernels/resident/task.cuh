@@ -80,20 +80,23 @@ struct Task {
         __syncthreads();
     }
 
+    // By one thread: waits for V at the beginning of the task.
+    __device__ __forceinline__ void wait_for_v() const {
+        if (begin > 0) poll_flag(v_flag(range), WARPS);
+    }
+
     // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
-    // 0, else as another task has saved it, for which all threads wait.
+    // 0, else as another task has saved it, for which one thread has waited.
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
-                const long long i = row + e % 4 / 2 * 8;
+                const long long i = row + e % 4 / 2;
                 const T* const entry = sweep.v + at.column(e / 4, e % 2) * sweep.v_stride + i;
                 v[e / 4][e % 4] = i < sweep.n ? (double)*entry : 0.0;
             }
             return;
         }
-        if (threadIdx.x == 0) poll_flag(v_flag(range), WARPS);
-        __syncthreads();
 #pragma unroll
         for (int e = 0; e < 8; e += 2) {
             const Word<double> two = saved_v(range)[e / 2 * THREADS + threadIdx.x];

@@ -3,41 +3,71 @@
 #include "resident/row_update.cuh"
 #include "resident/task.cuh"
 
-// Takes the rows through the panels from `begin` to `end`, L and V. The caller has begun to fetch the first panel's L.
-// Records are copied to `slots` slots of shared memory as soon as there is room, if they are published by then.
+// The records of a range's panels in `slots` slots of shared memory, to which they are copied as soon as there is room,
+// if they are published by then.
 template <class T>
-__device__ __forceinline__ void update_through(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                               double* staged, int slots, int begin, int end,
-                                               RowsInRegisters& rows) {
-    const Sweep<T>& sweep = rows_of_l.sweep;
+struct StagedRecords {
+    const Sweep<T>& sweep;
+    double* memory;
+    int slots, end;
     // The first panel whose record is not yet: known to the first warp to be published; on its way; in shared memory.
-    int known = begin, asked = begin, there = begin;
-    // Begins to copy the records before `last` that are published, once all threads are here.
-    const auto ask = [&](int last) {
-        if (at.warp == 0 && known < last) {
+    int known, asked, there;
+    int slot = 0, free = 0;  // of the panel at work, and of the next record to ask for
+
+    __device__ __forceinline__ StagedRecords(const Sweep<T>& sweep, double* memory, int slots, int begin, int end)
+        : sweep(sweep), memory(memory), slots(slots), end(end), known(begin), asked(begin), there(begin) {}
+
+    __device__ __forceinline__ int behind(int s) const { return s + 1 == slots ? 0 : s + 1; }
+
+    // The record of the panel at work.
+    __device__ __forceinline__ const double* at_work() const { return memory + slot * STAGED; }
+
+    // Begins to copy the records from `panel` on that there is room for, once all threads are here. Waits for one where
+    // there is none.
+    __device__ __forceinline__ void ask(const MmaLane& at, int panel, bool wait) {
+        const int last = min(panel + slots, end);
+        while (at.warp == 0 && known < last) {
             const int other = min(known + at.lane, end - 1);
             const unsigned missing =
                 __ballot_sync(ALL_LANES, panel_flag(sweep, other) < COEFFICIENTS_PUBLISHED);
             known += missing ? __ffs(missing) - 1 : 32;
+            if (!wait || known > asked) break;
+            if (at.lane == 0) spin_pause();
         }
         const int more = barrier_count(at.warp == 0 && asked + at.lane < min(last, known));
-        for (int i = 0; i < more; ++i, ++asked)
-            stage_record(staged + asked % slots * STAGED, sweep.records + (long long)asked * RECORD);
-    };
+        for (int i = 0; i < more; ++i, ++asked, free = behind(free))
+            stage_record(memory + free * STAGED, sweep.records + (long long)asked * RECORD);
+    }
+
+    // Has the record of `panel`, the panel at work, in shared memory.
+    __device__ __forceinline__ void complete(const MmaLane& at, int panel) {
+        if (there > panel) return;
+        if (asked == panel) ask(at, panel, true);
+        copy_async_commit();
+        copy_async_wait_all();
+        __syncthreads();
+        there = asked;
+    }
+};
+
+// An update task or, where it hands V on, a forwarding task.
+template <class T>
+__device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
+                                       const WarpRowsOfL<T>& rows_of_l, int slots, double* staged) {
+    const int end = task.end;
+    RowsInRegisters rows;
+    StagedRecords<T> records(task.sweep, staged, slots, task.begin, end);
+    if (threadIdx.x == 32) task.wait_for_l(task.range);
+    if (threadIdx.x == 64) task.wait_for_v();
+    records.ask(at, task.begin, false);
+    rows_of_l.fetch(at, (long long)task.begin * PANEL_COLS);
+    task.load_v(at, rows_of_l.row, rows.v);
 #pragma unroll 1
-    for (int panel = begin; panel < end; ++panel) {
+    for (int panel = task.begin; panel < end; ++panel) {
         const long long column = (long long)panel * PANEL_COLS;
-        if (there == panel) {
-            if (asked == panel) {
-                if (threadIdx.x == 0) poll_panel(sweep, panel, COEFFICIENTS_PUBLISHED);
-                __syncthreads();
-                ask(min(panel + slots, end));
-            }
-            copy_async_commit();
-            copy_async_wait_all();
-            __syncthreads();
-            there = asked;
-        }
+        records.complete(at, panel);
+        const double* const own = records.at_work();
+        const double mode = own[MODE_AT];
         // Batches of copies in the order in which they were committed: this panel's L, records, the next panel's L,
         // records.
         copy_async_wait_but_one();
@@ -50,35 +80,27 @@ __device__ __forceinline__ void update_through(const MmaLane& at, const WarpRows
         const auto halfway = [&] {
             if (slots > 1) {
                 copy_async_wait_but_one();
-                const int here = asked;
-                ask(min(panel + slots, end));
-                there = here;
+                const int here = records.asked;
+                records.ask(at, panel, false);
+                records.there = here;
             }
             copy_async_commit();
         };
-        const double* const own = staged + panel % slots * STAGED;
-        const int mode = (int)own[MODE_AT];
-        if (mode & REBASED) rebase(at, sweep.records + (long long)panel * RECORD + BASIS_AT, rows.v);
-        if (mode & FALLBACK) {
+        bool fallback = false;
+        if (mode != 0.0) {
+            if ((int)mode & REBASED)
+                rebase(at, task.sweep.records + (long long)panel * RECORD + BASIS_AT, rows.v);
+            fallback = (int)mode & FALLBACK;
+        }
+        if (fallback) {
             apply_reflectors<true>(at, rows_of_l, own, column, rows);
             halfway();
         } else {
             update_l_and_v(at, rows_of_l, own, column, rows, halfway);
         }
+        records.slot = records.behind(records.slot);
     }
     copy_async_wait_all();
-}
-
-// An update task or, where it hands V on, a forwarding task.
-template <class T>
-__device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
-                                       const WarpRowsOfL<T>& rows_of_l, int slots, double* staged) {
-    RowsInRegisters rows;
-    if (threadIdx.x == 0) task.wait_for_l(task.range);
-    __syncthreads();
-    rows_of_l.fetch(at, (long long)task.begin * PANEL_COLS);
-    task.load_v(at, rows_of_l.row, rows.v);
-    update_through(at, rows_of_l, staged, slots, task.begin, task.end, rows);
     if (task.kind == FORWARDING) {
         task.save_v(at, task.range + 1, rows.v);
         task.publish_v(at, task.range + 1);

@@ -4,10 +4,13 @@
 #include "resident/record.cuh"
 
 // A thread's entries: v[t][0] and v[t][1] are columns 8 t + 2 q and 8 t + 2 q + 1 of its first row, v[t][2] and v[t][3]
-// those of its second row, eight rows below (MmaLane). A product leaves its result so, and the result is the first
-// operand of the next product as it is: that one's step s sums over column s % 2 of each thread's two of the eight s /
-// 2.
+// those of its second row. A product leaves its result so, and the result is the first operand of the next product as
+// it is: that one's step s sums over column s % 2 of each thread's two of the eight s / 2.
 typedef double VRows[2][4];
+
+// The first of a thread's two rows among the warp's sixteen of L and V. They are neighbours, so that one access takes
+// both: row `at.row` of a product is the first, row `at.row` + 8 the second.
+__device__ __forceinline__ int first_row(const MmaLane& at) { return 2 * at.row; }
 
 // The thread's entries of step s of a sum over V's columns.
 __device__ __forceinline__ void v_operand(const VRows& v, int s, double (&a)[2]) {
@@ -20,15 +23,15 @@ __device__ __forceinline__ void store_v(const MmaLane& at, double* to, const VRo
 #pragma unroll
     for (int t = 0; t < 2; ++t)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) to[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = v[t][e];
+        for (int e = 0; e < 4; ++e) to[(first_row(at) + e / 2) * V_STRIDE + at.column(t, e % 2)] = v[t][e];
 }
 
-// V <- V + what lies in shared memory.
-__device__ __forceinline__ void add_v(const MmaLane& at, const double* from, VRows& v) {
+// Loads what store_v has stored.
+__device__ __forceinline__ void load_v(const MmaLane& at, const double* from, VRows& v) {
 #pragma unroll
     for (int t = 0; t < 2; ++t)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) v[t][e] += from[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)];
+        for (int e = 0; e < 4; ++e) v[t][e] = from[(first_row(at) + e / 2) * V_STRIDE + at.column(t, e % 2)];
 }
 
 // Loads the lane's entries of a fragment, or of its first eight rows (COUNT = 2).
