@@ -151,11 +151,18 @@ pub trait Modifiable<T: Scalar> {
     fn commit(&mut self, start: usize);
 }
 
+/// A sweep that has begun: columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
+#[derive(Debug)]
+struct Course {
+    target: Target,
+    start: usize,
+    row_norm: f64,
+}
+
 /// A modification that has begun.
 #[derive(Debug)]
 enum Flight<T> {
-    /// Columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
-    Sweep { target: Target, start: usize, row_norm: f64 },
+    Sweep(Course),
     /// It has ended.
     Landed(Result<Modification<T>, Error>),
 }
@@ -231,8 +238,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// # Errors
     /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
-        self.submit(v, weights)?;
-        self.wait()
+        self.ready_for(v, weights)?;
+        self.modify_at_once(|factor| factor.stage(v, weights))
     }
 
     /// The same with what `stage` brings to where a sweep takes it, as often as it is asked.
@@ -244,8 +251,19 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification<T>, Error> {
         self.finish()?;
-        self.begin(stage)?;
-        self.wait()
+        self.modify_at_once(stage)
+    }
+
+    /// Begins a modification and waits for it.
+    #[inline(always)]
+    fn modify_at_once(
+        &mut self,
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Modification<T>, Error> {
+        match self.begin(stage)? {
+            Some(course) => self.end(course, F::wait),
+            None => Ok(Modification::identity()),
+        }
     }
 
     /// Begins a modification. It may go on after the call; V has been taken over by then.
@@ -254,17 +272,24 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
     pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
-        self.begin(|factor| factor.stage(v, weights))
+        let begun = self.begin(|factor| factor.stage(v, weights))?;
+        self.flight = Some(match begun {
+            None => Flight::Landed(Ok(Modification::identity())),
+            // Whoever forgets it must not find half a factor, nor miss what is done already.
+            Some(course) if course.target == Target::InPlace || !F::ASYNCHRONOUS => {
+                Flight::Landed(self.end(course, F::wait))
+            }
+            Some(course) => Flight::Sweep(course),
+        });
+        Ok(())
     }
 
+    /// Starts the sweep of a modification, if it takes one.
     #[inline(always)]
-    fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<(), Error> {
+    fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<Option<Course>, Error> {
         let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
-        let Some(start) = outline.first_column::<T>(self.order()) else {
-            self.flight = Some(Flight::Landed(Ok(Modification::identity())));
-            return Ok(());
-        };
+        let Some(start) = outline.first_column::<T>(self.order()) else { return Ok(None) };
         let columns = start..self.order();
         let mut target = self.target(outline.minus > 0)?;
         if target == Target::Discard {
@@ -276,13 +301,26 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let started = self.factor.sweep(&outline, columns, target);
         self.unpoison_unless(target, &started);
         started.map_err(error)?;
-        self.flight = Some(Flight::Sweep { target, start, row_norm });
-        if target == Target::InPlace || !F::ASYNCHRONOUS {
-            // Whoever forgets it must not find half a factor, nor miss what is done already.
-            let outcome = self.wait();
-            self.flight = Some(Flight::Landed(outcome));
+        Ok(Some(Course { target, start, row_norm }))
+    }
+
+    /// Waits for a sweep that has begun, by `wait`, and makes what it has written the factor.
+    #[inline(always)]
+    fn end(
+        &mut self,
+        Course { target, start, row_norm }: Course,
+        wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
+    ) -> Result<Modification<T>, Error> {
+        self.poisoned = target == Target::InPlace;
+        let ended = wait(&mut self.factor);
+        self.unpoison_unless(target, &ended);
+        let report = ended.map_err(error)?;
+        if target == Target::Shadow {
+            self.factor.commit(start);
         }
-        Ok(())
+        self.row_norm = row_norm;
+        self.history.note(&report);
+        Ok(report)
     }
 
     /// Waits for the modification in flight.
@@ -298,21 +336,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         &mut self,
         wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
     ) -> Result<Modification<T>, Error> {
-        let (target, start, row_norm) = match self.flight.take() {
-            None => return self.healthy().map(|_| Modification::identity()),
-            Some(Flight::Landed(outcome)) => return outcome,
-            Some(Flight::Sweep { target, start, row_norm }) => (target, start, row_norm),
-        };
-        self.poisoned = target == Target::InPlace;
-        let ended = wait(&mut self.factor);
-        self.unpoison_unless(target, &ended);
-        let report = ended.map_err(error)?;
-        if target == Target::Shadow {
-            self.factor.commit(start);
+        match self.flight.take() {
+            None => self.healthy().map(|_| Modification::identity()),
+            Some(Flight::Landed(outcome)) => outcome,
+            Some(Flight::Sweep(course)) => self.end(course, wait),
         }
-        self.row_norm = row_norm;
-        self.history.note(&report);
-        Ok(report)
     }
 
     /// The outcome that [`modify`](Self::modify) would have. The factor is untouched.
@@ -335,7 +363,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// `Poisoned`.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(), Error> {
-        let _ = self.wait();
+        if self.flight.is_some() {
+            let _ = self.wait();
+        }
         self.healthy().map(|_| ())
     }
 

@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
-use super::kernels::shape::{MAX_LANES, by_column, shape};
+use super::kernels::shape::{MAX_LANES, Shape, by_column as is_by_column, shape};
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Workers, cut};
@@ -28,6 +28,8 @@ pub(super) struct Sweep<T> {
     v: Packed<T>,
     /// V is in one tile, and each of its columns goes through L by itself.
     by_column: bool,
+    /// Of the micro-kernels, where columns of V go through L together.
+    shape: Shape,
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
@@ -40,6 +42,7 @@ impl<T> Default for Sweep<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
+            shape: Shape { block: 1, lanes: 1, tile: 1 },
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
@@ -91,6 +94,9 @@ impl<T: Scalar> Sweep<T> {
         weights: Weights<'_, T>,
         threads: Threads,
     ) -> Result<Outline, Error> {
+        if let Some(outline) = self.stage_few(isa, v, weights) {
+            return Ok(outline);
+        }
         let outline = self.signed.look(v, weights, threads.par())?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
             self.pack(isa, v, weights, &outline, start);
@@ -98,16 +104,53 @@ impl<T: Scalar> Sweep<T> {
         Ok(outline)
     }
 
+    /// The same for V of few entries, by columns and all of one sign, in one pass; unless there is something about it that takes a
+    /// closer look.
+    #[inline(always)]
+    fn stage_few(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Outline> {
+        const FEW: usize = 1 << 12;
+        let minus = match weights {
+            Weights::Plus => false,
+            Weights::Minus => true,
+            Weights::Each(_) => return None,
+        };
+        let (rows, rank) = v.shape();
+        let by_columns = v.row_stride() == 1 && rows * rank <= FEW;
+        if !by_columns || rows == 0 || (0..rank).all(|r| v[(0, r)] == T::ZERO) {
+            return None;
+        }
+        // For another V of this shape that takes the closer look.
+        self.signed.reserve(rank);
+        let tile = self.tile(isa, rank, rows, rows);
+        // The sum of all squares bounds those of a row. Where that is no small part of what L may have, it is too rough.
+        let squares = self.v.pack_one_sign(isa, v, minus, tile).to_f64();
+        let [plus, minus] = if minus { [0, rank] } else { [rank, 0] };
+        (squares <= (T::LARGE_SQUARE * T::UNIT).to_f64()).then(|| Outline {
+            plus,
+            minus,
+            first_row: 0,
+            row_norm: squares.sqrt(),
+            scale: 1.0,
+        })
+    }
+
     #[inline(always)]
     fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
         self.signed.order(weights, v.ncols());
         let rows = v.subrows(start, v.nrows() - start);
-        self.by_column = by_column(outline.rank(), v.nrows());
-        let tile = match self.by_column {
-            true => rows.nrows().next_multiple_of(MAX_LANES),
-            false => shape::<T>(isa, outline.rank()).tile,
-        };
+        let tile = self.tile(isa, outline.rank(), v.nrows(), rows.nrows());
         self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
+    }
+
+    /// Rows in a tile for V with `rank` columns, of which so many rows are staged; takes note of the steps that it is for.
+    #[inline(always)]
+    fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
+        self.by_column = is_by_column(rank, rows);
+        if self.by_column {
+            return staged.next_multiple_of(MAX_LANES);
+        }
+        self.shape = shape::<T>(isa, rank);
+        self.shape.tile
     }
 
     /// Wherever there is room for V, let there be room for so many rows.
@@ -163,9 +206,9 @@ impl<T: Scalar> Sweep<T> {
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
         let rank = outline.rank();
-        let (shape, by_column) = (shape::<T>(isa, rank), by_column(rank, plan.rows));
         let &Outline { plus, minus, .. } = outline;
-        assert_eq!(by_column, self.by_column, "V is staged for other steps");
+        let Self { by_column, shape, .. } = *self;
+        assert_eq!(by_column, is_by_column(rank, plan.rows), "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),

@@ -41,6 +41,15 @@ impl<T> Default for Signed<T> {
 }
 
 impl<T: Scalar> Signed<T> {
+    /// Makes room for so many columns.
+    #[inline(always)]
+    pub fn reserve(&mut self, columns: usize) {
+        if self.sources.capacity() < columns {
+            self.sources.reserve(columns);
+            self.seen.reserve(columns);
+        }
+    }
+
     /// Takes the order of so many columns: those with a plus sign before those with a minus, those of weight zero left out.
     /// All that follows is of them.
     #[inline(always)]

@@ -9,6 +9,7 @@ use cholupdate::{AsMatrix, Cholesky, Cpu, Engine, Scalar};
 
 on_every_engine!(
     layouts_of_v_do_not_matter,
+    a_sum_is_what_weights_of_one_make_it,
     layouts_of_a_and_l_do_not_matter,
     layouts_of_the_right_hand_side_do_not_matter,
     the_upper_triangle_is_not_read,
@@ -25,6 +26,29 @@ fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
             factor.modify(&v.as_ref(), &problem.weights).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == expected, "{layout:?}, {n} × {k}");
             assert!(v.bits() == before, "{layout:?}: V was written to");
+        }
+    }
+}
+
+/// `update` and `downdate` by any layout, and `modify` with weights of ±1: V of one sign and by columns may take a way of its own.
+fn a_sum_is_what_weights_of_one_make_it<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    for (n, k) in [(1, 1), (1, 9), (7, 2), (9, 4), (33, 5), (50, 16), (70, 1)] {
+        let problem = Problem::<T>::feasible(n, k, Kind::Up, 0.3, 3);
+        let grown = problem.modified(engine).unwrap().0;
+        let shrunk = || {
+            let mut factor = Cholesky::from_factor_in(&grown, engine.clone()).unwrap();
+            factor.modify(&problem.v, &vec![-T::ONE; k]).unwrap();
+            bits(factor.to_factor().unwrap().as_ref())
+        };
+        let expected = [bits(grown.as_ref()), shrunk()];
+        for layout in Layout::ALL {
+            let v = Laid::new(problem.v.as_ref(), layout);
+            let mut factor = problem.factor(engine);
+            factor.update(&v.as_ref()).unwrap();
+            assert!(bits(factor.to_factor().unwrap().as_ref()) == expected[0], "{layout:?}, {n} × {k}");
+            let mut factor = Cholesky::from_factor_in(&grown, engine.clone()).unwrap();
+            factor.downdate(&v.as_ref()).unwrap();
+            assert!(bits(factor.to_factor().unwrap().as_ref()) == expected[1], "{layout:?}, {n} × {k}");
         }
     }
 }

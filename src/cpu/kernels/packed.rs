@@ -2,9 +2,11 @@
 
 use super::shape::MAX_LANES;
 use crate::host::buffer::Buffer;
+use crate::host::isa::Isa;
 use crate::scalar::Scalar;
 use crate::sweep::signed::copy_scaled;
-use faer::ColRef;
+use faer::{ColRef, MatRef};
+use pulp::{Simd, WithSimd};
 
 /// V diag(√|w|) with plus signs first, in tiles of `tile` rows; entry (i, r) of a tile is at r·tile + i.
 #[derive(Clone)]
@@ -48,6 +50,17 @@ impl<T: Scalar> Packed<T> {
         }
     }
 
+    /// Takes V as it is, all of one sign, in the order that `Signed::columns` has as well; its rows are neighbours. Gives the sum of
+    /// its squares.
+    #[inline(always)]
+    pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
+        let (rows, rank) = v.shape();
+        self.make_room(rank, rows, 0, tile);
+        let view = self.view();
+        // SAFETY: there is room for these tiles and columns, borrowed exclusively.
+        isa.run(unsafe { Pack::new(v, minus, view) })
+    }
+
     /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
     #[inline(always)]
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
@@ -65,6 +78,58 @@ impl<T: Scalar> Packed<T> {
     #[inline(always)]
     pub fn view(&mut self) -> Tiles<T> {
         Tiles { data: self.data.as_mut_ptr(), base: self.base, tile: self.tile, rank: self.rank }
+    }
+}
+
+/// Copies V, whose rows are neighbours, to its tiles, and looks at it on the way.
+struct Pack<'a, T> {
+    v: MatRef<'a, T>,
+    minus: bool,
+    to: Tiles<T>,
+}
+
+impl<'a, T> Pack<'a, T> {
+    /// # Safety
+    /// The tiles, of whole registers, have room for V, and nobody else uses them until this has run.
+    unsafe fn new(v: MatRef<'a, T>, minus: bool, to: Tiles<T>) -> Self {
+        Self { v, minus, to }
+    }
+}
+
+impl<T: Scalar> WithSimd for Pack<'_, T> {
+    type Output = T;
+
+    /// The sum of the squares of V.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> T {
+        let Self { v, minus, to } = self;
+        let (rows, rank) = v.shape();
+        let (lanes, stride) = (T::lanes::<S>(), v.col_stride());
+        // A downdate takes V from its last column on.
+        let (leading, step) = if minus { ((rank - 1) as isize * stride, -stride) } else { (0, stride) };
+        let mut from = v.as_ptr().wrapping_offset(leading);
+        let (mut at, mut first) = (to.data, 0);
+        let mut sums = T::splat(simd, T::ZERO);
+        while first < rows {
+            let mut column = from;
+            for _ in 0..rank {
+                for row in (0..to.tile).step_by(lanes) {
+                    let real = rows.saturating_sub(first + row).min(lanes);
+                    // SAFETY: the mask keeps to the rows of V, and the tiles are those of `new`.
+                    unsafe {
+                        let x = T::load_masked(simd, T::mask(simd, 0, real), column.wrapping_add(row));
+                        T::store::<S>(at.add(row), x);
+                        sums = T::mul_add(simd, x, x, sums);
+                    }
+                }
+                (at, column) = (at.wrapping_add(to.tile), column.wrapping_offset(step));
+            }
+            (from, first) = (from.wrapping_add(to.tile), first + to.tile);
+        }
+        let mut each = [T::ZERO; MAX_LANES];
+        // SAFETY: there is room for a register.
+        unsafe { T::store::<S>(each.as_mut_ptr(), sums) };
+        each[..lanes].iter().fold(T::ZERO, |sum, &lane| sum + lane)
     }
 }
 
