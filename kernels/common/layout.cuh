@@ -19,10 +19,12 @@
 #define OFFSET(type, field) (int)__INTADDR__(&((type*)0)->field)
 #endif
 
-#define EXPORT_LAYOUT(module, ...)                                                                           \
-    extern "C" __device__ const int module##_layout[] = {__VA_ARGS__};                                       \
-    extern "C" __device__ const char module##_layout_names[] = #__VA_ARGS__;
+#define EXPORT(name, type, ...)                                                                              \
+    extern "C" __device__ const type name[] = {__VA_ARGS__};                                                 \
+    extern "C" __device__ const char name##_names[] = #__VA_ARGS__;
 
-#define EXPORT_THRESHOLDS(module, ...)                                                                       \
-    extern "C" __device__ const double module##_thresholds[] = {__VA_ARGS__};                                \
-    extern "C" __device__ const char module##_thresholds_names[] = #__VA_ARGS__;
+// `module` may be a macro for the name.
+#define EXPORT_LAYOUT_OF(module, ...) EXPORT(module##_layout, int, __VA_ARGS__)
+#define EXPORT_LAYOUT(module, ...) EXPORT_LAYOUT_OF(module, __VA_ARGS__)
+#define EXPORT_THRESHOLDS_OF(module, ...) EXPORT(module##_thresholds, double, __VA_ARGS__)
+#define EXPORT_THRESHOLDS(module, ...) EXPORT_THRESHOLDS_OF(module, __VA_ARGS__)

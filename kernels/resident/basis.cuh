@@ -22,65 +22,108 @@ constexpr double MAX_P_SQUARE = 16.0;
 // multiplied. (Pivots do not tell: sixteen nearly parallel columns leave 3/4 each and next to nothing together.)
 constexpr double MAX_INVERSE = 8.0, MAX_INVERSE_ONE_PANEL = 2.0;
 
-// P^T P of a panel as four sums, one for each sixteen rows of P; two warps make each, eight columns a warp.
+// P^T P of a panel as sums over parts of its rows; warps make 16 x 8 entries each.
 struct Gram {
-    double part[PANEL_COLS / 16][RANK_BLOCK * V_STRIDE];
+    static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = WARPS / TILES;
+    static constexpr int SIXTEENS = PANEL_COLS / 16 / PARTS;  // of rows of P in a part
+    double part[PARTS][RANK_BLOCK * V_STRIDE];
 
-    // `p`: P or -P. (64 x 16, row-major)
+    // `p`: P or -P. (64 x RANK_BLOCK, row-major)
     __device__ __forceinline__ void syrk(const MmaLane& at, const double* p) {
-        const int own = at.warp / 2, t = at.warp % 2;
-        p += 16 * own * V_STRIDE;
+        const int own = at.warp / TILES, first = at.warp % TILES / V_EIGHTS * 16, t = at.warp % V_EIGHTS;
+        p += 16 * SIXTEENS * own * V_STRIDE;
         double sum[4] = {};
-        gemm_16x8x16<1, V_STRIDE, V_STRIDE>(at, sum, p, p + 8 * t);
 #pragma unroll
-        for (int e = 0; e < 4; ++e) part[own][(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = sum[e];
+        for (int step = 0; step < SIXTEENS; ++step) {
+            gemm_16x8x16<1, V_STRIDE, V_STRIDE>(at, sum, p + first, p + 8 * t);
+            p += 16 * V_STRIDE;
+        }
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            part[own][(first + at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = sum[e];
     }
     __device__ __forceinline__ double sum(int entry) const {
-        return (part[0][entry] + part[1][entry]) + (part[2][entry] + part[3][entry]);
+        if constexpr (PARTS == 1)
+            return part[0][entry];
+        else
+            return (part[0][entry] + part[1][entry]) + (part[2][entry] + part[3][entry]);
     }
 };
 
-// Whether no row sum of a matrix (16 x 16) exceeds the limit; each thread has the magnitude of an entry, sixteen
-// neighbouring lanes have a row.
-__device__ __forceinline__ bool row_sums_within(double magnitude, double limit) {
-    float sum = (float)magnitude;
+// A thread's entries of a matrix (RANK_BLOCK x RANK_BLOCK): of a row that neighbouring lanes share, every LANES-th.
+struct GramEntries {
+    static constexpr int COUNT = RANK_BLOCK * RANK_BLOCK / THREADS, LANES = RANK_BLOCK / COUNT;
+    int r, first;
+    __device__ GramEntries() : r(threadIdx.x / LANES), first(threadIdx.x % LANES) {}
+    __device__ __forceinline__ int column(int e) const { return first + LANES * e; }
+    // Where the entries lie in shared memory (row-major, V_STRIDE), and in a record.
+    __device__ __forceinline__ int shared(int e) const { return r * V_STRIDE + column(e); }
+    __device__ static __forceinline__ int in_record(int e) { return GRAM_AT + e * THREADS + threadIdx.x; }
+};
+typedef double GramValues[GramEntries::COUNT];
+
+// Whether no row sum of a matrix (RANK_BLOCK x RANK_BLOCK) exceeds the limit; each thread has the magnitudes of its
+// entries.
+__device__ __forceinline__ bool row_sums_within(const GramValues& magnitudes, double limit) {
+    float sum = (float)magnitudes[0];
 #pragma unroll
-    for (int step = 1; step < RANK_BLOCK; step *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
+    for (int e = 1; e < GramEntries::COUNT; ++e) sum += (float)magnitudes[e];
+#pragma unroll
+    for (int step = 1; step < GramEntries::LANES; step *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
     return __syncthreads_and(sum <= (float)limit);
 }
 
-// Replaces G (16 x 16) by R^-1 with 1 + S G = R^T R, by all threads, one for each entry. Returns whether a panel with
-// this G may be solved as a product: one within these limits. With 1 + S G = U^T D U and a unit diagonal of U, step j
-// publishes row j of U and the square d_j in `rows`, and U^-T and (1 + S G)^-1 = U^-1 D^-1 U^-T are built alongside.
+// Replaces G (RANK_BLOCK x RANK_BLOCK) by R^-1 with 1 + S G = R^T R, by all threads, each its entries. Returns whether a
+// panel with this G may be solved as a product: one within these limits. With 1 + S G = U^T D U and a unit diagonal of
+// U, step j publishes row j of U and the square d_j in `rows`, and U^-T and (1 + S G)^-1 = U^-1 D^-1 U^-T are built
+// alongside.
 __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK], double sign,
                                          double max_trace, double max_inverse) {
-    const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
+    const GramEntries own;
+    const int r = own.r;
     double trace = 0;
 #pragma unroll
     for (int i = 0; i < RANK_BLOCK; ++i) trace += g[i * V_STRIDE + i];
-    double a = fma(sign, g[r * V_STRIDE + c], r == c ? 1.0 : 0.0), e = r == c ? 1.0 : 0.0;
-    double in_inverse = 0.0;
+    GramValues a, u, in_inverse = {};  // of the matrix, of U^-T, and of the inverse
+#pragma unroll
+    for (int e = 0; e < GramEntries::COUNT; ++e) {
+        u[e] = r == own.column(e) ? 1.0 : 0.0;
+        a[e] = fma(sign, g[own.shared(e)], u[e]);
+    }
     bool positive_definite = true;
     const auto positive = [](double square) { return square > 0.0 ? square : 1.0; };
 #pragma unroll 1
     for (int j = 0; j < RANK_BLOCK; ++j) {
         if (r == j) {
-            rows[j][0][c] = a;
-            rows[j][1][c] = e;
+#pragma unroll
+            for (int e = 0; e < GramEntries::COUNT; ++e) {
+                rows[j][0][own.column(e)] = a[e];
+                rows[j][1][own.column(e)] = u[e];
+            }
         }
         __syncthreads();
         const double square = rows[j][0][j];
         positive_definite = positive_definite && square > 0.0;
         const double inverse = reciprocal(positive(square));
         const double taken = r > j ? rows[j][0][r] * inverse : 0.0;
-        a = fma(-taken, rows[j][0][c], a);
-        e = fma(-taken, rows[j][1][c], e);
-        in_inverse = fma(rows[j][1][r] * inverse, rows[j][1][c], in_inverse);
+        const double of_inverse = rows[j][1][r] * inverse;
+#pragma unroll
+        for (int e = 0; e < GramEntries::COUNT; ++e) {
+            a[e] = fma(-taken, rows[j][0][own.column(e)], a[e]);
+            u[e] = fma(-taken, rows[j][1][own.column(e)], u[e]);
+            in_inverse[e] = fma(of_inverse, rows[j][1][own.column(e)], in_inverse[e]);
+        }
     }
-    const double z = reciprocal_root(positive(rows[c][0][c]));
-    g[r * V_STRIDE + c] = c >= r ? rows[c][1][r] * z : 0.0;
-    // An update's eigenvalues are at least 1.
-    return row_sums_within(sign > 0.0 ? 0.0 : fabs(in_inverse), max_inverse) && positive_definite && trace <= max_trace;
+    GramValues magnitudes;
+#pragma unroll
+    for (int e = 0; e < GramEntries::COUNT; ++e) {
+        const int c = own.column(e);
+        const double z = reciprocal_root(positive(rows[c][0][c]));
+        g[own.shared(e)] = c >= r ? rows[c][1][r] * z : 0.0;
+        // An update's eigenvalues are at least 1.
+        magnitudes[e] = sign > 0.0 ? 0.0 : fabs(in_inverse[e]);
+    }
+    return row_sums_within(magnitudes, max_inverse) && positive_definite && trace <= max_trace;
 }
 
 // V <- V R^-1 for the rows of `count` panels in shared memory, by all threads; R^-1 (row-major) goes to the record as
@@ -88,19 +131,35 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
 __device__ __forceinline__ void rebase_panels(const DiagonalPart& part, double* v, int count,
                                               const double* inverse_root, double* basis) {
     const MmaLane& at = part.at;
-    const int s = at.warp / 2, t = at.warp % 2;
-    basis[t * FRAGMENT + in_fragment(s, at.lane)] =
-        inverse_root[at.column(s / 2, s % 2) * V_STRIDE + 8 * t + at.row];
-    double y[4];
-    load_b<V_STRIDE>(at, inverse_root + part.column, y);
+    constexpr int AT_ONCE = WARPS / V_EIGHTS;  // steps of the sum over R^-1's rows
+    const int t = at.warp % V_EIGHTS;
+#pragma unroll
+    for (int i = 0; i < 4 * V_SIXTEENS / AT_ONCE; ++i) {
+        const int s = AT_ONCE * i + at.warp / V_EIGHTS;
+        basis[(V_SIXTEENS * t + s / 4) * FRAGMENT + in_fragment(s % 4, at.lane)] =
+            inverse_root[at.column(s / 2, s % 2) * V_STRIDE + 8 * t + at.row];
+    }
+    double y[V_SIXTEENS][V_SIXTEENS][4];
+#pragma unroll
+    for (int step = 0; step < V_SIXTEENS; ++step)
+#pragma unroll
+        for (int eight = 0; eight < V_SIXTEENS; ++eight)
+            load_b<V_STRIDE>(at, inverse_root + 16 * step * V_STRIDE + part.column + 8 * eight,
+                             y[step][eight]);
 #pragma unroll 1
     for (int panel = 0; panel < count; ++panel) {
-        double x[4][2], c[4] = {};
-        load_a<V_STRIDE, 1>(at, v + part.row * V_STRIDE, x);
-        mma_m16n8k16_f64(c, x, y);
+        DiagonalPart::Entries c = {};
+#pragma unroll
+        for (int step = 0; step < V_SIXTEENS; ++step) {
+            double x[4][2];
+            load_a<V_STRIDE, 1>(at, v + part.row * V_STRIDE + 16 * step, x);
+#pragma unroll
+            for (int eight = 0; eight < V_SIXTEENS; ++eight)
+                mma_m16n8k16_f64(DiagonalPart::of_product(c, eight), x, y[step][eight]);
+        }
         __syncthreads();
 #pragma unroll
-        for (int e = 0; e < 4; ++e) part.entry(v, e) = c[e];
+        for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(v, e) = c[e];
         v += PANEL_COLS * V_STRIDE;
     }
 }

@@ -6,12 +6,15 @@
 #include "resident/task.cuh"
 
 // Takes V of the task's rows through the panels before their own, as soon as P of each is published, and saves V at the
-// beginning of each panel range; the caller publishes the last of these. `state` is the basis behind them.
+// beginning of each panel range; the caller publishes the last of these. `state` is the basis behind them, `payloads`
+// room for payloads.
 template <class T>
 __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                              const Task<T>& task, RowsInRegisters& rows, BasisState& state) {
+                                              const Task<T>& task, double* payloads, RowsInRegisters& rows,
+                                              BasisState& state) {
     const Sweep<T>& sweep = rows_of_l.sweep;
     const int end = task.end;
+    int turn = 0;
     const auto fetch = [&](int panel) {
         if (sweep.flags_before && (panel == task.begin || panel % task.range_panels == 0)) {
             if (at.lane == 0) task.wait_for_l(panel / task.range_panels);
@@ -31,15 +34,18 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
         const bool range_ends = (panel + 1) % task.range_panels == 0;
         Payload payload = {};
         if (panel + PAYLOAD_PANELS >= end && payload.poll(at, sweep, panel)) {
-            state = {payload.gram, 1.0};
-            // The same bits as update_v.
 #pragma unroll
-            for (int f = 0; f < PANEL_COLS / 8; ++f)
-                mma_m16n8k16_f64(rows.v[f % 2], *(const double (*)[4][2])(rows.l + f / 2 * 4), payload.p[f]);
+            for (int e = 0; e < GramEntries::COUNT; ++e) state.gram[e] = payload.gram[e];
+            state.used = 1.0;
+            payload.update_v(at, payloads, turn, rows);
         } else {
             const int mode = poll_panel_by_warp(sweep, panel, P_PUBLISHED);
-            if (panel + 1 == end)
-                state = {__ldcg(record + GRAM_AT + threadIdx.x), __ldcg(record + BASIS_USED_AT)};
+            if (panel + 1 == end) {
+#pragma unroll
+                for (int e = 0; e < GramEntries::COUNT; ++e)
+                    state.gram[e] = __ldcg(record + GramEntries::in_record(e));
+                state.used = __ldcg(record + BASIS_USED_AT);
+            }
             if (mode & REBASED) rebase(at, record + BASIS_AT, rows.v);
             if (mode & FALLBACK)
                 apply_reflectors<false>(at, rows_of_l, record, column, rows);
@@ -55,11 +61,12 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
     __syncthreads();
 }
 
-// A critical-path task. `staged` has room for as many tiles as `slots` says.
+// A critical-path task. `memory` has what a warp's rows of L take, and `payloads` behind that, or DiagonalShared;
+// `staged` has room for as many tiles as `slots` says.
 template <class T>
 __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& task,
                                               const WarpRowsOfL<T>& rows_of_l, int slots, double* memory,
-                                              double* staged) {
+                                              double* payloads, double* staged) {
     const Sweep<T>& sweep = task.sweep;
     const int first = task.end, panels = task.own_end() - first;
     const long long begin = (long long)first * PANEL_COLS;
@@ -78,7 +85,7 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     };
     if (!sweep.flags_before) start();
     BasisState state;
-    v_to_diagonal(at, rows_of_l, task, rows, state);
+    v_to_diagonal(at, rows_of_l, task, payloads, rows, state);
     if (sweep.flags_before) {
         task.wait_for_inverses();
         start();

@@ -9,14 +9,14 @@ struct DiagonalShared {
     double v[ROW_BLOCK * V_STRIDE];   // V; behind panels without fallback, -P in its place
     double p[PANEL_COLS * V_STRIDE];  // -P of the panel at work
     Gram own;                         // its P^T P
-    double g[RANK_BLOCK * V_STRIDE];  // a matrix of 16 x 16
+    double g[RANK_BLOCK * V_STRIDE];  // a matrix (RANK_BLOCK x RANK_BLOCK)
     double gram[ROW_BLOCK_PANELS][RANK_BLOCK * V_STRIDE];  // G before each panel
 };
 
 // The basis behind the panels so far.
 struct BasisState {
-    double gram = 0;  // the thread's entry of G
-    double used = 0;  // whether G is not zero
+    GramValues gram = {};  // the thread's entries of G
+    double used = 0;       // whether G is not zero
 };
 
 // A warp's 16 rows of V through a panel's reflectors. `l`: the panel's column 0 in the warp's first row; rows from
@@ -88,15 +88,15 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
 template <class T>
 __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShared& shared,
                                          const double* inverse, double* v, const T* l, long long l_stride,
-                                         int height, double (&p)[4]) {
+                                         int height, DiagonalPart::Entries& p) {
     const MmaLane& at = part.at;
-    double rest[4];
+    DiagonalPart::Entries rest;
 #pragma unroll
-    for (int e = 0; e < 4; ++e) rest[e] = part.entry(v, e);
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) rest[e] = part.entry(v, e);
     l += part.row + at.row + at.q * l_stride;
 #pragma unroll 1
     for (int step = 0; step <= part.row / 16; ++step) {
-        double x[4][2], y[4];
+        double x[4][2], y[V_SIXTEENS][4];
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
             const int column = 16 * step + 4 * s + at.q;
@@ -107,18 +107,21 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
                                   ? (double)l[(16 * step + 4 * s) * l_stride + 8 * which]
                                   : 0.0;
             }
-            y[s] = shared.p[column * V_STRIDE + part.column + at.row];
+#pragma unroll
+            for (int t = 0; t < V_SIXTEENS; ++t)
+                y[t][s] = shared.p[column * V_STRIDE + part.column + 8 * t + at.row];
         }
-        mma_m16n8k16_f64(rest, x, y);
+#pragma unroll
+        for (int t = 0; t < V_SIXTEENS; ++t) mma_m16n8k16_f64(DiagonalPart::of_product(rest, t), x, y[t]);
     }
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = rest[e];
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = rest[e];
     __syncthreads();
     part.gemm(inverse, shared.p, part.row / 16 + 1, p);
     __syncthreads();
 #pragma unroll
-    for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = -p[e];
+    for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = -p[e];
     __syncthreads();
 }
 
@@ -126,13 +129,17 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
 template <bool FROM_RECORD>
 __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p) {
 #pragma unroll
-    for (int s = 0; s < 4; ++s) {
-        double& in_record = record[P_AT + at.warp * FRAGMENT + in_fragment(s, at.lane)];
-        double& in_p = p[(at.warp / 2 * 16 + 4 * s + at.q) * V_STRIDE + at.warp % 2 * 8 + at.row];
-        if (FROM_RECORD)
-            in_p = in_record;
-        else
-            store_relaxed(&in_record, in_p);
+    for (int i = 0; i < PANEL_COLS / 16 * V_EIGHTS / WARPS; ++i) {
+        const int f = WARPS * i + at.warp;
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+            double& in_record = record[P_AT + f * FRAGMENT + in_fragment(s, at.lane)];
+            double& in_p = p[(f / V_EIGHTS * 16 + 4 * s + at.q) * V_STRIDE + f % V_EIGHTS * 8 + at.row];
+            if (FROM_RECORD)
+                in_p = in_record;
+            else
+                store_relaxed(&in_record, in_p);
+        }
     }
 }
 
@@ -144,13 +151,16 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
                                              const int (&refined)[ROW_BLOCK_PANELS]) {
     const DiagonalPart part;
     const MmaLane& at = part.at;
-    const int r = threadIdx.x / RANK_BLOCK, c = threadIdx.x % RANK_BLOCK;
+    const GramEntries own;
+    constexpr int ENTRIES = GramEntries::COUNT;
     const bool one_panel = sweep.n <= PANEL_COLS;
     const double max_trace = one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_P_SQUARE;
     const double max_inverse = one_panel ? MAX_INVERSE_ONE_PANEL : MAX_INVERSE;
     const double limit = sweep.sign > 0.0 ? (one_panel ? MAX_GRAM_PLUS_ONE_PANEL : MAX_GRAM_PLUS)
                                           : (one_panel ? MAX_GRAM_MINUS_ONE_PANEL : MAX_GRAM_MINUS);
-    double total = before.gram;
+    GramValues total;
+#pragma unroll
+    for (int e = 0; e < ENTRIES; ++e) total[e] = before.gram[e];
     bool used = before.used != 0.0;
     copy_async_wait_all();
     __syncthreads();
@@ -163,15 +173,16 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
         const bool below = j + 1 < tiles.panels;
         int mode = 0;
         bool good;
-        double entry, next[4];
+        GramValues entry;
+        DiagonalPart::Entries next;
         // Once, and once more in a new basis where the old one would not serve with this panel.
 #pragma unroll 1
         for (;;) {
             const double* const inverse = tiles.get(2 * j);
-            double p[4] = {};
+            DiagonalPart::Entries p = {};
             part.gemm(inverse, v, part.row / 16 + 1, p);  // as far as the triangle goes
 #pragma unroll
-            for (int e = 0; e < 4; ++e) part.entry(shared.p, e) = -p[e];
+            for (int e = 0; e < DiagonalPart::ENTRIES; ++e) part.entry(shared.p, e) = -p[e];
             __syncthreads();
             if (j == 0 ? refined[0] : refined[1])
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
@@ -182,27 +193,35 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             if (below) {
                 const double* const tile = tiles.get(1);
 #pragma unroll
-                for (int e = 0; e < 4; ++e) next[e] = part.entry(v + PANEL_COLS * V_STRIDE, e);
+                for (int e = 0; e < DiagonalPart::ENTRIES; ++e) next[e] = part.entry(v + PANEL_COLS * V_STRIDE, e);
                 part.gemm((const T*)tile, shared.p, K_STEPS / 4, next);
             }
             __syncthreads();
-            entry = shared.own.sum(r * V_STRIDE + c);
-            shared.gram[j][r * V_STRIDE + c] = total;
-            store_relaxed(record + GRAM_AT + threadIdx.x, total + entry);
-            good = row_sums_within(fabs(total + entry), limit);
+            GramValues magnitudes;
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) {
+                entry[e] = shared.own.sum(own.shared(e));
+                shared.gram[j][own.shared(e)] = total[e];
+                store_relaxed(record + own.in_record(e), total[e] + entry[e]);
+                magnitudes[e] = fabs(total[e] + entry[e]);
+            }
+            good = row_sums_within(magnitudes, limit);
             if (good || !used) break;
-            shared.g[r * V_STRIDE + c] = total;
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) shared.g[own.shared(e)] = total[e];
             __syncthreads();
             invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
             rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT);
             __syncthreads();
-            total = 0;
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) total[e] = 0;
             used = false;
             mode = REBASED;
         }
         if (!good) {
-            shared.g[r * V_STRIDE + c] = entry;
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) shared.g[own.shared(e)] = entry[e];
             __syncthreads();
             good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
@@ -210,10 +229,11 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             __syncthreads();
         }
         if (good) {
-            total += entry;
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) total[e] += entry[e];
             used = true;
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
+            for (int e = 0; e < DiagonalPart::ENTRIES; ++e) {
                 part.entry(v, e) = part.entry(shared.p, e);
                 if (below) part.entry(v + PANEL_COLS * V_STRIDE, e) = next[e];
             }
@@ -221,7 +241,8 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             mode |= FALLBACK;
             householder_fallback(shared, (double (*)[PANEL_COLS + 1]) tiles.slot(0), sweep, first + j, l, v,
                                  height);
-            store_relaxed(record + GRAM_AT + threadIdx.x, total);
+#pragma unroll
+            for (int e = 0; e < ENTRIES; ++e) store_relaxed(record + own.in_record(e), total[e]);
             __syncthreads();
         }
         if (threadIdx.x == 0) {
@@ -247,7 +268,7 @@ __device__ __forceinline__ void publish_coefficients(const DiagonalShared& share
     const int warp = threadIdx.x / 32, own = warp / COEFFICIENT_WARPS, part = warp % COEFFICIENT_WARPS,
               panel = first + own;
     const int mode = own < panels ? panel_flag(sweep, panel) & (REBASED | FALLBACK) : FALLBACK;
-    if (!(mode & FALLBACK) && (long long)panel * PANEL_COLS + part * RANK_BLOCK < sweep.n)
+    if (!(mode & FALLBACK) && (long long)panel * PANEL_COLS + part * BENNETT_COLS < sweep.n)
         bennett_coefficients(bennett[warp], sweep, panel, part, shared.v + own * PANEL_COLS * V_STRIDE,
                              shared.gram[own]);
     __syncthreads();

@@ -66,38 +66,52 @@ struct DiagonalTiles {
     }
 };
 
-// A warp's part of a product of a tile (64 x 64) and a matrix (64 x 16): 16 rows and eight columns. Warps w and w + 4
-// share a part of the multiprocessor; with rows 16 w and 16 (3 - w) all pairs have as much to do where the tile is a
-// triangle.
+// A warp's part of a product of a tile (64 x 64) and a matrix (64 x RANK_BLOCK): 16 rows and half of the columns. Warps
+// w and w + 4 share a part of the multiprocessor; with rows 16 w and 16 (3 - w) all pairs have as much to do where the
+// tile is a triangle.
 struct DiagonalPart {
+    // A thread's entries of the part: eight columns after eight, each as a product leaves them.
+    static constexpr int ENTRIES = 4 * V_SIXTEENS;
+    typedef double Entries[ENTRIES];
+
     MmaLane at;
     int row, column;  // its first
-    __device__ DiagonalPart() : column(at.warp / 4 * 8) {
+    __device__ DiagonalPart() : column(at.warp / 4 * (RANK_BLOCK / 2)) {
         row = 16 * (column ? 3 - at.warp % 4 : at.warp % 4);
     }
 
     // The thread's entry e of the product in a matrix in shared memory (row-major).
     __device__ __forceinline__ double& entry(double* m, int e) const {
-        return m[(row + at.row + e / 2 * 8) * V_STRIDE + column + 2 * at.q + e % 2];
+        return m[(row + at.row + e % 4 / 2 * 8) * V_STRIDE + column + at.column(e / 4, e % 2)];
+    }
+
+    // The entries of the eight columns t.
+    __device__ static __forceinline__ double (&of_product(Entries& c, int t))[4] {
+        return *(double (*)[4])(c + 4 * t);
     }
 
     // C <- C + A B for `steps` sixteens of the sum. (A a tile, B row-major) As gemm_16x8x16, which would take 20 more
     // registers in sweep.cu.
     template <class S>
-    __device__ __forceinline__ void gemm(const S* a, const double* b, int steps, double (&c)[4]) const {
+    __device__ __forceinline__ void gemm(const S* a, const double* b, int steps, Entries& c) const {
         a += at.q * tile_stride<1, S>() + row + at.row;
         b += at.q * V_STRIDE + column + at.row;
 #pragma unroll
         for (int step = 0; step < K_STEPS / 4; ++step) {
             if (step >= steps) break;
-            double x[4][2], y[4];
+            double x[4][2];
 #pragma unroll
             for (int s = 0; s < 4; ++s) {
                 x[s][0] = (double)a[4 * s * tile_stride<1, S>()];
                 x[s][1] = (double)a[4 * s * tile_stride<1, S>() + 8];
-                y[s] = b[4 * s * V_STRIDE];
             }
-            mma_m16n8k16_f64(c, x, y);
+#pragma unroll
+            for (int t = 0; t < V_SIXTEENS; ++t) {
+                double y[4];
+#pragma unroll
+                for (int s = 0; s < 4; ++s) y[s] = b[4 * s * V_STRIDE + 8 * t];
+                mma_m16n8k16_f64(of_product(c, t), x, y);
+            }
             a += 16 * tile_stride<1, S>();
             b += 16 * V_STRIDE;
         }

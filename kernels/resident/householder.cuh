@@ -1,6 +1,6 @@
 // The Householder fallback: hyperbolic reflectors of a diagonal block (64 x 64), column by column, by 256 threads.
 //
-// Four neighbouring threads share a row of the block, and each keeps four of the row's entries of V in registers. For
+// Four neighbouring threads share a row of the block, and each keeps some of the row's entries of V in registers. For
 // column j, with l the old pivot, a = v_j its row of V and S the sign of the rank block:
 //
 //     alpha^2 = l^2 + a S a^T      beta = l + alpha      rho = beta / alpha      b_j = a / beta
@@ -162,26 +162,26 @@ __device__ __forceinline__ void load_block(double (*d)[PANEL_COLS + 1], const T*
     for (int q = 0; q < PANEL_COLS / ROW_THREADS; ++q) d[q * ROW_THREADS + first][i] = (double)entries[q];
 }
 
-// Applies one reflector b (16) to two rows of V of the thread, 16 of its warp. Returns d, which the caller adds to the
+// Applies one reflector b (RANK_BLOCK) to two rows of V of the thread, 16 of its warp. Returns d, which the caller adds to the
 // rows' old entries `l` of the reflector's column. `scale` is S rho.
 __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, double scale, double excess,
                                         const double (&l)[2], VRows& v, double (&d)[2]) {
-    double entry[2][2];
+    double entry[V_EIGHTS][2];
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
+    for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
         for (int e = 0; e < 2; ++e) entry[t][e] = b[at.column(t, e)];
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
         double dot = 0;
 #pragma unroll
-        for (int t = 0; t < 2; ++t)
+        for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
             for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
         d[row] = fma(scale, row_sum(dot), excess * l[row]);
         const double u = fma(2.0, l[row], d[row]);
 #pragma unroll
-        for (int t = 0; t < 2; ++t)
+        for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
             for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u, entry[t][e], v[t][2 * row + e]);
     }

@@ -6,15 +6,27 @@
 // that arithmetic makes. The words suffice where V stays in its basis and the panel takes no Householder fallback: then
 // they are finite and stored once in a sweep.
 #pragma once
+#include "resident/basis.cuh"
+#include "resident/row_update.cuh"
 #include "resident/unpublished.cuh"
-#include "resident/v_rows.cuh"
 
 // How many panels before a row block's own its critical-path task polls for payloads.
 constexpr int PAYLOAD_PANELS = 8;
 
-// -P of a panel as the lanes of a warp take it, and the thread's entry of G behind the panel.
+// What a thread polls of a panel: entries of -P, and its entries of G behind the panel.
+//
+// A rank block of 16 columns leaves each warp room for all of -P in registers. Of 32 columns each warp polls a part,
+// and they exchange the parts in shared memory.
 struct Payload {
-    double p[PANEL_COLS / 8][4], gram;
+    static constexpr bool IN_PARTS = RANK_BLOCK > 16;
+    static constexpr int OF_P = PANEL_COLS / 16 * V_EIGHTS, OWN = IN_PARTS ? OF_P / WARPS : OF_P;  // fragments
+    double p[OWN][4];
+    GramValues gram;
+
+    // The number of the warp's fragment f.
+    __device__ static __forceinline__ int fragment(const MmaLane& at, int f) {
+        return IN_PARTS ? WARPS * f + at.warp : f;
+    }
 
     // Waits until the panel's mode is known and, where nothing else is needed, for all words; returns whether that is
     // so.
@@ -23,19 +35,45 @@ struct Payload {
         const double* const record = sweep.records + (long long)panel * RECORD;
         for (;;) {
             const double mode = load_relaxed(record + PUBLISHED_MODE_AT);
-            gram = load_relaxed(record + GRAM_AT + threadIdx.x);
-            bool missing = is_unpublished(gram);
+            bool missing = false;
 #pragma unroll
-            for (int f = 0; f < PANEL_COLS / 8; ++f)
+            for (int e = 0; e < GramEntries::COUNT; ++e) {
+                gram[e] = load_relaxed(record + GramEntries::in_record(e));
+                missing = missing || is_unpublished(gram[e]);
+            }
+#pragma unroll
+            for (int f = 0; f < OWN; ++f)
 #pragma unroll
                 for (int s = 0; s < 4; s += 2) {
-                    load_relaxed(record + P_AT + f * FRAGMENT + in_fragment(s, at.lane), p[f][s],
-                                 p[f][s + 1]);
+                    load_relaxed(record + P_AT + fragment(at, f) * FRAGMENT + in_fragment(s, at.lane),
+                                 p[f][s], p[f][s + 1]);
                     missing = missing || is_unpublished(p[f][s]) || is_unpublished(p[f][s + 1]);
                 }
             if (mode != 0.0) missing = is_unpublished(mode);
             if (!__any_sync(ALL_LANES, missing)) return mode == 0.0;
             if (at.lane == 0) spin_pause();
+        }
+    }
+
+    // V <- V - L P, the same bits as those of update_v, by all warps where they have parts. Their payloads go to the two
+    // places in `shared` in turns: `turn` counts them.
+    __device__ __forceinline__ void update_v(const MmaLane& at, double* shared, int& turn,
+                                             RowsInRegisters& rows) const {
+        if constexpr (IN_PARTS) {
+            double* const all = shared + turn++ % 2 * (PANEL_COLS * RANK_BLOCK);
+#pragma unroll
+            for (int f = 0; f < OWN; ++f)
+#pragma unroll
+                for (int s = 0; s < 4; s += 2)
+                    *(Word<double>*)(all + fragment(at, f) * FRAGMENT + in_fragment(s, at.lane)) = {
+                        {p[f][s], p[f][s + 1]}};
+            __syncthreads();
+            ::update_v(at, all - P_AT, rows);
+        } else {
+#pragma unroll
+            for (int f = 0; f < OWN; ++f)
+                mma_m16n8k16_f64(rows.v[f % V_EIGHTS], *(const double (*)[4][2])(rows.l + f / V_EIGHTS * 4),
+                                 p[f]);
         }
     }
 };

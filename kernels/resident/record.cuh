@@ -4,21 +4,21 @@
 // The operands of matrix products lie in fragments of 16 x 8, each in the order in which the lanes of a warp load it
 // for one mma.m16n8k16 as its second operand, two entries at a time (in_fragment):
 //
-//     P_AT       -P (64 x 16): fragment 2 s + t has rows 16 s .. and columns 8 t ..
-//     N_AT       N (16 x 64): fragment t has columns 8 t ..; its rows come in the order in which a warp holds the
-//                columns of V (v_rows.cuh)
+//     P_AT       -P (64 x RANK_BLOCK): fragment V_EIGHTS s + t has rows 16 s .. and columns 8 t ..
+//     N_AT       N (RANK_BLOCK x 64): fragment V_SIXTEENS t + s has rows 16 s .. and columns 8 t ..; its rows come in
+//                the order in which a warp holds the columns of V (v_rows.cuh)
 //     M_AT       M - 1 (64 x 64), upper triangular: columns 8 t .. begin t (t + 1) / 2 half fragments behind M_AT,
 //                sixteen rows a fragment, the last one with perhaps eight rows only
 //     MODE_AT    the panel's mode
-//     BASIS_AT   R^-1 (16 x 16), where the panel rebases: fragment t has columns 8 t ..
-//     GRAM_AT    G behind the panel (16 x 16)
+//     BASIS_AT   R^-1 (RANK_BLOCK x RANK_BLOCK), where the panel rebases, in fragments as N
+//     GRAM_AT    G behind the panel (RANK_BLOCK x RANK_BLOCK), in the order of GramEntries (basis.cuh)
 //     BASIS_USED_AT  whether that G is not zero
 //     PUBLISHED_MODE_AT  the mode once more, for readers that poll the payload (payload.cuh)
 //
 // Columns of N and M - 1 are permuted so that a product leaves each thread with the columns of L that it holds
 // (column_in_product).
 //
-// A panel in the Householder fallback has in their place: rows b_j (64 x 16) at P_AT; S rho_j (64) and x_j (64) at
+// A panel in the Householder fallback has in their place: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64) and x_j (64) at
 // N_AT; the lower triangle of its new diagonal block, row by row, at M_AT.
 #pragma once
 #include "common/flags.cuh"

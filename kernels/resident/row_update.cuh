@@ -118,7 +118,7 @@ struct NewColumns {
     const WarpRowsOfL<S>& rows_of_l;
     const double* record;
     long long column;
-    const double (&v)[4][2];  // before the panel
+    const double (&v)[4 * V_SIXTEENS][2];  // before the panel
     const double (&l)[K_STEPS][2];
     const Halfway& halfway;
     S* to;  // the thread's first row in its first column of eight
@@ -146,7 +146,9 @@ struct NewColumns {
     __device__ __forceinline__ void gemm(const double (&behind)[4]) const {
         if constexpr (T == PANEL_COLS / 16 - 1) halfway();
         double sum[4] = {};
-        gemm_fragment(at, sum, v, record + N_AT + T * FRAGMENT);
+#pragma unroll
+        for (int step = 0; step < V_SIXTEENS; ++step)
+            gemm_fragment(at, sum, v + 4 * step, record + N_AT + (V_SIXTEENS * T + step) * FRAGMENT);
         const double* const m = record + M_AT + T * (T + 1) / 2 * (FRAGMENT / 2);
 #pragma unroll
         for (int step = 0; step < (T + 1) / 2; ++step)
@@ -165,8 +167,8 @@ __device__ __forceinline__ void update_v(const MmaLane& at, const double* record
 #pragma unroll
     for (int step = 0; step < K_STEPS / 4; ++step)
 #pragma unroll
-        for (int t = 0; t < 2; ++t)
-            gemm_fragment(at, rows.v[t], rows.l + 4 * step, record + P_AT + (2 * step + t) * FRAGMENT);
+        for (int t = 0; t < V_EIGHTS; ++t)
+            gemm_fragment(at, rows.v[t], rows.l + 4 * step, record + P_AT + (V_EIGHTS * step + t) * FRAGMENT);
 }
 
 // L and V by products; `halfway` is called in the middle of those for L.
@@ -175,9 +177,9 @@ __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRows
                                                const double* record, long long column, RowsInRegisters& rows,
                                                const Halfway& halfway) {
     constexpr int LAST = PANEL_COLS / 8 - 1;
-    double v[4][2];
+    double v[4 * V_SIXTEENS][2];
 #pragma unroll
-    for (int s = 0; s < 4; ++s) v_operand(rows.v, s, v[s]);
+    for (int s = 0; s < 4 * V_SIXTEENS; ++s) v_operand(rows.v, s, v[s]);
     update_v(at, record, rows);
     const double none[4] = {};
     T* const to = rows_of_l.sweep.to + (column + at.q) * rows_of_l.sweep.l_stride + rows_of_l.row;

@@ -1,5 +1,5 @@
-// Sweeps of the resident engine: L (n x n) becomes the factor of L L^T + S V V^T, one rank block (16 columns of V) a
-// sweep.
+// Sweeps of the resident engine: L (n x n) becomes the factor of L L^T + S V V^T, one rank block (16 columns of V, or 32
+// in sweep_wide.cu) a sweep.
 //
 // With D the diagonal block of a panel, V_D its rows of V, and S = 1 or -1 the sign of the rank block:
 //
@@ -34,7 +34,7 @@
 // where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before the
 // critical-path task's first range and an update task from there on; for each sweep but the first and each diagonal
 // block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through. Dynamic
-// shared memory: FRONT_BYTES, and behind it 1 to 3 `slots`, each for a record (STAGED) or a tile (TILE).
+// shared memory: FRONT_BYTES, and behind it MIN_SLOTS to 3 `slots`, each for a record (STAGED).
 #include "common/inverse.cuh"
 #include "common/layout.cuh"
 #include "resident/critical_path.cuh"
@@ -42,11 +42,24 @@
 
 __device__ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-// What a task needs of shared memory beside the slots: 64 columns of L for 128 rows, or what an inverting task or a
-// critical-path task has in their place.
+// Shared memory for 64 columns of L in 128 rows, and for the payloads of two panels.
+template <class T>
+constexpr size_t ROOM_BYTES = ROW_BLOCK * PANEL_COLS * sizeof(T);
+constexpr size_t PAYLOAD_BYTES = Payload::IN_PARTS ? 2 * PANEL_COLS * RANK_BLOCK * sizeof(double) : 0;
+
+// What a critical-path task has before its tiles: L and payloads, and later DiagonalShared.
+template <class T>
+constexpr size_t TILES_AT = larger(ROOM_BYTES<T> + PAYLOAD_BYTES, sizeof(DiagonalShared));
+
+// Records that there is room for. Three tiles begin before the place of three wide records, and are smaller.
+constexpr int MAX_SLOTS = 3, MIN_SLOTS = Payload::IN_PARTS ? MAX_SLOTS : 1;
+constexpr size_t SMALLER_TILES = MIN_SLOTS == MAX_SLOTS ? MAX_SLOTS * (STAGED - TILE) * sizeof(double) : 0;
+
+// What a task needs of shared memory beside the slots: room for L or what an inverting task or a critical-path task has
+// in its place.
 template <class T>
 constexpr size_t FRONT_BYTES =
-    larger(ROW_BLOCK * PANEL_COLS * sizeof(T), larger(sizeof(InverseShared), sizeof(DiagonalShared)));
+    larger(ROOM_BYTES<T>, larger(sizeof(InverseShared), TILES_AT<T> - SMALLER_TILES));
 
 // Apart, so that its registers do not count for the others.
 template <class T>
@@ -72,6 +85,7 @@ template <class T>
 __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
     constexpr int FRONT = FRONT_BYTES<T> / sizeof(double);
     static_assert(TILE <= STAGED, "a tile lies where a record does");
+    static_assert(WARPS * sizeof(BennettShared) <= TILE * MIN_SLOTS * sizeof(double), "they lie where tiles do");
     DYNAMIC_SHARED(double, memory);
     __shared__ unsigned word;
     if (threadIdx.x == 0) word = launch.tasks[atomicAdd(launch.sweep.flags, 1)];
@@ -82,25 +96,30 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
                                    (long long)task.row_block * ROW_BLOCK + WARP_ROWS * at.warp + first_row(at),
                                    (T*)memory + WARP_ROWS * at.warp * PANEL_COLS};
     if (task.kind == CRITICAL_PATH)
-        critical_path(at, task, rows_of_l, slots, memory, memory + FRONT);
+        critical_path(at, task, rows_of_l, slots, memory, memory + ROOM_BYTES<T> / sizeof(double),
+                      memory + TILES_AT<T> / sizeof(double));
     else if (task.kind == INVERTING)
         invert_diagonal_block(task, *(InverseShared*)memory);
     else
         update(at, task, rows_of_l, slots, memory + FRONT);
 }
 
-#define SWEEP(T, NAME)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
-        sweep_##NAME(const Launch<T> launch, int slots) {                                                    \
+// What names of the module begin with.
+#ifndef SWEEP
+#define SWEEP sweep
+#endif
+#define KERNEL(NAME, T)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1) NAME(const Launch<T> launch, int slots) {       \
         take_task(launch, slots);                                                                            \
     }
+#define KERNELS(name) KERNEL(name##_f32, float) KERNEL(name##_f64, double)
+#define KERNELS_OF(name) KERNELS(name)
 
-SWEEP(float, f32)
-SWEEP(double, f64)
+KERNELS_OF(SWEEP)
 
 // Host and kernel agree on these.
 constexpr int FRONT_BYTES_F32 = (int)FRONT_BYTES<float>, FRONT_BYTES_F64 = (int)FRONT_BYTES<double>;
-constexpr int SLOT_BYTES = STAGED * (int)sizeof(double), MAX_SLOTS = 3;
+constexpr int SLOT_BYTES = STAGED * (int)sizeof(double);
 constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRITICAL_PATH = CRITICAL_PATH,
               KIND_UPDATE = UPDATE;
 constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
@@ -124,13 +143,13 @@ constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.
               AT_V_SLOTS = OFFSET(Argument, v_slots),
               AT_TASKS = OFFSET(Argument, tasks);
 
-EXPORT_LAYOUT(sweep, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, RECORD, FRONT_BYTES_F32,
-              FRONT_BYTES_F64, SLOT_BYTES, MAX_SLOTS, KIND_FORWARDING, KIND_INVERTING, KIND_CRITICAL_PATH,
+EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, RECORD, FRONT_BYTES_F32,
+              FRONT_BYTES_F64, SLOT_BYTES, MIN_SLOTS, MAX_SLOTS, KIND_FORWARDING, KIND_INVERTING, KIND_CRITICAL_PATH,
               KIND_UPDATE, RANGE_SHIFT, RANK_BLOCK_SHIFT, KIND_SHIFT, MAX_RANK_BLOCKS, MAX_ROW_BLOCKS,
               MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
               AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
               AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_RANGE_PANELS,
               AT_V_SLOTS, AT_TASKS)
 
-EXPORT_THRESHOLDS(sweep, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
+EXPORT_THRESHOLDS(SWEEP, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
                   MAX_P_SQUARE, MAX_INVERSE, MAX_INVERSE_ONE_PANEL, MAX_INVERSE_LOSS)

@@ -2,7 +2,12 @@
 #pragma once
 #include "common/panel.cuh"
 
-constexpr int RANK_BLOCK = 16;                            // columns of V that one sweep takes
+// Columns of V that one sweep takes: 16, or 32 in sweep_wide.cu.
+#ifndef RANK
+#define RANK 16
+#endif
+constexpr int RANK_BLOCK = RANK;
+constexpr int V_SIXTEENS = RANK_BLOCK / 16, V_EIGHTS = RANK_BLOCK / 8;  // of those columns
 constexpr int ROW_BLOCK_PANELS = 2;                       // panels in a row block
 constexpr int ROW_BLOCK = ROW_BLOCK_PANELS * PANEL_COLS;  // rows of L that a thread block works on
 constexpr int WARP_ROWS = ROW_BLOCK / WARPS;              // rows of those that a warp works on
@@ -10,7 +15,7 @@ constexpr int K_STEPS = PANEL_COLS / 4;                   // fours of columns in
 constexpr int V_STRIDE =
     RANK_BLOCK + 4;  // from row to row of RANK_BLOCK columns in shared memory: no bank conflicts
 
-// One sweep over L (n x n) with one rank block of V (n x 16), all of one sign.
+// One sweep over L (n x n) with one rank block of V (n x RANK_BLOCK), all of one sign.
 //
 // Column-major, strides in scalars: entry (i, j), i >= j, of L lies at from + j * l_stride + i, and that of the new L
 // at the same offset from `to`, which may be `from`. Columns of L begin at multiples of 16 bytes. Panels count from 0.

@@ -90,7 +90,7 @@ struct Task {
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
+            for (int e = 0; e < 4 * V_EIGHTS; ++e) {
                 const long long i = row + e % 4 / 2;
                 const T* const entry = sweep.v + at.column(e / 4, e % 2) * sweep.v_stride + i;
                 v[e / 4][e % 4] = i < sweep.n ? (double)*entry : 0.0;
@@ -98,7 +98,7 @@ struct Task {
             return;
         }
 #pragma unroll
-        for (int e = 0; e < 8; e += 2) {
+        for (int e = 0; e < 4 * V_EIGHTS; e += 2) {
             const Word<double> two = saved_v(range)[e / 2 * THREADS + threadIdx.x];
             v[e / 4][e % 4] = two.scalar[0];
             v[e / 4][e % 4 + 1] = two.scalar[1];
@@ -108,7 +108,7 @@ struct Task {
     // Saves V of the warp's rows as it is at the beginning of a panel range; publish_v follows.
     __device__ __forceinline__ void save_v(const MmaLane& at, int range, const VRows& v) const {
 #pragma unroll
-        for (int e = 0; e < 8; e += 2)
+        for (int e = 0; e < 4 * V_EIGHTS; e += 2)
             saved_v(range)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
     }
 

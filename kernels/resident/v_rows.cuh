@@ -1,4 +1,4 @@
-// Sixteen rows of V (16 x 16) in the registers of a warp, and fragments of matrices that they are multiplied by.
+// Sixteen rows of V (16 x RANK_BLOCK) in the registers of a warp, and fragments of matrices that they are multiplied by.
 #pragma once
 #include "common/gemm.cuh"
 #include "resident/record.cuh"
@@ -6,7 +6,7 @@
 // A thread's entries: v[t][0] and v[t][1] are columns 8 t + 2 q and 8 t + 2 q + 1 of its first row, v[t][2] and v[t][3]
 // those of its second row. A product leaves its result so, and the result is the first operand of the next product as
 // it is: that one's step s sums over column s % 2 of each thread's two of the eight s / 2.
-typedef double VRows[2][4];
+typedef double VRows[V_EIGHTS][4];
 
 // The first of a thread's two rows among the warp's sixteen of L and V. They are neighbours, so that one access takes
 // both: row `at.row` of a product is the first, row `at.row` + 8 the second.
@@ -21,7 +21,7 @@ __device__ __forceinline__ void v_operand(const VRows& v, int s, double (&a)[2])
 // Stores V to shared memory, row-major, the warp's first row at `to`.
 __device__ __forceinline__ void store_v(const MmaLane& at, double* to, const VRows& v) {
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
+    for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
         for (int e = 0; e < 4; ++e) to[(first_row(at) + e / 2) * V_STRIDE + at.column(t, e % 2)] = v[t][e];
 }
@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_v(const MmaLane& at, double* to, const VRo
 // Loads what store_v has stored.
 __device__ __forceinline__ void load_v(const MmaLane& at, const double* from, VRows& v) {
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
+    for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[t][e] = from[(first_row(at) + e / 2) * V_STRIDE + at.column(t, e % 2)];
 }
@@ -61,16 +61,17 @@ __device__ __forceinline__ void gemm_half_fragment(const MmaLane& at, double (&c
     mma_m16n8k8_f64(c, *(const double (*)[2][2])a, y);
 }
 
-// V <- V R^-1. `basis`: R^-1 (16 x 16) in fragments.
+// V <- V R^-1. `basis`: R^-1 (RANK_BLOCK x RANK_BLOCK) in fragments.
 __device__ __forceinline__ void rebase(const MmaLane& at, const double* basis, VRows& v) {
-    double x[4][2];
+    double x[4 * V_SIXTEENS][2];
 #pragma unroll
-    for (int s = 0; s < 4; ++s) v_operand(v, s, x[s]);
+    for (int s = 0; s < 4 * V_SIXTEENS; ++s) v_operand(v, s, x[s]);
 #pragma unroll
-    for (int t = 0; t < 2; ++t) {
-        double y[4], product[4] = {};
-        load_fragment(at, basis + t * FRAGMENT, y);
-        mma_m16n8k16_f64(product, x, y);
+    for (int t = 0; t < V_EIGHTS; ++t) {
+        double product[4] = {};
+#pragma unroll
+        for (int s = 0; s < V_SIXTEENS; ++s)
+            gemm_fragment(at, product, x + 4 * s, basis + (V_SIXTEENS * t + s) * FRAGMENT);
 #pragma unroll
         for (int e = 0; e < 4; ++e) v[t][e] = product[e];
     }

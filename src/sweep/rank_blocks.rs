@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn every_column_has_a_place_with_its_sign() {
-        for width in [1, 4, 16] {
+        for width in [1, 4, 16, 32] {
             for (plus, minus) in
                 [(0, 0), (1, 0), (0, 1), (1, 1), (3, 2), (16, 0), (17, 30), (40, 1), (0, 256), (33, 32)]
             {

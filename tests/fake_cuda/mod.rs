@@ -48,6 +48,7 @@ pub struct Stats {
 struct Controls {
     seed: unsafe extern "C" fn(u32),
     memory_cap: unsafe extern "C" fn(usize),
+    shared_cap: unsafe extern "C" fn(c_int),
     fail_at: unsafe extern "C" fn(u64),
     inexact: unsafe extern "C" fn(u32, u32, u32),
     devices: unsafe extern "C" fn(c_int),
@@ -89,6 +90,7 @@ fn controls() -> &'static Controls {
             Controls {
                 seed: find(library, "seed"),
                 memory_cap: find(library, "memory_cap"),
+                shared_cap: find(library, "shared_cap"),
                 fail_at: find(library, "fail_at"),
                 inexact: find(library, "inexact"),
                 devices: find(library, "devices"),
@@ -161,6 +163,12 @@ impl Exclusive {
     pub fn memory_cap(&self, bytes: usize) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.memory_cap)(bytes) }
+    }
+
+    /// Bytes of shared memory that a block may ask for. 0 is the default of 227 KiB.
+    pub fn shared_cap(&self, bytes: i32) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.shared_cap)(bytes) }
     }
 
     /// The n-th launch, copy or fill from now (counted from 1) fails when it runs, and its context with it.

@@ -112,7 +112,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let Self { queue, signed, take, device, l, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
-        let blocks = rank_blocks(signed);
+        let blocks = rank_blocks(device, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
         match v {
             Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),

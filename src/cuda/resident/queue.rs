@@ -1,12 +1,12 @@
 //! What a modification has on the device beside L, and what it enqueues, on one stream.
 //!
-//! V is taken a rank block of sixteen columns at a time, each in a sweep. Those with a plus sign come first, so that the
+//! V is taken a rank block of 16 or 32 columns at a time, each in a sweep. Those with a plus sign come first, so that the
 //! factor exists after each sweep if it does after the last. A launch has all sweeps, or sixteen of them, and its blocks of threads
 //! wait for each other: `kernels/resident/sweep.cu`.
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::steps::{PANEL_COLS, RANK_BLOCK, Steps, Sweeps, WHOLE, flags, saved_v};
+use super::steps::{NARROW, PANEL_COLS, Steps, Sweeps, WHOLE, WIDE, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -30,7 +30,9 @@ const SWEEPS_OF_LAUNCH: usize = 16;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
-    steps: Steps<T>,
+    /// For narrow rank blocks, and for wide ones where there have been any.
+    narrow: Steps<T>,
+    wide: Option<Steps<T>>,
     stream: Stream,
     /// Behind what a modification waits for.
     done: Event,
@@ -59,17 +61,25 @@ impl<T: Scalar> Queue<T> {
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
         let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
-        // Also of fewer sweeps, and of fewer panels.
-        let most = |of: fn(Schedule) -> usize| of(schedule(1)).max(of(schedule(together)));
-        let steps = Steps::load(device)?;
+        let narrow = Steps::load(device, NARROW)?;
+        let wide = if blocks.width == WIDE { Some(Steps::load(device, WIDE)?) } else { None };
+        // Also of fewer sweeps, and of fewer panels. Where rank blocks may be wide, there are no more than two narrow ones, one
+        // of each sign.
+        let several = if wide.is_some() { 2 } else { together };
+        let most = |of: fn(&Steps<T>, Schedule) -> usize| {
+            let narrow = [1, several].map(|sweeps| of(&narrow, schedule(sweeps)));
+            let wide = wide.iter().flat_map(|wide| [1, together].map(|sweeps| of(wide, schedule(sweeps))));
+            narrow.into_iter().chain(wide).max().unwrap_or(0)
+        };
         let queue = Self {
             stream: Stream::new(device)?,
             done: Event::new(device)?,
-            records: DeviceBuffer::new(device, together * panels * steps.record())?,
-            steps,
-            saved_v: DeviceBuffer::new(device, most(saved_v))?,
-            flags: DeviceBuffer::new(device, most(flags))?,
-            tasks: Tasks::new(most(Schedule::len)),
+            records: DeviceBuffer::new(device, most(Steps::records))?,
+            saved_v: DeviceBuffer::new(device, most(|steps, schedule| saved_v(schedule, steps.width())))?,
+            flags: DeviceBuffer::new(device, most(|_, schedule| flags(schedule)))?,
+            tasks: Tasks::new(most(|_, schedule| schedule.len())),
+            narrow,
+            wide,
             partitions,
             v: StagedV::new(device, capacity, blocks)?,
             pivots: Pinned::new(device, capacity)?,
@@ -78,13 +88,14 @@ impl<T: Scalar> Queue<T> {
             capacity,
         };
         // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
-        unsafe { queue.steps.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
+        unsafe { queue.narrow.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
         Ok(queue)
     }
 
     /// Whether it is for factors of this capacity, and there is room for these rank blocks.
     pub fn fits(&self, capacity: usize, blocks: RankBlocks) -> bool {
-        self.capacity == capacity && self.v.fits(blocks)
+        let has_kernel = blocks.width != WIDE || self.wide.is_some();
+        self.capacity == capacity && has_kernel && self.v.fits(blocks)
     }
 
     pub fn stream(&self) -> &Stream {
@@ -182,16 +193,17 @@ impl<T: Scalar> Queue<T> {
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
             self.v.send(&self.stream)?;
+            let steps = self.steps();
             let mut used = 0;
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
-                    self.steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
+                    steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
                     inverses.remake(&self.stream, (from, stride), start)?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 *written = true;
-                self.steps.sweep(&self.stream, &sweeps)?;
+                steps.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
             }
             // What follows, the next modification needs, while the host looks at what has come of this one; and the inverses first,
@@ -203,8 +215,14 @@ impl<T: Scalar> Queue<T> {
                 // Sweeps but for the first leave their own inverses.
                 inverses.forget();
             }
-            self.steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
+            steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
         }
+    }
+
+    /// The kernel for V as it was staged last.
+    fn steps(&self) -> &Steps<T> {
+        let wide = self.wide.as_ref().filter(|_| self.v.blocks.width == WIDE);
+        wide.unwrap_or(&self.narrow)
     }
 
     /// Of a launch of so many sweeps, or as many of them as go together.
@@ -231,11 +249,11 @@ impl<T: Scalar> Queue<T> {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),
             l_stride,
-            v: v.part(first * RANK_BLOCK * v_stride + start..v.len()),
+            v: v.part(first * blocks.width * v_stride + start..v.len()),
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..schedule.sweeps() * schedule.panels() * self.steps.record()),
+            records: self.records.slice(0..self.steps().records(schedule)),
             pivots: &self.pivots,
             status: &self.status,
             saved_v: all(&self.saved_v),

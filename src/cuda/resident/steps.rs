@@ -1,10 +1,11 @@
-//! The kernel of the sweeps, and the one function that launches it.
+//! The kernels of the sweeps, one for each width of rank blocks, and the one function that launches them.
 
 use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
+use crate::cuda::layout::Layout;
 use crate::cuda::memory::{DeviceSlice, Pinned};
-use crate::cuda::ptx::SWEEP;
+use crate::cuda::ptx::{ByCapability, SWEEP, SWEEP_WIDE};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -14,8 +15,9 @@ use core::mem::offset_of;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
-/// Columns of V that go together.
-pub(super) const RANK_BLOCK: usize = 16;
+/// Columns of V that go together: of narrow rank blocks, and of wide ones.
+pub(super) const NARROW: usize = 16;
+pub(super) const WIDE: usize = 32;
 /// What a status of no breakdown is: no column's number is as large.
 pub(super) const WHOLE: i32 = i32::MAX;
 /// Threads of a block.
@@ -24,9 +26,8 @@ pub(super) const THREADS: usize = 256;
 const MAX_SLOTS: usize = 3;
 
 /// What host and kernels agree on beside the sizes that the host takes from them.
-const LAYOUT: [(&str, usize); 39] = [
+const LAYOUT: [(&str, usize); 38] = [
     ("PANEL_COLS", PANEL_COLS),
-    ("RANK_BLOCK", RANK_BLOCK),
     ("ROW_BLOCK_PANELS", ROW_BLOCK_PANELS),
     ("THREADS", THREADS),
     ("KIND_FORWARDING", Kind::Forwarding as usize),
@@ -66,9 +67,10 @@ const LAYOUT: [(&str, usize); 39] = [
     ("AT_TASKS", offset_of!(Arguments, tasks)),
 ];
 
-/// The kernel of sweeps for one scalar type.
+/// The kernel of sweeps for one scalar type and one width of rank blocks.
 pub(super) struct Steps<T> {
     sweep: Function,
+    width: usize,
     /// Records that a block has room for.
     slots: usize,
     shared_bytes: usize,
@@ -78,7 +80,7 @@ pub(super) struct Steps<T> {
 }
 
 /// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
-/// row on, 16 columns for each sweep; and what is kept of each panel. As `resident/sweep_args.cuh` has it.
+/// row on, a rank block for each sweep; and what is kept of each panel. As `resident/sweep_args.cuh` has it.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
@@ -139,27 +141,51 @@ pub(super) fn flags(schedule: Schedule) -> usize {
     1 + sweeps * (panels + 2 * panels.div_ceil(ROW_BLOCK_PANELS) * panels.div_ceil(schedule.range_panels()))
 }
 
-/// Scalars of V between panel ranges that they take.
-pub(super) fn saved_v(schedule: Schedule) -> usize {
+/// Scalars of V between panel ranges that they take, of rank blocks of this width.
+pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
     let row_blocks = schedule.sweeps() * schedule.panels().div_ceil(ROW_BLOCK_PANELS);
-    row_blocks * schedule.v_slots() * ROW_BLOCK_PANELS * PANEL_COLS * RANK_BLOCK
+    row_blocks * schedule.v_slots() * ROW_BLOCK_PANELS * PANEL_COLS * width
+}
+
+/// Whether the device has the shared memory for wide rank blocks.
+///
+/// # Errors
+/// [`Error::Device`] where the driver fails.
+pub(super) fn has_room_for_wide<T: Scalar>(device: &Device) -> Result<bool, Error> {
+    let (name, ptx) = module(WIDE);
+    let module = device.module(ptx.on(device))?;
+    let layout = module.layout(name)?;
+    let (front, slot) = room::<T>(layout)?;
+    Ok(device.shared_bytes()? >= front + layout.size("MIN_SLOTS")? * slot)
+}
+
+/// The module with the kernels for rank blocks of this width, and its name.
+fn module(width: usize) -> (&'static str, &'static ByCapability) {
+    if width == WIDE { ("sweep_wide", &SWEEP_WIDE) } else { ("sweep", &SWEEP) }
+}
+
+/// Bytes of shared memory that a block takes beside its slots, and for each of them.
+fn room<T: Scalar>(layout: &Layout) -> Result<(usize, usize), Error> {
+    let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
+    Ok((front, layout.size("SLOT_BYTES")?))
 }
 
 impl<T: Scalar> Sweeps<'_, T> {
-    fn arguments(&self, record: usize) -> Arguments {
+    fn arguments(&self, steps: &Steps<T>) -> Arguments {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let end = (RANK_BLOCK * sweeps - 1) * self.v_stride + self.n;
+        let end = (steps.width * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * record);
+        debug_assert!(self.records.len() >= sweeps * panels * steps.record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
-            self.flags.len() >= flags(self.schedule) && self.saved_v.len() >= saved_v(self.schedule)
+            self.flags.len() >= flags(self.schedule)
+                && self.saved_v.len() >= saved_v(self.schedule, steps.width)
         );
         Arguments {
             from: self.from.address(),
@@ -188,16 +214,18 @@ impl<T: Scalar> Sweeps<'_, T> {
 }
 
 impl<T: Scalar> Steps<T> {
-    pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(SWEEP.on(device))?;
-        let layout = module.layout("sweep")?;
+    pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
+        let (name, ptx) = module(width);
+        let module = device.module(ptx.on(device))?;
+        let layout = module.layout(name)?;
         layout.check(&LAYOUT)?;
-        let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
-        let slot = layout.size("SLOT_BYTES")?;
+        layout.check(&[("RANK_BLOCK", width)])?;
+        let (front, slot) = room::<T>(layout)?;
         let slots = (device.shared_bytes()?.saturating_sub(front) / slot).clamp(1, MAX_SLOTS);
         let shared_bytes = front + slots * slot;
         Ok(Self {
-            sweep: Function::load(&module, &format!("sweep_{}", T::TYPE_NAME))?.with_shared(shared_bytes)?,
+            sweep: Function::load(&module, &format!("{name}_{}", T::TYPE_NAME))?.with_shared(shared_bytes)?,
+            width,
             slots,
             shared_bytes,
             record: layout.size("RECORD")?,
@@ -205,9 +233,14 @@ impl<T: Scalar> Steps<T> {
         })
     }
 
-    /// Scalars of a panel's record.
-    pub fn record(&self) -> usize {
-        self.record
+    /// Columns of a rank block.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Scalars of the records that the sweeps of a launch take.
+    pub fn records(&self, schedule: Schedule) -> usize {
+        schedule.sweeps() * schedule.panels() * self.record
     }
 
     /// Enqueues records and flags as sweeps need them.
@@ -232,7 +265,7 @@ impl<T: Scalar> Steps<T> {
     /// # Safety
     /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        let mut argument_of_sweeps = sweeps.arguments(self.record);
+        let mut argument_of_sweeps = sweeps.arguments(self);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
         let shape =

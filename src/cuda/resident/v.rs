@@ -1,6 +1,6 @@
 //! V diag(√|w|) on the device, in rank blocks, and its way there.
 
-use super::steps::{PANEL_COLS, RANK_BLOCK};
+use super::steps::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;
@@ -142,7 +142,15 @@ impl<T: Scalar> StagedV<T> {
     }
 }
 
-/// Rank blocks are of as many columns as a sweep takes.
-pub(super) fn rank_blocks<T: Scalar>(signed: &Signed<T>) -> RankBlocks {
-    signed.blocks(RANK_BLOCK)
+/// Rank blocks are wide from so many columns of one sign on.
+const WIDE_FROM: usize = NARROW + 1;
+
+/// Rank blocks of as many columns as a sweep takes on this device.
+///
+/// # Errors
+/// [`Error::Device`] where the driver fails.
+pub(super) fn rank_blocks<T: Scalar>(device: &Device, signed: &Signed<T>) -> Result<RankBlocks, Error> {
+    let (plus, minus) = signed.signs();
+    let wide = plus.max(minus) >= WIDE_FROM && has_room_for_wide::<T>(device)?;
+    Ok(signed.blocks(if wide { WIDE } else { NARROW }))
 }

@@ -1,7 +1,7 @@
 //! What modules export, and that a difference is found.
 
 use super::device;
-use crate::cuda::ptx::{FACTOR, SWEEP};
+use crate::cuda::ptx::{FACTOR, SWEEP, SWEEP_WIDE};
 use crate::error::Error;
 
 #[test]
@@ -27,8 +27,8 @@ fn host_and_kernels_must_agree() {
 #[test]
 fn thresholds_are_those_of_the_documentation() {
     let Some((_turn, device)) = device() else { return };
-    let module = device.module(SWEEP.on(&device)).unwrap();
-    let thresholds = module.exports::<f64>("sweep_thresholds".into()).unwrap();
+    let thresholds = [("sweep_thresholds", &SWEEP), ("sweep_wide_thresholds", &SWEEP_WIDE)]
+        .map(|(symbol, ptx)| device.module(ptx.on(&device)).unwrap().exports::<f64>(symbol.into()).unwrap());
     for (name, value) in [
         ("MAX_GRAM_PLUS", 7.0),
         ("MAX_GRAM_MINUS", 0.75),
@@ -39,6 +39,8 @@ fn thresholds_are_those_of_the_documentation() {
         ("MAX_INVERSE_ONE_PANEL", 2.0),
         ("MAX_INVERSE_LOSS", 16.0),
     ] {
-        assert_eq!(thresholds.value(name).unwrap(), value, "{name}");
+        for thresholds in &thresholds {
+            assert_eq!(thresholds.value(name).unwrap(), value, "{name}");
+        }
     }
 }

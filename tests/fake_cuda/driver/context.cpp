@@ -62,9 +62,9 @@ int attribute(int number) {
     case 39: return BLOCKS_PER_MULTIPROCESSOR * MAX_THREADS_PER_BLOCK;
     case 40: return 2; // copy engines
     case 75: return 9; // compute capability 9.0
-    case 81: return SHARED_BYTES_OPT_IN + 1024;
+    case 81: return driver.shared_bytes() + 1024;
     case 95: case 99: return 1; // cooperative launches, host registration
-    case 97: return SHARED_BYTES_OPT_IN;
+    case 97: return driver.shared_bytes();
     case 106: return BLOCKS_PER_MULTIPROCESSOR;
     case 111: return 1024; // reserved shared bytes a block
     case 115: return 1;    // memory pools

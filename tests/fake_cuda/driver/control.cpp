@@ -27,6 +27,12 @@ CONTROL void fake_cuda_memory_cap(size_t bytes) {
     driver.memory_cap = bytes;
 }
 
+/// Bytes of shared memory that a block may ask for; 0 for the default.
+CONTROL void fake_cuda_shared_cap(int bytes) {
+    Lock lock(driver.lock);
+    driver.shared_cap = bytes;
+}
+
 /// The n-th launch, copy or fill from now fails, when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
 CONTROL void fake_cuda_fail_at(uint64_t n) {
     Lock lock(driver.lock);
@@ -77,6 +83,7 @@ CONTROL void fake_cuda_reset() {
     driver.devices = 1;
     driver.version = 13000;
     driver.memory_cap = 0;
+    driver.shared_cap = 0;
     driver.fail_after = 0;
     inexactness = {};
 }

@@ -89,6 +89,7 @@ struct Driver {
     std::minstd_rand random{1};
     int devices = 1, version = 13000;
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
+    int shared_cap = 0;     // 0: SHARED_BYTES_OPT_IN
     uint64_t fail_after = 0; // the operation that fails, counted down; 0: none
     Stats stats{};
     Context contexts[MAX_DEVICES];
@@ -96,6 +97,7 @@ struct Driver {
     std::map<void*, std::shared_ptr<Event>> events;
 
     size_t memory_bytes() const { return memory_cap ? memory_cap : DEVICE_BYTES; }
+    int shared_bytes() const { return shared_cap ? shared_cap : SHARED_BYTES_OPT_IN; }
 };
 
 extern Driver driver;

@@ -142,7 +142,7 @@ API cuFuncGetAttribute(int* value, int number, Function* function) {
 API cuFuncSetAttribute(Function* function, int number, int value) {
     Lock lock(driver.lock);
     if (number != 8) return SUCCESS; // a preference, as for the carve-out of shared memory
-    if (value < 0 || value > SHARED_BYTES_OPT_IN) return INVALID_VALUE;
+    if (value < 0 || value > driver.shared_bytes()) return INVALID_VALUE;
     function->dynamic_shared_limit = value;
     return SUCCESS;
 }
@@ -188,6 +188,6 @@ API cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, Functio
 }
 
 API cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, Function*, int blocks, int) {
-    *bytes = size_t(SHARED_BYTES_OPT_IN / (blocks > 0 ? blocks : 1));
+    *bytes = size_t(driver.shared_bytes() / (blocks > 0 ? blocks : 1));
     return SUCCESS;
 }

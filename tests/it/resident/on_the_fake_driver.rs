@@ -1,6 +1,6 @@
 //! What only the fake driver can be brought to.
 
-use super::assert_factor_of;
+use super::{a_long_chain, assert_factor_of};
 use crate::support::contract::{Observed, assert_log_det};
 use crate::support::cuda::{device, fake_cuda};
 use crate::support::problem::{Kind, Problem, rng, uniform};
@@ -54,6 +54,16 @@ fn a_factor_made_without_cusolver_stays_on_the_device() {
     a[(1500, 1500)] = -1.0;
     let refused = Cholesky::new_in(&a, engine).unwrap_err();
     assert_eq!(refused, Error::NotPositiveDefinite { column: 1500 });
+}
+
+/// Where three records of wide rank blocks do not fit, all are narrow, and there are more launches.
+#[test]
+fn with_little_shared_memory_many_sweeps_meet_the_contract() {
+    let fake = fake_cuda::exclusive();
+    fake.shared_cap(99 << 10);
+    let engine = Resident::new(&device().unwrap());
+    a_long_chain(&engine, 64 * 10 + 37, 70, Observed::recorded(3.5));
+    a_long_chain(&engine, 64 * 3 + 5, 300, Observed::recorded(6.9));
 }
 
 /// Blocks take their rows in the order in which they begin, whatever their numbers.
