@@ -149,6 +149,7 @@ template <class T>
 __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                              const Sweep<T>& sweep, int first, const BasisState& before,
                                              const int (&refined)[ROW_BLOCK_PANELS]) {
+    static_assert(2 * RANK_BLOCK * RANK_BLOCK <= PANEL_COLS * V_STRIDE, "invert_root's rows lie where P does");
     const DiagonalPart part;
     const MmaLane& at = part.at;
     const GramEntries own;

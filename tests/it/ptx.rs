@@ -17,7 +17,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 20] = [
+const MADE: [(&str, &str, &[&str]); 19] = [
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
@@ -31,7 +31,6 @@ const MADE: [(&str, &str, &[&str]); 20] = [
     ("ptx/solve.compute_90.ptx", "resident/solve.cu", &[]),
     ("ptx/sweep.compute_80.ptx", "resident/sweep.cu", &[]),
     ("ptx/sweep.compute_90.ptx", "resident/sweep.cu", &[]),
-    ("ptx/sweep_wide.compute_80.ptx", "resident/sweep_wide.cu", &[]),
     ("ptx/sweep_wide.compute_90.ptx", "resident/sweep_wide.cu", &[]),
     ("ptx/take.compute_80.ptx", "resident/take.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "factor/tiled.cu", &[]),

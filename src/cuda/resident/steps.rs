@@ -5,13 +5,15 @@ use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::layout::Layout;
 use crate::cuda::memory::{DeviceSlice, Pinned};
-use crate::cuda::ptx::{ByCapability, SWEEP, SWEEP_WIDE};
+use crate::cuda::module::Module;
+use crate::cuda::ptx::{SWEEP, SWEEP_WIDE};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 use core::mem::offset_of;
+use std::sync::Arc;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
@@ -152,16 +154,19 @@ pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
 /// # Errors
 /// [`Error::Device`] where the driver fails.
 pub(super) fn has_room_for_wide<T: Scalar>(device: &Device) -> Result<bool, Error> {
-    let (name, ptx) = module(WIDE);
-    let module = device.module(ptx.on(device))?;
+    if device.compute_capability() < (9, 0) {
+        return Ok(false);
+    }
+    let (name, module) = module(device, WIDE)?;
     let layout = module.layout(name)?;
     let (front, slot) = room::<T>(layout)?;
     Ok(device.shared_bytes()? >= front + layout.size("MIN_SLOTS")? * slot)
 }
 
 /// The module with the kernels for rank blocks of this width, and its name.
-fn module(width: usize) -> (&'static str, &'static ByCapability) {
-    if width == WIDE { ("sweep_wide", &SWEEP_WIDE) } else { ("sweep", &SWEEP) }
+fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), Error> {
+    let (name, ptx) = if width == WIDE { ("sweep_wide", SWEEP_WIDE) } else { ("sweep", SWEEP.on(device)) };
+    Ok((name, device.module(ptx)?))
 }
 
 /// Bytes of shared memory that a block takes beside its slots, and for each of them.
@@ -215,8 +220,7 @@ impl<T: Scalar> Sweeps<'_, T> {
 
 impl<T: Scalar> Steps<T> {
     pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
-        let (name, ptx) = module(width);
-        let module = device.module(ptx.on(device))?;
+        let (name, module) = module(device, width)?;
         let layout = module.layout(name)?;
         layout.check(&LAYOUT)?;
         layout.check(&[("RANK_BLOCK", width)])?;

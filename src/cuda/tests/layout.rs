@@ -27,8 +27,8 @@ fn host_and_kernels_must_agree() {
 #[test]
 fn thresholds_are_those_of_the_documentation() {
     let Some((_turn, device)) = device() else { return };
-    let thresholds = [("sweep_thresholds", &SWEEP), ("sweep_wide_thresholds", &SWEEP_WIDE)]
-        .map(|(symbol, ptx)| device.module(ptx.on(&device)).unwrap().exports::<f64>(symbol.into()).unwrap());
+    let thresholds = [("sweep_thresholds", SWEEP.on(&device)), ("sweep_wide_thresholds", SWEEP_WIDE)]
+        .map(|(symbol, ptx)| device.module(ptx).unwrap().exports::<f64>(symbol.into()).unwrap());
     for (name, value) in [
         ("MAX_GRAM_PLUS", 7.0),
         ("MAX_GRAM_MINUS", 0.75),
