@@ -90,9 +90,9 @@ fn a_long_chain_of_many_sweeps_meets_the_contract() {
     let Some((_turn, engine)) = resident() else { return };
     a_long_chain(&engine, 64 * 40 + 37, 16, Observed::recorded(2.6));
     a_long_chain(&engine, 64 * 26 + 37, 70, Observed::recorded(3.5));
-    a_long_chain(&engine, 64 * 6 + 5, 250, Observed::recorded(6.9));
+    a_long_chain(&engine, 64 * 6 + 5, 250, Observed::recorded(3.7));
     for k in [513, 560] {
-        a_long_chain(&engine, 64 * 4 + 5, k, Observed::recorded(6.9));
+        a_long_chain(&engine, 64 * 4 + 5, k, Observed::recorded(6.7));
     }
 }
 
