@@ -49,7 +49,7 @@ __device__ __forceinline__ double gauss_eliminate(double (&a)[BENNETT_COLS], dou
 
 // Sixteen steps of elimination of [1 + A B] by a warp, of which threads hold whole rows of A and sixteen entries of B each:
 // those of row r are EACH neighbours. The first step is that of row `first`. ACTIVE entries of A's row are left, and
-// move to the left with each step: the next is always a[0], and those before are gone. Rows `behind` the pivot's, and with
+// move to the left with each step: the next is always a[0], and those before are gone. Rows behind the pivot's, and with
 // JORDAN those before it, are eliminated. Sets `pivot` to what the row's pivot exceeds 1 by.
 template <bool JORDAN, int ACTIVE, int EACH, int ORDER>
 __device__ __forceinline__ void eliminate_sixteen(double (&a)[ORDER], double (&b)[BENNETT_COLS], double* row,
@@ -65,13 +65,23 @@ __device__ __forceinline__ void eliminate_sixteen(double (&a)[ORDER], double (&b
             for (int c = 0; c < BENNETT_COLS; c += 2) *(Word<double>*)(own + c) = {{b[c], b[c + 1]}};
         }
         __syncwarp();
-        const double here = row[0];
+        const Word<double> leading = *(const Word<double>*)row;
+        const double here = leading.scalar[0];
         if (r == step) pivot = here;
         const double taken = (JORDAN ? r != step : r > step) ? a[0] * reciprocal(1.0 + here) : 0.0;
+        a[0] = fma(-taken, leading.scalar[1], a[1]);
 #pragma unroll
-        for (int c = 1; c < ACTIVE; ++c) a[c - 1] = fma(-taken, row[c], a[c]);
+        for (int c = 2; c < ACTIVE; c += 2) {
+            const Word<double> two = *(const Word<double>*)(row + c);
+            a[c - 1] = fma(-taken, two.scalar[0], a[c]);
+            a[c] = fma(-taken, two.scalar[1], a[c + 1]);
+        }
 #pragma unroll
-        for (int c = 0; c < BENNETT_COLS; ++c) b[c] = fma(-taken, own[c], b[c]);
+        for (int c = 0; c < BENNETT_COLS; c += 2) {
+            const Word<double> two = *(const Word<double>*)(own + c);
+            b[c] = fma(-taken, two.scalar[0], b[c]);
+            b[c + 1] = fma(-taken, two.scalar[1], b[c + 1]);
+        }
         __syncwarp();
     }
 }
