@@ -289,8 +289,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// A ← A + V diag(w) Vᵀ, any mix of signs in one call: whether it succeeds depends on the result alone
     /// and not on the order of the columns. Columns with a plus sign are worked on first, a panel of L at a time, so that
-    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ. (`cuda::Resident` makes a sweep over L of each sixteen
-    /// columns of one sign.)
+    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ. (`cuda::Resident` makes a sweep over L of each 16
+    /// or 32 columns of one sign.)
     ///
     /// # Shapes
     /// V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.

@@ -52,12 +52,12 @@ use faer::{Mat, Par};
 /// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. V and right-hand sides that are on the device already are taken
 /// from there and solved there. L takes n² entries of device
 /// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, more slowly for up to sixteen columns, and not downdated. Working memory: 16 n
-/// entries for each sixteen columns of V, and about (64 + 77 s + max(160, 48 s)) n doubles up to n = 70000, s being the number of sweeps that
-/// go together. `solve` takes up to 1024 right-hand sides at a time, twice and once more in double precision.
+/// for that is updated in place, more slowly for a single sweep, and not downdated. Working memory: w n
+/// entries for each w columns of V, w being what a sweep takes, and up to n = 70000 about (64 + 77 s + max(160, 48 s)) n doubles for w = 16,
+/// (64 + max(153, 133 s) + max(320, 96 s)) n for w = 32, where s sweeps go together. `solve` takes up to 1024 right-hand sides at a time, twice and once more in double precision.
 ///
-/// V is taken sixteen columns of one sign at a time, those with a plus sign first, each in a sweep over L, up to sixteen
-/// of them in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
+/// V is taken 16 columns of one sign at a time, or 32 where one sign has more than 16 and the device has compute capability 9.0; those with
+/// a plus sign first, each in a sweep over L, up to sixteen sweeps in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
 /// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
 /// by panel; the accuracy contract holds for either.
 ///
