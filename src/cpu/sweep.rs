@@ -115,8 +115,10 @@ impl<T: Scalar> Sweep<T> {
             Weights::Each(_) => return None,
         };
         let (rows, rank) = v.shape();
-        let by_columns = v.row_stride() == 1 && rows * rank <= FEW;
-        if !by_columns || rows == 0 || (0..rank).all(|r| v[(0, r)] == T::ZERO) {
+        if rows == 0 || rank > FEW / rows || v.row_stride() != 1 {
+            return None;
+        }
+        if (0..rank).all(|r| v[(0, r)] == T::ZERO) {
             return None;
         }
         // For another V of this shape that takes the closer look.
@@ -129,7 +131,7 @@ impl<T: Scalar> Sweep<T> {
             plus,
             minus,
             first_row: 0,
-            row_norm: squares.sqrt(),
+            row_norm: if plus > 0 { squares.sqrt() } else { 0.0 },
             scale: 1.0,
         })
     }

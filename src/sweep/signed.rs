@@ -44,10 +44,10 @@ impl<T: Scalar> Signed<T> {
     /// Makes room for so many columns.
     #[inline(always)]
     pub fn reserve(&mut self, columns: usize) {
-        if self.sources.capacity() < columns {
-            self.sources.reserve(columns);
-            self.seen.reserve(columns);
-        }
+        self.sources.clear();
+        self.sources.reserve(columns);
+        self.seen.clear();
+        self.seen.reserve(columns);
     }
 
     /// Takes the order of so many columns: those with a plus sign before those with a minus, those of weight zero left out.

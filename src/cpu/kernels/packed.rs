@@ -55,6 +55,10 @@ impl<T: Scalar> Packed<T> {
     #[inline(always)]
     pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
         let (rows, rank) = v.shape();
+        debug_assert!(
+            rank > 0 && (rows == 1 || v.row_stride() == 1),
+            "V is there, and its rows are neighbours"
+        );
         self.make_room(rank, rows, 0, tile);
         let view = self.view();
         // SAFETY: there is room for these tiles and columns, borrowed exclusively.

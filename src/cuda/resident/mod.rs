@@ -56,7 +56,7 @@ use faer::{Mat, Par};
 /// entries for each w columns of V, w being what a sweep takes, and up to n = 70000 about (64 + 77 s + max(160, 48 s)) n doubles for w = 16,
 /// (64 + max(153, 133 s) + max(320, 96 s)) n for w = 32, where s sweeps go together. `solve` takes up to 1024 right-hand sides at a time, twice and once more in double precision.
 ///
-/// V is taken 16 columns of one sign at a time, or 32 where one sign has more than 16 and the device has compute capability 9.0; those with
+/// V is taken 16 columns of one sign at a time, or 32 where one sign has more than 16 and the device has the shared memory (docs/engines.md); those with
 /// a plus sign first, each in a sweep over L, up to sixteen sweeps in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
 /// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
 /// by panel; the accuracy contract holds for either.
