@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
-use super::kernels::shape::{MAX_LANES, Shape, by_column as is_by_column, shape};
+use super::kernels::shape::{MAX_LANES, by_column, shape};
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Workers, cut};
@@ -28,8 +28,6 @@ pub(super) struct Sweep<T> {
     v: Packed<T>,
     /// V is in one tile, and each of its columns goes through L by itself.
     by_column: bool,
-    /// Of the micro-kernels, where columns of V go through L together.
-    shape: Shape,
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
@@ -42,7 +40,6 @@ impl<T> Default for Sweep<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
-            shape: Shape { block: 1, lanes: 1, tile: 1 },
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
@@ -147,12 +144,11 @@ impl<T: Scalar> Sweep<T> {
     /// Rows in a tile for V with `rank` columns, of which so many rows are staged; takes note of the steps that it is for.
     #[inline(always)]
     fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
-        self.by_column = is_by_column(rank, rows);
-        if self.by_column {
-            return staged.next_multiple_of(MAX_LANES);
+        self.by_column = by_column(rank, rows);
+        match self.by_column {
+            true => staged.next_multiple_of(MAX_LANES),
+            false => shape::<T>(isa, rank).tile,
         }
-        self.shape = shape::<T>(isa, rank);
-        self.shape.tile
     }
 
     /// Wherever there is room for V, let there be room for so many rows.
@@ -208,9 +204,9 @@ impl<T: Scalar> Sweep<T> {
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
         let rank = outline.rank();
+        let (shape, by_column) = (shape::<T>(isa, rank), by_column(rank, plan.rows));
         let &Outline { plus, minus, .. } = outline;
-        let Self { by_column, shape, .. } = *self;
-        assert_eq!(by_column, is_by_column(rank, plan.rows), "V is staged for other steps");
+        assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),

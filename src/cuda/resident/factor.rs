@@ -40,6 +40,8 @@ pub struct ResidentFactor<T> {
     /// The diagonal of L, in host memory.
     pub(super) diagonal: Vec<T>,
     signed: Signed<T>,
+    /// Whether the device has room for wide rank blocks, once it has been asked.
+    room_for_wide: Option<bool>,
     /// For V that is on the device already.
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
@@ -75,6 +77,7 @@ impl<T: Scalar> ResidentFactor<T> {
             shadow: None,
             diagonal,
             signed: Signed::default(),
+            room_for_wide: None,
             take: None,
             flight: None,
             resizing: None,
@@ -109,10 +112,10 @@ impl<T: Scalar> ResidentFactor<T> {
 
     /// V in the memory of the queue.
     fn stage_in_queue(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let Self { queue, signed, take, device, l, .. } = self;
+        let Self { queue, signed, room_for_wide, take, device, l, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
-        let blocks = rank_blocks(device, signed)?;
+        let blocks = rank_blocks(device, room_for_wide, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
         match v {
             Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),

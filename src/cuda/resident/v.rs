@@ -145,12 +145,20 @@ impl<T: Scalar> StagedV<T> {
 /// Rank blocks are wide from so many columns of one sign on.
 const WIDE_FROM: usize = NARROW + 1;
 
-/// Rank blocks of as many columns as a sweep takes on this device.
+/// Rank blocks of as many columns as a sweep takes on this device; `room_for_wide` keeps what it says of wide ones.
 ///
 /// # Errors
 /// [`Error::Device`] where the driver fails.
-pub(super) fn rank_blocks<T: Scalar>(device: &Device, signed: &Signed<T>) -> Result<RankBlocks, Error> {
+pub(super) fn rank_blocks<T: Scalar>(
+    device: &Device,
+    room_for_wide: &mut Option<bool>,
+    signed: &Signed<T>,
+) -> Result<RankBlocks, Error> {
     let (plus, minus) = signed.signs();
-    let wide = plus.max(minus) >= WIDE_FROM && has_room_for_wide::<T>(device)?;
+    let wide = plus.max(minus) >= WIDE_FROM
+        && match *room_for_wide {
+            Some(room) => room,
+            None => *room_for_wide.insert(has_room_for_wide::<T>(device)?),
+        };
     Ok(signed.blocks(if wide { WIDE } else { NARROW }))
 }
