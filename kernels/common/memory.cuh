@@ -25,3 +25,19 @@ template <class T>
 struct alignas(2 * sizeof(T)) Pair {
     T scalar[2];
 };
+
+// Stores two neighbours at once; `to` is aligned for both. A copy of a Pair becomes two stores, each of half the sectors
+// that it touches.
+#ifdef FAKE_CUDA
+template <class T>
+void store_pair(T* to, T first, T second) {
+    *(Pair<T>*)to = {{first, second}};
+}
+#else
+__device__ __forceinline__ void store_pair(double* to, double first, double second) {
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(first), "d"(second) : "memory");
+}
+__device__ __forceinline__ void store_pair(float* to, float first, float second) {
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(first), "f"(second) : "memory");
+}
+#endif

@@ -132,7 +132,7 @@ struct NewColumns {
             const int j = 8 * T + 4 * e;
             const double first = l[j / 4][0] + sum[e], second = l[j / 4][1] + sum[2 + e];
             if (INSIDE) {
-                *(Pair<S>*)(to + j * stride) = {{(S)first, (S)second}};
+                store_pair(to + j * stride, (S)first, (S)second);
             } else {
                 rows_of_l.store(0, column + j + at.q, first);
                 rows_of_l.store(1, column + j + at.q, second);
