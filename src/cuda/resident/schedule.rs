@@ -53,7 +53,7 @@ struct Task {
 
 /// A sweep is so many panels behind the one before over the same L: what it takes from a panel of the one to the same of
 /// the other.
-const SWEEP_DISTANCE: usize = 24;
+const SWEEP_DISTANCE: usize = 16;
 
 impl Task {
     /// As the kernel takes it.
@@ -86,7 +86,7 @@ impl Partition {
         if several {
             let (range_panels, depth) = match row_blocks {
                 ..=16 => (4, 2),
-                17..=32 => (8, 2),
+                17..=64 => (6, 2),
                 _ => (8, 1),
             };
             return Self { range_panels, sixteenths: 16, depth };
@@ -286,7 +286,7 @@ mod tests {
                 }
             }
         }
-        for (panels, sweeps, range_panels) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 24), (33, 2, 16)] {
+        for (panels, sweeps, range_panels) in [(1, 8, 8), (7, 1, 2), (40, 3, 4), (65, 8, 16), (33, 2, 12)] {
             for (sixteenths, depth) in [(16, 1000), (11, 1000), (8, 2), (16, 1)] {
                 is_in_order(Schedule::new(panels, sweeps, Partition { range_panels, sixteenths, depth }));
             }
