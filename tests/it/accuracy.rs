@@ -2,7 +2,7 @@
 
 use crate::support::contract::Observed;
 use crate::support::engines::{self, sized, steps};
-use crate::support::problem::{Direction, Kind, Problem};
+use crate::support::problem::{self, Direction, Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::faer::mat;
 use cholupdate::{Cpu, Engine};
@@ -21,6 +21,7 @@ on_every_engine!(
     a_correction_by_a_nearly_equal_column,
     downdates_that_leave_little_of_a_direction,
     changes_at_the_edge_of_method_c1,
+    blocks_at_the_edge_of_being_worked_on_at_once,
     v_that_outgrows_a_column_of_l,
     whatever_has_a_margin_is_not_refused,
     downdates_by_nearly_parallel_columns,
@@ -238,6 +239,31 @@ fn changes_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
             checks.check(&problem, ("t grows", scale));
             let problem = Problem::feasible(n, 1, Kind::Down, (1.0 + scale).recip(), step as u64);
             checks.check(&problem, ("t shrinks", scale));
+        }
+    }
+}
+
+/// From diagonal blocks and V that are next to nothing on to such as dominate.
+fn blocks_at_the_edge_of_being_worked_on_at_once<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let mut checks = Checks(engine, Observed::recorded(7.6));
+    for n in [8, 16, 40, sized(130, 41)] {
+        for k in [3, 4, 5, 16] {
+            for step in 0..engines::steps::<E>(40).max(3) {
+                let (scale, seed) = (10f64.powf(step as f64 / 15.0 - 1.0), step as u64);
+                let problem = Problem::feasible(n, k, Kind::Up, 0.5, seed).dominated(scale);
+                checks.check(&problem, ("V grows", scale));
+                let mut rng = problem::rng(seed);
+                let mut l = problem::factor(n, &mut rng);
+                for j in 0..n {
+                    for i in j + 1..n {
+                        l[(i, j)] *= scale.min(3.0);
+                    }
+                }
+                let v = &l * problem::contraction(n, k, (1.0 + scale).recip(), &mut rng);
+                for kind in Kind::ALL {
+                    checks.check(&Problem::new(&l, &v, &kind.weights(k)), (kind, "D and I - P Pᵀ", scale));
+                }
+            }
         }
     }
 }

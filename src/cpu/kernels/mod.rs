@@ -6,16 +6,20 @@
 //! | `entries`, `packed` | where L and V are |
 //! | `reflector` | the block reflector of a few columns of L, in memory |
 //! | `diagonal` | makes it: the pivots, and the only place where a sweep can break down |
+//! | `at_once` | the same for all columns of a block together, where that is accurate |
+//! | `elimination` | the small factorization that this takes |
 //! | `apply` | applies it to rows below, a tile of registers at a time |
 //! | `in_registers` | the same for V of three or four columns |
-//! | `low_rank/` | both for V of one or two columns, and up to four where L is small |
+//! | `low_rank/` | both for V of one or two columns, and of three where L is small |
 //! | `scratch` | a tile of L between the reflectors of both signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | which micro-kernel takes which rows below |
 //! | `steps` | the diagonal step and the trailing step of a panel |
 
 pub mod apply;
+mod at_once;
 pub mod diagonal;
+mod elimination;
 pub mod entries;
 mod in_registers;
 pub mod job;

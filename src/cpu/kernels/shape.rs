@@ -30,8 +30,8 @@ pub(crate) const MAX_LANES: usize = 16;
 const LOW_RANK: usize = 2;
 
 /// The same where L has no more rows than [`SMALL_ORDER`]. There the chain of diagonal steps decides, and elsewhere the arithmetic.
-const LOW_RANK_AT_SMALL_ORDERS: usize = 4;
-const SMALL_ORDER: usize = 256;
+const LOW_RANK_AT_SMALL_ORDERS: usize = 3;
+const SMALL_ORDER: usize = 128;
 
 /// Most columns of V that stay in registers together: `in_registers.rs`.
 pub(crate) const IN_REGISTERS: usize = 4;

@@ -1,12 +1,13 @@
 //! The two steps of a panel, put together from micro-kernels.
 
+use super::at_once::at_once;
 use super::diagonal::diagonal;
 use super::entries::Entries;
 use super::job::{CarriedRows, Job};
 use super::low_rank::{self, LowRank, Trailing};
 use super::reflection::Reflection;
 use super::scratch::Scratch;
-use super::shape::MAX_LANES;
+use super::shape::{MAX_LANES, NARROW, WIDE, wide};
 use crate::cpu::workers::Steps;
 use crate::host::isa::fence;
 use crate::report::Health;
@@ -165,8 +166,15 @@ impl<T: Scalar> WithSimd for ByReflectors<'_, T> {
                 }
                 for (signed, at) in scratch.ways(job.signed(), at) {
                     let reflector = job.reflector(panel, s, signed);
-                    diagonal(simd, cols, at, reflector, signed.minus, &mut new)
-                        .map_err(|column| first + column)?;
+                    let made = match wide::<S>() {
+                        _ if cols < job.block => false,
+                        true => at_once::<T, S, { WIDE.1 }>(simd, at, reflector, signed.minus, &mut new),
+                        false => at_once::<T, S, { NARROW.1 }>(simd, at, reflector, signed.minus, &mut new),
+                    };
+                    if !made {
+                        diagonal(simd, cols, at, reflector, signed.minus, &mut new)
+                            .map_err(|column| first + column)?;
+                    }
                 }
                 health.record(&old[..cols], &new[..cols]);
                 let below = first + cols..panel.end();

@@ -34,12 +34,11 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         // SAFETY: `new` demands exactly this.
         unsafe {
-            debug_assert!((1..=4).contains(&self.low_rank.rank));
+            debug_assert!((1..=3).contains(&self.low_rank.rank));
             match self.low_rank.rank {
                 1 => self.run::<S, 1>(simd),
                 2 => self.run::<S, 2>(simd),
-                3 => self.run::<S, 3>(simd),
-                _ => self.run::<S, 4>(simd),
+                _ => self.run::<S, 3>(simd),
             }
         }
     }

@@ -51,7 +51,7 @@ impl<T> Coefficients<T> {
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
 }
 
-/// Where the steps find L, and the columns of V by absolute row: one to four of them, each with all rows from the first of the sweep
+/// Where the steps find L, and the columns of V by absolute row: one to three of them, each with all rows from the first of the sweep
 /// on, `v_stride` apart, which is not less than their rows. A panel has at most [`PANEL_COLS`] columns, and `rank` coefficients for
 /// each block of them. `stream` goes with an L of whole cache lines.
 #[derive(Clone, Copy)]

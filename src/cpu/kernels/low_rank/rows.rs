@@ -61,8 +61,7 @@ impl<T: Scalar> WithSimd for Trailing<T> {
             match self.low_rank.rank {
                 1 => self.run::<S, 1>(simd),
                 2 => self.run::<S, 2>(simd),
-                3 => self.run::<S, 3>(simd),
-                _ => self.run::<S, 4>(simd),
+                _ => self.run::<S, 3>(simd),
             }
         }
     }
@@ -87,17 +86,12 @@ impl<T: Scalar> LowRank<T> {
         unsafe {
             // As many registers of rows as there is room for: the chain through one row waits for itself.
             let together = match (wide::<S>(), K) {
-                (true, 4) => 3,
                 (true, _) | (false, 1) => 4,
                 (false, _) => 2,
             };
             while together == 4 && row + 4 * lanes <= rows.end {
                 self.tile::<S, _, 4, K>(simd, Full, columns.clone(), coefficients, row);
                 row += 4 * lanes;
-            }
-            while together == 3 && row + 3 * lanes <= rows.end {
-                self.tile::<S, _, 3, K>(simd, Full, columns.clone(), coefficients, row);
-                row += 3 * lanes;
             }
             while row + 2 * lanes <= rows.end {
                 self.tile::<S, _, 2, K>(simd, Full, columns.clone(), coefficients, row);

@@ -1,0 +1,227 @@
+//! The diagonal step on all columns of a block at once.
+//!
+//! Column by column, a pivot waits for the root of the one before it. With P = D⁻¹ V for the old block D (Bennett 1965; method C1
+//! of Gill, Golub, Murray and Saunders 1974 for several columns of V), all roots are taken together:
+//!
+//! ```text
+//! E = σ P Pᵀ      C Cᵀ = I + E      D ← D + D (C − I)
+//! Z = (I + C)⁻¹   B = Z P           T = I − Zᵀ
+//! ```
+//!
+//! These are B and T of the block reflector that the columns would have made one after the other. Where D or I + E is too badly
+//! conditioned, columns are worked on one by one.
+
+use super::apply::Tile;
+use super::diagonal::SMALL_CHANGE;
+use super::elimination::{Eliminated, eliminate};
+use super::reflector::Reflector;
+use super::shape::MAX_LANES;
+use crate::scalar::Scalar;
+use pulp::Simd;
+
+/// The most that the squares of the entries of D, its rows scaled to a unit diagonal, and of the inverse of that add up to below the
+/// diagonal. They bound what P = D⁻¹ V loses beside a triangular solve.
+const LARGEST_COUPLING: f64 = 4.0;
+
+/// Scalars for each column of a block, with room for whole registers.
+#[repr(align(64))]
+struct Each<T, const N: usize>([[T; MAX_LANES]; N]);
+
+impl<T: Scalar, const N: usize> Each<T, N> {
+    #[inline(always)]
+    fn of<S: Simd>(registers: [T::Vector<S>; N]) -> Self {
+        let mut each = Self([[T::ZERO; MAX_LANES]; N]);
+        for (scalars, register) in each.0.iter_mut().zip(registers) {
+            // SAFETY: there is room for the widest register.
+            unsafe { T::store::<S>(scalars.as_mut_ptr(), register) };
+        }
+        each
+    }
+}
+
+/// Transforms the C × C lower triangle at `tile` and fills `reflector`, for columns of V of one sign, where D and I + E are well
+/// enough conditioned. Where not, which it returns as `false`, nothing is changed but what is in the reflector. `pivots` gets the
+/// new diagonal.
+///
+/// # Safety
+/// As [`diagonal`](super::diagonal::diagonal), for C columns, at most the lanes of a register.
+#[inline(always)]
+pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
+    simd: S,
+    tile: Tile<T>,
+    reflector: Reflector<T>,
+    minus: bool,
+    pivots: &mut [T; MAX_LANES],
+) -> bool {
+    let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
+    let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
+    // SAFETY: all accesses below: the caller vouches for the block's rows and columns of L and V, masks
+    // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
+    unsafe {
+        // P = D⁻¹ V                                                 (C, k)
+        let (d, diagonal) = triangle::<T, S, C>(simd, tile);
+        let Some(x) = inverse::<T, S, C>(simd, &d, diagonal) else {
+            return false;
+        };
+        let mut v = tile.v.cast_const();
+        for r in 0..reflector.rank {
+            T::store::<S>(reflector.b(r), product::<T, S, C>(simd, &x, v));
+            v = v.wrapping_add(tile.v_stride);
+        }
+
+        let mut e = [zero; C];
+        for r in 0..reflector.rank {
+            let p = reflector.b(r).cast_const();
+            let column = T::load::<S>(p);
+            for j in 0..C {
+                e[j] = T::mul_add(simd, column, T::splat(simd, *p.add(j)), e[j]);
+            }
+        }
+        for j in 0..C {
+            e[j] = T::vmul(simd, e[j], sign);
+        }
+        // C = M √Δ, where I + E = M Δ Mᵀ
+        let Some(Eliminated { pivot, change }) = eliminate::<T, S, C>(simd, e, reflector, minus) else {
+            return false;
+        };
+
+        // Of the diagonal of C: 1 / (C (1 + C)), 1 / (1 + C), 1 / C, C − I
+        let root = T::vsqrt(simd, pivot);
+        let w = T::vdiv(simd, one, T::vadd(simd, root, pivot));
+        let z = T::vmul(simd, root, w);
+        let reciprocal = T::vadd(simd, w, z);
+        let growth = T::vmul(simd, change, z);
+        T::store::<S>(reflector.s(), T::mul_add(simd, sign, reciprocal, sign));
+        T::store::<S>(reflector.x(), T::neg_mul_add(simd, growth, reciprocal, zero));
+        let Each([w, reciprocal, growth, root]) = Each::of::<S>([w, reciprocal, growth, root]);
+
+        // Y = Z over its diagonal: the inverse of a unit lower triangle, τ below the diagonal. B = Z P
+        for j in 0..C {
+            let column = T::vmul(simd, T::load::<S>(reflector.tau(j)), T::splat(simd, w[j]));
+            T::store::<S>(reflector.tau(j), column);
+        }
+        let mut y = [zero; C];
+        for j in (0..C).rev() {
+            y[j] = unit::<T, S>(simd, j);
+            for i in (j + 1..C).rev() {
+                y[j] = T::neg_mul_add(simd, y[i], T::splat(simd, *reflector.tau(j).add(i)), y[j]);
+            }
+        }
+        for r in 0..reflector.rank {
+            let b = T::vmul(simd, z, product::<T, S, C>(simd, &y, reflector.b(r)));
+            T::store::<S>(reflector.b(r), b);
+        }
+
+        // D ← D + D (C − I); of C below the diagonal τ is 1 / (1 + C) of the column
+        for j in 0..C {
+            let l = *tile.src.offset(j as isize * tile.src_stride).add(j);
+            let small = growth[j].abs() < T::from_f64(SMALL_CHANGE);
+            pivots[j] = if small { l + l * growth[j] } else { l * root[j] };
+        }
+        for j in 0..C {
+            let mut sum = zero;
+            for i in j + 1..C {
+                sum = T::mul_add(simd, d[i], T::splat(simd, *reflector.tau(j).add(i)), sum);
+            }
+            let own = T::vmul(simd, d[j], T::splat(simd, growth[j]));
+            let change = T::mul_add(simd, sum, T::splat(simd, T::ONE + root[j]), own);
+            let to = tile.dst.offset(j as isize * tile.dst_stride);
+            T::store_masked(simd, T::mask(simd, j, C), to, T::vadd(simd, d[j], change));
+            *to.add(j) = pivots[j];
+        }
+
+        // T_ij / T_jj is −Y_ji / C_jj. Y again, by rows
+        for i in 0..C {
+            y[i] = unit::<T, S>(simd, i);
+            for j in 0..i {
+                y[i] = T::neg_mul_add(simd, y[j], T::splat(simd, *reflector.tau(j).add(i)), y[i]);
+            }
+        }
+        for i in 0..C {
+            let row = T::neg_mul_add(simd, y[i], T::splat(simd, reciprocal[i]), zero);
+            T::store::<S>(reflector.tau(i), row);
+        }
+    }
+    true
+}
+
+/// The columns of the C × C lower triangle at `tile`, and its diagonal.
+///
+/// # Safety
+/// The triangle must be readable, and a register have C lanes.
+#[inline(always)]
+unsafe fn triangle<T: Scalar, S: Simd, const C: usize>(
+    simd: S,
+    tile: Tile<T>,
+) -> ([T::Vector<S>; C], T::Vector<S>) {
+    let mut d = [T::splat(simd, T::ZERO); C];
+    let mut diagonal = T::splat(simd, T::ONE);
+    for j in 0..C {
+        let at = tile.src.wrapping_offset(j as isize * tile.src_stride);
+        // SAFETY: rows j.. of column j of the triangle.
+        d[j] = unsafe { T::load_masked(simd, T::mask(simd, j, C), at) };
+        diagonal = T::select(simd, T::mask(simd, j, j + 1), d[j], diagonal);
+    }
+    (d, diagonal)
+}
+
+/// The inverse, by columns, of the lower triangle of which there are the columns and the diagonal, if it is well enough conditioned.
+/// It does not wait for V, and so costs next to nothing beside what comes before.
+#[inline(always)]
+fn inverse<T: Scalar, S: Simd, const C: usize>(
+    simd: S,
+    d: &[T::Vector<S>; C],
+    diagonal: T::Vector<S>,
+) -> Option<[T::Vector<S>; C]> {
+    let zero = T::splat(simd, T::ZERO);
+    let reciprocal = T::vdiv(simd, T::splat(simd, T::ONE), diagonal);
+    let (mut rows, mut sums) = ([zero; C], [zero; 2]);
+    for j in 0..C {
+        rows[j] = T::vmul(simd, d[j], reciprocal); // with a unit diagonal
+        sums[0] = T::mul_add(simd, rows[j], rows[j], sums[0]);
+    }
+    let rows = Each::of::<S>(rows);
+    let mut x = [zero; C];
+    for j in (0..C).rev() {
+        x[j] = unit::<T, S>(simd, j);
+        for i in (j + 1..C).rev() {
+            x[j] = T::neg_mul_add(simd, x[i], T::splat(simd, rows.0[j][i]), x[j]);
+        }
+        sums[1] = T::mul_add(simd, x[j], x[j], sums[1]);
+    }
+    let Each([reciprocal, sums]) = Each::of::<S>([reciprocal, T::vadd(simd, sums[0], sums[1])]);
+    for j in 0..C {
+        x[j] = T::vmul(simd, x[j], T::splat(simd, reciprocal[j]));
+    }
+    let sum = sums[..C].iter().fold(T::ZERO, |sum, &x| sum + x);
+    (sum <= T::from_f64(2.0 * C as f64 + LARGEST_COUPLING)).then_some(x)
+}
+
+/// Column `j` of the identity.
+#[inline(always)]
+fn unit<T: Scalar, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
+    let own = T::mask(simd, j, j + 1);
+    T::select(simd, own, T::splat(simd, T::ONE), T::splat(simd, T::ZERO))
+}
+
+/// A square, by columns, times the vector at `v`; in two sums, to hide the latency of a multiply-add.
+///
+/// # Safety
+/// C scalars at `v` must be readable.
+#[inline(always)]
+unsafe fn product<T: Scalar, S: Simd, const C: usize>(
+    simd: S,
+    square: &[T::Vector<S>; C],
+    v: *const T,
+) -> T::Vector<S> {
+    let mut sums = [T::splat(simd, T::ZERO); 2];
+    for j in 0..C {
+        // SAFETY: forwarded to the caller.
+        let entry = T::splat(simd, unsafe { *v.add(j) });
+        sums[j % 2] = T::mul_add(simd, square[j], entry, sums[j % 2]);
+    }
+    T::vadd(simd, sums[0], sums[1])
+}
+
+#[cfg(test)]
+mod tests;

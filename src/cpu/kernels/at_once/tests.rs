@@ -1,0 +1,148 @@
+//! A block at once against the same block column by column, under every instruction set.
+
+use super::super::apply::Tile;
+use super::super::diagonal::diagonal;
+use super::super::reflector::Reflector;
+use super::super::shape::{MAX_LANES, NARROW, WIDE, wide};
+use super::at_once;
+use crate::host::isa::Isa;
+use crate::scalar::Scalar;
+use core::marker::PhantomData;
+use pulp::{Simd, WithSimd};
+
+const RANK: usize = 5;
+
+/// A block of ones on the diagonal and `coupling` below, with every entry of V about `v`.
+struct Case<T> {
+    coupling: f64,
+    v: f64,
+    minus: bool,
+    scalar: PhantomData<T>,
+}
+
+/// What has become of a block.
+struct Found<T> {
+    made: bool,
+    columns: usize,
+    lanes: usize,
+    /// By columns. (lanes × columns)
+    block: Vec<T>,
+    pivots: [T; MAX_LANES],
+    reflector: Vec<T>,
+}
+
+impl<T: Scalar> Case<T> {
+    fn run<S: Simd, const C: usize>(&self, simd: S, one_by_one: bool) -> Found<T> {
+        let lanes = T::lanes::<S>();
+        let entry = |x: f64, i: usize, j: usize| T::from_f64(x * (1.0 - 0.3 * ((3 * i + 5 * j) % 7) as f64));
+        let mut block = vec![T::ZERO; lanes * C];
+        for j in 0..C {
+            for i in j..C {
+                block[j * lanes + i] = if i == j { T::ONE } else { entry(self.coupling, i, j) };
+            }
+        }
+        let mut v: Vec<T> = (0..lanes * RANK).map(|at| entry(self.v, at % lanes, at / lanes)).collect();
+        let mut memory = vec![T::ZERO; Reflector::<T>::len(RANK, lanes)];
+        let mut pivots = [T::ZERO; MAX_LANES];
+        let stride = lanes as isize;
+        // SAFETY: block, V and reflector are borrowed by this function alone, and of these sizes.
+        let made = unsafe {
+            let tile = Tile {
+                src: block.as_ptr(),
+                src_stride: stride,
+                dst: block.as_mut_ptr(),
+                dst_stride: stride,
+                stream: false,
+                ahead: 0,
+                v: v.as_mut_ptr(),
+                v_stride: lanes,
+            };
+            let reflector = Reflector::at(memory.as_mut_ptr(), lanes, RANK);
+            match one_by_one {
+                true => diagonal(simd, C, tile, reflector, self.minus, &mut pivots).is_ok(),
+                false => at_once::<T, S, C>(simd, tile, reflector, self.minus, &mut pivots),
+            }
+        };
+        Found { made, columns: C, lanes, block, pivots, reflector: memory }
+    }
+}
+
+impl<T: Scalar> WithSimd for &Case<T> {
+    /// At once, and one by one.
+    type Output = [Found<T>; 2];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [Found<T>; 2] {
+        [false, true].map(|one_by_one| match wide::<S>() {
+            true => self.run::<S, { WIDE.1 }>(simd, one_by_one),
+            false => self.run::<S, { NARROW.1 }>(simd, one_by_one),
+        })
+    }
+}
+
+fn same<T: Scalar>(coupling: f64, v: f64, minus: bool) {
+    for isa in Isa::all() {
+        let [found, expected] = isa.run(&Case::<T> { coupling, v, minus, scalar: PhantomData });
+        assert!(found.made && expected.made, "{isa:?}, {coupling}, {v}, {minus}");
+        let Found { columns, lanes, .. } = found;
+        let close = |what: &str, a: T, b: T| {
+            let error = (a - b).abs().to_f64();
+            let most = 40.0 * T::UNIT.to_f64() * b.abs().max(T::ONE).to_f64();
+            assert!(error <= most, "{what}: {a} for {b}, {isa:?}, {coupling}, {v}, {minus}");
+        };
+        for j in 0..columns {
+            close("pivot", found.pivots[j], expected.pivots[j]);
+            for i in j..columns {
+                close("D", found.block[j * lanes + i], expected.block[j * lanes + i]);
+            }
+            for row in (0..RANK).chain([RANK + lanes, RANK + lanes + 1]) {
+                let at = row * lanes + j;
+                close("B, s, x", found.reflector[at], expected.reflector[at]);
+            }
+            for i in 0..j {
+                let at = (RANK + j) * lanes + i;
+                close("tau", found.reflector[at], expected.reflector[at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reflector_is_that_of_column_by_column() {
+    for (coupling, v) in [(0.0, 0.1), (0.2, 1e-9), (0.2, 0.05), (-0.3, 0.15)] {
+        for minus in [false, true] {
+            same::<f64>(coupling, v, minus);
+            same::<f32>(coupling, v, minus);
+        }
+    }
+}
+
+fn declined<T: Scalar>(coupling: f64, v: f64, minus: bool) {
+    for isa in Isa::all() {
+        let case = Case::<T> { coupling, v, minus, scalar: PhantomData };
+        let untouched = isa.run(&Case::<T> { v: 0.0, ..case });
+        let [found, _] = isa.run(&case);
+        assert!(!found.made, "{isa:?}, {coupling}, {v}, {minus}");
+        if coupling.is_finite() {
+            assert_eq!(found.block, untouched[1].block, "{isa:?}, {coupling}, {v}, {minus}");
+        }
+    }
+}
+
+#[test]
+fn what_is_badly_conditioned_or_breaks_down_is_left_alone() {
+    for (coupling, v, minus) in [
+        (3.0, 0.1, false),
+        (3.0, 0.1, true),
+        (0.1, 1.5, false),
+        (0.1, 0.7, true),
+        (0.1, 1.5, true),
+        (0.1, 1e200, false),
+        (0.1, f64::NAN, false),
+        (0.1, f64::NAN, true),
+        (f64::NAN, 0.1, false),
+    ] {
+        declined::<f64>(coupling, v, minus);
+        declined::<f32>(coupling, v, minus);
+    }
+}
