@@ -189,6 +189,34 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         Ok(Mat::from_fn(rows, cols, |i, j| entries[j * rows + i]))
     }
 
+    /// A copy in the memory of the same GPU, packed. It is complete when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device has no room for it, or the driver fails.
+    ///
+    /// ```
+    /// use cholupdate::cuda::{Device, DeviceMatrix};
+    /// use cholupdate::{Error, faer::mat};
+    ///
+    /// fn copied() -> Result<(), Error> {
+    ///     let b = DeviceMatrix::from_host(&Device::new(0)?, &mat![[1.0, 2.0], [3.0, 4.0]])?;
+    ///     assert_eq!(b.view().to_matrix()?.to_host()?, mat![[1.0, 2.0], [3.0, 4.0]]);
+    ///     Ok(())
+    /// }
+    /// # match copied() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+    /// ```
+    pub fn to_matrix(&self) -> Result<DeviceMatrix<T>, Error> {
+        let (rows, cols) = self.shape;
+        let buffer = DeviceBuffer::new(&self.device, rows.saturating_mul(cols))?;
+        let stream = Stream::new(&self.device)?;
+        let from = self.slice_on(&stream)?;
+        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        let enqueued =
+            unsafe { stream.move_columns(from, self.shape, (buffer.slice(0..buffer.len()), rows)) };
+        stream.synchronize().and(enqueued)?;
+        Ok(DeviceMatrix { buffer, rows, cols, device: self.device.clone() })
+    }
+
     /// The entries and the distance of columns, for what comes on this stream from now on.
     ///
     /// # Errors

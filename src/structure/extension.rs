@@ -42,6 +42,46 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         Ok(Self { base, s, corner: c })
     }
 
+    /// The same extension from what [`into_parts`](Self::into_parts) made of it: for who keeps extensions where they cannot borrow
+    /// the base.
+    ///
+    /// # Shapes
+    /// S (n × r), C (r × r). With parts of another factor, or of this one before it changed, the solutions are those of no
+    /// A in particular.
+    ///
+    /// # Errors
+    /// `Shape`, naming `s` or `corner`.
+    ///
+    /// # Cost
+    /// None.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, Extension, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// let (s, corner) = factor.extension(&[2.0, 1.0], &[6.0])?.into_parts();
+    /// let more = Extension::from_parts(&factor, s, corner)?;
+    /// assert!((more.log_det()? - 80.0_f64.ln()).abs() < 1e-14);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_parts(base: &'a Cholesky<T, E>, s: Mat<T>, corner: Mat<T>) -> Result<Self, Error> {
+        extent("s", "rows", base.order(), s.nrows())?;
+        extent("corner", "rows", s.ncols(), corner.nrows())?;
+        extent("corner", "columns", s.ncols(), corner.ncols())?;
+        Ok(Self { base, s, corner })
+    }
+
+    /// S = L⁻¹ B (n × r), and C of [`corner`](Self::corner) (r × r).
+    ///
+    /// # Cost
+    /// None.
+    #[must_use]
+    pub fn into_parts(self) -> (Mat<T>, Mat<T>) {
+        (self.s, self.corner)
+    }
+
     /// n + r.
     #[must_use]
     pub fn order(&self) -> usize {

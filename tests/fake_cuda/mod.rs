@@ -17,6 +17,7 @@ mod compile;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What the driver counted since [`Exclusive::reset_stats`].
@@ -74,6 +75,13 @@ static TESTS: RwLock<()> = RwLock::new(());
 /// and looks no further.
 pub fn install() {
     controls();
+}
+
+/// Where the libraries are: `libcuda.so.1`, to be loaded first, and its aliases `libcuda.so` and `libcusolver.so`.
+pub fn directory() -> PathBuf {
+    let [mut library, ..] = compile::libraries();
+    library.pop();
+    library
 }
 
 fn controls() -> &'static Controls {

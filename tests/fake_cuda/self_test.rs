@@ -43,6 +43,13 @@ fn wrong_runs(missing: Missing) -> usize {
     (0..50).filter(is_wrong).count()
 }
 
+/// Tests in other languages load the libraries from there.
+#[test]
+#[ignore = "prints the directory of the libraries, which it compiles if need be"]
+fn directory() {
+    println!("fake-cuda: {}", fake_cuda::directory().display());
+}
+
 #[test]
 fn a_pipeline_is_right_in_every_interleaving() {
     assert_eq!(wrong_runs(Missing::Nothing), 0);

@@ -63,6 +63,7 @@ fn columns_may_be_any_distance_apart() {
     // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is left alone until the end.
     let view = unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
+    assert_eq!(view.to_matrix().unwrap().to_host().unwrap(), problem.v);
     here.update(&view).unwrap();
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));

@@ -6,7 +6,7 @@ use crate::support::engines::{sized, steps};
 use crate::support::problem::{factor as random_factor, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::{Mat, MatRef};
-use cholupdate::{Cholesky, Cpu, Engine, Error};
+use cholupdate::{Cholesky, Cpu, Engine, Error, Extension};
 use rand::Rng;
 
 const ORDERS: &[usize] = sized(&[0, 1, 2, 9, 33, 64, 150], &[0, 1, 9, 33]);
@@ -277,6 +277,15 @@ fn an_extension_solves_for_the_bordered_matrix<T: Real, E: Engine<T> + Clone>(en
         let whole = Cholesky::new(&a).unwrap();
         let off = (extension.log_det().unwrap() - whole.log_det().unwrap()).f64().abs();
         assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
+        let x = extension.solve(&b).unwrap();
+        let (s, corner) = extension.into_parts();
+        let refused = Extension::from_parts(&base, Mat::zeros(n + 1, r), corner.clone()).err();
+        assert_eq!(refused, Some(Error::Shape { argument: "s", extent: "rows", expected: n, found: n + 1 }));
+        let refused = Extension::from_parts(&base, s.clone(), Mat::zeros(r, r + 1)).err();
+        let wanted = Error::Shape { argument: "corner", extent: "columns", expected: r, found: r + 1 };
+        assert_eq!(refused, Some(wanted));
+        let extension = Extension::from_parts(&base, s, corner).unwrap();
+        assert_eq!(extension.solve(&b).unwrap(), x);
         let short = extension.solve(&Mat::<T>::zeros(n, 1)).err();
         let wanted = Error::Shape { argument: "rhs", extent: "rows", expected: n + r, found: n };
         assert_eq!(short, (r > 0).then_some(wanted));

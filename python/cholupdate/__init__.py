@@ -1,0 +1,32 @@
+"""Rank-k Cholesky up- and downdating: keep the factor current while its matrix changes.
+
+Given A = L Lᵀ and V (n × k), `Cholesky` turns L into the factor of A + V Vᵀ, A − V Vᵀ or A + V diag(w) Vᵀ in O(k n²)
+operations, where factoring again takes O(n³). Rows and columns of A come, go and change places at a like price. A change that is
+impossible raises `NotPositiveDefiniteError`, and leaves the factor as it was.
+
+>>> import numpy as np
+>>> import cholupdate as cu
+>>> f = cu.Cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+>>> report = f.update(np.array([1.0, 2.0]))
+>>> f.solve(np.array([9.0, 13.0])).round(12)
+array([1., 1.])
+
+`cholesky_update` does the same on arrays, and `cholupdate.scipy` has it with SciPy's arguments.
+"""
+
+from . import scipy
+from ._cholupdate import Cholesky, DeviceArray, Extension, Modification, __version__, cholesky_update
+from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError
+
+__all__ = [
+    "Cholesky",
+    "DeviceArray",
+    "DeviceError",
+    "Extension",
+    "Modification",
+    "NotPositiveDefiniteError",
+    "PoisonedError",
+    "__version__",
+    "cholesky_update",
+    "scipy",
+]

@@ -1,0 +1,50 @@
+"""The exceptions of the package."""
+
+from typing import Any
+
+from numpy.linalg import LinAlgError
+
+
+class NotPositiveDefiniteError(LinAlgError):
+    """The matrix asked for is not positive definite, to working precision.
+
+    Attributes
+    ----------
+    column : int
+        The first column whose squared pivot is not positive.
+    """
+
+    column: int
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.column)
+
+
+class DeviceError(RuntimeError):
+    """A GPU, or the driver that leads to it, is missing, cannot do what is asked, is out of memory or has failed.
+
+    Attributes
+    ----------
+    kind : {"unavailable", "out_of_memory", "lost", "other"}
+    """
+
+    kind: str
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.kind)
+
+
+class PoisonedError(RuntimeError):
+    """The factor was lost in an earlier call that failed while it worked in place."""
+
+
+for _class in (NotPositiveDefiniteError, DeviceError, PoisonedError):
+    _class.__module__ = "cholupdate"

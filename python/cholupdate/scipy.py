@@ -1,0 +1,64 @@
+"""`cholesky_update` with the arguments that were proposed for SciPy (scipy/scipy#16499)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._cholupdate import _scipy_cholesky_update
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["cholesky_update"]
+
+
+def cholesky_update(
+    R: ArrayLike,
+    z: ArrayLike,
+    downdate: bool = False,
+    lower: bool = False,
+    overwrite_rz: bool = False,
+    check_finite: bool = True,
+) -> NDArray[Any]:
+    """The Cholesky factor of A + z zᵀ or A − z zᵀ, from that of A.
+
+    Parameters
+    ----------
+    R : (N, N) array_like
+        The triangular factor: A = Rᵀ R, or with `lower` A = R Rᵀ. The other triangle is not read. Real, float32 or float64.
+    z : (N,) or (N, K) array_like
+        The update: a vector, or K of them as columns.
+    downdate : bool, optional
+        Subtract z zᵀ instead of adding it.
+    lower : bool, optional
+        Whether `R` is lower triangular.
+    overwrite_rz : bool, optional
+        Whether `R` may be overwritten. It is where it can be, and what is returned then. `z` never is.
+    check_finite : bool, optional
+        Whether to look for infinities and NaNs in `R`. `z` is always looked at.
+
+    Returns
+    -------
+    R1 : (N, N) ndarray
+        The new factor, with a positive diagonal. A new array is zero in the other triangle.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        A − z zᵀ is not positive definite, or `R` is singular. `R` is as it was.
+    ValueError
+        Shapes do not go together, or there is a NaN or an infinity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cholupdate.scipy import cholesky_update
+    >>> R = np.array([[2.0, 1.0], [0.0, 2.0]])           # of [[4, 2], [2, 5]]
+    >>> R1 = cholesky_update(R, [1.0, 2.0])
+    >>> (R1.T @ R1).round(12)
+    array([[5., 4.],
+           [4., 9.]])
+    >>> np.allclose(cholesky_update(R1, [1.0, 2.0], downdate=True), R)
+    True
+    """
+    return _scipy_cholesky_update(R, z, downdate, lower, overwrite_rz, check_finite)

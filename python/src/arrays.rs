@@ -1,0 +1,219 @@
+//! Arrays of NumPy, and what it can make one of, as matrices: where they are if they can be used there, else copied.
+
+use crate::errors::{in_use, wrong_type, wrong_value};
+use crate::numbers::Real;
+use cholupdate::faer::{MatMut, MatRef};
+use core::ops::Range;
+use numpy::prelude::*;
+use numpy::{PyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArray};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyTuple};
+
+/// An array whose entries can be used where they are: native numbers, aligned.
+pub type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
+
+/// An array that a call reads. While it lives, no other extension written with this crate writes to the array.
+pub struct Read<'py, T: Real> {
+    borrowed: PyReadonlyArrayDyn<'py, T>,
+    layout: Layout,
+}
+
+/// Rows and columns, and how many entries they are apart.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    pub shape: (usize, usize),
+    pub strides: (isize, isize),
+}
+
+impl<'py, T: Real> Read<'py, T> {
+    /// An array of up to two dimensions.
+    pub fn new(array: Array<'py, T>, name: &str) -> PyResult<Self> {
+        let layout = layout(&array, name)?;
+        let borrowed = array.try_into_readonly().map_err(|_| in_use(&format!("`{name}`")))?;
+        Ok(Self { borrowed, layout })
+    }
+
+    /// The transpose, where it is asked for.
+    pub fn transposed_if(self, transpose: bool) -> Self {
+        let Layout { shape: (rows, cols), strides: (down, across) } = self.layout;
+        match transpose {
+            false => self,
+            true => Self { layout: Layout { shape: (cols, rows), strides: (across, down) }, ..self },
+        }
+    }
+
+    /// Whether the memory from its first to its last entry has any in common with that of another array.
+    pub fn overlaps(&self, other: &Array<'py, T>) -> bool {
+        let (own, theirs) = (extent(&self.borrowed), extent(other));
+        own.start < theirs.end && theirs.start < own.end
+    }
+
+    /// The same entries elsewhere.
+    pub fn copied(self, name: &str) -> PyResult<Self> {
+        let copy = self.borrowed.call_method0("copy")?.cast_into::<PyArrayDyn<T>>()?;
+        Self::new(copy, name)
+    }
+
+    /// Dimensions of the array.
+    pub fn ndim(&self) -> usize {
+        self.borrowed.ndim()
+    }
+
+    /// The entries.
+    pub fn view(&self) -> MatRef<'_, T> {
+        let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = self.layout;
+        // SAFETY: NumPy lays the entries of an array out in this way; the array is kept alive, and `matrix` has seen to it that they
+        // are aligned and whole strides apart. That no thread of Python writes to them meanwhile is asked of the caller in the
+        // documentation, as it is by NumPy, whose calls release the GIL as well.
+        unsafe { MatRef::from_raw_parts(self.borrowed.data(), rows, cols, row_stride, col_stride) }
+    }
+}
+
+/// The entries of an array that nobody else uses.
+pub fn view_mut<'a, T: Real>(array: &'a Array<'_, T>, name: &str) -> PyResult<MatMut<'a, T>> {
+    let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = layout(array, name)?;
+    // SAFETY: as in `Read::view`; the array was made by the caller, or is borrowed exclusively.
+    Ok(unsafe { MatMut::from_raw_parts_mut(array.data(), rows, cols, row_stride, col_stride) })
+}
+
+/// An array as a matrix: a number is one of one entry, a vector one of one column.
+fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
+    let size = size_of::<T>() as isize;
+    match (array.shape(), array.strides()) {
+        ([], []) => Ok(Layout { shape: (1, 1), strides: (1, 1) }),
+        (&[rows], &[stride]) => Ok(Layout { shape: (rows, 1), strides: (stride / size, rows as isize) }),
+        (&[rows, cols], &[down, across]) => {
+            Ok(Layout { shape: (rows, cols), strides: (down / size, across / size) })
+        }
+        (shape, _) => Err(wrong_value(format!("`{name}` has {} dimensions, expected 1 or 2", shape.len()))),
+    }
+}
+
+/// The addresses from the first entry of an array to behind the last.
+fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
+    if array.is_empty() {
+        return 0..0;
+    }
+    let mut addresses = array.data().addr()..array.data().addr() + size_of::<T>();
+    for (&len, &stride) in array.shape().iter().zip(array.strides()) {
+        let last = stride * (len as isize - 1);
+        addresses.start = addresses.start.wrapping_add_signed(last.min(0));
+        addresses.end = addresses.end.wrapping_add_signed(last.max(0));
+    }
+    addresses
+}
+
+/// Where entries are native numbers of that type, aligned and whole numbers of entries apart.
+pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Array<'py, T>> {
+    let array = object.cast::<PyArrayDyn<T>>().ok()?;
+    let whole = array.strides().iter().all(|stride| stride % size_of::<T>() as isize == 0);
+    (whole && array.is_aligned()).then_some(array)
+}
+
+/// An argument of a call on a factor of T: the array that it is, or a copy with numbers of that type.
+pub fn array<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+    match usable(object) {
+        Some(array) => Ok(array.clone()),
+        None => converted(object, name),
+    }
+}
+
+#[cold]
+fn converted<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+    let (array, has_dtype) = as_numpy(object, name)?;
+    let dtype = array.dtype();
+    let (kind, found) = (dtype.kind(), dtype.getattr("name")?.to_string());
+    match kind {
+        b'b' | b'i' | b'u' => {}
+        b'f' if !has_dtype || found == T::NAME => {}
+        b'f' => {
+            return Err(wrong_type(format!("`{name}` has dtype {found}, but the factor has {}", T::NAME)));
+        }
+        _ => return Err(not_real(name, &found)),
+    }
+    let array = array.call_method1("astype", (T::NAME,))?;
+    Ok(array.cast_into::<PyArrayDyn<T>>()?)
+}
+
+/// A factor is to be made of this: which numbers it has.
+pub enum Either<'py> {
+    Single(Array<'py, f32>),
+    Double(Array<'py, f64>),
+}
+
+impl<'py> Either<'py> {
+    /// Single precision for single precision, double for double and for integers.
+    pub fn new(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        if let Some(array) = usable(object) {
+            return Ok(Self::Double(array.clone()));
+        }
+        if let Some(array) = usable(object) {
+            return Ok(Self::Single(array.clone()));
+        }
+        let (array, _) = as_numpy(object, name)?;
+        let dtype = array.dtype();
+        match (dtype.kind(), dtype.getattr("name")?.to_string().as_str()) {
+            (_, "float32") => Ok(Self::Single(self::array(&array, name)?)),
+            (b'b' | b'i' | b'u', _) | (_, "float64") => Ok(Self::Double(self::array(&array, name)?)),
+            (b'f', found) => {
+                Err(wrong_type(format!("`{name}` has dtype {found}, expected float32 or float64")))
+            }
+            (_, found) => Err(not_real(name, found)),
+        }
+    }
+}
+
+fn not_real(name: &str, found: &str) -> PyErr {
+    wrong_type(format!("`{name}` has dtype {found}, expected real numbers"))
+}
+
+/// NumPy's array of something, and whether it came with a dtype of its own, as lists and numbers do not.
+fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+    static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static FROM_DLPACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return Ok((array.clone(), true));
+    }
+    let py = object.py();
+    let is_bare = object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<pyo3::types::PyFloat>()
+        || object.is_instance_of::<pyo3::types::PyInt>();
+    let through_dlpack = !is_bare && !object.hasattr("__array__")? && object.hasattr("__dlpack__")?;
+    let (convert, function) =
+        if through_dlpack { (&FROM_DLPACK, "from_dlpack") } else { (&ASARRAY, "asarray") };
+    let made = convert.import(py, "numpy", function)?.call1((object,)).map_err(|error| {
+        // With the argument's name in front of what NumPy has to say.
+        let message = format!("`{name}` cannot be an array: {}", error.value(py));
+        let renamed = if error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) {
+            wrong_type(message)
+        } else {
+            wrong_value(message)
+        };
+        renamed.set_cause(py, Some(error));
+        renamed
+    })?;
+    Ok((made.cast_into::<PyUntypedArray>()?, !is_bare))
+}
+
+/// A new array of zeros, in the order of Fortran or of C.
+pub fn zeros<'py, T: Real>(py: Python<'py>, shape: &[usize], fortran: bool) -> Array<'py, T> {
+    PyArray::zeros(py, shape, fortran)
+}
+
+/// A new array with the entries of a matrix, in the order of Fortran; of its transpose, in the order of C.
+pub fn to_numpy<'py, T: Real>(
+    py: Python<'py>,
+    matrix: MatRef<'_, T>,
+    transpose: bool,
+) -> PyResult<Array<'py, T>> {
+    let array = match transpose {
+        false => zeros(py, &[matrix.nrows(), matrix.ncols()], true),
+        true => zeros(py, &[matrix.ncols(), matrix.nrows()], false),
+    };
+    let view = view_mut(&array, "")?;
+    let mut view = if transpose { view.transpose_mut() } else { view };
+    py.detach(|| view.copy_from(matrix));
+    Ok(array)
+}

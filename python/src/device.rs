@@ -1,0 +1,187 @@
+//! Arrays in the memory of a GPU: those that come in, as views, and those that go out.
+
+use crate::dlpack::{self, Described, Offered};
+use crate::errors::{exception, wrong_type, wrong_value};
+use crate::numbers::Real;
+use crate::settings::device_for;
+use cholupdate::cuda::{DeviceMatrix, DeviceView};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use std::sync::Arc;
+
+/// The stream on which arrays are handed over: CUDA's legacy default stream, as DLPack numbers streams and as the driver does.
+const STREAM: u64 = 1;
+
+/// An array in the memory of a GPU whose columns are contiguous. (rows × columns)
+pub struct OnDevice<'py> {
+    described: Described<'py>,
+    shape: (usize, usize),
+    stride: usize,
+}
+
+/// Whether an object says that it is in the memory of a GPU.
+pub fn is_on_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    let py = object.py();
+    let Some(device) = object.getattr_opt(pyo3::intern!(py, "__dlpack_device__"))? else { return Ok(false) };
+    let (device_type, _): (i32, i32) = device.call0()?.extract()?;
+    match device_type {
+        dlpack::CUDA | dlpack::CUDA_MANAGED => Ok(true),
+        other if dlpack::HOST.contains(&other) => Ok(false),
+        other => Err(wrong_type(format!(
+            "`{name}` is on a device of DLPack's type {other}, expected host memory or CUDA"
+        ))),
+    }
+}
+
+/// Which numbers an array has, as NumPy would call them.
+pub fn dtype(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(described(object)?.dtype)
+}
+
+impl<'py> OnDevice<'py> {
+    /// The array, or its transpose. It is used where it is; where columns are not contiguous, as in a matrix in C order, the
+    /// library that made the array makes a copy on the device.
+    pub fn new<T: Real>(object: &Bound<'py, PyAny>, name: &str, transpose: bool) -> PyResult<Self> {
+        if let Some(there) = Self::where_it_is::<T>(described(object)?, name, transpose)? {
+            return Ok(there);
+        }
+        let copy = object.py().import("cholupdate._device")?.call_method1("transposed", (object,))?;
+        // Rows and columns of the copy have changed places.
+        Self::where_it_is::<T>(described(&copy)?, name, !transpose)?.ok_or_else(|| {
+            wrong_type(format!(
+                "`{name}` is in device memory and not in Fortran order: a copy that is was not made"
+            ))
+        })
+    }
+
+    fn where_it_is<T: Real>(
+        described: Described<'py>,
+        name: &str,
+        transpose: bool,
+    ) -> PyResult<Option<Self>> {
+        if described.dtype != T::NAME {
+            let found = &described.dtype;
+            return Err(wrong_type(format!("`{name}` has dtype {found}, but the factor has {}", T::NAME)));
+        }
+        let (shape, (down, across)) = match (&*described.shape, &*described.strides) {
+            ([], []) => ((1, 1), (1, 1)),
+            (&[rows], &[stride]) => {
+                let shape = if rows == 1 || stride == 1 { Some((rows, 1)) } else { None };
+                return Ok(shape.map(|shape| Self { described, shape, stride: shape.0 }));
+            }
+            (&[rows, cols], &[down, across]) if transpose => ((cols, rows), (across, down)),
+            (&[rows, cols], &[down, across]) => ((rows, cols), (down, across)),
+            (shape, _) => {
+                let found = shape.len();
+                return Err(wrong_value(format!("`{name}` has {found} dimensions, expected 1 or 2")));
+            }
+        };
+        let (rows, cols) = shape;
+        let stride = match usize::try_from(across) {
+            _ if cols <= 1 || rows == 0 => rows,
+            Ok(across) if across >= rows => across,
+            _ => return Ok(None),
+        };
+        Ok((rows <= 1 || down == 1).then_some(Self { described, shape, stride }))
+    }
+
+    /// Dimensions of the array.
+    pub fn ndim(&self) -> usize {
+        self.described.shape.len()
+    }
+
+    /// The number of the device.
+    pub fn ordinal(&self) -> usize {
+        usize::try_from(self.described.device_id).unwrap_or(0)
+    }
+
+    /// The entries.
+    pub fn view<T: Real>(&self, py: Python<'_>) -> PyResult<DeviceView<'_, T>> {
+        let &Self { ref described, shape, stride } = self;
+        let device = device_for(py, self.ordinal())?;
+        // SAFETY: the capsule, which lives as long as this, keeps the entries, and says where they are: in memory of this device,
+        // or managed memory, which every device can use. What writes them has been ordered before what comes on `STREAM`
+        // from now on, by whoever made the capsule when it was asked for with this stream.
+        let view = unsafe { DeviceView::from_raw(&device, described.address, shape, stride) };
+        let view = view.map_err(|error| exception(py, error))?;
+        // SAFETY: the driver always has this stream.
+        Ok(unsafe { view.on_stream(STREAM) })
+    }
+}
+
+/// What an array's capsule says.
+fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+    let py = object.py();
+    let arguments = PyDict::new(py);
+    arguments.set_item("stream", STREAM)?;
+    arguments.set_item("max_version", (1, 0))?;
+    let name = pyo3::intern!(py, "__dlpack__");
+    let capsule = match object.call_method(name, (), Some(&arguments)) {
+        // From before DLPack 1.0.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            arguments.del_item("max_version")?;
+            object.call_method(name, (), Some(&arguments))
+        }
+        outcome => outcome,
+    }?;
+    Described::new(capsule.cast_into::<PyCapsule>()?)
+}
+
+/// An array in the memory of a GPU that this library has made. It speaks DLPack: hand it to ``from_dlpack`` of the library that
+/// is to have it.
+#[pyclass(frozen, module = "cholupdate")]
+pub struct DeviceArray {
+    offered: Offered,
+}
+
+impl DeviceArray {
+    /// A matrix that is complete, or the vector that it is.
+    pub fn new<T: Real>(matrix: DeviceMatrix<T>, device_id: usize, is_vector: bool) -> Self {
+        let (rows, cols) = matrix.shape();
+        let shape = if is_vector { vec![rows] } else { vec![rows, cols] };
+        let address = matrix.view().address();
+        let device_id = i32::try_from(device_id).unwrap_or(0);
+        Self { offered: Offered { address, device_id, bits: T::BITS, shape, memory: Arc::new(matrix) } }
+    }
+
+    /// The same as an array of the library that `like` is from.
+    pub fn like<'py>(self, like: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = like.py();
+        py.import("cholupdate._device")?.call_method1("returned", (Py::new(py, self)?, like))
+    }
+}
+
+#[pymethods]
+impl DeviceArray {
+    /// A capsule with the array. It is complete on every stream.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = stream;
+        if dl_device.is_some_and(|device| device != self.__dlpack_device__()) {
+            return Err(PyBufferError::new_err("the array cannot be exported to another device"));
+        }
+        if copy == Some(true) {
+            return Err(PyBufferError::new_err("the array is exported without a copy alone"));
+        }
+        self.offered.capsule(py, max_version.is_some_and(|(major, _)| major >= 1))
+    }
+
+    /// DLPack's type and number of the device.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (dlpack::CUDA, self.offered.device_id)
+    }
+
+    /// Rows and columns.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+        pyo3::types::PyTuple::new(py, &self.offered.shape)
+    }
+}

@@ -1,0 +1,86 @@
+//! The library's errors as exceptions, in the words of Python's signatures.
+
+use cholupdate::{DeviceErrorKind, Error};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// Arguments whose names differ: in Rust, in Python.
+const NAMES: [(&str, &str); 7] = [
+    ("rhs", "b"),
+    ("columns", "cols"),
+    ("indices", "idx"),
+    ("order", "p"),
+    ("from", "i"),
+    ("to", "j"),
+    ("additional", "r"),
+];
+
+/// The exception for what the library refused.
+pub fn exception(py: Python<'_>, error: Error) -> PyErr {
+    exception_naming(py, error, &NAMES)
+}
+
+/// The same with the names of other arguments: in Rust, in Python.
+pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&str, &str)]) -> PyErr {
+    let message = in_python(&error, names);
+    match error {
+        Error::NotPositiveDefinite { column } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "NotPositiveDefiniteError"), (message, column))
+        }
+        Error::Device { kind, .. } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "DeviceError"), (message, kind_of(kind)))
+        }
+        Error::Poisoned => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "PoisonedError"), (message,))
+        }
+        Error::Index { .. } => PyIndexError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+const ERRORS: &str = "cholupdate._errors";
+
+/// An exception of the package's own.
+fn made<'py>(class: PyResult<&Bound<'py, PyType>>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+    class.and_then(|class| class.call1(arguments)).map_or_else(|error| error, PyErr::from_value)
+}
+
+/// The message, with the argument as Python knows it.
+fn in_python(error: &Error, names: &[(&str, &str)]) -> String {
+    let message = error.to_string();
+    let renamed = names.iter().find_map(|(rust, python)| {
+        let rest = message.strip_prefix('`')?.strip_prefix(rust)?.strip_prefix('`')?;
+        Some(format!("`{python}`{rest}"))
+    });
+    renamed.unwrap_or(message)
+}
+
+/// `DeviceError.kind`.
+fn kind_of(kind: DeviceErrorKind) -> &'static str {
+    match kind {
+        DeviceErrorKind::Unavailable => "unavailable",
+        DeviceErrorKind::OutOfMemory => "out_of_memory",
+        DeviceErrorKind::Lost => "lost",
+        _ => "other",
+    }
+}
+
+/// A `TypeError`.
+pub fn wrong_type(message: impl Into<String>) -> PyErr {
+    PyTypeError::new_err(message.into())
+}
+
+/// A `ValueError`.
+pub fn wrong_value(message: impl Into<String>) -> PyErr {
+    PyValueError::new_err(message.into())
+}
+
+/// A `RuntimeError` about something that another thread uses.
+pub fn in_use(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("{what} is in use by another thread"))
+}

@@ -1,0 +1,232 @@
+//! A factor on any engine, behind one interface.
+
+use crate::numbers::Real;
+use crate::settings::{Name, Settings, device};
+use cholupdate::cuda::{Hybrid, Resident, Tuning};
+use cholupdate::faer::Mat;
+use cholupdate::{
+    AsMatrix, AsMatrixMut, Cholesky, Cpu, Engine, Error, Extension, Modification, Operand, OperandMut,
+    Weights,
+};
+
+/// A matrix that is read, wherever it is.
+pub struct Given<'a, T: Real>(pub Operand<'a, T>);
+
+impl<T: Real> AsMatrix<T> for Given<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        self.0.clone()
+    }
+}
+
+/// What a solve solves.
+#[derive(Clone, Copy)]
+pub enum Sides {
+    /// A X = B.
+    Both,
+    /// L Y = B.
+    L,
+    /// Lᵀ X = Y.
+    Transpose,
+}
+
+/// L⁻¹ B and the factor of what A does not explain of K: an extension without its base.
+pub type Border<T> = (Mat<T>, Mat<T>);
+
+type Changed<T> = Result<Modification<T>, Error>;
+
+/// The verbs of [`Cholesky`], whatever its engine. What they do, take and refuse is said there.
+pub trait Held<T: Real>: Send + Sync {
+    fn order(&self) -> usize;
+    fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error>;
+    fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T>;
+    fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
+    fn remove(&mut self, indices: &[usize]) -> Changed<T>;
+    fn replace(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
+    fn shift(&mut self, from: usize, to: usize) -> Changed<T>;
+    fn permute(&mut self, order: &[usize]) -> Changed<T>;
+    fn reserve(&mut self, additional: usize) -> Result<(), Error>;
+    fn capacity(&self) -> usize;
+    fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error>;
+    fn log_det(&self) -> Result<T, Error>;
+    fn condition(&self) -> Result<T, Error>;
+    fn to_factor(&self) -> Result<Mat<T>, Error>;
+    fn reconstruct(&self) -> Result<Mat<T>, Error>;
+    fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error>;
+    fn solve_extended(&self, border: &Border<T>, rhs: &Given<'_, T>) -> Result<Mat<T>, Error>;
+    fn log_det_extended(&self, border: &Border<T>) -> Result<T, Error>;
+    fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error>;
+}
+
+impl<T: Real, E: Engine<T> + Send + Sync + 'static> Held<T> for Cholesky<T, E>
+where
+    Self: Send + Sync,
+{
+    fn order(&self) -> usize {
+        self.order()
+    }
+
+    fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
+        self.modify(v, weights)
+    }
+
+    fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error> {
+        self.can_downdate(v)
+    }
+
+    fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T> {
+        self.append(cross, corner)
+    }
+
+    fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T> {
+        self.insert(at, columns)
+    }
+
+    fn remove(&mut self, indices: &[usize]) -> Changed<T> {
+        self.remove(indices)
+    }
+
+    fn replace(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T> {
+        self.replace(at, columns)
+    }
+
+    fn shift(&mut self, from: usize, to: usize) -> Changed<T> {
+        self.shift(from, to)
+    }
+
+    fn permute(&mut self, order: &[usize]) -> Changed<T> {
+        self.permute(order)
+    }
+
+    fn reserve(&mut self, additional: usize) -> Result<(), Error> {
+        self.reserve(additional)
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        let mut rhs = Changing(rhs);
+        match sides {
+            Sides::Both => self.solve_in_place(&mut rhs),
+            Sides::L => self.solve_l_in_place(&mut rhs),
+            Sides::Transpose => self.solve_lt_in_place(&mut rhs),
+        }
+    }
+
+    fn log_det(&self) -> Result<T, Error> {
+        self.log_det()
+    }
+
+    fn condition(&self) -> Result<T, Error> {
+        self.condition()
+    }
+
+    fn to_factor(&self) -> Result<Mat<T>, Error> {
+        self.to_factor()
+    }
+
+    fn reconstruct(&self) -> Result<Mat<T>, Error> {
+        self.reconstruct()
+    }
+
+    fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error> {
+        Ok(self.extension(cross, corner)?.into_parts())
+    }
+
+    fn solve_extended(&self, (s, corner): &Border<T>, rhs: &Given<'_, T>) -> Result<Mat<T>, Error> {
+        Extension::from_parts(self, s.clone(), corner.clone())?.solve(rhs)
+    }
+
+    fn log_det_extended(&self, (s, corner): &Border<T>) -> Result<T, Error> {
+        Extension::from_parts(self, s.clone(), corner.clone())?.log_det()
+    }
+
+    fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {
+        Ok(match Built::new(settings)? {
+            Built::Cpu(engine) => Box::new(self.to_engine(engine)?),
+            Built::Hybrid(engine) => Box::new(self.to_engine(engine)?),
+            Built::Resident(engine) => Box::new(self.to_engine(engine)?),
+        })
+    }
+}
+
+/// A matrix that is written, wherever it is.
+struct Changing<'a, T: Real>(OperandMut<'a, T>);
+
+impl<T: Real> AsMatrix<T> for Changing<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        match &self.0 {
+            OperandMut::Host(matrix) => Operand::Host(matrix.as_ref()),
+            OperandMut::Device(matrix) => Operand::Device(matrix.as_view()),
+            _ => unreachable!("a matrix is in host memory or in that of a GPU"),
+        }
+    }
+}
+
+impl<T: Real> AsMatrixMut<T> for Changing<'_, T> {
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
+        match &mut self.0 {
+            OperandMut::Host(matrix) => OperandMut::Host(matrix.as_mut()),
+            OperandMut::Device(matrix) => OperandMut::Device(matrix.as_mut()),
+            _ => unreachable!("a matrix is in host memory or in that of a GPU"),
+        }
+    }
+}
+
+/// An engine.
+enum Built {
+    Cpu(Cpu),
+    Hybrid(Hybrid),
+    Resident(Resident),
+}
+
+impl Built {
+    fn new(&Settings { name, threads, safeguard }: &Settings) -> Result<Self, Error> {
+        Ok(match name {
+            Name::Cpu => Self::Cpu(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
+            Name::Hybrid(ordinal) => {
+                let device = device(ordinal)?;
+                let engine = Hybrid::new(&device, Tuning::for_device(&device))?;
+                Self::Hybrid(engine.with_safeguard(safeguard))
+            }
+            Name::Cuda(ordinal) => Self::Resident(Resident::new(&device(ordinal)?)),
+        })
+    }
+}
+
+/// What a factor is made from.
+#[derive(Clone, Copy)]
+pub enum Origin {
+    /// A.
+    Matrix,
+    /// L.
+    Factor,
+}
+
+/// A factor of what is given, on an engine.
+pub fn hold<T: Real>(
+    from: Origin,
+    given: &Given<'_, T>,
+    settings: &Settings,
+) -> Result<Box<dyn Held<T>>, Error> {
+    fn on<T: Real, E: Engine<T> + Send + Sync + 'static>(
+        engine: E,
+        from: Origin,
+        given: &Given<'_, T>,
+    ) -> Result<Box<dyn Held<T>>, Error>
+    where
+        Cholesky<T, E>: Send + Sync,
+    {
+        Ok(Box::new(match from {
+            Origin::Matrix => Cholesky::new_in(given, engine)?,
+            Origin::Factor => Cholesky::from_factor_in(given, engine)?,
+        }))
+    }
+    match Built::new(settings)? {
+        Built::Cpu(engine) => on(engine, from, given),
+        Built::Hybrid(engine) => on(engine, from, given),
+        Built::Resident(engine) => on(engine, from, given),
+    }
+}

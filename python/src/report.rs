@@ -1,0 +1,45 @@
+//! What a modification says about itself.
+
+use crate::numbers::Real;
+use pyo3::prelude::*;
+
+/// What a successful modification says about itself.
+///
+/// Attributes
+/// ----------
+/// min_pivot_ratio : float
+///     The smallest ratio of a new squared pivot to the old one, where a pivot is an entry on the diagonal of L. About
+///     ``-log10(min_pivot_ratio)`` decimal digits were lost in the worst column.
+/// log_det_change : float
+///     The change of the logarithm of det A.
+///
+/// Examples
+/// --------
+/// >>> import cholupdate
+/// >>> f = cholupdate.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+/// >>> report = f.downdate([0.0, 1.0])
+/// >>> report.min_pivot_ratio
+/// 0.75
+#[pyclass(frozen, eq, get_all, module = "cholupdate")]
+#[derive(PartialEq)]
+pub struct Modification {
+    min_pivot_ratio: f64,
+    log_det_change: f64,
+}
+
+impl<T: Real> From<cholupdate::Modification<T>> for Modification {
+    fn from(report: cholupdate::Modification<T>) -> Self {
+        Self {
+            min_pivot_ratio: report.min_pivot_ratio.double(),
+            log_det_change: report.log_det_change.double(),
+        }
+    }
+}
+
+#[pymethods]
+impl Modification {
+    fn __repr__(&self) -> String {
+        let Self { min_pivot_ratio, log_det_change } = self;
+        format!("Modification(min_pivot_ratio={min_pivot_ratio:?}, log_det_change={log_det_change:?})")
+    }
+}

@@ -1,0 +1,278 @@
+//! Rows and columns of the class `Cholesky` that come, go and change places.
+
+use crate::extension::Extension;
+use crate::factor::{Cholesky, State, change, with_numbers};
+use crate::held::{Given, Held};
+use crate::indices::{index, indices};
+use crate::numbers::Real;
+use crate::operands::Matrix;
+use crate::report::Modification;
+use cholupdate::Error;
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+/// A change that takes columns of A at some place.
+fn put<'py, T: Real>(
+    py: Python<'py>,
+    state: &Mutex<State<T>>,
+    at: &Bound<'py, PyAny>,
+    cols: &Bound<'py, PyAny>,
+    call: impl FnOnce(&mut dyn Held<T>, usize, &Given<'_, T>) -> Result<cholupdate::Modification<T>, Error> + Send,
+) -> PyResult<Modification> {
+    let (at, cols) = (index(at, "at")?, Matrix::<T>::new(cols, "cols")?);
+    let given = cols.given(py)?;
+    change(py, state, |factor| call(factor, at, &given)).map(Modification::from)
+}
+
+#[pymethods]
+impl Cholesky {
+    /// A ← (A B; Bᵀ K): r further rows and columns at the end.
+    ///
+    /// Parameters
+    /// ----------
+    /// cross : array_like, shape (n, r) or (n,)
+    ///     B, the cross terms.
+    /// corner : array_like, shape (r, r), or a number
+    ///     K, of which the lower triangle is read.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The bordered matrix is not positive definite. The factor is as it was.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> report = f.append([2.0, 1.0], 6.0)
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2., 2.],
+    ///        [2., 5., 1.],
+    ///        [2., 1., 6.]])
+    fn append<'py>(
+        &self,
+        py: Python<'py>,
+        cross: &Bound<'py, PyAny>,
+        corner: &Bound<'py, PyAny>,
+    ) -> PyResult<Modification> {
+        fn appended<'py, T: Real>(
+            py: Python<'py>,
+            state: &Mutex<State<T>>,
+            cross: &Bound<'py, PyAny>,
+            corner: &Bound<'py, PyAny>,
+        ) -> PyResult<Modification> {
+            let (cross, corner) = (Matrix::<T>::new(cross, "cross")?, Matrix::<T>::new(corner, "corner")?);
+            let (cross, corner) = (cross.given(py)?, corner.given(py)?);
+            change(py, state, |factor| factor.append(&cross, &corner)).map(Modification::from)
+        }
+        with_numbers!(self, state => appended(py, state, cross, corner))
+    }
+
+    /// Inserts r rows and columns into A, which become rows ``at`` to ``at + r - 1``.
+    ///
+    /// Parameters
+    /// ----------
+    /// at : int
+    ///     Where, from 0 to n.
+    /// cols : array_like, shape (n + r, r) or (n + 1,)
+    ///     The new columns of A, numbered as afterwards. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The new matrix is not positive definite. The factor is as it was.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 6.0]])
+    /// >>> report = f.insert(1, [2.0, 5.0, 1.0])
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2., 2.],
+    ///        [2., 5., 1.],
+    ///        [2., 1., 6.]])
+    fn insert<'py>(
+        &self,
+        py: Python<'py>,
+        at: &Bound<'py, PyAny>,
+        cols: &Bound<'py, PyAny>,
+    ) -> PyResult<Modification> {
+        with_numbers!(self, state => put(py, state, at, cols, |factor, at, cols| factor.insert(at, cols)))
+    }
+
+    /// Removes rows and columns of A. It cannot break down.
+    ///
+    /// Parameters
+    /// ----------
+    /// idx : int or sequence of ints
+    ///     Which, in any order, counted from 0.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0, 2.0], [2.0, 5.0, 1.0], [2.0, 1.0, 6.0]])
+    /// >>> report = f.remove(1)
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2.],
+    ///        [2., 6.]])
+    fn remove<'py>(&self, py: Python<'py>, idx: &Bound<'py, PyAny>) -> PyResult<Modification> {
+        let idx = indices(idx, "idx")?;
+        with_numbers!(self, state => change(py, state, |factor| factor.remove(&idx)).map(Modification::from))
+    }
+
+    /// Gives r neighbouring rows and columns of A other values.
+    ///
+    /// Parameters
+    /// ----------
+    /// at : int
+    ///     The first of them.
+    /// cols : array_like, shape (n, r) or (n,)
+    ///     The new columns of A. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The new matrix is not positive definite. The factor is as it was.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 6.0]])
+    /// >>> report = f.replace(1, [2.0, 5.0, 1.0])
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2., 2.],
+    ///        [2., 5., 1.],
+    ///        [2., 1., 6.]])
+    fn replace<'py>(
+        &self,
+        py: Python<'py>,
+        at: &Bound<'py, PyAny>,
+        cols: &Bound<'py, PyAny>,
+    ) -> PyResult<Modification> {
+        with_numbers!(self, state => put(py, state, at, cols, |factor, at, cols| factor.replace(at, cols)))
+    }
+
+    /// Takes row and column `i` of A to row and column `j`; those between move up or down by one.
+    ///
+    /// Parameters
+    /// ----------
+    /// i, j : int
+    ///     Less than n.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])
+    /// >>> report = f.shift(0, 2)
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2., 2.],
+    ///        [2., 6., 1.],
+    ///        [2., 1., 5.]])
+    fn shift<'py>(
+        &self,
+        py: Python<'py>,
+        i: &Bound<'py, PyAny>,
+        j: &Bound<'py, PyAny>,
+    ) -> PyResult<Modification> {
+        let (i, j) = (index(i, "i")?, index(j, "j")?);
+        with_numbers!(self, state => change(py, state, |factor| factor.shift(i, j)).map(Modification::from))
+    }
+
+    /// Puts rows and columns of A in another order.
+    ///
+    /// Parameters
+    /// ----------
+    /// p : sequence of n ints
+    ///     The old rows in their new order: A becomes ``A[p][:, p]``.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[5.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 6.0]])
+    /// >>> report = f.permute([1, 2, 0])
+    /// >>> f.reconstruct().round(12)
+    /// array([[4., 2., 2.],
+    ///        [2., 6., 1.],
+    ///        [2., 1., 5.]])
+    fn permute<'py>(&self, py: Python<'py>, p: &Bound<'py, PyAny>) -> PyResult<Modification> {
+        let p = indices(p, "p")?;
+        with_numbers!(self, state => change(py, state, |factor| factor.permute(&p)).map(Modification::from))
+    }
+
+    /// A bordered by r rows and columns, without a change of this factor.
+    ///
+    /// Many extensions can stand on one factor. They are good for as long as it does not change: their calls raise `RuntimeError`
+    /// afterwards.
+    ///
+    /// Parameters
+    /// ----------
+    /// cross : array_like, shape (n, r) or (n,)
+    ///     B, the cross terms.
+    /// corner : array_like, shape (r, r), or a number
+    ///     K, of which the lower triangle is read.
+    ///
+    /// Returns
+    /// -------
+    /// Extension
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The bordered matrix is not positive definite.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> f.extension([2.0, 1.0], 6.0).solve([8.0, 8.0, 9.0]).round(12)
+    /// array([1., 1., 1.])
+    fn extension<'py>(
+        slf: &Bound<'py, Self>,
+        cross: &Bound<'py, PyAny>,
+        corner: &Bound<'py, PyAny>,
+    ) -> PyResult<Extension> {
+        Extension::new(slf, cross, corner)
+    }
+
+    /// Makes room for `r` further rows and columns.
+    ///
+    /// Growth beyond the room that there is copies L.
+    ///
+    /// Parameters
+    /// ----------
+    /// r : int
+    fn reserve<'py>(&self, py: Python<'py>, r: &Bound<'py, PyAny>) -> PyResult<()> {
+        let r = index(r, "r")?;
+        with_numbers!(self, state => crate::factor::look(py, state, |factor| factor.reserve(r)))
+    }
+
+    /// The largest order that the factor can grow to without a copy of L.
+    #[getter]
+    fn capacity(&self) -> PyResult<usize> {
+        with_numbers!(self, state => Ok(crate::factor::lock(state)?.factor.capacity()))
+    }
+}
