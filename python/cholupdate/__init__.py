@@ -14,8 +14,10 @@ array([1., 1.])
 `cholesky_update` does the same on arrays, and `cholupdate.scipy` has it with SciPy's arguments.
 """
 
+import os
+
 from . import scipy
-from ._cholupdate import Cholesky, DeviceArray, Extension, Modification, __version__, cholesky_update
+from ._cholupdate import Cholesky, DeviceArray, Extension, Modification, __version__, forked, cholesky_update
 from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError
 
 __all__ = [
@@ -30,3 +32,6 @@ __all__ = [
     "cholesky_update",
     "scipy",
 ]
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)

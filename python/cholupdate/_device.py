@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 
-def transposed(array: Any) -> Any:
-    """The transpose, packed row after row: the columns of the array one behind the other, on its device.
+def by_rows(array: Any, transpose: bool) -> Any:
+    """The array, or its transpose, packed row after row on its device.
 
     PyTorch and CuPy copy on their current stream. JAX has all arrays packed.
     """
-    transpose = array.T if array.ndim == 2 else array
-    if hasattr(transpose, "contiguous"):
-        return transpose.contiguous()
+    if transpose and array.ndim == 2:
+        array = array.T
+    if hasattr(array, "contiguous"):
+        return array.contiguous()
     if _library(array) == "cupy":
-        return sys.modules["cupy"].ascontiguousarray(transpose)
-    return transpose
+        return sys.modules["cupy"].ascontiguousarray(array)
+    return array
 
 
 def returned(made: Any, like: Any) -> Any:
@@ -25,9 +27,7 @@ def returned(made: Any, like: Any) -> Any:
     if library in ("torch", "cupy"):
         return sys.modules[library].from_dlpack(made)
     if library in ("jax", "jaxlib"):
-        import jax.dlpack  # pyright: ignore[reportMissingImports]
-
-        return jax.dlpack.from_dlpack(made)
+        return import_module("jax.dlpack").from_dlpack(made)
     namespace = getattr(like, "__array_namespace__", None)
     return made if namespace is None else namespace().from_dlpack(made)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._cholupdate import _scipy_cholesky_update
+from ._cholupdate import scipy_cholesky_update
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -61,4 +61,4 @@ def cholesky_update(
     >>> np.allclose(cholesky_update(R1, [1.0, 2.0], downdate=True), R)
     True
     """
-    return _scipy_cholesky_update(R, z, downdate, lower, overwrite_rz, check_finite)
+    return scipy_cholesky_update(R, z, downdate, lower, overwrite_rz, check_finite)

@@ -2,6 +2,7 @@
 
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::numbers::Real;
+use crate::threads::without_gil;
 use cholupdate::faer::{MatMut, MatRef};
 use core::ops::Range;
 use numpy::prelude::*;
@@ -214,6 +215,6 @@ pub fn to_numpy<'py, T: Real>(
     };
     let view = view_mut(&array, "")?;
     let mut view = if transpose { view.transpose_mut() } else { view };
-    py.detach(|| view.copy_from(matrix));
+    without_gil(py, || view.copy_from(matrix));
     Ok(array)
 }

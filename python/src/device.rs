@@ -46,9 +46,10 @@ impl<'py> OnDevice<'py> {
         if let Some(there) = Self::where_it_is::<T>(described(object)?, name, transpose)? {
             return Ok(there);
         }
-        let copy = object.py().import("cholupdate._device")?.call_method1("transposed", (object,))?;
-        // Rows and columns of the copy have changed places.
-        Self::where_it_is::<T>(described(&copy)?, name, !transpose)?.ok_or_else(|| {
+        // The matrix that is wanted by columns is one that lies by rows, transposed.
+        let module = object.py().import("cholupdate._device")?;
+        let copy = module.call_method1("by_rows", (object, !transpose))?;
+        Self::where_it_is::<T>(described(&copy)?, name, true)?.ok_or_else(|| {
             wrong_type(format!(
                 "`{name}` is in device memory and not in Fortran order: a copy that is was not made"
             ))

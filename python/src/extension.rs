@@ -7,6 +7,7 @@ use crate::held::{Border, Held};
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::solving::as_given;
+use crate::threads::without_gil;
 use cholupdate::Error;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -41,7 +42,8 @@ impl<T: Real> Bordered<T> {
         let (cross, corner) = (cross.given(py)?, corner.given(py)?);
         let guard = lock(state)?;
         let (factor, made_at) = (&*guard.factor, guard.changes);
-        let border = py.detach(|| factor.extension(&cross, &corner)).map_err(|error| exception(py, error))?;
+        let border =
+            without_gil(py, || factor.extension(&cross, &corner)).map_err(|error| exception(py, error))?;
         Ok(Self { border, made_at })
     }
 
@@ -59,7 +61,7 @@ impl<T: Real> Bordered<T> {
             ));
         }
         let factor = &*guard.factor;
-        py.detach(|| call(factor, &self.border)).map_err(|error| exception(py, error))
+        without_gil(py, || call(factor, &self.border)).map_err(|error| exception(py, error))
     }
 
     fn solve<'py>(

@@ -5,6 +5,7 @@ use crate::held::{Given, Held, Origin, hold};
 use crate::numbers::Real;
 use crate::operands::Triangle;
 use crate::settings::Settings;
+use crate::threads::without_gil;
 use cholupdate::Error;
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -111,7 +112,7 @@ pub fn look<T: Real, R: Send>(
 ) -> PyResult<R> {
     let mut guard = lock(state)?;
     let factor = &mut *guard.factor;
-    py.detach(|| call(factor)).map_err(|error| exception(py, error))
+    without_gil(py, || call(factor)).map_err(|error| exception(py, error))
 }
 
 /// Has the library change the factor, without the GIL.
@@ -123,7 +124,7 @@ pub fn change<T: Real, R: Send>(
 ) -> PyResult<R> {
     let mut guard = lock(state)?;
     let State { factor, changes } = &mut *guard;
-    let outcome = py.detach(|| call(&mut **factor));
+    let outcome = without_gil(py, || call(&mut **factor));
     *changes += u64::from(outcome.is_ok());
     outcome.map_err(|error| exception(py, error))
 }
@@ -142,7 +143,8 @@ impl Cholesky {
             given: &Given<'_, T>,
             settings: &Settings,
         ) -> PyResult<Mutex<State<T>>> {
-            let factor = py.detach(|| hold(origin, given, settings)).map_err(|error| exception(py, error))?;
+            let factor =
+                without_gil(py, || hold(origin, given, settings)).map_err(|error| exception(py, error))?;
             Ok(Mutex::new(State { factor, changes: 0 }))
         }
         let kept = match Triangle::new(object, name, upper)? {
@@ -273,7 +275,7 @@ impl Cholesky {
         let py = slf.py();
         let Settings { threads, .. } = slf.get().settings;
         let (engine, safeguard) = (slf.get().settings.engine(), slf.get().settings.safeguard());
-        let restore = py.import("cholupdate._cholupdate")?.getattr("_restore")?;
+        let restore = py.import("cholupdate._cholupdate")?.getattr("restore")?;
         let state = (slf.call_method0("factor")?, engine, threads, safeguard);
         Ok((restore, state).into_pyobject(py)?.into_any())
     }
@@ -315,7 +317,7 @@ impl Cholesky {
 
 /// Makes a factor of what `Cholesky.__reduce__` kept of it.
 #[pyfunction]
-pub fn _restore<'py>(
+pub fn restore<'py>(
     py: Python<'py>,
     l: &Bound<'py, PyAny>,
     engine: &str,

@@ -5,6 +5,7 @@ use crate::errors::{exception_naming, in_use, wrong_value};
 use crate::modifying;
 use crate::numbers::Real;
 use crate::operands::Matrix;
+use crate::threads::without_gil;
 use crate::triangle::{copy_triangle, first_not_finite};
 use cholupdate::faer::{MatMut, MatRef};
 use cholupdate::{Cpu, Error, Safeguard, modify_in_place};
@@ -90,7 +91,7 @@ pub fn cholesky_update<'py>(
 
 /// `cholupdate.scipy.cholesky_update`, whose arguments have names of their own.
 #[pyfunction]
-pub fn _scipy_cholesky_update<'py>(
+pub fn scipy_cholesky_update<'py>(
     py: Python<'py>,
     r: &Bound<'py, PyAny>,
     z: &Bound<'py, PyAny>,
@@ -158,7 +159,7 @@ fn of_numbers<'py, T: Real>(
         Some(_) => {
             let view = view_mut(&l, how.names.0)?;
             let mut view = if how.upper { view.transpose_mut() } else { view };
-            let modified = py.detach(|| {
+            let modified = without_gil(py, || {
                 check(view.as_ref(), how.check_finite)?;
                 if lies_well(view.as_ref()) {
                     return modify(view, &given, &weights, &engine);
@@ -177,7 +178,7 @@ fn of_numbers<'py, T: Real>(
             let view = view_mut(&made, how.names.0)?;
             let mut view = if how.upper { view.transpose_mut() } else { view };
             let from = from.view();
-            let modified = py.detach(|| {
+            let modified = without_gil(py, || {
                 check(from, how.check_finite)?;
                 copy_triangle(from, view.as_mut());
                 modify(view, &given, &weights, &engine.with_safeguard(Safeguard::None))

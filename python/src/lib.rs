@@ -10,6 +10,7 @@
 //! | `operands` | arguments that are matrices, wherever they are |
 //! | `arrays`, `device`, `dlpack` | those of NumPy; those in the memory of a GPU; DLPack's structures |
 //! | `indices`, `errors` | numbers of rows; exceptions |
+//! | `threads` | calls into the library without the GIL |
 
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -33,6 +34,7 @@ mod report;
 mod rows;
 mod settings;
 mod solving;
+mod threads;
 mod triangle;
 
 /// Rank-k up- and downdates of Cholesky factors.
@@ -43,11 +45,14 @@ mod _cholupdate {
     #[pymodule_export]
     use crate::extension::Extension;
     #[pymodule_export]
-    use crate::factor::{_restore, Cholesky};
+    use crate::factor::{Cholesky, restore};
     #[pymodule_export]
-    use crate::functions::{_scipy_cholesky_update, cholesky_update};
+    use crate::functions::{cholesky_update, scipy_cholesky_update};
     #[pymodule_export]
     use crate::report::Modification;
+
+    #[pymodule_export]
+    use crate::threads::forked;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

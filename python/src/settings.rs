@@ -1,6 +1,7 @@
 //! Engines as Python names them.
 
 use crate::errors::{exception, wrong_value};
+use crate::threads::without_gil;
 use cholupdate::cuda::Device;
 use cholupdate::{Error, Safeguard};
 use pyo3::prelude::*;
@@ -93,5 +94,5 @@ pub fn device(ordinal: usize) -> Result<Device, Error> {
 
 /// The same for Python.
 pub fn device_for(py: Python<'_>, ordinal: usize) -> PyResult<Device> {
-    py.detach(|| device(ordinal)).map_err(|error| exception(py, error))
+    without_gil(py, || device(ordinal)).map_err(|error| exception(py, error))
 }

@@ -7,6 +7,7 @@ use crate::factor::{Cholesky, State, look, with_numbers};
 use crate::held::Sides;
 use crate::numbers::Real;
 use crate::operands::Matrix;
+use crate::threads::without_gil;
 use cholupdate::OperandMut;
 use cholupdate::cuda::DeviceMatrix;
 use pyo3::prelude::*;
@@ -177,8 +178,8 @@ pub fn as_given<'py, T: Real>(
         }
         Matrix::Device(given) => {
             let device = crate::settings::device_for(py, given.ordinal())?;
-            let x =
-                py.detach(|| DeviceMatrix::from_host(&device, &x)).map_err(|error| exception(py, error))?;
+            let x = without_gil(py, || DeviceMatrix::from_host(&device, &x))
+                .map_err(|error| exception(py, error))?;
             DeviceArray::new(x, given.ordinal(), given.ndim() < 2).like(b)
         }
     }

@@ -1,0 +1,36 @@
+"""Matrices, and the bound of the README's chapter on accuracy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def spd(n: int, dtype: Any = np.float64, seed: int = 0) -> Array:
+    """A symmetric positive definite matrix that is not close to a singular one."""
+    x = np.random.default_rng(seed).standard_normal((n, n + 5))
+    return (x @ x.T / (n + 5) + np.eye(n)).astype(dtype)
+
+
+def columns(n: int, k: int, dtype: Any = np.float64, seed: int = 1, size: float = 0.1) -> Array:
+    return (size * np.random.default_rng(seed).standard_normal((n, k))).astype(dtype)
+
+
+def exact(a: Array) -> Array:
+    return a.astype(np.longdouble)
+
+
+def assert_within_bound(new: Array, old: Array, v: Array, weights: Array, c: float = 4.0) -> None:
+    """|new newᵀ − (old oldᵀ + V diag(w) Vᵀ)|_ij ≤ c max(n + k, 12) u √(M_ii M_jj)."""
+    n = old.shape[0]
+    v = v.reshape(n, -1)
+    unit = np.finfo(new.dtype).eps / 2
+    new, old, v, weights = exact(new), exact(old), exact(v), exact(weights)
+    wanted = old @ old.T + (v * weights) @ v.T
+    scale = np.sqrt(np.diag(old @ old.T + (v * np.abs(weights)) @ v.T))
+    bound = c * max(n + v.shape[1], 12) * unit * np.outer(scale, scale)
+    assert np.all(np.abs(new @ new.T - wanted) <= bound)

@@ -1,0 +1,207 @@
+"""What may be given as a matrix or as indices, and what is refused in which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cholupdate as cu
+from problems import Array, columns, spd
+
+FLOATS = (np.float32, np.float64)
+
+
+def laid_out(values: Array, layout: str) -> Array:
+    """The same entries in other memory."""
+    rows, cols = values.shape
+    if layout == "C":
+        return np.ascontiguousarray(values)
+    if layout == "F":
+        return np.asfortranarray(values)
+    if layout == "reversed":
+        return np.ascontiguousarray(values[::-1, ::-1])[::-1, ::-1]
+    if layout == "sliced":
+        wide = np.full((3 * rows, 2 * cols), np.nan, values.dtype)
+        wide[1::3, ::2] = values
+        return wide[1::3, ::2]
+    if layout == "swapped":
+        return values.astype(values.dtype.newbyteorder())
+    if layout == "read-only":
+        frozen = values.copy()
+        frozen.flags.writeable = False
+        return frozen
+    if layout == "unaligned":
+        raw = np.empty(values.nbytes + 1, np.uint8)[1:].view(values.dtype).reshape(values.shape)
+        raw[...] = values
+        return raw
+    if layout == "field":
+        record = np.zeros(values.shape, [("tag", np.int16), ("x", values.dtype)])
+        record["x"] = values
+        field: Array = record["x"]
+        return field
+    raise ValueError(layout)
+
+
+LAYOUTS = ("C", "F", "reversed", "sliced", "swapped", "read-only", "unaligned", "field")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_same_bits(dtype: Any, layout: str) -> None:
+    a, v, w = spd(12, dtype), columns(12, 3, dtype), np.array([1.0, -0.5, 2.0], dtype)
+    plain, other = cu.Cholesky(a), cu.Cholesky(laid_out(a, layout))
+    assert np.array_equal(plain.factor(), other.factor())
+    laid = laid_out(v, layout)
+    plain.modify(v, w)
+    other.modify(laid, laid_out(w.reshape(-1, 1), layout)[:, 0])
+    assert np.array_equal(plain.factor(), other.factor())
+    assert np.array_equal(laid, v)
+    plain.update(v[:, 0])
+    other.update(laid[:, 0])
+    assert np.array_equal(plain.factor(), other.factor())
+    assert np.array_equal(plain.solve(v), other.solve(laid))
+    again = cu.Cholesky.from_factor(laid_out(plain.factor(), layout))
+    assert np.array_equal(again.factor(), plain.factor())
+
+
+def test_broadcast_columns() -> None:
+    f, g = cu.Cholesky(spd(5)), cu.Cholesky(spd(5))
+    f.update(np.broadcast_to(np.float64(0.5), (5, 2)))
+    g.update(np.full((5, 2), 0.5))
+    assert np.array_equal(f.factor(), g.factor())
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_lists_numbers_and_integers_are_converted(dtype: Any) -> None:
+    a = (4 * np.eye(2)).astype(dtype)
+    wanted = cu.Cholesky(a)
+    wanted.update(np.array([1, 0], dtype))
+    for v in ([1, 0], (1.0, 0.0), np.array([1, 0]), np.array([True, False]), np.array([1, 0], np.uint8), [[1], [0]]):
+        f = cu.Cholesky(a)
+        f.update(v)
+        assert np.array_equal(f.factor(), wanted.factor())
+        assert f.dtype == dtype
+    f = cu.Cholesky(np.array([[4]], dtype))
+    f.append(0, 4)
+    f.update([1, 0])
+    assert np.array_equal(f.factor(), wanted.factor())
+
+
+def test_the_dtype_of_a_factor() -> None:
+    assert cu.Cholesky([[4, 0], [0, 4]]).dtype == np.float64
+    assert cu.Cholesky(np.eye(2, dtype=np.int8)).dtype == np.float64
+    assert cu.Cholesky(np.eye(2, dtype=np.float32)).dtype == np.float32
+    assert cu.Cholesky(np.eye(2, dtype=">f4")).dtype == np.float32
+
+
+class Elsewhere:
+    """An array of another library, in host memory."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class OnAnotherDevice(Elsewhere):
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (10, 0)
+
+
+def test_arrays_of_other_libraries_in_host_memory() -> None:
+    f, g = cu.Cholesky(Elsewhere(spd(3))), cu.Cholesky(spd(3))
+    f.update(Elsewhere(columns(3, 2)))
+    g.update(columns(3, 2))
+    assert np.array_equal(f.factor(), g.factor())
+    with pytest.raises(TypeError, match="`v` is on a device of DLPack's type 10"):
+        f.update(OnAnotherDevice(columns(3, 2)))
+    with pytest.raises(TypeError, match=re.escape("`v` has dtype float32, but the factor has float64")):
+        f.update(Elsewhere(columns(3, 2, np.float32)))
+
+
+f64 = cu.Cholesky(np.eye(3))
+f32 = cu.Cholesky(np.eye(3, dtype=np.float32))
+
+REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: f64.update(np.ones(3, np.float32)), TypeError, "`v` has dtype float32, but the factor has float64"),
+    (lambda: f32.update(np.ones(3)), TypeError, "`v` has dtype float64, but the factor has float32"),
+    (lambda: f64.update(np.ones(3, np.float16)), TypeError, "`v` has dtype float16, but the factor has float64"),
+    (lambda: f64.modify(np.ones(3), np.ones(1, np.float32)), TypeError, "`weights` has dtype float32"),
+    (lambda: f64.update(np.ones(3, complex)), TypeError, "`v` has dtype complex128, expected real numbers"),
+    (lambda: f64.update(["x", "y", "z"]), TypeError, "`v` has dtype str"),
+    (lambda: f64.update(np.array([None] * 3)), TypeError, "`v` has dtype object"),
+    (lambda: f64.update([1j, 0, 0]), TypeError, "`v` has dtype complex128"),
+    (lambda: f64.update([[1.0], [2.0, 3.0]]), ValueError, "`v` cannot be an array"),
+    (lambda: f64.update(None), TypeError, "`v` has dtype object"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: cu.Cholesky(np.eye(2, dtype=np.float16)), TypeError, "`a` has dtype float16, expected float32"),
+    (lambda: cu.Cholesky(np.eye(2, dtype=complex)), TypeError, "`a` has dtype complex128"),
+    (lambda: cu.Cholesky(np.eye(2, dtype=object)), TypeError, "`a` has dtype object"),
+    (lambda: cu.Cholesky(np.ones((2, 3))), ValueError, "`a`: the number of columns is 3, expected 2"),
+    (lambda: cu.Cholesky.from_factor(np.ones((2, 3))), ValueError, "`l`: the number of columns is 3"),
+    (lambda: f64.update(np.ones(4)), ValueError, "`v`: the number of rows is 4, expected 3"),
+    (lambda: f64.update(np.ones((1, 1, 3))), ValueError, "`v` has 3 dimensions, expected 1 or 2"),
+    (lambda: f64.update([np.nan, 0, 0]), ValueError, "`v` is not finite at (0, 0)"),
+    (lambda: f64.update([np.inf, 0, 0]), ValueError, "`v` is not finite"),
+    (lambda: f64.update([1e300, 0, 0]), ValueError, "`v` is too large"),
+    (lambda: f64.modify(np.ones((3, 2)), [1.0]), ValueError, "`weights`: the number of entries is 1, expected 2"),
+    (lambda: f64.modify(np.ones((3, 1)), [[1.0]]), ValueError, "`weights` has 2 dimensions, expected 1"),
+    (lambda: f64.modify(np.ones((3, 1)), [np.nan]), ValueError, "`weights` is not finite"),
+    (lambda: f64.solve(np.ones(4)), ValueError, "`b`: the number of rows is 4, expected 3"),
+    (lambda: f64.solve([np.nan, 0, 0]), ValueError, "`b` is not finite"),
+    (lambda: f64.solve(np.ones(3, np.float32)), TypeError, "`b` has dtype float32"),
+    (lambda: f64.append(np.ones(4), 1.0), ValueError, "`cross`: the number of rows is 4"),
+    (lambda: f64.append(np.ones(3), np.ones((2, 2))), ValueError, "`corner`: the number of rows is 2"),
+    (lambda: f64.insert(0, np.ones(3)), ValueError, "`cols`: the number of rows is 3, expected 4"),
+    (lambda: f64.insert(4, np.ones(4)), IndexError, "`at` is 4, but must be less than 4"),
+    (lambda: f64.insert(-1, np.ones(4)), IndexError, "`at` is -1"),
+    (lambda: f64.insert(1.5, np.ones(4)), TypeError, "`at` must be an integer, not float"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: f64.insert(True, np.ones(4)), TypeError, "`at` must be an integer, not bool"),
+    (lambda: f64.replace(3, np.ones(3)), IndexError, "`at` is 3"),
+    (lambda: f64.remove(3), IndexError, "`idx`[0] is 3, but must be less than 3"),
+    (lambda: f64.remove([0, -1]), IndexError, "`idx` is -1"),
+    (lambda: f64.remove(10**30), IndexError, "`idx` is 1000"),
+    (lambda: f64.remove([0, 1, 0]), ValueError, "`idx` has 0 twice"),
+    (lambda: f64.remove([0.5]), TypeError, "`idx` must be an integer, not float"),  # type: ignore[list-item] # pyright: ignore
+    (lambda: f64.shift(3, 0), IndexError, "`i` is 3, but must be less than 3"),
+    (lambda: f64.shift(0, 3), IndexError, "`j` is 3, but must be less than 3"),
+    (lambda: f64.permute([0, 1]), ValueError, "`p`: the number of entries is 2, expected 3"),
+    (lambda: f64.permute([0, 1, 1]), ValueError, "`p` has 1 twice"),
+    (lambda: f64.reserve(-1), IndexError, "`r` is -1"),
+    (lambda: f64.reserve(2**62), ValueError, "`r` must be few enough"),
+    (lambda: cu.Cholesky.from_factor([[np.nan]]), ValueError, "`l` is not finite"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSED, ids=[message for _, _, message in REFUSED])
+def test_arguments_are_refused_by_name(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
+    for f in (f64, f32):
+        assert np.array_equal(f.factor(), np.eye(3))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    k=st.integers(0, 20),
+    dtype=st.sampled_from(FLOATS),
+    layout=st.sampled_from(LAYOUTS),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_any_matrix_in_any_layout(n: int, k: int, dtype: Any, layout: str, seed: int) -> None:
+    l = np.linalg.cholesky(spd(n, dtype, seed))
+    v = columns(n, k, dtype, seed + 1, size=0.05)
+    plain, other = cu.Cholesky.from_factor(l), cu.Cholesky.from_factor(laid_out(l, layout))
+    assert plain.update(v) == other.update(laid_out(v, layout))
+    assert plain.downdate(v) == other.downdate(laid_out(v, layout))
+    assert np.array_equal(plain.factor(), other.factor())

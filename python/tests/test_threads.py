@@ -1,0 +1,183 @@
+"""Threads, the GIL, and memory over many calls."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import resource
+import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cholupdate as cu
+from problems import columns, spd
+
+
+def test_one_factor_in_two_threads_is_a_clear_error() -> None:
+    n = 1500
+    f = cu.Cholesky(np.eye(n) * 4.0, threads=1)
+    v = np.full((n, 64), 1e-4)
+    stop = threading.Event()
+    errors: list[str] = []
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                f.update(v)
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 20
+    while not errors and time.monotonic() < deadline:
+        time.sleep(0.01)
+        repr(f)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert set(errors) == {"the factor is in use by another thread"}
+    assert np.all(np.isfinite(f.factor()))
+
+
+def test_factors_in_threads_of_their_own_are_right() -> None:
+    a, v = spd(200), columns(200, 8)
+
+    def work(seed: int) -> np.ndarray:
+        f = cu.Cholesky(a, threads=1 + seed % 2)
+        for _ in range(20):
+            f.update(v)
+            f.downdate(v)
+        f.update(v * seed)
+        return f.factor()
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(work, range(8)))
+    for seed, found in enumerate(together):
+        assert np.array_equal(found, work(seed))
+
+
+def test_the_gil_is_released() -> None:
+    f = cu.Cholesky(np.eye(2000) * 4.0, threads=1)
+    v = np.full((2000, 256), 1e-4)
+    ticks = 0
+    done = threading.Event()
+
+    def work() -> None:
+        f.update(v)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100.0)
+    try:
+        thread.start()
+        while not done.is_set():
+            time.sleep(0.001)
+            ticks += 1
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert ticks > 3
+
+
+def calls() -> dict[str, Callable[[], object]]:
+    f = cu.Cholesky(spd(6))
+    l, v, bad = f.factor(), columns(6, 2), np.full(6, 9.0)
+    w = np.array([0.1, -0.1])
+
+    def refused() -> None:
+        with pytest.raises(cu.NotPositiveDefiniteError):
+            f.downdate(bad)
+        with pytest.raises(TypeError):
+            f.update(bad.astype(np.float32))
+
+    def grow() -> None:
+        f.append(v[:, 0], 5.0)
+        f.remove([6])
+
+    def there_and_back() -> None:
+        f.update(v)
+        f.downdate(v)
+
+    return {
+        "update": there_and_back,
+        "modify": lambda: (f.modify(v, w), f.modify(v, -w)),
+        "solve": lambda: f.solve(v),
+        "factor": lambda: (f.factor(), f.reconstruct(), f.log_det()),
+        "copy": lambda: f.copy(),
+        "list": lambda: (f.update(v[:, 0].tolist()), f.downdate(v[:, 0].tolist())),
+        "refused": refused,
+        "grow": grow,
+        "extension": lambda: f.extension(v[:, 0], 5.0).solve(np.ones(7)),
+        "function": lambda: cu.cholesky_update(l, v),
+        "overwrite": lambda: cu.cholesky_update(np.array(l, order="F"), v, overwrite_l=True),
+    }
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+@pytest.mark.parametrize("name", list(calls()))
+def test_no_memory_is_lost_over_many_calls(name: str) -> None:
+    call = calls()[name]
+    count = 20_000 if name == "refused" else 100_000
+    for _ in range(count // 10):
+        call()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(200):
+            call()
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(2000):
+            call()
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 2000
+    before = resident_bytes()
+    for _ in range(count):
+        call()
+    assert resident_bytes() - before < 4 << 20
+
+
+def test_garbage_collection_under_load() -> None:
+    random = np.random.default_rng(0)
+    for round_ in range(300):
+        f = cu.Cholesky(spd(20, seed=round_))
+        loop: list[object] = [f, f.extension(np.zeros(20), 1.0)]
+        loop.append(loop)
+        f.update(random.standard_normal((20, 3))[::-1, ::-1])
+        x = f.solve(np.ones((20, 2)))
+        del f, loop
+        if round_ % 50 == 0:
+            gc.collect()
+        assert np.all(np.isfinite(x))
+    gc.collect()
+
+
+def in_a_child(n: int) -> float:
+    f = cu.Cholesky(np.eye(n) * 4.0)
+    f.update(np.full((n, 16), 0.01))
+    return f.log_det()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    wanted = in_a_child(1500)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map_async(in_a_child, [1500, 1500]).get(timeout=60)
+    assert found == [wanted, wanted]
