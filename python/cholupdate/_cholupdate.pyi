@@ -12,6 +12,18 @@ _OnDevice = TypeVar("_OnDevice", bound=_SupportsDLPack)
 _Matrix: TypeAlias = ArrayLike | _SupportsDLPack
 _Safeguard: TypeAlias = Literal["shadow_buffer", "dry_run", "none"]
 
+__all__ = [
+    "Cholesky",
+    "DeviceArray",
+    "Extension",
+    "Modification",
+    "__version__",
+    "cholesky_update",
+    "forked",
+    "restore",
+    "scipy_cholesky_update",
+]
+
 __version__: str
 
 @final
@@ -123,7 +135,7 @@ def cholesky_update(
     check_finite: bool = True,
 ) -> NDArray[Any]: ...
 def scipy_cholesky_update(
-    r: ArrayLike, z: ArrayLike, downdate: bool, lower: bool, overwrite: bool, check_finite: bool, /
+    r: ArrayLike, z: ArrayLike, downdate: bool, lower: bool, overwrite: bool, check_finite: bool
 ) -> NDArray[Any]: ...
 def restore(l: ArrayLike, engine: str, threads: int | None, safeguard: str) -> Cholesky: ...
 def forked() -> None: ...

@@ -18,12 +18,14 @@ use pyo3::prelude::*;
 /// >>> import cholupdate
 /// >>> f = cholupdate.Cholesky([[4.0, 2.0], [2.0, 5.0]])
 /// >>> report = f.downdate([0.0, 1.0])
-/// >>> report.min_pivot_ratio
+/// >>> round(report.min_pivot_ratio, 12)
 /// 0.75
 #[pyclass(frozen, eq, get_all, module = "cholupdate")]
 #[derive(PartialEq)]
 pub struct Modification {
+    /// The smallest ratio of a new squared pivot to the old one.
     min_pivot_ratio: f64,
+    /// The change of the logarithm of det A.
     log_det_change: f64,
 }
 

@@ -1,0 +1,32 @@
+"""The examples of the docstrings, and that there are docstrings."""
+
+from __future__ import annotations
+
+import doctest
+from types import ModuleType
+
+import pytest
+
+import cholupdate
+import cholupdate.scipy
+from cholupdate import _cholupdate  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("module", "least"), [(cholupdate, 50), (_cholupdate, 4), (cholupdate.scipy, 5)], ids=lambda of: str(of)
+)
+def test_examples(module: ModuleType, least: int) -> None:
+    # A traceback in an example is matched by the exception's whole name.
+    failed, tried = doctest.testmod(module)
+    assert failed == 0 and tried >= least
+
+
+def test_everything_public_is_described() -> None:
+    for name in cholupdate.__all__:
+        of = getattr(cholupdate, name)
+        if isinstance(of, str):
+            continue
+        assert of.__doc__, name
+        if isinstance(of, type) and of.__module__ == "cholupdate" and not issubclass(of, Exception):
+            for method in (key for key in vars(of) if not key.startswith("_")):
+                assert getattr(of, method).__doc__, f"{name}.{method}"
