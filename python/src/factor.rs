@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// threads : int, optional
 ///     The most threads that the engine "cpu" uses; as many as there are processors by default.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
-///     How a downdate that turns out to be impossible leaves the factor as it was: by a second buffer of n² numbers, in twice the
+///     How a downdate that turns out to be impossible leaves the factor as it was: by a shadow buffer of n² numbers, in twice the
 ///     time, or not at all. The engine "cuda" has the first alone.
 ///
 /// Raises
