@@ -151,7 +151,9 @@ fn misuses(path: &str, text: &str) -> Vec<String> {
 fn banned_words_are_not_used() {
     let Some(root) = sources() else { return };
     let mut found = Vec::new();
-    for part in ["src", "tests", "benches", "examples", "python/src", "docs", "kernels", "README.md", "CHANGELOG.md"] {
+    for part in
+        ["src", "tests", "benches", "examples", "python/src", "docs", "kernels", "README.md", "CHANGELOG.md"]
+    {
         files(&root.join(part), &mut found);
     }
     assert!(found.iter().any(|path| path.ends_with("src/lib.rs")), "looked in the wrong place");
