@@ -23,12 +23,11 @@ from __future__ import annotations
 import argparse
 import time
 
+import cholupdate as cu
 import numpy as np
 from filterpy.kalman import SquareRootKalmanFilter
 from scipy.linalg import solve_triangular
 from threadpoolctl import threadpool_limits
-
-import cholupdate as cu
 
 PLACES = 4
 MODES = 3

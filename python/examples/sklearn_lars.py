@@ -24,13 +24,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import cholupdate as cu
 import numpy as np
 from scipy import linalg
 from sklearn.linear_model import _least_angle, lars_path_gram
 from sklearn.utils import arrayfuncs
 from threadpoolctl import threadpool_limits
-
-import cholupdate as cu
 
 PATCH = [
     (
@@ -100,7 +99,7 @@ def patched() -> Iterator[None]:
             raise RuntimeError("the solver of this scikit-learn has other lines than those of 1.9")
         source = source.replace(before, after)
     names = vars(_least_angle) | {"ActiveFactor": ActiveFactor}
-    exec(compile(source, "<patched _lars_path_solver>", "exec"), names)
+    exec(compile(source, "<patched _lars_path_solver>", "exec"), names)  # noqa: S102 (the source is that of scikit-learn)
     _least_angle._lars_path_solver = names["_lars_path_solver"]
     try:
         yield

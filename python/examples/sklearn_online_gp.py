@@ -8,9 +8,10 @@ instead of n³/3. What it replaces is `fit` on all rows for each new batch, with
     pip install cholupdate scikit-learn
     python python/examples/sklearn_online_gp.py [--quick]
 
-The rows come 20 at a time. After every hundred the model is compared with a refit. For ranges of n the example prints the medians
-of the time of a refit and of `partial_fit`, their ratio, and the error on rows that are never learned. In the end it prints how far means, standard deviations and log marginal likelihoods of the two are apart, and
-checks that they are equal up to rounding. Both work on one thread.
+The rows come 20 at a time. After every hundred the model is compared with a refit. For ranges of n the example prints the
+medians of the time of a refit and of `partial_fit`, their ratio, and the error on rows that are never learned. In the end it
+prints how far means, standard deviations and log marginal likelihoods of the two are apart, and checks that they are equal up
+to rounding. Both work on one thread.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import cholupdate as cu
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.datasets import make_friedman1
@@ -27,8 +29,6 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
-
-import cholupdate as cu
 
 NOISE = 1.0
 
