@@ -23,11 +23,12 @@ from __future__ import annotations
 import argparse
 import time
 
-import cholupdate as cu
 import numpy as np
 from filterpy.kalman import SquareRootKalmanFilter
 from scipy.linalg import solve_triangular
 from threadpoolctl import threadpool_limits
+
+import cholupdate as cu
 
 PLACES = 4
 MODES = 3
@@ -37,24 +38,31 @@ SIGMA = 0.1
 class RankFilter(SquareRootKalmanFilter):  # type: ignore[misc]
     """A square-root Kalman filter that pays for the rank of what it learns, not for the order of the state."""
 
+    x: np.ndarray
+    _P1_2: np.ndarray
+
     def predict(self, u: float | np.ndarray = 0) -> None:
         if not np.array_equal(self.F, self._I):
-            return super().predict(u)
+            super().predict(u)
+            return
         self.x = self.x + np.dot(self.B, u)
         self._P1_2 = cu.cholesky_update(self._P1_2, self._Q1_2, overwrite_l=True)
         self.x_prior, self._P1_2_prior = self.x.copy(), self._P1_2.copy("F")
 
     def update(self, z: np.ndarray | None, R2: float | np.ndarray | None = None) -> None:
         if z is None:
-            return super().update(z, R2)
-        root = self._R1_2 if R2 is None else R2 * np.eye(self.dim_z) if np.isscalar(R2) else R2
+            super().update(z, R2)
+            return
+        root = np.asarray(self._R1_2 if R2 is None else R2)
+        root = root if root.ndim else root * np.eye(self.dim_z)
         seen = self.H @ self._P1_2  # (m, n)
         s_root = np.linalg.cholesky(seen @ seen.T + root @ root.T)  # (m, m)
         w = self._P1_2 @ solve_triangular(s_root, seen, lower=True).T  # (n, m)
         try:
             self._P1_2 = cu.cholesky_update(self._P1_2, w, downdate=True, overwrite_l=True)
         except cu.NotPositiveDefiniteError:
-            return super().update(z, R2)
+            super().update(z, R2)
+            return
         self.S1_2, self.SI1_2 = s_root, np.linalg.inv(s_root)
         self.K = w @ self.SI1_2
         self.y = z - self.H @ self.x
@@ -77,12 +85,12 @@ class Field:
     def step(self) -> tuple[np.ndarray, np.ndarray]:
         """The field drifts, and is measured between cells: H and z."""
         self.truth = self.truth + self.drift @ self.rng.standard_normal((MODES, 1))
-        h = np.zeros((PLACES, self.side, self.side))
-        for place in h:
+        cells = np.zeros((PLACES, self.side, self.side))
+        for place in cells:
             at = self.rng.uniform(0, self.side - 1, 2)
             (i, j), (p, q) = at.astype(int), at % 1.0
             place[i : i + 2, j : j + 2] = np.outer([1 - p, p], [1 - q, q])
-        h = h.reshape(PLACES, -1)
+        h = cells.reshape(PLACES, -1)
         return h, h @ self.truth + SIGMA * self.rng.standard_normal((PLACES, 1))
 
 

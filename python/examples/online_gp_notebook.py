@@ -18,14 +18,16 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
-import cholupdate as cu
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
+
+import cholupdate as cu
 
 parser = argparse.ArgumentParser(description="error and time of an online Gaussian process against steps")
 parser.add_argument("--quick", action="store_true", help="few steps, for a test")
@@ -137,7 +139,7 @@ def smooth(values: list[float], width: int = 13) -> np.ndarray:
 
 def label(axes: Axes, y: float, text: str, color: str) -> None:
     """Names a line at its right end."""
-    place = {"xycoords": ("axes fraction", "data"), "xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (4, 0), "textcoords": "offset points", "va": "center"}
     axes.annotate(text, (1.0, y), color=color, **place)
 
 
@@ -170,7 +172,7 @@ for axes in (top, middle, bottom):
     if full[0]:
         axes.axvline(full[0] + 1, color=GREY, linewidth=1, linestyle=":")
 if full[0]:
-    where = {"xycoords": ("data", "axes fraction"), "xytext": (4, 0), "textcoords": "offset points", "va": "top"}
+    where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (4, 0), "textcoords": "offset points", "va": "top"}
     top.annotate(f"from here on {max(sizes)} observations", (full[0] + 1, 1.0), color=GREY, **where)
 figure.align_ylabels()
 

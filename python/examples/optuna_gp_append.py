@@ -26,8 +26,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import cholupdate as cu
 import numpy as np
+
+import cholupdate as cu
 
 try:
     import torch

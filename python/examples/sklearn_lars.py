@@ -24,12 +24,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import cholupdate as cu
 import numpy as np
 from scipy import linalg
 from sklearn.linear_model import _least_angle, lars_path_gram
 from sklearn.utils import arrayfuncs
 from threadpoolctl import threadpool_limits
+
+import cholupdate as cu
 
 PATCH = [
     (
@@ -136,6 +137,7 @@ def steps(active: int, rng: np.random.Generator, repeats: int) -> list[float]:
     signs = np.sign(rng.standard_normal(active))
     lower, room = np.linalg.cholesky(known), np.empty((active + 1, active + 1))
     (potrs,) = linalg.get_lapack_funcs(("potrs",), (room,))
+    kept = cu.Cholesky.from_factor(lower, threads=1)
 
     def fresh() -> None:
         nonlocal kept
@@ -150,7 +152,6 @@ def steps(active: int, rng: np.random.Generator, repeats: int) -> list[float]:
         )
         room[active, active] = np.sqrt(abs(corner - np.dot(row, row)))
 
-    kept = cu.Cholesky.from_factor(lower, threads=1)
     calls: list[Callable[[], Any]] = [
         append,
         lambda: kept.append(cross, corner),
@@ -183,19 +184,19 @@ def main() -> None:
         times = []
         for _ in range(5 if features < 1000 else 1):
             start = time.perf_counter()
-            alphas, active, coefs = lars_path_gram(xy, gram, **settings)
+            alphas, entered, coefs = lars_path_gram(xy, gram, **settings)
             before = time.perf_counter() - start
             with patched():
                 start = time.perf_counter()
-                alphas_after, active_after, coefs_after = lars_path_gram(xy, gram, **settings)
+                alphas_after, entered_after, coefs_after = lars_path_gram(xy, gram, **settings)
                 times.append((before, time.perf_counter() - start))
         before, after = np.median(times, axis=0)
 
-        assert active == active_after and alphas.shape == alphas_after.shape
+        assert entered == entered_after and alphas.shape == alphas_after.shape
         apart = np.abs(coefs - coefs_after).max() / np.abs(coefs).max()
         # Each step solves with the Gram matrix of the active features, an error of its condition times u; the errors add up.
         tolerance = alphas.size * np.linalg.cond(gram) * np.finfo(np.float64).eps / 2.0
-        left = (alphas.size - 1 - len(active)) // 2
+        left = (alphas.size - 1 - len(entered)) // 2
         print(
             f"{features:>8} {alphas.size - 1:>6} {left:>5} {before * 1e3:>9.1f} {after * 1e3:>9.1f} "
             f"{before / after:>6.2f} {apart:>8.1e} {tolerance:>8.1e}"

@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import cholupdate as cu
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.datasets import make_friedman1
@@ -30,11 +29,17 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+import cholupdate as cu
+
 NOISE = 1.0
 
 
 class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
     """A Gaussian process that learns further rows with the hyperparameters that it has."""
+
+    X_train_: np.ndarray
+    _factor: cu.Cholesky
+    _lower: np.ndarray | None
 
     @property
     def L_(self) -> np.ndarray:
@@ -46,7 +51,7 @@ class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
     @L_.setter
     def L_(self, lower: np.ndarray) -> None:
         self._factor = cu.Cholesky.from_factor(lower, threads=1)
-        self._lower: np.ndarray | None = lower
+        self._lower = lower
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> OnlineGaussianProcess:
         super().fit(X, y)
@@ -81,10 +86,10 @@ class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
         return self
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
     """Seconds, and what came of the call."""
     start = time.perf_counter()
-    made = call()
+    made = call(*arguments)
     return time.perf_counter() - start, made
 
 
@@ -108,10 +113,10 @@ def main() -> None:
     steps = []
     for n in range(first + batch, last + 1, batch):
         new = slice(n - batch, n)
-        after, _ = timed(lambda rows=new: online.partial_fit(X[rows], y[rows]))
+        after, _ = timed(online.partial_fit, X[new], y[new])
         if n % every:
             continue
-        before, refit = timed(lambda n=n: GaussianProcessRegressor(**settings).fit(X[:n], y[:n]))
+        before, refit = timed(GaussianProcessRegressor(**settings).fit, X[:n], y[:n])
         mean, std = online.predict(X[held_back], return_std=True)
         mean_refit, std_refit = refit.predict(X[held_back], return_std=True)
         likelihood = refit.log_marginal_likelihood_value_
