@@ -3,7 +3,7 @@
 Least angle regression keeps the Cholesky factor of the Gram matrix of its active features. scikit-learn does so by hand: a
 triangular solve for a feature that enters, `arrayfuncs.cholesky_delete` for one that leaves, and LAPACK's `potrs`, for which SciPy
 copies the factor in each step. Here `Cholesky.append`, `remove` and `solve` take their place. `PATCH` has the lines of
-`sklearn.linear_model._least_angle._lars_path_solver` (scikit-learn 1.9) that change; the rest of the solver is scikit-learn's, and
+`sklearn.linear_model._least_angle._lars_path_solver` (1.5 to 1.9) that change; the rest of the solver is scikit-learn's, and
 so are `lars_path_gram` and the estimators that call it.
 
     pip install cholupdate scikit-learn
@@ -97,7 +97,7 @@ def patched() -> Iterator[None]:
     source = inspect.getsource(original)
     for before, after in PATCH:
         if source.count(before) != 1:
-            raise RuntimeError("the solver of this scikit-learn has other lines than those of 1.9")
+            raise RuntimeError("the solver of this scikit-learn has other lines than those of 1.5 to 1.9")
         source = source.replace(before, after)
     names = vars(_least_angle) | {"ActiveFactor": ActiveFactor}
     exec(compile(source, "<patched _lars_path_solver>", "exec"), names)  # noqa: S102 (the source is that of scikit-learn)

@@ -5,7 +5,7 @@
 instead of n³/3. What it replaces is `fit` on all rows for each new batch, with hyperparameters that stay as they are
 (`optimizer=None`); everything else, `predict` and `sample_y` included, is scikit-learn's own code on the kept factor.
 
-    pip install cholupdate scikit-learn
+    pip install cholupdate "scikit-learn>=1.6"
     python python/examples/sklearn_online_gp.py [--quick]
 
 The rows come 20 at a time. After every hundred the model is compared with a refit. For ranges of n the example prints the
