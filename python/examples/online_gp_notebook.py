@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,9 @@ for step in range(rest.size // BLOCK):
     known = np.concatenate([known, new])[len(old) :]
 
     a = with_noise(known)
+    place = np.array(a, order="F")
     start = time.perf_counter()
-    fresh = cho_factor(a, lower=True)
+    fresh = cho_factor(place, lower=True, overwrite_a=True, check_finite=False)
     fresh_ms.append(1e3 * (time.perf_counter() - start))
 
     ppm = np.array([measured[week] for week in known])
@@ -132,9 +134,9 @@ BLUE, GREY = "#1f5fa8", "#8a8a8a"
 matplotlib.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left"})
 
 
-def smooth(values: list[float], width: int = 13) -> np.ndarray:
-    """The mean over the last year of steps, or over what there is of it."""
-    return np.array([np.nanmean(values[max(i + 1 - width, 0) : i + 1]) for i in range(len(values))])
+def smooth(values: list[float], what: Callable[..., Any], width: int = YEAR // BLOCK) -> np.ndarray:
+    """The mean or median over the last year of steps, or over what there is of it."""
+    return np.array([what(values[max(i + 1 - width, 0) : i + 1]) for i in range(len(values))])
 
 
 def label(axes: Axes, y: float, text: str, color: str) -> None:
@@ -147,15 +149,15 @@ steps = np.arange(1, len(sizes) + 1)
 figure = Figure(figsize=(8, 7.5), layout="constrained")
 top, middle, bottom = figure.subplots(3, sharex=True)
 
-middle.plot(steps, fresh_ms, ".", color=GREY, markersize=2)
-middle.plot(steps, kept_ms, ".", color=BLUE, markersize=2)
-middle.set(yscale="log", ylabel="time (ms)", title="Time of a step")
+middle.plot(steps, smooth(fresh_ms, np.median), color=GREY)
+middle.plot(steps, smooth(kept_ms, np.median), color=BLUE)
+middle.set(yscale="log", ylabel="time (ms)", title="Time of a step, median over a year of steps")
 middle.yaxis.set_major_formatter("{x:g}")
 label(middle, float(fresh), "factor again\n(SciPy)", GREY)
 label(middle, float(kept), "append\nand remove", BLUE)
 
 for series, color, text in [(guesses, GREY, "guess: last\nyear's rise"), (errors, BLUE, "Gaussian\nprocess")]:
-    line = np.sqrt(smooth(series))
+    line = np.sqrt(smooth(series, np.nanmean))
     top.plot(steps, line, color=color)
     label(top, line[-1], text, color)
 top.set(ylabel="error (ppm)", ylim=(0, None), title="Error of forecasts a year ahead, RMS over a year of steps")
@@ -177,5 +179,5 @@ if full[0]:
 figure.align_ylabels()
 
 arguments.plot.parent.mkdir(parents=True, exist_ok=True)
-figure.savefig(arguments.plot, dpi=150)
+figure.savefig(arguments.plot, dpi=120)
 print(f"plot in {arguments.plot}")

@@ -67,6 +67,7 @@ class Solve(torch.autograd.Function):
 
 def cache_matrix(self: gp.GPRegressor) -> None:
     cache_by_torch(self)
+    assert self._cov_Y_Y_chol is not None
     self._cov_Y_Y_chol = cu.Cholesky.from_factor(self._cov_Y_Y_chol.numpy(), threads=1)
 
 
@@ -83,12 +84,12 @@ def solve_cholesky(L: Any, B: torch.Tensor, *, left: bool = True) -> torch.Tenso
 @contextmanager
 def patched() -> Iterator[None]:
     """Optuna with the three functions above."""
-    gp.GPRegressor._cache_matrix = cache_matrix
+    gp.GPRegressor._cache_matrix = cache_matrix  # type: ignore[method-assign]
     gp._extend_cholesky, gp._solve_cholesky = extend_cholesky, solve_cholesky
     try:
         yield
     finally:
-        gp.GPRegressor._cache_matrix = cache_by_torch
+        gp.GPRegressor._cache_matrix = cache_by_torch  # type: ignore[method-assign]
         gp._extend_cholesky, gp._solve_cholesky = extend_by_copy, solve_by_torch
 
 

@@ -12,7 +12,9 @@ so are `lars_path_gram` and the estimators that call it.
 It prints two tables of times, medians but for the longest paths, which run once. The first table has the three steps by themselves,
 by the number of active features; with few of them a removal takes longer than before, since a call does. The second has whole lasso
 paths, and how many features leave. There scikit-learn's bookkeeping (it swaps rows and columns of the Gram matrix) and the
-correlations take time that no factor can save. The paths are checked to be equal up to rounding. Both work on one thread.
+correlations take time that no factor can save. The paths are checked to be equal up to rounding. Both work on one thread. (Features
+that depend on each other to working precision are another matter: the solver loses its path to rounding errors there, with either
+factor, but not to the same ones.)
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class ActiveFactor:
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._factor = cu.Cholesky(np.empty((0, 0), dtype), threads=1)
-        self.solve, self.remove = self._factor.solve, self._factor.remove
+        self.remove = self._factor.remove
 
     def append(self, cross: np.ndarray, corner: float) -> float:
         """Takes a feature in, unless it depends on the others to working precision. Returns its pivot."""
@@ -88,6 +90,10 @@ class ActiveFactor:
         if pivot < 1e-7:  # below which the solver drops it
             self._factor.remove(len(self._factor) - 1)
         return pivot
+
+    def solve(self, signs: np.ndarray) -> np.ndarray:
+        """Signs come as int8 or float64."""
+        return self._factor.solve(signs.astype(self._factor.dtype, copy=False))
 
 
 @contextmanager
