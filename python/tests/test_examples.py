@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
+pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the examples are in the repository alone")
 EXAMPLES = {
     "sklearn_online_gp": ("sklearn", "threadpoolctl"),
     "sklearn_lars": ("sklearn", "threadpoolctl"),
