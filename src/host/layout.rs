@@ -1,5 +1,6 @@
 //! How L is laid out in host memory.
 
+use super::pages::prefer_huge_pages;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
@@ -27,7 +28,9 @@ pub(crate) fn zeros<T: Scalar>(order: usize) -> Mat<T> {
 
 /// A zero matrix with room for as many rows and columns, and columns as far apart as those of so many rows. (n × n)
 pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> {
-    let mut l = Mat::with_capacity(stride::<T>(capacity) as usize, capacity);
+    let rows = stride::<T>(capacity) as usize;
+    let mut l = Mat::with_capacity(rows, capacity);
+    prefer_huge_pages(l.as_ptr_mut(), rows * capacity);
     l.resize_with(order, order, |_, _| T::ZERO);
     l
 }

@@ -5,6 +5,8 @@ pub mod caches;
 #[allow(unsafe_code, reason = "instructions that pulp has no name for")]
 pub mod isa;
 pub mod layout;
+#[allow(unsafe_code, reason = "advice about memory")]
+mod pages;
 pub mod pool;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "a task on the caller's stack, shared by its workers")]
