@@ -9,7 +9,7 @@ use numpy::prelude::*;
 use numpy::{PyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyFloat, PyList, PyTuple};
 
 /// An array whose entries can be used where they are: native numbers, aligned.
 pub type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
@@ -114,24 +114,38 @@ pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Arr
 
 /// An argument of a call on a factor of T: the array that it is, or a copy with numbers of that type.
 pub fn array<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
-    match usable(object) {
-        Some(array) => Ok(array.clone()),
-        None => converted(object, name),
+    if let Some(array) = usable(object) {
+        return Ok(array.clone());
     }
+    match object.cast::<PyFloat>() {
+        Ok(number) => array_of(object.py(), T::from_f64(number.value())),
+        Err(_) => converted(object, name),
+    }
+}
+
+/// An array of no dimensions, with this entry.
+fn array_of<'py, T: Real>(py: Python<'py>, entry: T) -> PyResult<Array<'py, T>> {
+    let array = zeros::<T>(py, &[], false);
+    view_mut(&array, "")?[(0, 0)] = entry;
+    Ok(array)
 }
 
 #[cold]
 fn converted<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
     let (array, has_dtype) = as_numpy(object, name)?;
     let dtype = array.dtype();
-    let (kind, found) = (dtype.kind(), dtype.getattr("name")?.to_string());
-    match kind {
+    let found = || Ok::<_, PyErr>(dtype.getattr("name")?.to_string());
+    match dtype.kind() {
         b'b' | b'i' | b'u' => {}
-        b'f' if !has_dtype || found == T::NAME => {}
+        b'f' if !has_dtype || dtype.itemsize() == size_of::<T>() => {}
         b'f' => {
-            return Err(wrong_type(format!("`{name}` has dtype {found}, but the factor has {}", T::NAME)));
+            let message = format!("`{name}` has dtype {}, but the factor has {}", found()?, T::NAME);
+            return Err(wrong_type(message));
         }
-        _ => return Err(not_real(name, &found)),
+        _ => return Err(not_real(name, &found()?)),
+    }
+    if let Some(array) = usable(&array) {
+        return Ok(array.clone());
     }
     let array = array.call_method1("astype", (T::NAME,))?;
     Ok(array.cast_into::<PyArrayDyn<T>>()?)
@@ -179,7 +193,7 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
     let py = object.py();
     let is_bare = object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
-        || object.is_instance_of::<pyo3::types::PyFloat>()
+        || object.is_instance_of::<PyFloat>()
         || object.is_instance_of::<pyo3::types::PyInt>();
     let through_dlpack = !is_bare && !object.hasattr("__array__")? && object.hasattr("__dlpack__")?;
     let (convert, function) =
