@@ -1,0 +1,839 @@
+/* cholupdate: the Cholesky factor of a symmetric positive definite matrix, kept current while the matrix changes.
+ *
+ * Given A = L L^T (n x n) and V (n x k), a factor becomes that of A + V diag(w) V^T in O(k n^2) operations.
+ *
+ * Matrices are column-major: entry (i, j) of `a` is a[i + j * lda], and lda is at least the number of rows. Rows and columns
+ * are counted from 0. `uplo` is 'L' for a lower triangle, with A = L L^T, or 'U' for an upper one, with A = R^T R and R = L^T; the
+ * other triangle is neither read nor written. Vectors of one column are matrices of one column.
+ *
+ * Every function that can fail returns a status. CHOLUPDATE_OK is 0. After any other, cholupdate_last_error() has a sentence that names
+ * the argument, nothing that a pointer leads to has been changed, and the factor is bit for bit as it was, unless the status is
+ * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies.
+ *
+ * A pointer is NULL or leads to what the function says. NULL is an error, except for an array without entries and where
+ * the function says otherwise. Arrays that are written overlap no others. Nothing is kept of an array after the call.
+ *
+ * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
+ * a pointer to const, and used by no other while a function changes it.
+ *
+ * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_.
+ *
+ * Names with _d_ are for double precision, those with _s_ for single. All of the latter do what the former do.
+ */
+
+
+#ifndef CHOLUPDATE_H
+#define CHOLUPDATE_H
+
+/* Made by cbindgen from capi/src: change it there. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * How a call ended.
+ */
+typedef enum {
+  /**
+   * All is well.
+   */
+  CHOLUPDATE_OK = 0,
+  /**
+   * A pointer is NULL that must not be.
+   */
+  CHOLUPDATE_NULL_POINTER = 1,
+  /**
+   * A size, an index, a setting or `uplo` is not what it can be.
+   */
+  CHOLUPDATE_INVALID_ARGUMENT = 2,
+  /**
+   * An argument holds a NaN or an infinity.
+   */
+  CHOLUPDATE_NOT_FINITE = 3,
+  /**
+   * Entries of an argument are so large that their squares could overflow.
+   */
+  CHOLUPDATE_OVERFLOW = 4,
+  /**
+   * The matrix asked for is not positive definite. cholupdate_last_error_column() has the column.
+   */
+  CHOLUPDATE_NOT_POSITIVE_DEFINITE = 5,
+  /**
+   * The factor was lost in an earlier call that failed while it worked in place. It can only be freed.
+   */
+  CHOLUPDATE_POISONED = 6,
+  /**
+   * There is no GPU, no driver, or none that can be used: another engine can do the work.
+   */
+  CHOLUPDATE_UNAVAILABLE = 7,
+  /**
+   * The GPU, or page-locked memory of the host, has no room.
+   */
+  CHOLUPDATE_OUT_OF_DEVICE_MEMORY = 8,
+  /**
+   * The GPU has failed, and what was in its memory is lost.
+   */
+  CHOLUPDATE_DEVICE_LOST = 9,
+  /**
+   * Anything else that a GPU or its driver reports.
+   */
+  CHOLUPDATE_DEVICE_ERROR = 10,
+  /**
+   * A defect of the library: please report it. A factor that was being changed can only be freed.
+   */
+  CHOLUPDATE_INTERNAL = 11,
+} cholupdate_status;
+
+/**
+ * Engines: where a factor is, and who does the work.
+ */
+typedef enum {
+  /**
+   * Host memory, and the threads of the CPU.
+   */
+  CHOLUPDATE_CPU = 0,
+  /**
+   * Host memory, streamed through a GPU.
+   */
+  CHOLUPDATE_HYBRID = 1,
+  /**
+   * The memory of a GPU.
+   */
+  CHOLUPDATE_CUDA = 2,
+} cholupdate_engine;
+
+/**
+ * How a modification that may break down leaves the factor as it was. Updates cannot, and pay nothing.
+ */
+typedef enum {
+  /**
+   * The new factor is written to a second buffer: memory for another factor.
+   */
+  CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
+  /**
+   * The work is done once without a result, and then again: twice the time.
+   */
+  CHOLUPDATE_SAFEGUARD_DRY_RUN = 1,
+  /**
+   * Not at all: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
+   */
+  CHOLUPDATE_SAFEGUARD_NONE = 2,
+} cholupdate_safeguard;
+
+/**
+ * A factor in double precision, of a matrix A (n x n).
+ */
+typedef struct cholupdate_d cholupdate_d;
+
+/**
+ * Working memory of cholupdate_d_modify_array(): grows to what the calls so far needed, never shrinks.
+ */
+typedef struct cholupdate_d_workspace cholupdate_d_workspace;
+
+/**
+ * A factor in single precision, of a matrix A (n x n).
+ */
+typedef struct cholupdate_s cholupdate_s;
+
+/**
+ * Working memory of cholupdate_s_modify_array(): grows to what the calls so far needed, never shrinks.
+ */
+typedef struct cholupdate_s_workspace cholupdate_s_workspace;
+
+/**
+ * Settings of a factor or a workspace. Have cholupdate_options_init() fill it in and change what is to be different.
+ * Functions that take a pointer to one take NULL for the defaults.
+ */
+typedef struct {
+  /**
+   * sizeof(cholupdate_options): later versions may have more settings.
+   */
+  size_t size;
+  /**
+   * One of cholupdate_engine; CHOLUPDATE_CPU by default.
+   */
+  int32_t engine;
+  /**
+   * One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
+   */
+  int32_t safeguard;
+  /**
+   * The number of the GPU; 0 by default.
+   */
+  int64_t device;
+  /**
+   * The most threads that the CPU engine uses; 0, the default, for all that there are. Results do not depend on it.
+   */
+  int64_t threads;
+} cholupdate_options;
+
+/**
+ * What a change of a factor learned on its way, at no extra cost. Functions that take one also take NULL. After an error it is as it was.
+ */
+typedef struct {
+  /**
+   * The smallest ratio of a new squared pivot to the old one: about -log10 of it decimal digits are lost. Never below 1 for an update.
+   */
+  double min_pivot_ratio;
+  /**
+   * log det of the new A less that of the old one.
+   */
+  double log_det_change;
+} cholupdate_report;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the library, as "0.1.0". The string is the library's, and never goes away.
+ */
+const char *cholupdate_version(void);
+
+/**
+ * What a status means, in a few words. The string is the library's, and never goes away.
+ */
+const char *cholupdate_status_string(int32_t status);
+
+/**
+ * Copies the sentence of the last call on this thread that returned another status than CHOLUPDATE_OK, which names the argument, into the
+ * caller's `message`, of `size` bytes, shortened to fit and ended by a zero. It is empty before any. Nothing is done where
+ * `message` is NULL or `size` 0.
+ */
+void cholupdate_last_error(char *message,
+                           size_t size);
+
+/**
+ * The first column whose squared pivot was not positive, if the last call on this thread that was refused returned
+ * CHOLUPDATE_NOT_POSITIVE_DEFINITE; else -1.
+ */
+int64_t cholupdate_last_error_column(void);
+
+/**
+ * Fills in the defaults.
+ */
+cholupdate_status cholupdate_options_init(cholupdate_options *options);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_d_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of devices for an
+ * engine with a GPU.
+ */
+cholupdate_status cholupdate_d_new(int64_t n,
+                                   const double *a,
+                                   int64_t lda,
+                                   char uplo,
+                                   const cholupdate_options *options,
+                                   cholupdate_d **factor);
+
+/**
+ * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
+ * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_d_free(); `l` is copied.
+ *
+ * Returns as cholupdate_d_new(); NOT_POSITIVE_DEFINITE for a zero on the diagonal.
+ */
+cholupdate_status cholupdate_d_from_factor(int64_t n,
+                                           const double *l,
+                                           int64_t ldl,
+                                           char uplo,
+                                           const cholupdate_options *options,
+                                           cholupdate_d **factor);
+
+/**
+ * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_d_free().
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_clone(const cholupdate_d *factor,
+                                     cholupdate_d **copy);
+
+/**
+ * Makes another factor of the same matrix, with other settings: on another engine, say. `*copy` is the caller's from then on, for
+ * cholupdate_d_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_to_engine(const cholupdate_d *factor,
+                                         const cholupdate_options *options,
+                                         cholupdate_d **copy);
+
+/**
+ * Ends a factor and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_d_free(cholupdate_d *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_order(const cholupdate_d *factor, int64_t *n);
+
+/**
+ * Makes room for `additional` more rows, so that they come in without another allocation.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_reserve(cholupdate_d *factor, int64_t additional);
+
+/**
+ * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_update(cholupdate_d *factor,
+                                      int64_t k,
+                                      const double *v,
+                                      int64_t ldv,
+                                      cholupdate_report *report);
+
+/**
+ * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_d_downdate(cholupdate_d *factor,
+                                        int64_t k,
+                                        const double *v,
+                                        int64_t ldv,
+                                        cholupdate_report *report);
+
+/**
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_d_downdate().
+ */
+cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
+                                      int64_t k,
+                                      const double *v,
+                                      int64_t ldv,
+                                      const double *weights,
+                                      cholupdate_report *report);
+
+/**
+ * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
+ * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
+ * or NULL for an update.
+ *
+ * Returns as cholupdate_d_modify(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const double *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
+ * is the matrix; the factor's working memory is not.
+ *
+ * Returns as cholupdate_d_update().
+ */
+cholupdate_status cholupdate_d_can_downdate(cholupdate_d *factor,
+                                            int64_t k,
+                                            const double *v,
+                                            int64_t ldv,
+                                            int32_t *can);
+
+/**
+ * Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
+ * the caller's from then on, for cholupdate_d_workspace_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_workspace_new(const cholupdate_options *options,
+                                             cholupdate_d_workspace **workspace);
+
+/**
+ * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
+
+/**
+ * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
+ * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+ * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_d_modify_array(char uplo,
+                                            int64_t n,
+                                            double *l,
+                                            int64_t ldl,
+                                            int64_t k,
+                                            const double *v,
+                                            int64_t ldv,
+                                            const double *weights,
+                                            cholupdate_d_workspace *workspace,
+                                            cholupdate_report *report);
+
+/**
+ * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
+ * `uplo` is read. Both are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_downdate(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_d_append(cholupdate_d *factor,
+                                      int64_t r,
+                                      const double *cross,
+                                      int64_t ldcross,
+                                      const double *corner,
+                                      int64_t ldcorner,
+                                      char uplo,
+                                      cholupdate_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
+ * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_append().
+ */
+cholupdate_status cholupdate_d_insert(cholupdate_d *factor,
+                                      int64_t at,
+                                      int64_t r,
+                                      const double *columns,
+                                      int64_t ldcolumns,
+                                      cholupdate_report *report);
+
+/**
+ * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_remove(cholupdate_d *factor,
+                                      int64_t r,
+                                      const int64_t *indices,
+                                      cholupdate_report *report);
+
+/**
+ * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
+ * the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_append().
+ */
+cholupdate_status cholupdate_d_replace(cholupdate_d *factor,
+                                       int64_t at,
+                                       int64_t r,
+                                       const double *columns,
+                                       int64_t ldcolumns,
+                                       cholupdate_report *report);
+
+/**
+ * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_d_remove().
+ */
+cholupdate_status cholupdate_d_shift(cholupdate_d *factor,
+                                     int64_t from,
+                                     int64_t to,
+                                     cholupdate_report *report);
+
+/**
+ * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_remove().
+ */
+cholupdate_status cholupdate_d_permute(cholupdate_d *factor,
+                                       const int64_t *order,
+                                       cholupdate_report *report);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_solve(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_d_solve().
+ */
+cholupdate_status cholupdate_d_solve_l(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_d_solve().
+ */
+cholupdate_status cholupdate_d_solve_lt(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_d_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_solve_on_device(const cholupdate_d *factor,
+                                               int64_t nrhs,
+                                               uint64_t b,
+                                               int64_t ldb,
+                                               int64_t device,
+                                               void *stream);
+
+/**
+ * As cholupdate_d_solve_l(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_l_on_device(const cholupdate_d *factor,
+                                                 int64_t nrhs,
+                                                 uint64_t b,
+                                                 int64_t ldb,
+                                                 int64_t device,
+                                                 void *stream);
+
+/**
+ * As cholupdate_d_solve_lt(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
+                                                  int64_t nrhs,
+                                                  uint64_t b,
+                                                  int64_t ldb,
+                                                  int64_t device,
+                                                  void *stream);
+
+/**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_d_log_det(const cholupdate_d *factor, double *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_condition(const cholupdate_d *factor, double *condition);
+
+/**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_to_factor(const cholupdate_d *factor,
+                                         char uplo,
+                                         double *l,
+                                         int64_t ldl);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_s_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of devices for an
+ * engine with a GPU.
+ */
+cholupdate_status cholupdate_s_new(int64_t n,
+                                   const float *a,
+                                   int64_t lda,
+                                   char uplo,
+                                   const cholupdate_options *options,
+                                   cholupdate_s **factor);
+
+/**
+ * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
+ * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_s_free(); `l` is copied.
+ *
+ * Returns as cholupdate_s_new(); NOT_POSITIVE_DEFINITE for a zero on the diagonal.
+ */
+cholupdate_status cholupdate_s_from_factor(int64_t n,
+                                           const float *l,
+                                           int64_t ldl,
+                                           char uplo,
+                                           const cholupdate_options *options,
+                                           cholupdate_s **factor);
+
+/**
+ * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_s_free().
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_clone(const cholupdate_s *factor,
+                                     cholupdate_s **copy);
+
+/**
+ * Makes another factor of the same matrix, with other settings: on another engine, say. `*copy` is the caller's from then on, for
+ * cholupdate_s_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_to_engine(const cholupdate_s *factor,
+                                         const cholupdate_options *options,
+                                         cholupdate_s **copy);
+
+/**
+ * Ends a factor and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_s_free(cholupdate_s *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_order(const cholupdate_s *factor, int64_t *n);
+
+/**
+ * Makes room for `additional` more rows, so that they come in without another allocation.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_reserve(cholupdate_s *factor, int64_t additional);
+
+/**
+ * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_update(cholupdate_s *factor,
+                                      int64_t k,
+                                      const float *v,
+                                      int64_t ldv,
+                                      cholupdate_report *report);
+
+/**
+ * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_update(), and NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_s_downdate(cholupdate_s *factor,
+                                        int64_t k,
+                                        const float *v,
+                                        int64_t ldv,
+                                        cholupdate_report *report);
+
+/**
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_s_downdate().
+ */
+cholupdate_status cholupdate_s_modify(cholupdate_s *factor,
+                                      int64_t k,
+                                      const float *v,
+                                      int64_t ldv,
+                                      const float *weights,
+                                      cholupdate_report *report);
+
+/**
+ * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
+ * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
+ * or NULL for an update.
+ *
+ * Returns as cholupdate_s_modify(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_modify_on_device(cholupdate_s *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const float *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_s_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
+ * is the matrix; the factor's working memory is not.
+ *
+ * Returns as cholupdate_s_update().
+ */
+cholupdate_status cholupdate_s_can_downdate(cholupdate_s *factor,
+                                            int64_t k,
+                                            const float *v,
+                                            int64_t ldv,
+                                            int32_t *can);
+
+/**
+ * Makes working memory for cholupdate_s_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
+ * the caller's from then on, for cholupdate_s_workspace_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_workspace_new(const cholupdate_options *options,
+                                             cholupdate_s_workspace **workspace);
+
+/**
+ * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_s_workspace_free(cholupdate_s_workspace *workspace);
+
+/**
+ * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
+ * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+ * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_s_modify_array(char uplo,
+                                            int64_t n,
+                                            float *l,
+                                            int64_t ldl,
+                                            int64_t k,
+                                            const float *v,
+                                            int64_t ldv,
+                                            const float *weights,
+                                            cholupdate_s_workspace *workspace,
+                                            cholupdate_report *report);
+
+/**
+ * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
+ * `uplo` is read. Both are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_downdate(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_s_append(cholupdate_s *factor,
+                                      int64_t r,
+                                      const float *cross,
+                                      int64_t ldcross,
+                                      const float *corner,
+                                      int64_t ldcorner,
+                                      char uplo,
+                                      cholupdate_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
+ * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_append().
+ */
+cholupdate_status cholupdate_s_insert(cholupdate_s *factor,
+                                      int64_t at,
+                                      int64_t r,
+                                      const float *columns,
+                                      int64_t ldcolumns,
+                                      cholupdate_report *report);
+
+/**
+ * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_remove(cholupdate_s *factor,
+                                      int64_t r,
+                                      const int64_t *indices,
+                                      cholupdate_report *report);
+
+/**
+ * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
+ * the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_append().
+ */
+cholupdate_status cholupdate_s_replace(cholupdate_s *factor,
+                                       int64_t at,
+                                       int64_t r,
+                                       const float *columns,
+                                       int64_t ldcolumns,
+                                       cholupdate_report *report);
+
+/**
+ * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_s_remove().
+ */
+cholupdate_status cholupdate_s_shift(cholupdate_s *factor,
+                                     int64_t from,
+                                     int64_t to,
+                                     cholupdate_report *report);
+
+/**
+ * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_remove().
+ */
+cholupdate_status cholupdate_s_permute(cholupdate_s *factor,
+                                       const int64_t *order,
+                                       cholupdate_report *report);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_solve(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_s_solve().
+ */
+cholupdate_status cholupdate_s_solve_l(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_s_solve().
+ */
+cholupdate_status cholupdate_s_solve_lt(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
+
+/**
+ * As cholupdate_s_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_s_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_solve_on_device(const cholupdate_s *factor,
+                                               int64_t nrhs,
+                                               uint64_t b,
+                                               int64_t ldb,
+                                               int64_t device,
+                                               void *stream);
+
+/**
+ * As cholupdate_s_solve_l(), on a device.
+ *
+ * Returns as cholupdate_s_solve_on_device().
+ */
+cholupdate_status cholupdate_s_solve_l_on_device(const cholupdate_s *factor,
+                                                 int64_t nrhs,
+                                                 uint64_t b,
+                                                 int64_t ldb,
+                                                 int64_t device,
+                                                 void *stream);
+
+/**
+ * As cholupdate_s_solve_lt(), on a device.
+ *
+ * Returns as cholupdate_s_solve_on_device().
+ */
+cholupdate_status cholupdate_s_solve_lt_on_device(const cholupdate_s *factor,
+                                                  int64_t nrhs,
+                                                  uint64_t b,
+                                                  int64_t ldb,
+                                                  int64_t device,
+                                                  void *stream);
+
+/**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_s_log_det(const cholupdate_s *factor, float *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_condition(const cholupdate_s *factor, float *condition);
+
+/**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_to_factor(const cholupdate_s *factor,
+                                         char uplo,
+                                         float *l,
+                                         int64_t ldl);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* CHOLUPDATE_H */

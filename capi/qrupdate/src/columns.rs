@@ -1,0 +1,200 @@
+//! Columns of R that come, go, and change places: what is not triangular any more is made so by rotations of neighbouring rows.
+
+use crate::chain::{BLOCK, Columns, DOWN, NEIGHBOURS, UP, apply, step};
+use crate::real::Real;
+use crate::rotation::Signs;
+use crate::upper::Upper;
+use core::ops::Range;
+
+/// Cosines and sines of rotations, from the first on.
+#[derive(Clone, Copy)]
+pub struct Rotations<T> {
+    pub c: *mut T,
+    pub s: *mut T,
+}
+
+/// Columns `first..limit` become those behind them, and lose what is then below the diagonal to rotations of rows k and k + 1
+/// for k in `first..limit`.
+///
+/// # Safety
+/// `limit` is less than the order. R has all its columns, and there is room for so many rotations; nobody else uses them. Sines
+/// may be below the diagonal of column `first`.
+pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize, q: Rotations<T>) {
+    let Rotations { c, s } = q;
+    let mut t = [T::ZERO; BLOCK];
+    for start in (first..limit).step_by(BLOCK) {
+        let end = limit.min(start + BLOCK);
+        let t = &mut t[..end - start];
+        // SAFETY: columns up to `end` and rows up to `end` are less than the order; rotations before `start` are written.
+        unsafe {
+            for column in start..end {
+                r.copy_rows(first, column + 1, column);
+                t[column - start] = r.get(first, column + 1);
+            }
+            let (from, to) = (r.at(first + 1, start + 1), r.at(first, start));
+            let columns = Columns { from: from.cast_const(), to, stride: r.stride(), c, s };
+            apply::<T, DOWN, NEIGHBOURS>(columns, 0..start - first, t);
+            for k in start..end {
+                let rotation = S::rotation(t[k - start], r.get(k + 1, k + 1));
+                r.set(k, k, rotation.r);
+                (*c.add(k - first), *s.add(k - first)) = (rotation.c, rotation.s);
+                for column in k + 1..end {
+                    let t = &mut t[column - start];
+                    let x = r.get(k + 1, column + 1);
+                    let (new, next) = step::<T, false, DOWN, NEIGHBOURS>(rotation.c, rotation.s, x, *t);
+                    *t = next;
+                    r.set(k, column, new);
+                }
+            }
+        }
+    }
+}
+
+/// The rotations of [`reduce`] on columns that stay where they are. (rows `first` to `limit`)
+///
+/// # Safety
+/// As for [`reduce`]; `columns` are less than the order.
+pub unsafe fn rotate_down<T: Real>(
+    r: Upper<T>,
+    columns: Range<usize>,
+    (first, limit): (usize, usize),
+    q: Rotations<T>,
+) {
+    let mut t = [T::ZERO; BLOCK];
+    for start in columns.clone().step_by(BLOCK) {
+        let end = columns.end.min(start + BLOCK);
+        let t = &mut t[..end - start];
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            for (at, t) in t.iter_mut().enumerate() {
+                *t = r.get(first, start + at);
+            }
+            let from = r.at(first, start).cast_const().add(1);
+            let columns = Columns { from, to: r.at(first, start), stride: r.stride(), c: q.c, s: q.s };
+            apply::<T, DOWN, NEIGHBOURS>(columns, 0..limit - first, t);
+            for (at, t) in t.iter().enumerate() {
+                r.set(limit, start + at, *t);
+            }
+        }
+    }
+}
+
+/// Makes rotations of neighbouring entries of v with `bottom` below them, the last two first, that leave only the first. Its value
+/// is returned. Sines may be where v is.
+///
+/// # Safety
+/// v has `len` entries, and there is room for as many rotations; nobody else uses them.
+pub unsafe fn gather<T: Real, S: Signs>(v: *const T, len: usize, bottom: T, q: Rotations<T>) -> T {
+    (0..len).rev().fold(bottom, |below, k| {
+        // SAFETY: k is less than `len`.
+        unsafe {
+            let rotation = S::rotation(*v.add(k), below);
+            (*q.c.add(k), *q.s.add(k)) = (rotation.c, rotation.s);
+            rotation.r
+        }
+    })
+}
+
+/// Columns `first..last` move one to the right and take the rotations of rows k and k + 1 for k in `first..last`, from the last on,
+/// which [`gather`] made. Column `first` is free then.
+///
+/// # Safety
+/// `last` is less than the order. R has all its columns, and there are so many rotations; nobody else uses them.
+pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations { c, s }: Rotations<T>) {
+    let mut end = last;
+    while end > first {
+        let start = end.saturating_sub(BLOCK).max(first);
+        let mut t = [T::ZERO; BLOCK];
+        let t = &mut t[..end - start];
+        // SAFETY: columns and rows up to `end` are less than the order.
+        unsafe {
+            for k in (start..end).rev() {
+                for column in (k..end).rev() {
+                    let t = &mut t[column - start];
+                    let (c, s) = (*c.add(k - first), *s.add(k - first));
+                    let (new, next) = step::<T, false, UP, NEIGHBOURS>(c, s, r.get(k, column), *t);
+                    *t = next;
+                    r.set(k + 1, column + 1, new);
+                }
+            }
+            let (from, to) = (r.at(first, start).cast_const(), r.at(first + 1, start + 1));
+            apply::<T, UP, NEIGHBOURS>(Columns { from, to, stride: r.stride(), c, s }, 0..start - first, t);
+            for column in (start..end).rev() {
+                r.set(first, column + 1, t[column - start]);
+                r.copy_rows(first, column, column + 1);
+            }
+        }
+        end = start;
+    }
+}
+
+/// The rotations of [`spread`] on columns that stay where they are. (rows `first` to `last`)
+///
+/// # Safety
+/// As for [`spread`]; `columns` are less than the order.
+pub unsafe fn rotate_up<T: Real>(
+    r: Upper<T>,
+    columns: Range<usize>,
+    (first, last): (usize, usize),
+    Rotations { c, s }: Rotations<T>,
+) {
+    let mut t = [T::ZERO; BLOCK];
+    for start in columns.clone().step_by(BLOCK) {
+        let end = columns.end.min(start + BLOCK);
+        let t = &mut t[..end - start];
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            for (at, t) in t.iter_mut().enumerate() {
+                *t = r.get(last, start + at);
+            }
+            let (from, to) = (r.at(first, start).cast_const(), r.at(first, start).add(1));
+            apply::<T, UP, NEIGHBOURS>(Columns { from, to, stride: r.stride(), c, s }, 0..last - first, t);
+            for (at, t) in t.iter().enumerate() {
+                r.set(first, start + at, *t);
+            }
+        }
+    }
+}
+
+/// Takes column `from` to the right, to column `to`. `saved` is for `from` + 1 entries.
+///
+/// # Safety
+/// `from` < `to`, which is less than the order. R has all its columns, and there is room for `to` − `from` rotations; nobody else uses
+/// them.
+pub unsafe fn shift_right<T: Real, S: Signs>(
+    r: Upper<T>,
+    (from, to): (usize, usize),
+    saved: *mut T,
+    q: Rotations<T>,
+) {
+    // SAFETY: rows and columns are less than the order.
+    unsafe {
+        core::ptr::copy_nonoverlapping(r.at(0, from), saved, from + 1);
+        reduce::<T, S>(r, from, to, q);
+        core::ptr::copy_nonoverlapping(saved, r.at(0, to), from + 1);
+        r.fill(from + 1..to + 1, to, T::ZERO);
+        rotate_down(r, to..r.order, (from, to), q);
+    }
+}
+
+/// Takes column `from` to the left, to column `to`. `saved` is for `from` + 1 entries; sines may be in it from entry `to` on.
+///
+/// # Safety
+/// `to` < `from`, which is less than the order. R has all its columns, and there is room for `from` − `to` rotations; nobody else uses
+/// them.
+pub unsafe fn shift_left<T: Real, S: Signs>(
+    r: Upper<T>,
+    (from, to): (usize, usize),
+    saved: *mut T,
+    q: Rotations<T>,
+) {
+    // SAFETY: rows and columns are less than the order.
+    unsafe {
+        core::ptr::copy_nonoverlapping(r.at(0, from), saved, from + 1);
+        let left = gather::<T, S>(saved.add(to), from - to, *saved.add(from), q);
+        rotate_up(r, from + 1..r.order, (to, from), q);
+        spread(r, to, from, q);
+        core::ptr::copy_nonoverlapping(saved, r.at(0, to), to);
+        r.set(to, to, left);
+    }
+}

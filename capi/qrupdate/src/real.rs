@@ -1,0 +1,63 @@
+//! The two kinds of numbers.
+
+use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// `f32` or `f64`.
+pub trait Real:
+    Copy
+    + PartialOrd
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+{
+    const ZERO: Self;
+    const ONE: Self;
+    /// Squares of numbers between these two neither overflow nor lose digits, and nor does the sum of two.
+    const SMALL: Self;
+    const LARGE: Self;
+
+    fn abs(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn copysign(self, sign: Self) -> Self;
+    /// self · a + b, rounded once: an instruction, or slow.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+}
+
+macro_rules! real {
+    ($type:ty, $small:literal, $large:literal) => {
+        impl Real for $type {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const SMALL: Self = $small;
+            const LARGE: Self = $large;
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$type>::abs(self)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$type>::sqrt(self)
+            }
+
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                <$type>::copysign(self, sign)
+            }
+
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                <$type>::mul_add(self, a, b)
+            }
+        }
+    };
+}
+
+real!(f32, 1e-15, 1e18);
+real!(f64, 1e-140, 1e150);

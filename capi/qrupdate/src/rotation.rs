@@ -1,0 +1,70 @@
+//! Plane rotations: c f + s g = r, c g − s f = 0.
+
+use crate::real::Real;
+
+/// A rotation that makes (f, g) into (r, 0).
+#[derive(Clone, Copy)]
+pub struct Rotation<T> {
+    pub c: T,
+    pub s: T,
+    pub r: T,
+}
+
+/// Whose convention of signs rules.
+pub trait Signs {
+    fn rotation<T: Real>(f: T, g: T) -> Rotation<T>;
+}
+
+/// LAPACK's `dlartg` from version 3.10 on, which qrupdate calls: r has the sign of f, and no cosine is negative.
+pub struct Lapack;
+
+/// BLAS's `drotg`, which LINPACK calls: r has the sign of the larger of the two.
+pub struct Blas;
+
+impl Signs for Lapack {
+    #[inline(always)]
+    fn rotation<T: Real>(f: T, g: T) -> Rotation<T> {
+        if g == T::ZERO {
+            return Rotation { c: T::ONE, s: T::ZERO, r: f };
+        }
+        if f == T::ZERO {
+            return Rotation { c: T::ZERO, s: T::ONE.copysign(g), r: g.abs() };
+        }
+        let length = length(f, g);
+        let r = length.copysign(f);
+        Rotation { c: f.abs() / length, s: g / r, r }
+    }
+}
+
+impl Signs for Blas {
+    #[inline(always)]
+    fn rotation<T: Real>(f: T, g: T) -> Rotation<T> {
+        let length = length(f, g);
+        if length == T::ZERO {
+            return Rotation { c: T::ONE, s: T::ZERO, r: T::ZERO };
+        }
+        let r = length.copysign(if f.abs() > g.abs() { f } else { g });
+        Rotation { c: f / r, s: g / r, r }
+    }
+}
+
+/// √(f² + g²).
+#[inline(always)]
+pub fn length<T: Real>(f: T, g: T) -> T {
+    let (a, b) = (f.abs(), g.abs());
+    let (large, small) = if a > b { (a, b) } else { (b, a) };
+    // NaN goes this way as well, and comes out.
+    if !(large < T::SMALL || large > T::LARGE) {
+        return (f * f + g * g).sqrt();
+    }
+    scaled_length(large, small)
+}
+
+#[cold]
+fn scaled_length<T: Real>(large: T, small: T) -> T {
+    if large == T::ZERO {
+        return T::ZERO;
+    }
+    let ratio = small / large;
+    large * (T::ONE + ratio * ratio).sqrt()
+}

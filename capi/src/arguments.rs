@@ -1,0 +1,220 @@
+//! What C passes, as what the library takes.
+
+use crate::engines::device;
+use crate::held::Given;
+use crate::report::cholupdate_report;
+use crate::status::Refused;
+use cholupdate::cuda::{DeviceView, DeviceViewMut};
+use cholupdate::faer::{MatMut, MatRef};
+use cholupdate::{Modification, Operand, OperandMut, Scalar};
+use core::ffi::c_void;
+use core::slice;
+
+/// A number of rows, columns or entries.
+pub fn count(argument: &'static str, found: i64) -> Result<usize, Refused> {
+    usize::try_from(found).map_err(|_| Refused::invalid(argument, found, "0 or more"))
+}
+
+/// What a pointer leads to, to be read.
+///
+/// # Safety
+/// It is NULL, or leads to a value that nobody changes for the lifetime.
+pub unsafe fn borrow<'a, T>(argument: &'static str, pointer: *const T) -> Result<&'a T, Refused> {
+    // SAFETY: forwarded to the caller.
+    unsafe { pointer.as_ref() }.ok_or_else(|| Refused::null(argument))
+}
+
+/// What a pointer leads to, to be changed.
+///
+/// # Safety
+/// It is NULL, or leads to a value that nobody else uses for the lifetime.
+pub unsafe fn borrow_mut<'a, T>(argument: &'static str, pointer: *mut T) -> Result<&'a mut T, Refused> {
+    // SAFETY: forwarded to the caller.
+    unsafe { pointer.as_mut() }.ok_or_else(|| Refused::null(argument))
+}
+
+/// A place for a result, which is written to only when there is one: it may hold anything.
+pub fn place<T>(argument: &'static str, pointer: *mut T) -> Result<*mut T, Refused> {
+    if pointer.is_null() { Err(Refused::null(argument)) } else { Ok(pointer) }
+}
+
+/// An array that is read.
+///
+/// # Safety
+/// It is NULL, or has so many entries that nobody changes for the lifetime.
+pub unsafe fn array<'a, T>(argument: &'static str, start: *const T, len: usize) -> Result<&'a [T], Refused> {
+    entries(argument, start, Some(len))?;
+    if len == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: forwarded to the caller; it is aligned, not NULL, and no larger than an object can be.
+    Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Rows by their numbers, each less than 2⁶³.
+///
+/// # Safety
+/// As for [`array`].
+pub unsafe fn rows(argument: &'static str, start: *const i64, len: usize) -> Result<Vec<usize>, Refused> {
+    // SAFETY: forwarded to the caller.
+    let numbers = unsafe { array(argument, start, len)? };
+    let row = |(at, &number): (usize, &i64)| {
+        usize::try_from(number)
+            .map_err(|_| Refused::invalid(&format!("{argument}[{at}]"), number, "0 or more"))
+    };
+    numbers.iter().enumerate().map(row).collect()
+}
+
+/// A column-major matrix that is read. (rows × cols)
+///
+/// # Safety
+/// It is NULL, or so many columns of so many entries are `stride` apart, and nobody changes them for the lifetime.
+pub unsafe fn matrix<'a, T: Scalar>(
+    argument: &'static str,
+    start: *const T,
+    (rows, cols): (usize, usize),
+    stride: i64,
+) -> Result<Given<'a, T>, Refused> {
+    // SAFETY: forwarded to the caller.
+    Ok(Given(Operand::Host(unsafe { view(argument, start, (rows, cols), stride)? })))
+}
+
+/// The lower triangle of a matrix, or of its transpose where it is the upper one that counts. (n × n)
+///
+/// # Safety
+/// As for [`matrix`]; the other triangle may hold anything.
+pub unsafe fn triangle<'a, T: Scalar>(
+    argument: &'static str,
+    start: *const T,
+    order: usize,
+    stride: i64,
+    upper: bool,
+) -> Result<Given<'a, T>, Refused> {
+    // SAFETY: forwarded to the caller.
+    let view = unsafe { view(argument, start, (order, order), stride)? };
+    Ok(Given(Operand::Host(if upper { view.transpose() } else { view })))
+}
+
+/// A column-major matrix that is written. (rows × cols)
+///
+/// # Safety
+/// As for [`matrix`], and nobody else uses the entries for the lifetime.
+pub unsafe fn matrix_mut<'a, T: Scalar>(
+    argument: &'static str,
+    start: *mut T,
+    (rows, cols): (usize, usize),
+    stride: i64,
+) -> Result<MatMut<'a, T>, Refused> {
+    let stride = leading(argument, start, (rows, cols), stride)?;
+    let start = if rows == 0 || cols == 0 { core::ptr::dangling_mut() } else { start };
+    // SAFETY: forwarded to the caller; what is there is aligned, not NULL, and no larger than an object can be.
+    Ok(unsafe { MatMut::from_raw_parts_mut(start, rows, cols, 1, stride) })
+}
+
+unsafe fn view<'a, T: Scalar>(
+    argument: &'static str,
+    start: *const T,
+    (rows, cols): (usize, usize),
+    stride: i64,
+) -> Result<MatRef<'a, T>, Refused> {
+    let stride = leading(argument, start, (rows, cols), stride)?;
+    let start = if rows == 0 || cols == 0 { core::ptr::dangling() } else { start };
+    // SAFETY: forwarded to the caller; what is there is aligned, not NULL, and no larger than an object can be.
+    Ok(unsafe { MatRef::from_raw_parts(start, rows, cols, 1, stride) })
+}
+
+/// A matrix in the memory of a GPU that is read. (rows × cols)
+///
+/// # Safety
+/// As for [`DeviceView::from_raw`] and [`DeviceView::on_stream`], for the lifetime.
+pub unsafe fn device_matrix<'a, T: Scalar>(
+    argument: &'static str,
+    address: u64,
+    shape: (usize, usize),
+    stride: i64,
+    (ordinal, stream): (i64, *mut c_void),
+) -> Result<Given<'a, T>, Refused> {
+    let stride = distance(argument, shape.0, stride)?;
+    let device = device(count("device", ordinal)?)?;
+    // SAFETY: forwarded to the caller.
+    let view = unsafe { DeviceView::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
+    Ok(Given(Operand::Device(view)))
+}
+
+/// The same, to be written.
+///
+/// # Safety
+/// As for [`DeviceViewMut::from_raw`] and [`DeviceViewMut::on_stream`], for the lifetime.
+pub unsafe fn device_matrix_mut<'a, T: Scalar>(
+    argument: &'static str,
+    address: u64,
+    shape: (usize, usize),
+    stride: i64,
+    (ordinal, stream): (i64, *mut c_void),
+) -> Result<OperandMut<'a, T>, Refused> {
+    let stride = distance(argument, shape.0, stride)?;
+    let device = device(count("device", ordinal)?)?;
+    // SAFETY: forwarded to the caller.
+    let view = unsafe { DeviceViewMut::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
+    Ok(OperandMut::Device(view))
+}
+
+/// Whether it is the upper triangle that counts.
+pub fn is_upper(argument: &'static str, uplo: core::ffi::c_char) -> Result<bool, Refused> {
+    match uplo as u8 {
+        b'L' | b'l' => Ok(false),
+        b'U' | b'u' => Ok(true),
+        other => Err(Refused::invalid(argument, format!("'{}'", other.escape_ascii()), "'L' or 'U'")),
+    }
+}
+
+/// Says what a change has learned.
+///
+/// # Safety
+/// `report` is NULL, or leads to a report of the caller's.
+pub unsafe fn tell<T: Scalar + Into<f64>>(report: *mut cholupdate_report, modification: Modification<T>) {
+    if !report.is_null() {
+        // SAFETY: forwarded to the caller.
+        unsafe { report.write(cholupdate_report::new(modification)) };
+    }
+}
+
+/// How far columns are apart, which is no less than they are long.
+fn distance(argument: &'static str, rows: usize, stride: i64) -> Result<usize, Refused> {
+    match usize::try_from(stride) {
+        Ok(distance) if distance >= rows => Ok(distance),
+        _ => Err(Refused::invalid(&format!("ld{argument}"), stride, format!("{rows} or more"))),
+    }
+}
+
+/// The same for a matrix in host memory, all of which is there.
+fn leading<T>(
+    argument: &'static str,
+    start: *const T,
+    (rows, cols): (usize, usize),
+    stride: i64,
+) -> Result<isize, Refused> {
+    let stride = distance(argument, rows, stride)?;
+    let len = match cols.checked_sub(1) {
+        Some(before) if rows > 0 => before.checked_mul(stride).and_then(|len| len.checked_add(rows)),
+        _ => Some(0),
+    };
+    entries(argument, start, len)?;
+    // Less than 2⁶³, as it came.
+    Ok(stride as isize)
+}
+
+/// Whether so many entries can be there.
+fn entries<T>(argument: &'static str, start: *const T, len: Option<usize>) -> Result<(), Refused> {
+    let bytes = len.and_then(|len| len.checked_mul(size_of::<T>()));
+    let Some(bytes) = bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) else {
+        return Err(Refused::invalid(argument, "larger than memory can be", "what an array can hold"));
+    };
+    if bytes > 0 && start.is_null() {
+        return Err(Refused::null(argument));
+    }
+    if bytes > 0 && !start.is_aligned() {
+        return Err(Refused::invalid(argument, format!("{start:p}"), "the address of a number"));
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! A factor on any engine, behind one interface.
+
+use crate::engines::Built;
+use crate::options::Settings;
+use cholupdate::faer::Mat;
+use cholupdate::{
+    AsMatrix, AsMatrixMut, Cholesky, Engine, Error, Modification, Operand, OperandMut, Scalar, Weights,
+};
+
+/// A matrix that is read, wherever it is.
+pub struct Given<'a, T: Scalar>(pub Operand<'a, T>);
+
+impl<T: Scalar> AsMatrix<T> for Given<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        self.0.clone()
+    }
+}
+
+/// What a solve solves.
+#[derive(Clone, Copy)]
+pub enum Sides {
+    /// A X = B.
+    Both,
+    /// L Y = B.
+    L,
+    /// Lᵀ X = Y.
+    Transpose,
+}
+
+type Changed<T> = Result<Modification<T>, Error>;
+
+/// The verbs of [`Cholesky`], whatever its engine. What they do, take and refuse is said there.
+pub trait Held<T: Scalar>: Send + Sync {
+    fn order(&self) -> usize;
+    fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error>;
+    fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T>;
+    fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
+    fn remove(&mut self, indices: &[usize]) -> Changed<T>;
+    fn replace(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
+    fn shift(&mut self, from: usize, to: usize) -> Changed<T>;
+    fn permute(&mut self, order: &[usize]) -> Changed<T>;
+    fn reserve(&mut self, additional: usize) -> Result<(), Error>;
+    fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error>;
+    fn log_det(&self) -> Result<T, Error>;
+    fn condition(&self) -> Result<T, Error>;
+    fn to_factor(&self) -> Result<Mat<T>, Error>;
+    fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error>;
+}
+
+impl<T: Scalar, E: Engine<T> + Send + Sync + 'static> Held<T> for Cholesky<T, E>
+where
+    Self: Send + Sync,
+{
+    fn order(&self) -> usize {
+        self.order()
+    }
+
+    fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
+        self.modify(v, weights)
+    }
+
+    fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error> {
+        self.can_downdate(v)
+    }
+
+    fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T> {
+        self.append(cross, corner)
+    }
+
+    fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T> {
+        self.insert(at, columns)
+    }
+
+    fn remove(&mut self, indices: &[usize]) -> Changed<T> {
+        self.remove(indices)
+    }
+
+    fn replace(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T> {
+        self.replace(at, columns)
+    }
+
+    fn shift(&mut self, from: usize, to: usize) -> Changed<T> {
+        self.shift(from, to)
+    }
+
+    fn permute(&mut self, order: &[usize]) -> Changed<T> {
+        self.permute(order)
+    }
+
+    fn reserve(&mut self, additional: usize) -> Result<(), Error> {
+        self.reserve(additional)
+    }
+
+    fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        let mut rhs = Changing(rhs);
+        match sides {
+            Sides::Both => self.solve_in_place(&mut rhs),
+            Sides::L => self.solve_l_in_place(&mut rhs),
+            Sides::Transpose => self.solve_lt_in_place(&mut rhs),
+        }
+    }
+
+    fn log_det(&self) -> Result<T, Error> {
+        self.log_det()
+    }
+
+    fn condition(&self) -> Result<T, Error> {
+        self.condition()
+    }
+
+    fn to_factor(&self) -> Result<Mat<T>, Error> {
+        self.to_factor()
+    }
+
+    fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {
+        Ok(match Built::new(settings)? {
+            Built::Cpu(engine) => Box::new(self.to_engine(engine)?),
+            Built::Hybrid(engine) => Box::new(self.to_engine(engine)?),
+            Built::Resident(engine) => Box::new(self.to_engine(engine)?),
+        })
+    }
+}
+
+/// A matrix that is written, wherever it is.
+struct Changing<'a, T: Scalar>(OperandMut<'a, T>);
+
+impl<T: Scalar> AsMatrix<T> for Changing<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        match &self.0 {
+            OperandMut::Host(matrix) => Operand::Host(matrix.as_ref()),
+            OperandMut::Device(matrix) => Operand::Device(matrix.as_view()),
+            _ => unreachable!("a matrix is in host memory or in that of a GPU"),
+        }
+    }
+}
+
+impl<T: Scalar> AsMatrixMut<T> for Changing<'_, T> {
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
+        match &mut self.0 {
+            OperandMut::Host(matrix) => OperandMut::Host(matrix.as_mut()),
+            OperandMut::Device(matrix) => OperandMut::Device(matrix.as_mut()),
+            _ => unreachable!("a matrix is in host memory or in that of a GPU"),
+        }
+    }
+}
+
+/// What a factor is made from.
+#[derive(Clone, Copy)]
+pub enum Origin {
+    /// A.
+    Matrix,
+    /// L.
+    Factor,
+}
+
+/// A factor of what is given, on an engine.
+pub fn hold<T: Scalar>(
+    from: Origin,
+    given: &Given<'_, T>,
+    settings: &Settings,
+) -> Result<Box<dyn Held<T>>, Error> {
+    fn on<T: Scalar, E: Engine<T> + Send + Sync + 'static>(
+        engine: E,
+        from: Origin,
+        given: &Given<'_, T>,
+    ) -> Result<Box<dyn Held<T>>, Error>
+    where
+        Cholesky<T, E>: Send + Sync,
+    {
+        Ok(Box::new(match from {
+            Origin::Matrix => Cholesky::new_in(given, engine)?,
+            Origin::Factor => Cholesky::from_factor_in(given, engine)?,
+        }))
+    }
+    match Built::new(settings)? {
+        Built::Cpu(engine) => on(engine, from, given),
+        Built::Hybrid(engine) => on(engine, from, given),
+        Built::Resident(engine) => on(engine, from, given),
+    }
+}

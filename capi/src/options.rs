@@ -1,0 +1,142 @@
+//! Where a factor is to be, and who does the work.
+
+use crate::status::{Refused, cholupdate_status, status_of};
+use cholupdate::Safeguard;
+use core::mem::offset_of;
+
+/// Engines: where a factor is, and who does the work.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "values for callers; what they pass is a number")]
+pub enum cholupdate_engine {
+    /// Host memory, and the threads of the CPU.
+    CHOLUPDATE_CPU = 0,
+    /// Host memory, streamed through a GPU.
+    CHOLUPDATE_HYBRID = 1,
+    /// The memory of a GPU.
+    CHOLUPDATE_CUDA = 2,
+}
+
+/// How a modification that may break down leaves the factor as it was. Updates cannot, and pay nothing.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "values for callers; what they pass is a number")]
+pub enum cholupdate_safeguard {
+    /// The new factor is written to a second buffer: memory for another factor.
+    CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
+    /// The work is done once without a result, and then again: twice the time.
+    CHOLUPDATE_SAFEGUARD_DRY_RUN = 1,
+    /// Not at all: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
+    CHOLUPDATE_SAFEGUARD_NONE = 2,
+}
+
+/// Settings of a factor or a workspace. Have cholupdate_options_init() fill it in and change what is to be different.
+/// Functions that take a pointer to one take NULL for the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct cholupdate_options {
+    /// sizeof(cholupdate_options): later versions may have more settings.
+    pub size: usize,
+    /// One of cholupdate_engine; CHOLUPDATE_CPU by default.
+    pub engine: i32,
+    /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
+    pub safeguard: i32,
+    /// The number of the GPU; 0 by default.
+    pub device: i64,
+    /// The most threads that the CPU engine uses; 0, the default, for all that there are. Results do not depend on it.
+    pub threads: i64,
+}
+
+const DEFAULT: cholupdate_options = cholupdate_options {
+    size: size_of::<cholupdate_options>(),
+    engine: cholupdate_engine::CHOLUPDATE_CPU as i32,
+    safeguard: cholupdate_safeguard::CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER as i32,
+    device: 0,
+    threads: 0,
+};
+
+/// Fills in the defaults.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_options_init(options: *mut cholupdate_options) -> cholupdate_status {
+    status_of(|| {
+        if options.is_null() {
+            return Err(Refused::null("options"));
+        }
+        // SAFETY: it leads to settings of the caller's, which are plain numbers.
+        unsafe { options.write(DEFAULT) };
+        Ok(())
+    })
+}
+
+/// Which engine, on which device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Cpu,
+    Hybrid(usize),
+    Cuda(usize),
+}
+
+/// Settings that have been looked at.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    pub place: Place,
+    /// Of the CPU engine; `None` for all of the pool.
+    pub threads: Option<usize>,
+    pub safeguard: Safeguard,
+}
+
+impl Settings {
+    /// What the caller asks for.
+    ///
+    /// # Safety
+    /// `options` is NULL, or leads to `size` bytes of settings.
+    pub unsafe fn new(options: *const cholupdate_options) -> Result<Self, Refused> {
+        if options.is_null() {
+            return Self::checked(DEFAULT);
+        }
+        // Fields are only ever added behind the others, so this one is there whatever the version that the caller knows.
+        const { assert!(offset_of!(cholupdate_options, size) == 0) };
+        // SAFETY: forwarded to the caller.
+        let size = unsafe { options.cast::<usize>().read() };
+        if size != DEFAULT.size {
+            return Err(Refused::invalid("options.size", size, DEFAULT.size));
+        }
+        // SAFETY: forwarded to the caller, who has as many bytes there as this library reads.
+        Self::checked(unsafe { options.read() })
+    }
+
+    fn checked(options: cholupdate_options) -> Result<Self, Refused> {
+        let ordinal = usize::try_from(options.device)
+            .map_err(|_| Refused::invalid("options.device", options.device, "the number of a device"))?;
+        let place = match options.engine {
+            0 => Place::Cpu,
+            1 => Place::Hybrid(ordinal),
+            2 => Place::Cuda(ordinal),
+            other => {
+                return Err(Refused::invalid("options.engine", other, "0, 1 or 2 (CPU, hybrid, CUDA)"));
+            }
+        };
+        let safeguard = match options.safeguard {
+            0 => Safeguard::ShadowBuffer,
+            1 if !matches!(place, Place::Cuda(_)) => Safeguard::DryRun,
+            2 if !matches!(place, Place::Cuda(_)) => Safeguard::None,
+            other if matches!(place, Place::Cuda(_)) => {
+                return Err(Refused::invalid(
+                    "options.safeguard",
+                    other,
+                    "0 (shadow buffer) for the engine CUDA",
+                ));
+            }
+            other => {
+                let rule = "0, 1 or 2 (shadow buffer, dry run, none)";
+                return Err(Refused::invalid("options.safeguard", other, rule));
+            }
+        };
+        let threads = match usize::try_from(options.threads) {
+            Ok(0) => None,
+            Ok(threads) => Some(threads),
+            Err(_) => return Err(Refused::invalid("options.threads", options.threads, "0 or more")),
+        };
+        Ok(Self { place, threads, safeguard })
+    }
+}
