@@ -22,7 +22,7 @@ pub enum cholupdate_engine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "values for callers; what they pass is a number")]
 pub enum cholupdate_safeguard {
-    /// The new factor is written to a second buffer: memory for another factor.
+    /// The new factor is written to a shadow buffer: memory for another factor.
     CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
     /// The work is done once without a result, and then again: twice the time.
     CHOLUPDATE_SAFEGUARD_DRY_RUN = 1,

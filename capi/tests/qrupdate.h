@@ -159,6 +159,8 @@ static void NAME(wrong_arguments)(NAME(Library) ours, NAME(Library) theirs) {
                 const int n = sizes[s];
                 NAME(problem)(5, 10);
                 for (who = 0; who < 2; who++) {
+                    int at;
+                    for (at = 0; at < 5; at++) to->u[at] = 1;
                     complaint[0] = 0;
                     lib->inx(&n, to->r, &ld, &places[i], to->u, to->w, &to->info);
                     info[who] = to->info;

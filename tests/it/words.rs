@@ -114,10 +114,9 @@ fn files(at: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(at).unwrap() {
             files(&entry.unwrap().path(), found);
         }
-    } else if at
-        .extension()
-        .is_some_and(|extension| ["rs", "md", "cu", "cuh", "cpp", "h"].iter().any(|e| extension == *e))
-    {
+    } else if at.extension().is_some_and(|extension| {
+        ["rs", "md", "cu", "cuh", "c", "cpp", "h", "f90"].iter().any(|e| extension == *e)
+    }) {
         found.push(at.to_path_buf());
     }
 }
@@ -151,9 +150,18 @@ fn misuses(path: &str, text: &str) -> Vec<String> {
 fn banned_words_are_not_used() {
     let Some(root) = sources() else { return };
     let mut found = Vec::new();
-    for part in
-        ["src", "tests", "benches", "examples", "python/src", "docs", "kernels", "README.md", "CHANGELOG.md"]
-    {
+    for part in [
+        "src",
+        "tests",
+        "benches",
+        "examples",
+        "capi",
+        "python/src",
+        "docs",
+        "kernels",
+        "README.md",
+        "CHANGELOG.md",
+    ] {
         files(&root.join(part), &mut found);
     }
     assert!(found.iter().any(|path| path.ends_with("src/lib.rs")), "looked in the wrong place");

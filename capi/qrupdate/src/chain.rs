@@ -9,17 +9,17 @@
 //! | `DOWN`, `NEIGHBOURS` | rows k and k + 1 | c t + s x | c x − s t |
 //! | `UP`, `NEIGHBOURS` | rows k and k + 1, from the last on | c t − s x | c x + s t |
 //!
-//! One column is as slow as its chain. Sixteen columns are taken together, four rows at a time, with the columns in the lanes of
-//! registers: four tiles of 4 × 4 that are transposed, taken through, and transposed back.
+//! One column is as slow as its chain. Eight columns are taken together, a few rows at a time, with the columns in the lanes of
+//! registers: tiles that are transposed, taken through, and transposed back.
 
+use crate::lanes::Lanes;
 use crate::real::Real;
-use core::array::from_mut;
 use core::ops::Range;
 
 /// Columns that are taken together.
-pub const BLOCK: usize = 16;
-/// Columns of a tile, and its rows.
-const TILE: usize = 4;
+pub const BLOCK: usize = 8;
+/// How far ahead memory is told, in bytes.
+const AHEAD: usize = 256;
 
 /// From the first row to the last.
 pub const DOWN: bool = false;
@@ -32,15 +32,30 @@ pub const NEIGHBOURS: bool = true;
 
 /// What an entry becomes, and what is carried on.
 #[inline(always)]
-pub fn step<T: Real, const FMA: bool, const UPWARDS: bool, const PAIRS: bool>(
-    c: T,
-    s: T,
-    x: T,
-    t: T,
-) -> (T, T) {
+pub fn step<T: Real, const UPWARDS: bool, const PAIRS: bool>(c: T, s: T, x: T, t: T) -> (T, T) {
     let (a, b) = if PAIRS { (t, x) } else { (x, t) };
-    let s = if UPWARDS { -s } else { s };
-    if FMA { (c.mul_add(a, s * b), c.mul_add(b, -(s * a))) } else { (c * a + s * b, c * b - s * a) }
+    if UPWARDS { (c * a - s * b, c * b + s * a) } else { (c * a + s * b, c * b - s * a) }
+}
+
+/// The same for a row of a tile.
+///
+/// # Safety
+/// The instructions are there.
+#[inline(always)]
+unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PAIRS: bool>(
+    (c, s): (L, L),
+    x: L,
+    t: L,
+) -> (L, L) {
+    let (a, b) = if PAIRS { (t, x) } else { (x, t) };
+    // SAFETY: forwarded to the caller.
+    unsafe {
+        if UPWARDS {
+            (L::difference(c, a, s, b), L::sum(c, b, s, a))
+        } else {
+            (L::sum(c, a, s, b), L::difference(c, b, s, a))
+        }
+    }
 }
 
 /// Columns, and what rotates them.
@@ -56,7 +71,21 @@ pub struct Columns<T> {
     pub s: *const T,
 }
 
-/// Takes columns through the rotations `rows`, with t for each. Those that move to the right are taken from the right on.
+impl<T> Columns<T> {
+    /// Without the first few.
+    ///
+    /// # Safety
+    /// There are more.
+    #[inline(always)]
+    unsafe fn after(self, columns: usize) -> Self {
+        // SAFETY: forwarded to the caller.
+        let (from, to) =
+            unsafe { (self.from.add(columns * self.stride), self.to.add(columns * self.stride)) };
+        Self { from, to, ..self }
+    }
+}
+
+/// Takes columns through the rotations `rows`, with t for each. Those that go `UP` may move to the right, the others to the left.
 ///
 /// # Safety
 /// All pointers are valid for `rows`, and those to columns for as many columns as t has; the columns that are written are those
@@ -70,12 +99,15 @@ pub unsafe fn apply<T: Real, const UPWARDS: bool, const PAIRS: bool>(
         return;
     }
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the instructions are there, and the rest is the caller's promise.
-        return unsafe { with_avx2::<T, UPWARDS, PAIRS>(columns, rows, t) };
+    {
+        use std::arch::is_x86_feature_detected;
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the instructions are there, and the rest is the caller's promise.
+            return unsafe { with_avx2::<T, UPWARDS, PAIRS>(columns, rows, t) };
+        }
     }
     // SAFETY: forwarded to the caller.
-    unsafe { blocks::<T, false, UPWARDS, PAIRS>(columns, rows, t) }
+    unsafe { blocks::<T, [T; 4], 4, 2, UPWARDS, PAIRS>(columns, rows, t) }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -86,51 +118,50 @@ unsafe fn with_avx2<T: Real, const UPWARDS: bool, const PAIRS: bool>(
     t: &mut [T],
 ) {
     // SAFETY: forwarded to the caller.
-    unsafe { blocks::<T, true, UPWARDS, PAIRS>(columns, rows, t) }
+    unsafe { blocks::<T, T::Avx2, 4, 2, UPWARDS, PAIRS>(columns, rows, t) }
 }
 
-/// As many columns as fill tiles, and then the others one by one.
+/// A whole block; else as many columns as fill tiles, and then the others one by one.
+///
+/// # Safety
+/// As for [`apply`], with the instructions of L. BESIDE · W is BLOCK.
 #[inline(always)]
-unsafe fn blocks<T: Real, const FMA: bool, const UPWARDS: bool, const PAIRS: bool>(
+unsafe fn blocks<
+    T: Real,
+    L: Lanes<T, W>,
+    const W: usize,
+    const BESIDE: usize,
+    const UPWARDS: bool,
+    const PAIRS: bool,
+>(
     columns: Columns<T>,
     rows: Range<usize>,
     t: &mut [T],
 ) {
-    let shifted = |columns: Columns<T>, by: usize| {
-        // SAFETY: fewer columns than t has.
-        let (from, to) =
-            unsafe { (columns.from.add(by * columns.stride), columns.to.add(by * columns.stride)) };
-        Columns { from, to, ..columns }
-    };
-    if let Ok(t) = <&mut [T; BLOCK]>::try_from(&mut *t) {
+    if t.len() == BESIDE * W {
         // SAFETY: forwarded to the caller.
-        return unsafe { tiles::<T, 4, BLOCK, FMA, UPWARDS, PAIRS>(columns, rows, t) };
+        return unsafe { tiles::<T, L, W, BESIDE, UPWARDS, PAIRS>(columns, rows, t) };
     }
-    let whole = t.len() / TILE * TILE;
-    let one_by_one = |t: &mut [T], range: Range<usize>| {
-        for at in in_order::<UPWARDS>(range) {
-            // SAFETY: forwarded to the caller.
-            unsafe {
-                tiles::<T, 0, 1, FMA, UPWARDS, PAIRS>(
-                    shifted(columns, at),
-                    rows.clone(),
-                    from_mut(&mut t[at]),
-                )
-            };
-        }
-    };
-    if UPWARDS {
-        one_by_one(t, whole..t.len());
-    }
-    for tile in in_order::<UPWARDS>(0..whole / TILE) {
-        let (four, _) = t[tile * TILE..].split_first_chunk_mut::<TILE>().expect("a whole tile");
-        // SAFETY: forwarded to the caller.
-        unsafe {
-            tiles::<T, 1, TILE, FMA, UPWARDS, PAIRS>(shifted(columns, tile * TILE), rows.clone(), four)
+    let whole = t.len() / W;
+    let (in_tiles, others) = t.split_at_mut(whole * W);
+    // SAFETY: forwarded to the caller; columns that move to the right are taken from the right on.
+    unsafe {
+        let one_by_one = |others: &mut [T]| {
+            for at in in_order::<UPWARDS>(0..others.len()) {
+                let column = columns.after(whole * W + at);
+                single::<T, UPWARDS, PAIRS>(column, rows.clone(), &mut others[at]);
+            }
         };
-    }
-    if !UPWARDS {
-        one_by_one(t, whole..t.len());
+        if UPWARDS {
+            one_by_one(others);
+        }
+        for tile in in_order::<UPWARDS>(0..whole) {
+            let t = &mut in_tiles[tile * W..][..W];
+            tiles::<T, L, W, 1, UPWARDS, PAIRS>(columns.after(tile * W), rows.clone(), t);
+        }
+        if !UPWARDS {
+            one_by_one(others);
+        }
     }
 }
 
@@ -141,66 +172,88 @@ fn in_order<const UPWARDS: bool>(range: Range<usize>) -> impl Iterator<Item = us
     (start..end).map(move |at| if UPWARDS { start + end - 1 - at } else { at })
 }
 
-/// TILES tiles beside each other, and the rows that fill none.
+/// One column.
+///
+/// # Safety
+/// As for [`apply`].
+#[inline(always)]
+unsafe fn single<T: Real, const UPWARDS: bool, const PAIRS: bool>(
+    Columns { from, to, c, s, .. }: Columns<T>,
+    rows: Range<usize>,
+    t: &mut T,
+) {
+    for row in in_order::<UPWARDS>(rows) {
+        // SAFETY: one of the rows.
+        unsafe {
+            let (new, next) = step::<T, UPWARDS, PAIRS>(*c.add(row), *s.add(row), *from.add(row), *t);
+            *t = next;
+            *to.add(row) = new;
+        }
+    }
+}
+
+/// BESIDE · W columns by tiles of W × W, and the rows that fill none.
+///
+/// # Safety
+/// As for [`apply`], with the instructions of L; t has so many entries.
 #[inline(always)]
 unsafe fn tiles<
     T: Real,
-    const TILES: usize,
-    const COLUMNS: usize,
-    const FMA: bool,
+    L: Lanes<T, W>,
+    const W: usize,
+    const BESIDE: usize,
     const UPWARDS: bool,
     const PAIRS: bool,
 >(
-    Columns { from, to, stride, c, s }: Columns<T>,
+    columns: Columns<T>,
     rows: Range<usize>,
-    t: &mut [T; COLUMNS],
+    t: &mut [T],
 ) {
-    let mut carried = *t;
-    let height = if TILES > 0 { rows.len() / TILE } else { 0 };
+    let Columns { from, to, stride, c, s } = columns;
+    let height = rows.len() / W;
+    // SAFETY: t has so many entries.
+    let mut carried: [L; BESIDE] =
+        core::array::from_fn(|beside| unsafe { L::load(t[beside * W..].as_ptr()) });
     for tile in 0..height {
-        let top = if UPWARDS { rows.end - (tile + 1) * TILE } else { rows.start + tile * TILE };
-        // SAFETY: TILE rotations of `rows`.
-        let (c, s) =
-            unsafe { (c.add(top).cast::<[T; TILE]>().read(), s.add(top).cast::<[T; TILE]>().read()) };
-        for beside in in_order::<UPWARDS>(0..TILES) {
-            let mut entries = [[T::ZERO; TILE]; TILE];
-            for (column, entries) in entries.iter_mut().enumerate() {
-                let at = (beside * TILE + column) * stride + top;
-                // SAFETY: TILE of `rows` in one of the columns.
-                *entries = unsafe { from.add(at).cast::<[T; TILE]>().read() };
+        let top = if UPWARDS { rows.end - (tile + 1) * W } else { rows.start + tile * W };
+        for beside in in_order::<UPWARDS>(0..BESIDE) {
+            let at = |column: usize| (beside * W + column) * stride + top;
+            for column in 0..W {
+                ahead::<T, UPWARDS>(from.wrapping_add(at(column)));
             }
-            let mut lanes = transposed(entries);
-            for at in in_order::<UPWARDS>(0..TILE) {
-                for lane in 0..TILE {
-                    let t = &mut carried[beside * TILE + lane];
-                    (lanes[at][lane], *t) = step::<T, FMA, UPWARDS, PAIRS>(c[at], s[at], lanes[at][lane], *t);
+            // SAFETY: W of `rows` in W of the columns, and as many rotations.
+            unsafe {
+                let mut lanes = L::transposed(core::array::from_fn(|column| L::load(from.add(at(column)))));
+                for row in in_order::<UPWARDS>(0..W) {
+                    let rotation = (L::splat(*c.add(top + row)), L::splat(*s.add(top + row)));
+                    (lanes[row], carried[beside]) =
+                        steps::<T, L, W, UPWARDS, PAIRS>(rotation, lanes[row], carried[beside]);
+                }
+                for (column, entries) in L::transposed(lanes).into_iter().enumerate() {
+                    entries.store(to.add(at(column)));
                 }
             }
-            for (column, entries) in transposed(lanes).into_iter().enumerate() {
-                let at = (beside * TILE + column) * stride + top;
-                // SAFETY: as above, where they are written.
-                unsafe { to.add(at).cast::<[T; TILE]>().write(entries) };
-            }
         }
     }
-    let rest =
-        if UPWARDS { rows.start..rows.end - height * TILE } else { rows.start + height * TILE..rows.end };
-    for row in in_order::<UPWARDS>(rest) {
-        // SAFETY: a rotation of `rows`.
-        let (c, s) = unsafe { (*c.add(row), *s.add(row)) };
-        for column in in_order::<UPWARDS>(0..COLUMNS) {
-            // SAFETY: an entry of `rows` in one of the columns.
-            let (x, to) = unsafe { (*from.add(column * stride + row), to.add(column * stride + row)) };
-            let (new, t) = step::<T, FMA, UPWARDS, PAIRS>(c, s, x, carried[column]);
-            carried[column] = t;
-            // SAFETY: as above, where it is written.
-            unsafe { *to = new };
-        }
+    for (beside, carried) in carried.into_iter().enumerate() {
+        // SAFETY: t has so many entries.
+        unsafe { carried.store(t[beside * W..].as_mut_ptr()) };
     }
-    *t = carried;
+    let rest = if UPWARDS { rows.start..rows.end - height * W } else { rows.start + height * W..rows.end };
+    for column in in_order::<UPWARDS>(0..BESIDE * W) {
+        // SAFETY: forwarded to the caller.
+        unsafe { single::<T, UPWARDS, PAIRS>(columns.after(column), rest.clone(), &mut t[column]) };
+    }
 }
 
+/// Has memory send what comes next in a column: processors do not guess it for so many columns at once.
 #[inline(always)]
-fn transposed<T: Copy>(tile: [[T; TILE]; TILE]) -> [[T; TILE]; TILE] {
-    core::array::from_fn(|row| core::array::from_fn(|column| tile[column][row]))
+pub fn ahead<T, const UPWARDS: bool>(entry: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let next = if UPWARDS { entry.wrapping_byte_sub(AHEAD) } else { entry.wrapping_byte_add(AHEAD) };
+        // SAFETY: an address that leads nowhere is left alone.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(next.cast()) };
+    }
 }

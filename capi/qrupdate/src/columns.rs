@@ -41,7 +41,7 @@ pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize,
                 for column in k + 1..end {
                     let t = &mut t[column - start];
                     let x = r.get(k + 1, column + 1);
-                    let (new, next) = step::<T, false, DOWN, NEIGHBOURS>(rotation.c, rotation.s, x, *t);
+                    let (new, next) = step::<T, DOWN, NEIGHBOURS>(rotation.c, rotation.s, x, *t);
                     *t = next;
                     r.set(k, column, new);
                 }
@@ -112,7 +112,7 @@ pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations 
                 for column in (k..end).rev() {
                     let t = &mut t[column - start];
                     let (c, s) = (*c.add(k - first), *s.add(k - first));
-                    let (new, next) = step::<T, false, UP, NEIGHBOURS>(c, s, r.get(k, column), *t);
+                    let (new, next) = step::<T, UP, NEIGHBOURS>(c, s, r.get(k, column), *t);
                     *t = next;
                     r.set(k + 1, column + 1, new);
                 }

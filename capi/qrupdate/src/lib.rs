@@ -2,7 +2,7 @@
 //! linked with it before the original, calls these.
 //!
 //! All work on R (n × n), upper triangular and column-major, with A = RᵀR, by plane rotations whose cosines and sines the caller
-//! gets. So R stays where it is, and every entry is read and written once: columns are taken sixteen at a time through all
+//! gets. So R stays where it is, and every entry is read and written once: columns are taken eight at a time through all
 //! rotations.
 //!
 //! | file | has |
@@ -17,6 +17,7 @@
 
 mod chain;
 mod columns;
+mod lanes;
 mod linpack;
 mod qrupdate;
 mod rank_one;

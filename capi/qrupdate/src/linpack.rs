@@ -49,7 +49,7 @@ pub unsafe fn chud<T: Real>(
         along.each(size(p), |z, y, rho| {
             let mut zeta = y;
             for (k, z) in z.iter_mut().enumerate() {
-                (*z, zeta) = step::<T, false, DOWN, APART>(*c.add(k), *s.add(k), *z, zeta);
+                (*z, zeta) = step::<T, DOWN, APART>(*c.add(k), *s.add(k), *z, zeta);
             }
             if zeta != T::ZERO && *rho >= T::ZERO {
                 *rho = length(zeta, *rho);

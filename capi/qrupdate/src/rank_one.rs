@@ -28,8 +28,7 @@ pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: 
                 (*c.add(k), *s.add(k)) = (rotation.c, rotation.s);
                 for column in k + 1..end {
                     let t = &mut t[column - first];
-                    let (new, next) =
-                        step::<T, false, DOWN, APART>(rotation.c, rotation.s, r.get(k, column), *t);
+                    let (new, next) = step::<T, DOWN, APART>(rotation.c, rotation.s, r.get(k, column), *t);
                     *t = next;
                     r.set(k, column, new);
                 }
@@ -52,7 +51,8 @@ pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
             alpha = length;
         }
     }
-    for first in (0..r.order).step_by(BLOCK) {
+    // The last columns are those that the solve has just read.
+    for first in (0..r.order).step_by(BLOCK).rev() {
         let end = r.order.min(first + BLOCK);
         let mut t = [T::ZERO; BLOCK];
         let t = &mut t[..end - first];
@@ -61,7 +61,7 @@ pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
             for k in (first..end).rev() {
                 for column in k..end {
                     let t = &mut t[column - first];
-                    let (new, next) = step::<T, false, UP, APART>(*c.add(k), *s.add(k), r.get(k, column), *t);
+                    let (new, next) = step::<T, UP, APART>(*c.add(k), *s.add(k), r.get(k, column), *t);
                     *t = next;
                     r.set(k, column, new);
                 }

@@ -1,5 +1,6 @@
 //! The two kinds of numbers.
 
+use crate::lanes::Lanes;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// `f32` or `f64`.
@@ -26,11 +27,18 @@ pub trait Real:
     fn copysign(self, sign: Self) -> Self;
     /// self · a + b, rounded once: an instruction, or slow.
     fn mul_add(self, a: Self, b: Self) -> Self;
+
+    /// Registers of AVX2 and of AVX-512, as far as wider ones pay.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Self, 4>;
 }
 
 macro_rules! real {
-    ($type:ty, $small:literal, $large:literal) => {
+    ($type:ty, $small:literal, $large:literal, $avx2:ident) => {
         impl Real for $type {
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = core::arch::x86_64::$avx2;
+
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const SMALL: Self = $small;
@@ -59,5 +67,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, 1e-15, 1e18);
-real!(f64, 1e-140, 1e150);
+real!(f32, 1e-15, 1e18, __m128);
+real!(f64, 1e-140, 1e150, __m256d);

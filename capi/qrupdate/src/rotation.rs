@@ -30,22 +30,37 @@ impl Signs for Lapack {
         if f == T::ZERO {
             return Rotation { c: T::ZERO, s: T::ONE.copysign(g), r: g.abs() };
         }
-        let length = length(f, g);
-        let r = length.copysign(f);
-        Rotation { c: f.abs() / length, s: g / r, r }
+        let (r, inverse) = length_and_inverse(f, g);
+        let sign = T::ONE.copysign(f);
+        Rotation { c: f.abs() * inverse, s: (g * sign) * inverse, r: r * sign }
     }
 }
 
 impl Signs for Blas {
     #[inline(always)]
     fn rotation<T: Real>(f: T, g: T) -> Rotation<T> {
-        let length = length(f, g);
-        if length == T::ZERO {
+        let (r, inverse) = length_and_inverse(f, g);
+        if r == T::ZERO {
             return Rotation { c: T::ONE, s: T::ZERO, r: T::ZERO };
         }
-        let r = length.copysign(if f.abs() > g.abs() { f } else { g });
-        Rotation { c: f / r, s: g / r, r }
+        let sign = T::ONE.copysign(if f.abs() > g.abs() { f } else { g });
+        Rotation { c: (f * sign) * inverse, s: (g * sign) * inverse, r: r * sign }
     }
+}
+
+/// √(f² + g²) and its inverse. What comes next waits for it: the division goes on beside the square root.
+#[inline(always)]
+fn length_and_inverse<T: Real>(f: T, g: T) -> (T, T) {
+    let (a, b) = (f.abs(), g.abs());
+    let large = if a > b { a } else { b };
+    // NaN goes this way as well, and comes out.
+    if !(large < T::SMALL || large > T::LARGE) {
+        let square = f * f + g * g;
+        let length = square.sqrt();
+        return (length, length * (T::ONE / square));
+    }
+    let length = length(f, g);
+    (length, T::ONE / length)
 }
 
 /// √(f² + g²).

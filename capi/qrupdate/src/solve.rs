@@ -1,12 +1,13 @@
 //! Rᵀ p = u, by columns of R.
 
+use crate::chain::{DOWN, ahead};
 use crate::real::Real;
 use crate::upper::Upper;
 
 /// Columns whose products with p are formed together.
 const TOGETHER: usize = 4;
 /// Partial sums of a product.
-const LANES: usize = 16;
+const LANES: usize = 8;
 
 /// p ← R⁻ᵀ p, with p (n).
 ///
@@ -72,6 +73,7 @@ unsafe fn summed<T: Real, const FMA: bool>(
         // SAFETY: LANES of the rows.
         let p = unsafe { p.add(row).cast::<[T; LANES]>().read() };
         for (column, lanes) in lanes.iter_mut().enumerate() {
+            ahead::<T, DOWN>(columns.wrapping_add(column * stride + row));
             // SAFETY: LANES of the rows in one of the columns.
             let entries = unsafe { columns.add(column * stride + row).cast::<[T; LANES]>().read() };
             for lane in 0..LANES {
