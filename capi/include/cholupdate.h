@@ -107,7 +107,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * The new factor is written to a second buffer: memory for another factor.
+   * The new factor is written to a shadow buffer: memory for another factor.
    */
   CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
   /**

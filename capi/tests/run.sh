@@ -44,6 +44,15 @@ if command -v valgrind >/dev/null; then
     done
 fi
 
+# The engines with a GPU, on the driver in that directory: that of this project's tests runs on the CPU.
+"${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/device.c -o "$bin/device" "${libs[@]}" -ldl
+if [ -n "${CHOLUPDATE_FAKE_CUDA:-}" ]; then
+    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$CHOLUPDATE_FAKE_CUDA "$bin/device"
+    passed=$((passed + 1))
+else
+    echo "LEFT OUT: CHOLUPDATE_FAKE_CUDA does not name the directory of a driver: the engines with a GPU were not tested"
+fi
+
 # The drop-in against the original, where that is: `apt-get install libqrupdate1`.
 "${CC:-gcc}" -std=c99 "${warnings[@]}" -rdynamic tests/qrupdate.c -o "$bin/qrupdate" -lm -ldl
 "${CC:-gcc}" -std=c99 "${warnings[@]}" tests/linpack.c -o "$bin/linpack" -L"$stage/lib" -lcholupdate_qrupdate -lm

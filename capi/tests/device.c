@@ -1,0 +1,86 @@
+/* Factors on the engines with a GPU, and V and B in its memory, through the driver that is found as libcuda.so.1. */
+#include "cholupdate.h"
+#include "check.h"
+#include <dlfcn.h>
+
+#define N 40
+#define K 3
+
+static void *driver;
+
+static void *named(const char *name) {
+    void *found = dlsym(driver, name);
+    CHECK(found != NULL);
+    return found;
+}
+
+/* Room on the device with these numbers. */
+static uint64_t on_device(const double *from, size_t bytes) {
+    int (*allocate)(uint64_t *, size_t);
+    int (*copy)(uint64_t, const void *, size_t);
+    void *found = named("cuMemAlloc_v2");
+    uint64_t address = 0;
+    memcpy(&allocate, &found, sizeof found);
+    found = named("cuMemcpyHtoD_v2");
+    memcpy(&copy, &found, sizeof found);
+    CHECK(allocate(&address, bytes) == 0 && copy(address, from, bytes) == 0);
+    return address;
+}
+
+static void to_host(double *to, uint64_t address, size_t bytes) {
+    int (*copy)(void *, uint64_t, size_t);
+    void *found = named("cuMemcpyDtoH_v2");
+    memcpy(&copy, &found, sizeof found);
+    CHECK(copy(to, address, bytes) == 0);
+}
+
+static double apart(double a, double b) { return a > b ? a - b : b - a; }
+
+static void engine(int32_t name) {
+    static double a[N * N], v[N * K], b[N], x[N], expected[N];
+    const double weights[K] = {1, 2, -0.5};
+    cholupdate_d *host = NULL, *factor = NULL;
+    cholupdate_options options;
+    cholupdate_report report[2];
+    uint64_t v_there, b_there;
+    int i;
+    for (i = 0; i < N * N; i++) a[i] = i % (N + 1) == 0 ? 50 : 1.0 / (1 + i % 7);
+    for (i = 0; i < N * K; i++) v[i] = (i * 7 % 11) / 11.0 - 0.4;
+    for (i = 0; i < N; i++) b[i] = i % 5 - 1.5;
+    CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
+    options.engine = name;
+    CHECK(cholupdate_d_new(N, a, N, 'L', NULL, &host) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_to_engine(host, &options, &factor) == CHOLUPDATE_OK);
+    v_there = on_device(v, sizeof v);
+    CHECK(cholupdate_d_modify(host, K, v, N, weights, &report[0]) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_modify_on_device(factor, K, v_there, N, weights, 0, NULL, &report[1]) == CHOLUPDATE_OK);
+    CHECK(apart(report[0].log_det_change, report[1].log_det_change) < 1e-12);
+    CHECK(cholupdate_d_modify(host, K, v, N, weights, NULL) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_modify(factor, K, v, N, weights, NULL) == CHOLUPDATE_OK);
+
+    memcpy(expected, b, sizeof b);
+    CHECK(cholupdate_d_solve(host, 1, expected, N) == CHOLUPDATE_OK);
+    b_there = on_device(b, sizeof b);
+    CHECK(cholupdate_d_solve_l_on_device(factor, 1, b_there, N, 0, NULL) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_solve_lt_on_device(factor, 1, b_there, N, 0, NULL) == CHOLUPDATE_OK);
+    to_host(x, b_there, sizeof x);
+    for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+    b_there = on_device(b, sizeof b);
+    CHECK(cholupdate_d_solve_on_device(factor, 1, b_there, N, 0, NULL) == CHOLUPDATE_OK);
+    to_host(x, b_there, sizeof x);
+    for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+    REFUSED(cholupdate_d_modify_on_device(factor, K, v_there, N - 1, weights, 0, NULL, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`ldv`");
+    options.device = 99;
+    REFUSED(cholupdate_d_to_engine(host, &options, &host), CHOLUPDATE_UNAVAILABLE, "");
+    cholupdate_d_free(factor);
+    cholupdate_d_free(host);
+}
+
+int main(void) {
+    driver = dlopen("libcuda.so.1", RTLD_NOW);
+    CHECK(driver != NULL);
+    engine(CHOLUPDATE_HYBRID);
+    engine(CHOLUPDATE_CUDA);
+    puts("device: ok");
+    return 0;
+}
