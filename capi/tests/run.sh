@@ -53,11 +53,15 @@ else
     echo "LEFT OUT: CHOLUPDATE_FAKE_CUDA does not name the directory of a driver: the engines with a GPU were not tested"
 fi
 
-# The drop-in against the original, where that is: `apt-get install libqrupdate1`.
+# The drop-in, and against the original where that is: `apt-get install libqrupdate1`.
 "${CC:-gcc}" -std=c99 "${warnings[@]}" -rdynamic tests/qrupdate.c -o "$bin/qrupdate" -lm -ldl
 "${CC:-gcc}" -std=c99 "${warnings[@]}" tests/linpack.c -o "$bin/linpack" -L"$stage/lib" -lcholupdate_qrupdate -lm
-"$bin/linpack"
-passed=$((passed + 1))
+"${CC:-gcc}" -std=c99 "${warnings[@]}" tests/published.c -o "$bin/published" -L"$stage/lib" -lcholupdate_qrupdate -lm
+"${CXX:-g++}" -std=c++17 "${warnings[@]}" -rdynamic tests/xerbla.cpp -o "$bin/xerbla" -L"$stage/lib" -lcholupdate_qrupdate
+for program in linpack published xerbla; do
+    "$bin/$program"
+    passed=$((passed + 1))
+done
 if ldconfig -p | grep -q 'libqrupdate\.so\.1'; then
     "$bin/qrupdate" "$stage/lib/libcholupdate_qrupdate.so" libqrupdate.so.1
     passed=$((passed + 1))

@@ -129,27 +129,4 @@ mod x86 {
             _mm256_permute2f128_pd::<0x31>(b, d),
         ]
     });
-
-    lanes!(f64, 8, __m512d,
-        _mm512_loadu_pd _mm512_storeu_pd _mm512_set1_pd _mm512_mul_pd _mm512_fmadd_pd _mm512_fnmadd_pd, t => {
-        // Pairs of entries, then of pairs, then halves.
-        let pairs = [
-            _mm512_unpacklo_pd(t[0], t[1]), _mm512_unpackhi_pd(t[0], t[1]),
-            _mm512_unpacklo_pd(t[2], t[3]), _mm512_unpackhi_pd(t[2], t[3]),
-            _mm512_unpacklo_pd(t[4], t[5]), _mm512_unpackhi_pd(t[4], t[5]),
-            _mm512_unpacklo_pd(t[6], t[7]), _mm512_unpackhi_pd(t[6], t[7]),
-        ];
-        let quads = [
-            _mm512_shuffle_f64x2::<0x88>(pairs[0], pairs[2]), _mm512_shuffle_f64x2::<0x88>(pairs[1], pairs[3]),
-            _mm512_shuffle_f64x2::<0xdd>(pairs[0], pairs[2]), _mm512_shuffle_f64x2::<0xdd>(pairs[1], pairs[3]),
-            _mm512_shuffle_f64x2::<0x88>(pairs[4], pairs[6]), _mm512_shuffle_f64x2::<0x88>(pairs[5], pairs[7]),
-            _mm512_shuffle_f64x2::<0xdd>(pairs[4], pairs[6]), _mm512_shuffle_f64x2::<0xdd>(pairs[5], pairs[7]),
-        ];
-        [
-            _mm512_shuffle_f64x2::<0x88>(quads[0], quads[4]), _mm512_shuffle_f64x2::<0x88>(quads[1], quads[5]),
-            _mm512_shuffle_f64x2::<0x88>(quads[2], quads[6]), _mm512_shuffle_f64x2::<0x88>(quads[3], quads[7]),
-            _mm512_shuffle_f64x2::<0xdd>(quads[0], quads[4]), _mm512_shuffle_f64x2::<0xdd>(quads[1], quads[5]),
-            _mm512_shuffle_f64x2::<0xdd>(quads[2], quads[6]), _mm512_shuffle_f64x2::<0xdd>(quads[3], quads[7]),
-        ]
-    });
 }

@@ -1,7 +1,7 @@
 //! The two kinds of numbers.
 
 use crate::lanes::Lanes;
-use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -13,8 +13,6 @@ pub trait Real:
     + Mul<Output = Self>
     + Div<Output = Self>
     + AddAssign
-    + SubAssign
-    + MulAssign
 {
     const ZERO: Self;
     const ONE: Self;
@@ -28,7 +26,7 @@ pub trait Real:
     /// self · a + b, rounded once: an instruction, or slow.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// Registers of AVX2 and of AVX-512, as far as wider ones pay.
+    /// Four numbers in a register.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Lanes<Self, 4>;
 }
