@@ -6,12 +6,15 @@ use std::{env, fs};
 include!("src/precision.rs");
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/double.rs");
+    println!("cargo::rerun-if-changed=src/double");
     println!("cargo::rerun-if-changed=src/precision.rs");
-    let double = fs::read_to_string("src/double.rs").expect("the sources have src/double.rs");
-    let out = env::var("OUT_DIR").expect("Cargo sets it");
-    fs::write(Path::new(&out).join("single.rs"), in_single_precision(&double))
-        .expect("Cargo's directory can be written");
+    let single = Path::new(&env::var("OUT_DIR").expect("Cargo sets it")).join("single");
+    fs::create_dir_all(&single).expect("Cargo's directory can be written");
+    for part in PARTS {
+        let double = fs::read_to_string(format!("src/double/{part}.rs")).expect("the sources have it");
+        let path = single.join(part).with_extension("rs");
+        fs::write(path, in_single_precision(&double)).expect("Cargo's directory can be written");
+    }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         // Until version 1 every minor version may change what is there: it is part of the name, as with cargo-c.
         let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));

@@ -18,7 +18,7 @@
  *
  * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_.
  *
- * Names with _d_ are for double precision, those with _s_ for single. All of the latter do what the former do.
+ * Names with _d_ are for double precision, those with _s_ for single. All else is the same.
  */
 
 
@@ -278,228 +278,6 @@ cholupdate_status cholupdate_d_order(const cholupdate_d *factor, int64_t *n);
 cholupdate_status cholupdate_d_reserve(cholupdate_d *factor, int64_t additional);
 
 /**
- * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
- *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_d_update(cholupdate_d *factor,
-                                      int64_t k,
-                                      const double *v,
-                                      int64_t ldv,
-                                      cholupdate_report *report);
-
-/**
- * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
- *
- * Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
- */
-cholupdate_status cholupdate_d_downdate(cholupdate_d *factor,
-                                        int64_t k,
-                                        const double *v,
-                                        int64_t ldv,
-                                        cholupdate_report *report);
-
-/**
- * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
- * `report` may be NULL.
- *
- * Returns as cholupdate_d_downdate().
- */
-cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
-                                      int64_t k,
-                                      const double *v,
-                                      int64_t ldv,
-                                      const double *weights,
-                                      cholupdate_report *report);
-
-/**
- * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
- * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
- * or NULL for an update.
- *
- * Returns as cholupdate_d_modify(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
-                                                int64_t k,
-                                                uint64_t v,
-                                                int64_t ldv,
-                                                const double *weights,
-                                                int64_t device,
-                                                void *stream,
-                                                cholupdate_report *report);
-
-/**
- * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
- * is the matrix; the factor's working memory is not.
- *
- * Returns as cholupdate_d_update().
- */
-cholupdate_status cholupdate_d_can_downdate(cholupdate_d *factor,
-                                            int64_t k,
-                                            const double *v,
-                                            int64_t ldv,
-                                            int32_t *can);
-
-/**
- * Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
- * the caller's from then on, for cholupdate_d_workspace_free().
- *
- * Returns NULL_POINTER or INVALID_ARGUMENT.
- */
-cholupdate_status cholupdate_d_workspace_new(const cholupdate_options *options,
-                                             cholupdate_d_workspace **workspace);
-
-/**
- * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
- */
-void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
-
-/**
- * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
- * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
- * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
- *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
- */
-cholupdate_status cholupdate_d_modify_array(char uplo,
-                                            int64_t n,
-                                            double *l,
-                                            int64_t ldl,
-                                            int64_t k,
-                                            const double *v,
-                                            int64_t ldv,
-                                            const double *weights,
-                                            cholupdate_d_workspace *workspace,
-                                            cholupdate_report *report);
-
-/**
- * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
- * `uplo` is read. Both are left alone; `report` may be NULL.
- *
- * Returns as cholupdate_d_downdate(); the column is that of the new A.
- */
-cholupdate_status cholupdate_d_append(cholupdate_d *factor,
-                                      int64_t r,
-                                      const double *cross,
-                                      int64_t ldcross,
-                                      const double *corner,
-                                      int64_t ldcorner,
-                                      char uplo,
-                                      cholupdate_report *report);
-
-/**
- * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
- * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
- *
- * Returns as cholupdate_d_append().
- */
-cholupdate_status cholupdate_d_insert(cholupdate_d *factor,
-                                      int64_t at,
-                                      int64_t r,
-                                      const double *columns,
-                                      int64_t ldcolumns,
-                                      cholupdate_report *report);
-
-/**
- * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
- *
- * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_d_remove(cholupdate_d *factor,
-                                      int64_t r,
-                                      const int64_t *indices,
-                                      cholupdate_report *report);
-
-/**
- * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
- * the lower triangle is read. They are left alone; `report` may be NULL.
- *
- * Returns as cholupdate_d_append().
- */
-cholupdate_status cholupdate_d_replace(cholupdate_d *factor,
-                                       int64_t at,
-                                       int64_t r,
-                                       const double *columns,
-                                       int64_t ldcolumns,
-                                       cholupdate_report *report);
-
-/**
- * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
- *
- * Returns as cholupdate_d_remove().
- */
-cholupdate_status cholupdate_d_shift(cholupdate_d *factor,
-                                     int64_t from,
-                                     int64_t to,
-                                     cholupdate_report *report);
-
-/**
- * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
- *
- * Returns as cholupdate_d_remove().
- */
-cholupdate_status cholupdate_d_permute(cholupdate_d *factor,
-                                       const int64_t *order,
-                                       cholupdate_report *report);
-
-/**
- * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
- *
- * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_d_solve(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
-
-/**
- * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
- *
- * Returns as cholupdate_d_solve().
- */
-cholupdate_status cholupdate_d_solve_l(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
-
-/**
- * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
- *
- * Returns as cholupdate_d_solve().
- */
-cholupdate_status cholupdate_d_solve_lt(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
-
-/**
- * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
- *
- * Returns as cholupdate_d_solve(), and the statuses of devices.
- */
-cholupdate_status cholupdate_d_solve_on_device(const cholupdate_d *factor,
-                                               int64_t nrhs,
-                                               uint64_t b,
-                                               int64_t ldb,
-                                               int64_t device,
-                                               void *stream);
-
-/**
- * As cholupdate_d_solve_l(), on a device.
- *
- * Returns as cholupdate_d_solve_on_device().
- */
-cholupdate_status cholupdate_d_solve_l_on_device(const cholupdate_d *factor,
-                                                 int64_t nrhs,
-                                                 uint64_t b,
-                                                 int64_t ldb,
-                                                 int64_t device,
-                                                 void *stream);
-
-/**
- * As cholupdate_d_solve_lt(), on a device.
- *
- * Returns as cholupdate_d_solve_on_device().
- */
-cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
-                                                  int64_t nrhs,
-                                                  uint64_t b,
-                                                  int64_t ldb,
-                                                  int64_t device,
-                                                  void *stream);
-
-/**
  * Writes log det A to `*log_det`.
  *
  * Returns NULL_POINTER or POISONED.
@@ -587,6 +365,93 @@ cholupdate_status cholupdate_s_order(const cholupdate_s *factor, int64_t *n);
 cholupdate_status cholupdate_s_reserve(cholupdate_s *factor, int64_t additional);
 
 /**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_s_log_det(const cholupdate_s *factor, float *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_condition(const cholupdate_s *factor, float *condition);
+
+/**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_to_factor(const cholupdate_s *factor,
+                                         char uplo,
+                                         float *l,
+                                         int64_t ldl);
+
+/**
+ * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_update(cholupdate_d *factor,
+                                      int64_t k,
+                                      const double *v,
+                                      int64_t ldv,
+                                      cholupdate_report *report);
+
+/**
+ * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_d_downdate(cholupdate_d *factor,
+                                        int64_t k,
+                                        const double *v,
+                                        int64_t ldv,
+                                        cholupdate_report *report);
+
+/**
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_d_downdate().
+ */
+cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
+                                      int64_t k,
+                                      const double *v,
+                                      int64_t ldv,
+                                      const double *weights,
+                                      cholupdate_report *report);
+
+/**
+ * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
+ * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
+ * or NULL for an update.
+ *
+ * Returns as cholupdate_d_modify(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const double *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
+ * is the matrix; the factor's working memory is not.
+ *
+ * Returns as cholupdate_d_update().
+ */
+cholupdate_status cholupdate_d_can_downdate(cholupdate_d *factor,
+                                            int64_t k,
+                                            const double *v,
+                                            int64_t ldv,
+                                            int32_t *can);
+
+/**
  * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
@@ -650,6 +515,38 @@ cholupdate_status cholupdate_s_can_downdate(cholupdate_s *factor,
                                             int32_t *can);
 
 /**
+ * Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
+ * the caller's from then on, for cholupdate_d_workspace_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_workspace_new(const cholupdate_options *options,
+                                             cholupdate_d_workspace **workspace);
+
+/**
+ * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
+
+/**
+ * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
+ * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+ * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ */
+cholupdate_status cholupdate_d_modify_array(char uplo,
+                                            int64_t n,
+                                            double *l,
+                                            int64_t ldl,
+                                            int64_t k,
+                                            const double *v,
+                                            int64_t ldv,
+                                            const double *weights,
+                                            cholupdate_d_workspace *workspace,
+                                            cholupdate_report *report);
+
+/**
  * Makes working memory for cholupdate_s_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
  * the caller's from then on, for cholupdate_s_workspace_free().
  *
@@ -680,6 +577,76 @@ cholupdate_status cholupdate_s_modify_array(char uplo,
                                             const float *weights,
                                             cholupdate_s_workspace *workspace,
                                             cholupdate_report *report);
+
+/**
+ * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
+ * `uplo` is read. Both are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_downdate(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_d_append(cholupdate_d *factor,
+                                      int64_t r,
+                                      const double *cross,
+                                      int64_t ldcross,
+                                      const double *corner,
+                                      int64_t ldcorner,
+                                      char uplo,
+                                      cholupdate_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
+ * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_append().
+ */
+cholupdate_status cholupdate_d_insert(cholupdate_d *factor,
+                                      int64_t at,
+                                      int64_t r,
+                                      const double *columns,
+                                      int64_t ldcolumns,
+                                      cholupdate_report *report);
+
+/**
+ * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_remove(cholupdate_d *factor,
+                                      int64_t r,
+                                      const int64_t *indices,
+                                      cholupdate_report *report);
+
+/**
+ * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
+ * the lower triangle is read. They are left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_append().
+ */
+cholupdate_status cholupdate_d_replace(cholupdate_d *factor,
+                                       int64_t at,
+                                       int64_t r,
+                                       const double *columns,
+                                       int64_t ldcolumns,
+                                       cholupdate_report *report);
+
+/**
+ * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_d_remove().
+ */
+cholupdate_status cholupdate_d_shift(cholupdate_d *factor,
+                                     int64_t from,
+                                     int64_t to,
+                                     cholupdate_report *report);
+
+/**
+ * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_remove().
+ */
+cholupdate_status cholupdate_d_permute(cholupdate_d *factor,
+                                       const int64_t *order,
+                                       cholupdate_report *report);
 
 /**
  * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
@@ -756,6 +723,63 @@ cholupdate_status cholupdate_s_permute(cholupdate_s *factor,
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
+cholupdate_status cholupdate_d_solve(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_d_solve().
+ */
+cholupdate_status cholupdate_d_solve_l(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_d_solve().
+ */
+cholupdate_status cholupdate_d_solve_lt(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_d_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_solve_on_device(const cholupdate_d *factor,
+                                               int64_t nrhs,
+                                               uint64_t b,
+                                               int64_t ldb,
+                                               int64_t device,
+                                               void *stream);
+
+/**
+ * As cholupdate_d_solve_l(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_l_on_device(const cholupdate_d *factor,
+                                                 int64_t nrhs,
+                                                 uint64_t b,
+                                                 int64_t ldb,
+                                                 int64_t device,
+                                                 void *stream);
+
+/**
+ * As cholupdate_d_solve_lt(), on a device.
+ *
+ * Returns as cholupdate_d_solve_on_device().
+ */
+cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
+                                                  int64_t nrhs,
+                                                  uint64_t b,
+                                                  int64_t ldb,
+                                                  int64_t device,
+                                                  void *stream);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
 cholupdate_status cholupdate_s_solve(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
 
 /**
@@ -807,30 +831,6 @@ cholupdate_status cholupdate_s_solve_lt_on_device(const cholupdate_s *factor,
                                                   int64_t ldb,
                                                   int64_t device,
                                                   void *stream);
-
-/**
- * Writes log det A to `*log_det`.
- *
- * Returns NULL_POINTER or POISONED.
- */
-cholupdate_status cholupdate_s_log_det(const cholupdate_s *factor, float *log_det);
-
-/**
- * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
- *
- * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_s_condition(const cholupdate_s *factor, float *condition);
-
-/**
- * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
- *
- * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_s_to_factor(const cholupdate_s *factor,
-                                         char uplo,
-                                         float *l,
-                                         int64_t ldl);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,6 +1,6 @@
 //! The C library: what `include/cholupdate.h` declares, on top of the Rust library.
 //!
-//! `double.rs` has the functions for double precision. Those for single precision are the same text with other names, made when the
+//! `double/` has the functions for double precision. Those for single precision are the same text with other names, made when the
 //! package is built.
 
 #![allow(non_camel_case_types, reason = "the names that C programs see")]
@@ -8,7 +8,15 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod arguments;
-mod double;
+mod double {
+    //! The functions for double precision.
+
+    pub mod array;
+    pub mod factor;
+    pub mod modifying;
+    pub mod rows;
+    pub mod solving;
+}
 mod engines;
 mod held;
 mod options;
@@ -16,7 +24,21 @@ mod report;
 mod single {
     //! The functions for single precision.
 
-    include!(concat!(env!("OUT_DIR"), "/single.rs"));
+    pub mod array {
+        include!(concat!(env!("OUT_DIR"), "/single/array.rs"));
+    }
+    pub mod factor {
+        include!(concat!(env!("OUT_DIR"), "/single/factor.rs"));
+    }
+    pub mod modifying {
+        include!(concat!(env!("OUT_DIR"), "/single/modifying.rs"));
+    }
+    pub mod rows {
+        include!(concat!(env!("OUT_DIR"), "/single/rows.rs"));
+    }
+    pub mod solving {
+        include!(concat!(env!("OUT_DIR"), "/single/solving.rs"));
+    }
 }
 mod status;
 mod version;

@@ -8,18 +8,19 @@ include!("../src/precision.rs");
 #[test]
 fn header_is_that_of_the_sources() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let single = Path::new(env!("CARGO_TARGET_TMPDIR")).join("single.rs");
-    let double = fs::read_to_string(here.join("src/double.rs")).unwrap();
-    fs::write(&single, in_single_precision(&double)).unwrap();
-
-    let sources = ["version", "status", "options", "report", "double"];
     let mut builder = cbindgen::Builder::new()
         .with_config(cbindgen::Config::from_file(here.join("cbindgen.toml")).unwrap());
-    for source in sources {
+    for source in ["version", "status", "options", "report"] {
         builder = builder.with_src(here.join(format!("src/{source}.rs")));
     }
+    for part in PARTS {
+        let double = here.join(format!("src/double/{part}.rs"));
+        let single = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("single_{part}.rs"));
+        fs::write(&single, in_single_precision(&fs::read_to_string(&double).unwrap())).unwrap();
+        builder = builder.with_src(double).with_src(single);
+    }
     let mut made = Vec::new();
-    builder.with_src(&single).generate().unwrap().write(&mut made);
+    builder.generate().unwrap().write(&mut made);
     let made = String::from_utf8(made).unwrap();
 
     let header = here.join("include/cholupdate.h");

@@ -68,4 +68,10 @@ if ldconfig -p | grep -q 'libqrupdate\.so\.1'; then
 else
     echo "LEFT OUT: libqrupdate.so.1 is not installed: the drop-in was not compared with it"
 fi
+if command -v Rscript >/dev/null; then
+    Rscript examples/qrupdate.R "$stage/lib/libcholupdate_qrupdate.so"
+    passed=$((passed + 1))
+else
+    echo "LEFT OUT: R is not installed: its example was not run"
+fi
 echo "$passed passed, 0 failed"

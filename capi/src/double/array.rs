@@ -1,0 +1,87 @@
+//! The same on a factor in an array of the caller's.
+
+use crate::arguments::{array, count, is_upper, matrix, matrix_mut, place, tell};
+use crate::engines::cpu_alone;
+use crate::options::{Settings, cholupdate_options};
+use crate::report::cholupdate_report;
+use crate::status::{cholupdate_status, status_of};
+use cholupdate::{Cpu, Workspace, modify_in_place};
+use core::ffi::c_char;
+
+/// Working memory of cholupdate_d_modify_array(): grows to what the calls so far needed, never shrinks.
+pub struct cholupdate_d_workspace {
+    memory: Workspace<f64>,
+    engine: Cpu,
+}
+
+/// Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
+/// the caller's from then on, for cholupdate_d_workspace_free().
+///
+/// Returns NULL_POINTER or INVALID_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_workspace_new(
+    options: *const cholupdate_options,
+    workspace: *mut *mut cholupdate_d_workspace,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let workspace = place("workspace", workspace)?;
+        let engine = cpu_alone(&Settings::new(options)?)?;
+        let new = cholupdate_d_workspace { memory: Workspace::new(), engine };
+        workspace.write(Box::into_raw(Box::new(new)));
+        Ok(())
+    })
+}
+
+/// Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_workspace_free(workspace: *mut cholupdate_d_workspace) {
+    if workspace.is_null() {
+        return;
+    }
+    status_of(|| {
+        // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
+        drop(unsafe { Box::from_raw(workspace) });
+        Ok(())
+    });
+}
+
+/// The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
+/// positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+/// for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+///
+/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_modify_array(
+    uplo: c_char,
+    n: i64,
+    l: *mut f64,
+    ldl: i64,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    weights: *const f64,
+    workspace: *mut cholupdate_d_workspace,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let (order, rank) = (count("n", n)?, count("k", k)?);
+        let upper = is_upper("uplo", uplo)?;
+        let l = matrix_mut("l", l, (order, order), ldl)?;
+        let l = if upper { l.transpose_mut() } else { l };
+        let v = matrix("v", v, (order, rank), ldv)?;
+        let weights = array("weights", weights, rank)?;
+        let report_of = |workspace: &mut cholupdate_d_workspace| {
+            modify_in_place(l, &v, weights, &workspace.engine, &mut workspace.memory)
+        };
+        let learned = match workspace.as_mut() {
+            Some(workspace) => report_of(workspace),
+            None => {
+                report_of(&mut cholupdate_d_workspace { memory: Workspace::new(), engine: Cpu::default() })
+            }
+        };
+        tell(report, learned?);
+        Ok(())
+    })
+}

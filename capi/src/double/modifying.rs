@@ -1,0 +1,124 @@
+//! A <- A + V diag(w) V^T on a factor.
+
+use super::factor::cholupdate_d;
+use crate::arguments::{array, borrow_mut, count, device_matrix, matrix, place, tell};
+use crate::report::cholupdate_report;
+use crate::status::{cholupdate_status, status_of};
+use cholupdate::Weights;
+use core::ffi::c_void;
+
+/// A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+///
+/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_update(
+    factor: *mut cholupdate_d,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        tell(report, factor.held.modify(&v, Weights::Plus)?);
+        Ok(())
+    })
+}
+
+/// A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+///
+/// Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_downdate(
+    factor: *mut cholupdate_d,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        tell(report, factor.held.modify(&v, Weights::Minus)?);
+        Ok(())
+    })
+}
+
+/// A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
+/// `report` may be NULL.
+///
+/// Returns as cholupdate_d_downdate().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_modify(
+    factor: *mut cholupdate_d,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    weights: *const f64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let rank = count("k", k)?;
+        let v = matrix("v", v, (factor.held.order(), rank), ldv)?;
+        let weights = array("weights", weights, rank)?;
+        tell(report, factor.held.modify(&v, Weights::Each(weights))?);
+        Ok(())
+    })
+}
+
+/// As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
+/// or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
+/// or NULL for an update.
+///
+/// Returns as cholupdate_d_modify(), and the statuses of devices.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_modify_on_device(
+    factor: *mut cholupdate_d,
+    k: i64,
+    v: u64,
+    ldv: i64,
+    weights: *const f64,
+    device: i64,
+    stream: *mut c_void,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let rank = count("k", k)?;
+        let v = device_matrix("v", v, (factor.held.order(), rank), ldv, (device, stream))?;
+        let weights = match weights.is_null() {
+            true => Weights::Plus,
+            false => Weights::Each(array("weights", weights, rank)?),
+        };
+        tell(report, factor.held.modify(&v, weights)?);
+        Ok(())
+    })
+}
+
+/// Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
+/// is the matrix; the factor's working memory is not.
+///
+/// Returns as cholupdate_d_update().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_can_downdate(
+    factor: *mut cholupdate_d,
+    k: i64,
+    v: *const f64,
+    ldv: i64,
+    can: *mut i32,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        let can = place("can", can)?;
+        can.write(factor.held.can_downdate(&v)?.into());
+        Ok(())
+    })
+}

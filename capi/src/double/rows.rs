@@ -1,0 +1,136 @@
+//! Rows and columns that come, go and change places.
+
+use super::factor::cholupdate_d;
+use crate::arguments::{borrow_mut, count, is_upper, matrix, rows, tell, triangle};
+use crate::report::cholupdate_report;
+use crate::status::{cholupdate_status, status_of};
+use core::ffi::c_char;
+
+/// Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
+/// `uplo` is read. Both are left alone; `report` may be NULL.
+///
+/// Returns as cholupdate_d_downdate(); the column is that of the new A.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_append(
+    factor: *mut cholupdate_d,
+    r: i64,
+    cross: *const f64,
+    ldcross: i64,
+    corner: *const f64,
+    ldcorner: i64,
+    uplo: c_char,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
+        let cross = matrix("cross", cross, (factor.held.order(), more), ldcross)?;
+        let corner = triangle("corner", corner, more, ldcorner, upper)?;
+        tell(report, factor.held.append(&cross, &corner)?);
+        Ok(())
+    })
+}
+
+/// Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
+/// afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+///
+/// Returns as cholupdate_d_append().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_insert(
+    factor: *mut cholupdate_d,
+    at: i64,
+    r: i64,
+    columns: *const f64,
+    ldcolumns: i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let (at, more) = (count("at", at)?, count("r", r)?);
+        let all = factor.held.order().saturating_add(more);
+        let columns = matrix("columns", columns, (all, more), ldcolumns)?;
+        tell(report, factor.held.insert(at, &columns)?);
+        Ok(())
+    })
+}
+
+/// Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+///
+/// Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_remove(
+    factor: *mut cholupdate_d,
+    r: i64,
+    indices: *const i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let indices = rows("indices", indices, count("r", r)?)?;
+        tell(report, factor.held.remove(&indices)?);
+        Ok(())
+    })
+}
+
+/// Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
+/// the lower triangle is read. They are left alone; `report` may be NULL.
+///
+/// Returns as cholupdate_d_append().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_replace(
+    factor: *mut cholupdate_d,
+    at: i64,
+    r: i64,
+    columns: *const f64,
+    ldcolumns: i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let (at, rank) = (count("at", at)?, count("r", r)?);
+        let columns = matrix("columns", columns, (factor.held.order(), rank), ldcolumns)?;
+        tell(report, factor.held.replace(at, &columns)?);
+        Ok(())
+    })
+}
+
+/// Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+///
+/// Returns as cholupdate_d_remove().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_shift(
+    factor: *mut cholupdate_d,
+    from: i64,
+    to: i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let (from, to) = (count("from", from)?, count("to", to)?);
+        tell(report, factor.held.shift(from, to)?);
+        Ok(())
+    })
+}
+
+/// Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+///
+/// Returns as cholupdate_d_remove().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_permute(
+    factor: *mut cholupdate_d,
+    order: *const i64,
+    report: *mut cholupdate_report,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let factor = borrow_mut("factor", factor)?;
+        let order = rows("order", order, factor.held.order())?;
+        tell(report, factor.held.permute(&order)?);
+        Ok(())
+    })
+}

@@ -1,0 +1,136 @@
+//! Solves, with one side or both.
+
+use super::factor::cholupdate_d;
+use crate::arguments::{borrow, count, device_matrix_mut, matrix_mut};
+use crate::held::Sides;
+use crate::status::{Refused, cholupdate_status, status_of};
+use cholupdate::OperandMut;
+use core::ffi::c_void;
+
+/// B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+///
+/// Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: *mut f64,
+    ldb: i64,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe { solved(Sides::Both, factor, nrhs, b, ldb) })
+}
+
+/// B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
+///
+/// Returns as cholupdate_d_solve().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve_l(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: *mut f64,
+    ldb: i64,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe { solved(Sides::L, factor, nrhs, b, ldb) })
+}
+
+/// B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+///
+/// Returns as cholupdate_d_solve().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve_lt(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: *mut f64,
+    ldb: i64,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe { solved(Sides::Transpose, factor, nrhs, b, ldb) })
+}
+
+/// A solve, with one of its sides or both.
+///
+/// # Safety
+/// Pointers are NULL or lead to what the header says.
+unsafe fn solved(
+    sides: Sides,
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: *mut f64,
+    ldb: i64,
+) -> Result<(), Refused> {
+    // SAFETY: forwarded to the caller.
+    unsafe {
+        let factor = borrow("factor", factor)?;
+        let b = matrix_mut("b", b, (factor.held.order(), count("nrhs", nrhs)?), ldb)?;
+        Ok(factor.held.solve(sides, OperandMut::Host(b))?)
+    }
+}
+
+/// As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+///
+/// Returns as cholupdate_d_solve(), and the statuses of devices.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve_on_device(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: u64,
+    ldb: i64,
+    device: i64,
+    stream: *mut c_void,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    status_of(|| unsafe { solved_on_device(Sides::Both, factor, nrhs, (b, ldb), (device, stream)) })
+}
+
+/// As cholupdate_d_solve_l(), on a device.
+///
+/// Returns as cholupdate_d_solve_on_device().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve_l_on_device(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: u64,
+    ldb: i64,
+    device: i64,
+    stream: *mut c_void,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    status_of(|| unsafe { solved_on_device(Sides::L, factor, nrhs, (b, ldb), (device, stream)) })
+}
+
+/// As cholupdate_d_solve_lt(), on a device.
+///
+/// Returns as cholupdate_d_solve_on_device().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_solve_lt_on_device(
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    b: u64,
+    ldb: i64,
+    device: i64,
+    stream: *mut c_void,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    status_of(|| unsafe { solved_on_device(Sides::Transpose, factor, nrhs, (b, ldb), (device, stream)) })
+}
+
+/// A solve on a device.
+///
+/// # Safety
+/// Pointers and addresses are NULL or lead to what the header says.
+unsafe fn solved_on_device(
+    sides: Sides,
+    factor: *const cholupdate_d,
+    nrhs: i64,
+    (b, ldb): (u64, i64),
+    place: (i64, *mut c_void),
+) -> Result<(), Refused> {
+    // SAFETY: forwarded to the caller.
+    unsafe {
+        let factor = borrow("factor", factor)?;
+        let b = device_matrix_mut::<f64>("b", b, (factor.held.order(), count("nrhs", nrhs)?), ldb, place)?;
+        Ok(factor.held.solve(sides, b)?)
+    }
+}
