@@ -224,6 +224,7 @@ impl<T: Scalar> Sweep<T> {
             block: shape.block,
             lanes: shape.lanes,
             by_column,
+            at_once: true,
             plus,
             minus,
             scale: T::from_f64(outline.scale),

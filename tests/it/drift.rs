@@ -102,7 +102,7 @@ fn narrow<T: Real>(a: &Mat<f64>) -> Mat<T> {
 fn toggled<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let pairs = engines::steps::<E>(sized(1000, 100));
     let large = if is_fake::<E>() { 70 } else { sized(150, 70) };
-    for (n, k) in [(16, 1), (60, 1), (60, 2), (40, 17), (large, 1)] {
+    for (n, k) in [(16, 1), (60, 1), (60, 2), (16, 8), (60, 4), (60, 8), (40, 17), (large, 1)] {
         for scale in [0.05, 0.3, 1.0] {
             let pairs = if n * k > 60 { (pairs / 4).max(10) } else { pairs };
             compare::<T, E>(engine, &format!("n = {n}, k = {k}, |v| ≤ {scale}, {pairs} pairs"), |seed| {

@@ -31,6 +31,8 @@ pub(crate) struct Job<T> {
     pub lanes: usize,
     /// Each column of V, in one tile, goes through L by itself: with [`Coefficients`] and not by block reflectors.
     pub by_column: bool,
+    /// Block reflectors of whole blocks are made for all of their columns at once, where that is accurate.
+    pub at_once: bool,
     pub plus: usize,
     pub minus: usize,
     /// What the new entries of L are multiplied by.

@@ -167,7 +167,7 @@ impl<T: Scalar> WithSimd for ByReflectors<'_, T> {
                 for (signed, at) in scratch.ways(job.signed(), at) {
                     let reflector = job.reflector(panel, s, signed);
                     let made = match wide::<S>() {
-                        _ if cols < job.block => false,
+                        _ if cols < job.block || !job.at_once => false,
                         true => at_once::<T, S, { WIDE.1 }>(simd, at, reflector, signed.minus, &mut new),
                         false => at_once::<T, S, { NARROW.1 }>(simd, at, reflector, signed.minus, &mut new),
                     };

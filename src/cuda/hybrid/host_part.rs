@@ -194,6 +194,8 @@ impl<T: Scalar> HostPart<T> {
             block,
             lanes,
             by_column: false,
+            // V may be one column and zeros, and one that is added and taken away again would drift further.
+            at_once: false,
             plus,
             minus,
             scale: T::ONE,
