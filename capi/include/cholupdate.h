@@ -8,7 +8,8 @@
  *
  * Every function that can fail returns a status. CHOLUPDATE_OK is 0. After any other, cholupdate_last_error() has a sentence that names
  * the argument, nothing that a pointer leads to has been changed, and the factor is bit for bit as it was, unless the status is
- * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies.
+ * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies. A GPU that fails while it changes a factor,
+ * one that a shift finds singular there, and CHOLUPDATE_INTERNAL lose the factor.
  *
  * A pointer is NULL or leads to what the function says. NULL is an error, except for an array without entries and where
  * the function says otherwise. Arrays that are written overlap no others. Nothing is kept of an array after the call.
@@ -721,9 +722,12 @@ cholupdate_status cholupdate_s_permute(cholupdate_s *factor,
 /**
  * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
  */
-cholupdate_status cholupdate_d_solve(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+cholupdate_status cholupdate_d_solve(const cholupdate_d *factor,
+                                     int64_t nrhs,
+                                     double *b,
+                                     int64_t ldb);
 
 /**
  * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
@@ -778,9 +782,12 @@ cholupdate_status cholupdate_d_solve_lt_on_device(const cholupdate_d *factor,
 /**
  * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
  */
-cholupdate_status cholupdate_s_solve(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
+cholupdate_status cholupdate_s_solve(const cholupdate_s *factor,
+                                     int64_t nrhs,
+                                     float *b,
+                                     int64_t ldb);
 
 /**
  * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.

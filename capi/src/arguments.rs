@@ -134,8 +134,9 @@ pub unsafe fn device_matrix<'a, T: Scalar>(
     stride: i64,
     (ordinal, stream): (i64, *mut c_void),
 ) -> Result<Given<'a, T>, Refused> {
-    let stride = distance(argument, shape.0, stride)?;
-    let device = device(count("device", ordinal)?)?;
+    let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
+    device_address::<T>(argument, address, shape)?;
+    let device = device(ordinal)?;
     // SAFETY: forwarded to the caller.
     let view = unsafe { DeviceView::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
     Ok(Given(Operand::Device(view)))
@@ -152,11 +153,28 @@ pub unsafe fn device_matrix_mut<'a, T: Scalar>(
     stride: i64,
     (ordinal, stream): (i64, *mut c_void),
 ) -> Result<OperandMut<'a, T>, Refused> {
-    let stride = distance(argument, shape.0, stride)?;
-    let device = device(count("device", ordinal)?)?;
+    let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
+    device_address::<T>(argument, address, shape)?;
+    let device = device(ordinal)?;
     // SAFETY: forwarded to the caller.
     let view = unsafe { DeviceViewMut::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
     Ok(OperandMut::Device(view))
+}
+
+/// An address in the memory of a GPU where there may be such a matrix.
+fn device_address<T>(
+    argument: &'static str,
+    address: u64,
+    (rows, cols): (usize, usize),
+) -> Result<(), Refused> {
+    match address {
+        _ if rows == 0 || cols == 0 => Ok(()),
+        0 => Err(Refused::null(argument)),
+        _ if !address.is_multiple_of(align_of::<T>() as u64) => {
+            Err(Refused::invalid(argument, address, "aligned for its numbers"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether it is the upper triangle that counts.

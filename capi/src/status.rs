@@ -65,7 +65,8 @@ impl From<Error> for Refused {
             Error::Device { kind, .. } => (of_device(*kind), None),
             _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
         };
-        Self { status, message: error.to_string(), column }
+        // What solves take has another name here.
+        Self { status, message: error.to_string().replace("`rhs`", "`b`"), column }
     }
 }
 

@@ -106,6 +106,8 @@ static void using(void) {
     REFUSED(cholupdate_d_to_engine(NULL, NULL, &factor), NULLS, "`factor`");
     REFUSED(cholupdate_d_modify_on_device(factor, 1, 0, 2, NULL, -1, NULL, NULL), INVALID, "`device`");
     REFUSED(cholupdate_d_solve_on_device(factor, 1, 0, 1, 0, NULL), INVALID, "`ldb`");
+    REFUSED(cholupdate_d_modify_on_device(factor, 1, 0, 2, NULL, 0, NULL, NULL), NULLS, "`v`");
+    REFUSED(cholupdate_d_solve_on_device(factor, 1, 12, 2, 0, NULL), INVALID, "`b`");
     REFUSED(cholupdate_d_modify_array('L', 2, b, 2, 1, x, 2, NULL, NULL, NULL), NULLS, "`weights`");
     REFUSED(cholupdate_d_modify_array('L', 2, NULL, 2, 1, x, 2, x, NULL, NULL), NULLS, "`l`");
     CHECK(can == 7 && n == 7 && b[0] == 1 && b[1] == 2 && b[2] == 3 && b[3] == 4);

@@ -64,7 +64,7 @@ impl<'py, T: Real> Read<'py, T> {
     /// The entries.
     pub fn view(&self) -> MatRef<'_, T> {
         let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = self.layout;
-        // SAFETY: NumPy lays the entries of an array out in this way; the array is kept alive, and `matrix` has seen to it that they
+        // SAFETY: NumPy lays the entries of an array out in this way; the array is kept alive, and `usable` has seen to it that they
         // are aligned and whole strides apart. That no thread of Python writes to them meanwhile is asked of the caller in the
         // documentation, as it is by NumPy, whose calls release the GIL as well.
         unsafe { MatRef::from_raw_parts(self.borrowed.data(), rows, cols, row_stride, col_stride) }

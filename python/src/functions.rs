@@ -196,7 +196,7 @@ fn lies_well<T: Real>(l: MatRef<'_, T>) -> bool {
     positive && (l.row_stride() == 1 || l.nrows() <= 1) && l.col_stride() >= l.nrows() as isize
 }
 
-/// L must be finite, and its rows far from overflow.
+/// L must be finite, where that is asked.
 fn check<T: Real>(l: MatRef<'_, T>, asked: bool) -> Result<(), Error> {
     match asked.then(|| first_not_finite(l)).flatten() {
         Some((row, column)) => Err(Error::NonFinite { argument: "l", row, column }),

@@ -28,7 +28,11 @@ macro_rules! real {
                 thread_local! {
                     static WORKSPACE: RefCell<Workspace<$type>> = RefCell::default();
                 }
-                WORKSPACE.with_borrow_mut(call)
+                // A thread of a pool that waits for others may be given another call meanwhile.
+                WORKSPACE.with(|workspace| match workspace.try_borrow_mut() {
+                    Ok(mut workspace) => call(&mut workspace),
+                    Err(_) => call(&mut Workspace::new()),
+                })
             }
 
             fn double(self) -> f64 {

@@ -1,6 +1,7 @@
 //! Whom LAPACK's family tells about a wrong argument.
 
 use core::ffi::{CStr, c_char, c_void};
+use std::io::{Write, stderr};
 
 /// `xerbla_(name, info, length of the name)`. What the program has may not come back: LAPACK's ends the program, and Octave's throws an
 /// exception.
@@ -13,9 +14,11 @@ unsafe extern "C" {
 /// Tells the program's `xerbla_` that argument `number` of `routine` is wrong, or who reads the errors where it has none.
 pub fn xerbla(routine: &str, number: i64) {
     match find(c"xerbla_") {
-        // SAFETY: that is the type of what has this name. Where integers have 32 bits it reads the lower half.
+        // SAFETY: that is the type of what has this name. Where integers have 32 bits it reads the lower half, which
+        // comes first on the processors that this is for.
         Some(xerbla) => unsafe { xerbla(routine.as_ptr().cast(), &raw const number, routine.len()) },
-        None => eprintln!("{routine}: argument {number} is not what it can be"),
+        // Nobody reads what cannot be written.
+        None => drop(writeln!(stderr(), "{routine}: argument {number} is not what it can be")),
     }
 }
 

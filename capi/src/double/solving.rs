@@ -9,7 +9,7 @@ use core::ffi::c_void;
 
 /// B (n x nrhs) <- X with A X = B, in the caller's array `b`.
 ///
-/// Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_solve(
     factor: *const cholupdate_d,
