@@ -147,7 +147,8 @@ def test_no_memory_is_lost_over_many_calls(name: str) -> None:
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert grown < 2000
+    # Python's own caches come and go; an object a call would be 16 bytes or more.
+    assert grown < 8 * 2000
     before = resident_bytes()
     for _ in range(count):
         call()
