@@ -32,6 +32,15 @@ fn unknown<T: Scalar>() -> T {
 }
 
 impl<T: Scalar> Carried<T> {
+    /// Of no observations yet, for m right-hand sides of a factor of this order: what goes with [`Cholesky::zeros`].
+    ///
+    /// # Shapes
+    /// z (n × m), squares (m).
+    #[must_use]
+    pub fn zeros(order: usize, columns: usize) -> Self {
+        Self { z: Mat::zeros(order, columns), squares: vec![T::ZERO; columns] }
+    }
+
     /// Of the right-hand sides Xᵀ y and the sums of squares of y.
     ///
     /// # Shapes
@@ -54,7 +63,7 @@ impl<T: Scalar> Carried<T> {
         extent("sums", "entries", z.ncols(), sums.len())?;
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
-        factor.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
+        factor.guarded.regular()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
         let order = factor.order() as f64;
         let largest = finite("b", z.as_ref()).map_err(|_| Error::Overflow { argument: "b" })?.to_f64();
         if largest * largest * order > T::LARGE_SQUARE.to_f64() {
@@ -149,7 +158,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// That of [`modify_scaled`](Self::modify_scaled) for n + m rows on the CPU engine; on the others two products with L and
-    /// three triangular solves besides.
+    /// three triangular solves besides, so that a singular A is [`Error::Singular`] there.
     ///
     /// # Source
     /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchud`, `dchdd`.
@@ -228,7 +237,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             carried.add(decay.to_f64(), changes.into_iter());
             return Ok(report);
         }
-        let mut apart = Apart::before(self.healthy()?, (v, &each), y, carried)?;
+        let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
         let (report, _) = self.scaled(decay, |factor| factor.stage(&Operand::Host(v), weights))?;
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {

@@ -17,7 +17,7 @@ use faer::{Mat, MatRef, Par};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
-/// L is lower triangular with a positive diagonal. Every call that can fail leaves the factor bit for bit
+/// L is lower triangular with a positive diagonal; one that begins [singular](Cholesky::zeros) may have zeros there. Every call that can fail leaves the factor bit for bit
 /// as it was when it does, except that a device that fails in the middle of one poisons it
 /// ([`Error::Poisoned`]), and a breakdown where there is [no safeguard](crate::Safeguard::None).
 ///
@@ -75,10 +75,11 @@ impl<T: Scalar> Cholesky<T> {
     ///
     /// # Shapes
     /// L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor
-    /// from a QR decomposition has some) are negated, which leaves L Lᵀ as it is.
+    /// from a QR decomposition has some) are negated, which leaves L Lᵀ as it is. With zeros on the diagonal A is singular, as
+    /// that of [`zeros`](Self::zeros) is.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite`, `Overflow`, or `NotPositiveDefinite` at the first zero on the diagonal.
+    /// `Shape`, `NonFinite` or `Overflow`.
     ///
     /// # Cost
     /// One copy.
@@ -94,6 +95,36 @@ impl<T: Scalar> Cholesky<T> {
     /// ```
     pub fn from_factor(l: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
         Self::from_factor_in(l, Cpu::default())
+    }
+
+    /// The factor of A = 0, on the default [`Cpu`] engine: least squares begin with it that are accumulated row by row, as in LINPACK's
+    /// `dchud`.
+    ///
+    /// A is singular until updates have given every pivot a value. Until then [`update`](Self::update), and every modification with
+    /// positive weights alone, works as ever, and so do `modify_scaled` and what reads L; whatever takes a regular A is
+    /// [`Error::Singular`], with the first column whose pivot is zero: solves, `log_det`, `condition`, negative weights, and rows
+    /// and columns that come, go or change places.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `order`, where no address space could hold L.
+    ///
+    /// # Cost
+    /// n² zeros.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::<f64>::zeros(2)?;
+    /// factor.update(&[2.0, 1.0])?;                            // A = (4 2; 2 1)
+    /// assert_eq!(factor.log_det(), Err(Error::Singular { column: 1 }));
+    /// factor.update(&[0.0, 2.0])?;                            // A = (4 2; 2 5)
+    /// assert_eq!(factor.l(), mat![[2.0, 0.0], [1.0, 2.0]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn zeros(order: usize) -> Result<Self, Error> {
+        Self::zeros_in(order, Cpu::default())
     }
 
     /// L, zero above the diagonal. (n × n)
@@ -164,14 +195,29 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         }
         let mut l = lower(l);
         for j in 0..l.ncols() {
-            if l[(j, j)] == T::ZERO {
-                return Err(Error::NotPositiveDefinite { column: j });
-            }
             if l[(j, j)] < T::ZERO {
                 l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
             }
         }
-        Ok(Self { guarded: Guarded::new(engine.adopt(l)?, row_norm), engine, scratch: Scratch::default() })
+        let singular = (0..l.ncols()).find(|&j| l[(j, j)] == T::ZERO);
+        let guarded = Guarded::new(engine.adopt(l)?, row_norm).with_singular(singular);
+        Ok(Self { guarded, engine, scratch: Scratch::default() })
+    }
+
+    /// As [`Cholesky::zeros`], on `engine`.
+    ///
+    /// # Errors
+    /// As [`Cholesky::zeros`], and [`Error::Device`] from an engine with a device.
+    ///
+    /// # Cost
+    /// n² zeros.
+    pub fn zeros_in(order: usize, engine: E) -> Result<Self, Error> {
+        // With columns a bit further apart than they are long, and a shadow buffer.
+        let entries = order.checked_add(1 << 10).and_then(|stride| stride.checked_mul(order));
+        if entries.is_none_or(|entries| entries > isize::MAX as usize / (2 * size_of::<T>())) {
+            return Err(Error::OutOfRange { argument: "order", rule: "small enough for an address space" });
+        }
+        Self::from_factor_in(&Mat::<T>::zeros(order, order), engine)
     }
 
     /// The same factor on another engine; this one stays.
@@ -391,7 +437,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n logarithms.
     pub fn log_det(&self) -> Result<T, Error> {
-        let logs = self.guarded.healthy()?.diagonal().map(|l| l.to_f64().ln());
+        let logs = self.guarded.regular()?.diagonal().map(|l| l.to_f64().ln());
         // The empty sum is −0.
         Ok(T::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
     }

@@ -83,7 +83,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn condition(&self) -> Result<T, Error> {
-        let factor = self.guarded.healthy()?;
+        let factor = self.guarded.regular()?;
         if self.order() == 0 {
             return Ok(T::ONE);
         }

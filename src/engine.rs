@@ -127,9 +127,6 @@ pub trait Factor<T: Scalar>: Modifiable<T> {
     /// The diagonal of L. (n)
     fn diagonal(&self) -> impl Iterator<Item = T> + '_;
 
-    /// An entry of it.
-    fn pivot(&self, column: usize) -> T;
-
     /// Copies L to host memory of zeros. (n × n)
     ///
     /// # Errors

@@ -69,6 +69,12 @@ pub enum Error {
         /// First column whose squared pivot is not greater than zero.
         column: usize,
     },
+    /// A is singular, and what is asked takes a regular one: an update by enough observations makes it so.
+    #[error("singular: the pivot of column {column} is zero")]
+    Singular {
+        /// First column whose pivot is zero.
+        column: usize,
+    },
     /// A setting of an engine is outside of what it can be.
     #[error("`{field}` is {found}, but must be {rule}")]
     Tuning {

@@ -105,6 +105,9 @@ pub trait Modifiable<T: Scalar> {
     /// Rows of A.
     fn order(&self) -> usize;
 
+    /// A diagonal entry of L.
+    fn pivot(&self, column: usize) -> T;
+
     /// The largest magnitude in L.
     ///
     /// # Errors
@@ -176,19 +179,26 @@ pub(crate) struct Guarded<T, F> {
     flight: Option<Flight<T>>,
     history: History,
     poisoned: bool,
+    /// The first column whose pivot is zero.
+    singular: Option<usize>,
 }
 
 impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is of the factor as it was before.
     fn clone(&self) -> Self {
-        let Self { ref factor, row_norm, history, poisoned, .. } = *self;
-        Self { factor: factor.clone(), row_norm, flight: None, history, poisoned }
+        let Self { ref factor, row_norm, history, poisoned, singular, .. } = *self;
+        Self { factor: factor.clone(), row_norm, flight: None, history, poisoned, singular }
     }
 }
 
 impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64) -> Self {
-        Self { factor, row_norm, flight: None, history: History::default(), poisoned: false }
+        Self { factor, row_norm, flight: None, history: History::default(), poisoned: false, singular: None }
+    }
+
+    /// The same of a factor whose first zero pivot, if there is one, is in this column.
+    pub fn with_singular(self, singular: Option<usize>) -> Self {
+        Self { singular, ..self }
     }
 
     pub fn order(&self) -> usize {
@@ -201,8 +211,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
 
     /// The same factor as another engine keeps it.
     pub fn with<G: Modifiable<T>>(&self, factor: G) -> Guarded<T, G> {
-        let &Self { row_norm, history, .. } = self;
-        Guarded { history, ..Guarded::new(factor, row_norm) }
+        let &Self { row_norm, history, singular, .. } = self;
+        Guarded { history, singular, ..Guarded::new(factor, row_norm) }
     }
 
     pub fn history(&self) -> History {
@@ -231,6 +241,15 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// `Poisoned`.
     pub fn healthy(&self) -> Result<&F, Error> {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.factor) }
+    }
+
+    /// The factor, to be read, of an A that is not singular.
+    ///
+    /// # Errors
+    /// `Poisoned`, `Singular`.
+    pub fn regular(&self) -> Result<&F, Error> {
+        let factor = self.healthy()?;
+        self.singular.map_or(Ok(factor), |column| Err(Error::Singular { column }))
     }
 
     /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
@@ -290,6 +309,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
         let Some(start) = outline.first_column::<T>(self.order()) else { return Ok(None) };
+        if outline.minus > 0 {
+            self.regular()?;
+        }
         let columns = start..self.order();
         let mut target = self.target(outline.minus > 0)?;
         if target == Target::Discard {
@@ -320,6 +342,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         }
         self.row_norm = row_norm;
         self.history.note(&report);
+        if self.singular.is_some() {
+            self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::ZERO);
+        }
         Ok(report)
     }
 
@@ -351,6 +376,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.ready_for(v, weights)?;
         let outline = self.factor.stage(v, weights)?;
         self.row_norm_after(&outline)?;
+        if outline.minus > 0 {
+            self.regular()?;
+        }
         match outline.first_column::<T>(self.order()) {
             Some(start) => self.dry(&outline, start..self.order()),
             None => Ok(Modification::identity()),
@@ -454,13 +482,18 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         sides: &[Side],
         mut rhs: OperandMut<'_, T>,
     ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
+        if self.singular.is_some() {
+            // Whether it is regular behind the modification is known behind it.
+            let ended = self.wait();
+            return (ended, self.regular().and_then(|factor| factor.solve(sides, rhs)));
+        }
         let mut solved = None;
         let ended = self.land(|factor| {
             let (ended, behind) = factor.wait_and_solve(sides, &mut rhs);
             solved = behind;
             ended
         });
-        let solved = solved.unwrap_or_else(|| self.healthy()?.solve(sides, rhs));
+        let solved = solved.unwrap_or_else(|| self.regular()?.solve(sides, rhs));
         (ended, solved)
     }
 }

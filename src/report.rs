@@ -15,7 +15,8 @@ pub struct Modification<T> {
     /// *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A row that is new counts
     /// with its pivot² over its diagonal entry of A.
     pub min_pivot_ratio: T,
-    /// log det A' − log det A.
+    /// log det A' − log det A. Of a singular A the part of the columns of L whose pivots were not zero; those that were are left out of
+    /// [`min_pivot_ratio`](Self::min_pivot_ratio) as well.
     pub log_det_change: T,
 }
 
@@ -86,8 +87,10 @@ impl<T: Scalar> Health<T> {
 
     #[cold]
     fn take_logarithms(&mut self, old: &[T], new: &[T]) {
-        let log = |scalars: &[T]| scalars.iter().map(|x| x.to_f64().ln()).sum::<f64>();
-        self.log += self.products.iter().map(|product| product.ln()).sum::<f64>() + log(new) - log(old);
+        // A pivot that was zero has no logarithm.
+        let regular = old.iter().zip(new).filter(|(old, _)| **old != T::ZERO);
+        let logs = regular.map(|(old, new)| new.to_f64().ln() - old.to_f64().ln());
+        self.log += self.products.iter().map(|product| product.ln()).sum::<f64>() + logs.sum::<f64>();
         self.products = [1.0; LANES];
     }
 

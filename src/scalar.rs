@@ -87,6 +87,15 @@ pub trait Float:
         b: Self::Vector<S>,
         c: Self::Vector<S>,
     ) -> Self::Vector<S>;
+    /// a b + c, rounded once on every machine.
+    fn exact_mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// The same for scalars.
+    fn exact_fused(a: Self, b: Self, c: Self) -> Self;
     /// The lanes `from..to`.
     fn mask<S: Simd>(simd: S, from: usize, to: usize) -> Self::Mask<S>;
     /// `a` where the mask is set, `b` elsewhere.
@@ -127,7 +136,7 @@ fn is_portable<S: Simd>() -> bool {
 
 macro_rules! float {
     ($t:ident, $bits:ident, $s:ident, $lanes:ident, $m:ident, $small:expr, $large:expr, $magnifier:expr,
-     $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident
+     $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident $exact:ident
      $between:ident $select:ident $load:ident $store:ident) => {
         impl Float for $t {
             type Vector<S: Simd> = S::$s;
@@ -209,6 +218,14 @@ macro_rules! float {
                 if is_portable::<S>() { simd.$sub(c, simd.$mul(a, b)) } else { simd.$nfma(a, b, c) }
             }
             #[inline(always)]
+            fn exact_mul_add<S: Simd>(simd: S, a: S::$s, b: S::$s, c: S::$s) -> S::$s {
+                simd.$exact(a, b, c)
+            }
+            #[inline(always)]
+            fn exact_fused(a: Self, b: Self, c: Self) -> Self {
+                $t::mul_add(a, b, c)
+            }
+            #[inline(always)]
             fn mask<S: Simd>(simd: S, from: usize, to: usize) -> MemMask<S::$m> {
                 // pulp's mask of a range comes with pointers to functions, through which accesses would be calls.
                 MemMask::new(simd.$between(from as $bits, to as $bits).mask())
@@ -232,8 +249,8 @@ macro_rules! float {
 }
 
 float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 1e300, 1.2676506002282294e30,
-    splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s
+    splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s mul_add_f64s
     mask_between_m64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s);
 float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 1e36, 1_073_741_824.0,
-    splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s
+    splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s mul_add_f32s
     mask_between_m32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s);

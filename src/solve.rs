@@ -106,13 +106,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        let factor = self.guarded.healthy()?;
+        let factor = self.guarded.regular()?;
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         factor.solve(sides, rhs)
     }
 
     fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        let (factor, rhs) = (self.guarded.healthy()?, rhs.as_matrix());
+        let (factor, rhs) = (self.guarded.regular()?, rhs.as_matrix());
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
         factor.solve(sides, OperandMut::Host(x.as_mut()))?;

@@ -32,7 +32,7 @@ __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T*
 #pragma unroll
         for (int which = 0; which < 2; ++which)
             entry[which] = first_row(at) + which < height ? (double)l[which] : 0.0;
-        reflect(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], entry, v, d);
+        reflect<T>(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], scale[2 * PANEL_COLS + j], entry, v, d);
         l += l_stride;
     }
 }
@@ -48,7 +48,8 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     const MmaLane at;
     const int i = threadIdx.x / ROW_THREADS, cols = min(height, PANEL_COLS);
     double (*const staged)[RANK_BLOCK] = (double (*)[RANK_BLOCK])shared.g;
-    double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, and behind it x
+    double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, x, and interchanges
+    static_assert(2 * RANK_BLOCK + 3 * PANEL_COLS <= RANK_BLOCK * V_STRIDE, "all of these fit in g");
     double* const record = sweep.records + (long long)panel * RECORD;
     double x[ROW_ENTRIES];
     Pivot own = {};
@@ -71,6 +72,7 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     }
     scales[i] = record[N_AT + i] = sweep.sign * own.rho;  // all four threads of the row store the same
     scales[PANEL_COLS + i] = record[N_AT + PANEL_COLS + i] = own.excess;
+    scales[2 * PANEL_COLS + i] = record[N_AT + 2 * PANEL_COLS + i] = own.interchange;
     if (i < cols && at.q == 0) sweep.pivots[(long long)panel * PANEL_COLS + i] = (T)d[i][i];
     for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
     __syncthreads();

@@ -7,24 +7,15 @@
 //     rows i > j:     d = x l_ij + S rho <v_i, b_j>      u = 2 l_ij + d      l_ij <- l_ij + d      v_i <- v_i - u b_j
 //
 // with x = rho - 2 = -S a a^T / (alpha beta). Entries of L are corrected by d and not computed anew, which would move
-// them by the same rounding error in every call.
+// them by the same rounding error in every call. A column that V outweighs changes places with one of V (interchange.cuh).
 #pragma once
 #include "common/arithmetic.cuh"
-#include "resident/v_rows.cuh"
-
-constexpr int ROW_THREADS = 4;                         // threads that share a row of the block
-constexpr int ROW_ENTRIES = RANK_BLOCK / ROW_THREADS;  // entries of V that each keeps
+#include "resident/interchange.cuh"
 
 // As in the CPU's diagonal step. Below MIN_SQUARE a sum of squares may have lost digits to underflow. The reciprocal of
 // a number below TINY may overflow, but not that of its product with MAGNIFIER, a power of two.
 constexpr double MIN_SQUARE = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30,
                  MAX_F64 = 1.7976931348623157e308;
-
-// The sum over the threads of a row; all of them get the same bits. By full warps.
-__device__ __forceinline__ double row_sum(double x) {
-    x += __shfl_xor_sync(ALL_LANES, x, 1);
-    return x + __shfl_xor_sync(ALL_LANES, x, 2);
-}
 
 __device__ __forceinline__ double row_max(double x) {
     x = fmax(x, __shfl_xor_sync(ALL_LANES, x, 1));
@@ -38,11 +29,6 @@ __device__ __forceinline__ bool is_pivot(double x) {
     return pivot > T(0) && pivot <= (sizeof(T) == 8 ? (T)MAX_F64 : (T)3.4028235e38f);
 }
 
-// What all threads know of a column: its new pivot alpha, rho, and x as `excess`, by which rho exceeds 2.
-struct Pivot {
-    double alpha, rho, excess;
-};
-
 // The pivot from scaled terms, where the squares themselves vanish or overflow; for a minus sign alpha^2 is
 // (l - |v|) (l + |v|). Returns b = v / beta in v, and alpha = 0 where alpha^2 is not positive.
 __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES], double sign) {
@@ -50,6 +36,8 @@ __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES]
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) scale = fmax(scale, fabs(v[r]));
     scale = row_max(scale);
+    // Of a singular factor, in a column that V leaves alone: the identity.
+    if (scale == 0.0 && sign > 0.0) return {0.0, 2.0, 0.0, 0.0};
     double sum = 0;
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) {
@@ -59,13 +47,13 @@ __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES]
     sum = row_sum(sum);
     const double norm = sqrt(sum), scaled = l / scale;
     const double square = sign < 0.0 ? (scaled - norm) * (scaled + norm) : fma(scaled, scaled, sum);
-    if (!(square > 0.0) || !(square <= MAX_F64)) return {0.0, 0.0, 0.0};
+    if (!(square > 0.0) || !(square <= MAX_F64)) return {0.0, 0.0, 0.0, 0.0};
     const double alpha = scale * sqrt(square), beta = l + alpha;
     const double magnified = beta < TINY ? MAGNIFIER : 1.0;
     const double inverse = 1.0 / (beta * magnified);
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) v[r] = v[r] * magnified * inverse;
-    return {alpha, beta / alpha, (l - alpha) / alpha};
+    return {alpha, beta / alpha, (l - alpha) / alpha, 0.0};
 }
 
 // Eliminates the first `cols` columns of [D V], one after the other; returns how many of them did not break down.
@@ -86,7 +74,8 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
     double next_l = d[0][i], next_pivot = d[0][0];
     int j = 0;
     for (; j < cols; ++j) {
-        const double l = next_l, pivot = next_pivot;
+        const double pivot = next_pivot;
+        double l = next_l, u = 0;
         __syncthreads();  // v_j is there, and all have read v_j-1
         double b[ROW_ENTRIES], norm = 0, dot = 0;
 #pragma unroll
@@ -103,9 +92,14 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
         dot = sign * row_sum(dot);
         const double old_square = pivot * pivot, square = fma(sign, norm, old_square);
         Pivot found;
-        double tau;
+        double tau = 0;
+        // With some room for roundings.
+        const double most = sign > 0.0 ? old_square : old_square - norm;
+        const bool outweighed = 1.01 * norm > OUTWEIGHS * OUTWEIGHS * most && norm > MIN_SQUARE && norm <= MAX_F64 &&
+                                change_places<T>(lane, i > j, sign < 0.0, pivot, l, u, x, b, found);
         // The other branch leaves the pivot as it is, to the bit, where the norm is 0.
-        if (norm != 0.0 && square > MIN_SQUARE && square <= MAX_F64 && square > 0.25 * old_square) {
+        if (outweighed) {
+        } else if (norm != 0.0 && square > MIN_SQUARE && square <= MAX_F64 && square > 0.25 * old_square) {
             // The root and the reciprocals are right to the last bit: what is left of their errors has the same
             // sign in every call, and would add up.
             const double estimate = reciprocal_root(square);
@@ -118,7 +112,7 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
             const double added = sign * norm * inverse;  // alpha - pivot
             // As on the CPU: a large change is less accurate than the root.
             const double corrected = fabs(added) < 0.25 * pivot ? pivot + added : alpha;
-            found = {corrected, beta * inverse_alpha, -added * inverse_alpha};
+            found = {corrected, beta * inverse_alpha, -added * inverse_alpha, 0.0};
             tau = inverse_alpha * dot;
 #pragma unroll
             for (int r = 0; r < ROW_ENTRIES; ++r) b[r] *= inverse;
@@ -130,9 +124,9 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
             for (int r = 0; r < ROW_ENTRIES; ++r) dot = fma(b[r], x[r], dot);
             tau = sign * found.rho * row_sum(dot);
         }
-        if (sizeof(T) < 8 && !is_pivot<T>(found.alpha)) break;
-        const double change = fma(found.excess, l, tau);
-        const double taken = i > j ? fma(2.0, l, change) : 0.0;
+        if (sizeof(T) < 8 && !is_pivot<T>(found.alpha) && found.alpha != 0.0) break;
+        const double change = outweighed ? 0.0 : fma(found.excess, l, tau);
+        const double taken = i > j ? (outweighed ? u : fma(2.0, l, change)) : 0.0;
 #pragma unroll
         for (int r = 0; r < ROW_ENTRIES; ++r) {
             x[r] = fma(-taken, b[r], x[r]);
@@ -162,10 +156,11 @@ __device__ __forceinline__ void load_block(double (*d)[PANEL_COLS + 1], const T*
     for (int q = 0; q < PANEL_COLS / ROW_THREADS; ++q) d[q * ROW_THREADS + first][i] = (double)entries[q];
 }
 
-// Applies one reflector b (RANK_BLOCK) to two rows of V of the thread, 16 of its warp. Returns d, which the caller adds to the
-// rows' old entries `l` of the reflector's column. `scale` is S rho.
+// Applies one reflector b (RANK_BLOCK) of a factor of T to two rows of V of the thread, 16 of its warp. Returns d, which the caller
+// adds to the rows' old entries `l` of the reflector's column. `scale` is S rho. With an interchange l is new, and d is 0.
+template <class T>
 __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, double scale, double excess,
-                                        const double (&l)[2], VRows& v, double (&d)[2]) {
+                                        double interchange, double (&l)[2], VRows& v, double (&d)[2]) {
     double entry[V_EIGHTS][2];
 #pragma unroll
     for (int t = 0; t < V_EIGHTS; ++t)
@@ -173,13 +168,18 @@ __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, doub
         for (int e = 0; e < 2; ++e) entry[t][e] = b[at.column(t, e)];
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-        double dot = 0;
+        double dot = 0, u;
 #pragma unroll
         for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
             for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
-        d[row] = fma(scale, row_sum(dot), excess * l[row]);
-        const double u = fma(2.0, l[row], d[row]);
+        if (interchange != 0.0) {
+            row_changes_places<T>(at, b, scale, excess, interchange, row, l[row], u, v);
+            d[row] = 0;
+        } else {
+            d[row] = fma(scale, row_sum(dot), excess * l[row]);
+            u = fma(2.0, l[row], d[row]);
+        }
 #pragma unroll
         for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll

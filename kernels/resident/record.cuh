@@ -18,8 +18,8 @@
 // Columns of N and M - 1 are permuted so that a product leaves each thread with the columns of L that it holds
 // (column_in_product).
 //
-// A panel in the Householder fallback has in their place: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64) and x_j (64) at
-// N_AT; the lower triangle of its new diagonal block, row by row, at M_AT.
+// A panel in the Householder fallback has in their place: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64), x_j (64) and
+// interchanges (64) at N_AT; the lower triangle of its new diagonal block, row by row, at M_AT.
 #pragma once
 #include "common/flags.cuh"
 #include "common/memory.cuh"

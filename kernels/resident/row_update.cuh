@@ -208,8 +208,8 @@ __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRo
 #pragma unroll
             for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL_LANES, rows.l[0][which], c, 4);
             const int j = 4 * s + c;
-            reflect(at, record + P_AT + j * RANK_BLOCK, record[N_AT + j], record[N_AT + PANEL_COLS + j], l,
-                    rows.v, d);
+            reflect<T>(at, record + P_AT + j * RANK_BLOCK, record[N_AT + j], record[N_AT + PANEL_COLS + j],
+                       record[N_AT + 2 * PANEL_COLS + j], l, rows.v, d);
 #pragma unroll
             for (int which = 0; which < 2; ++which)
                 if (at.q == c) x[which] = l[which] + d[which];

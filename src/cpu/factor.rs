@@ -162,6 +162,10 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
         self.l.nrows()
     }
 
+    fn pivot(&self, column: usize) -> T {
+        self.l[(column, column)]
+    }
+
     fn largest(&self) -> Result<T, Error> {
         Ok(self.l.norm_max())
     }
@@ -270,8 +274,7 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
             return (0..count).map(sum).collect();
         }
         self.carried.put(start, z);
-        let signs = |sign: T| weights.iter().filter(|&&w| w * sign > T::ZERO).count();
-        self.sweep.residuals(order, count, signs(T::ONE), signs(-T::ONE))
+        self.sweep.residuals(order, count)
     }
 
     fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
@@ -280,10 +283,6 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
             sides.iter().for_each(|&side| solve(&self.l.as_ref(), side, rhs.rb_mut(), self.threads));
             Ok(())
         })
-    }
-
-    fn pivot(&self, column: usize) -> T {
-        self.l[(column, column)]
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

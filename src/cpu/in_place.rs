@@ -54,8 +54,8 @@ impl<T: Scalar> Workspace<T> {
 /// other layout goes through a copy in `workspace`.
 ///
 /// # Errors
-/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is not
-/// positive or whose pivot² would not be. With such an L it is bit for bit as it was on every error, by
+/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is
+/// negative or whose pivot² would not be positive; `Singular` where an entry is zero and a weight negative. With such an L it is bit for bit as it was on every error, by
 /// `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
 /// `workspace`. With [`Safeguard::None`] a breakdown leaves a column-major L half changed.
 ///
@@ -88,13 +88,15 @@ pub fn modify_in_place<T: Scalar>(
         if !pivot.is_finite() {
             return Err(Error::NonFinite { argument: "l", row: column, column });
         }
-        if pivot <= T::ZERO {
+        if pivot < T::ZERO {
             return Err(Error::NotPositiveDefinite { column });
         }
     }
+    let singular = (0..order).find(|&j| l[(j, j)] == T::ZERO);
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
-    Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm).modify(&v, Weights::Each(weights))
+    let factor = Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm);
+    factor.with_singular(singular).modify(&v, Weights::Each(weights))
 }
 
 /// L where the caller has it.
@@ -113,6 +115,10 @@ impl<T> Borrowed<'_, T> {
 impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
     fn order(&self) -> usize {
         self.l.nrows()
+    }
+
+    fn pivot(&self, column: usize) -> T {
+        self.l[(column, column)]
     }
 
     fn largest(&self) -> Result<T, Error> {

@@ -28,6 +28,8 @@ pub(super) struct Sweep<T> {
     v: Packed<T>,
     /// V is in one tile, and each of its columns goes through L by itself.
     by_column: bool,
+    /// Columns of V that are staged, of each sign.
+    signs: [usize; 2],
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
     /// Of the sweep that ended last, until it is taken.
@@ -40,6 +42,7 @@ impl<T> Default for Sweep<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
+            signs: [0, 0],
             reflectors: Buffer::default(),
             chunks: Vec::new(),
             report: None,
@@ -75,9 +78,9 @@ impl<T: Scalar> Sweep<T> {
     /// # Errors
     /// As [`stage`](Self::stage).
     pub fn stage_from(&mut self, start: usize, v: MatRef<'_, T>, threads: Threads) -> Result<Outline, Error> {
-        let outline = self.signed.look(v, Weights::Plus, threads.par())?;
+        let outline = self.look(v, Weights::Plus, threads)?;
         if outline.first_column::<T>(v.nrows()).is_some() {
-            self.pack(Isa::detect(), v, Weights::Plus, &outline, start);
+            self.pack(Isa::detect(), v, &outline, start);
         }
         Ok(outline)
     }
@@ -94,10 +97,28 @@ impl<T: Scalar> Sweep<T> {
         if let Some(outline) = self.stage_few(isa, v, weights) {
             return Ok(outline);
         }
-        let outline = self.signed.look(v, weights, threads.par())?;
+        let outline = self.look(v, weights, threads)?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
-            self.pack(isa, v, weights, &outline, start);
+            self.pack(isa, v, &outline, start);
         }
+        Ok(outline)
+    }
+
+    /// Looks at V, and takes the order of its columns that are not zero.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`.
+    #[inline(always)]
+    fn look(
+        &mut self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+        threads: Threads,
+    ) -> Result<Outline, Error> {
+        let mut outline = self.signed.look(v, weights, threads.par())?;
+        self.signed.order(weights, v.ncols());
+        self.signed.leave_out_zeros(&mut outline);
+        self.signs = [outline.plus, outline.minus];
         Ok(outline)
     }
 
@@ -115,7 +136,8 @@ impl<T: Scalar> Sweep<T> {
         if rows == 0 || rank > FEW / rows || v.row_stride() != 1 {
             return None;
         }
-        if (0..rank).all(|r| v[(0, r)] == T::ZERO) {
+        // Rows or columns may be zero.
+        if (0..rank).any(|r| v[(0, r)] == T::ZERO) {
             return None;
         }
         // For another V of this shape that takes the closer look.
@@ -124,6 +146,7 @@ impl<T: Scalar> Sweep<T> {
         // The sum of all squares bounds those of a row. Where that is no small part of what L may have, it is too rough.
         let squares = self.v.pack_one_sign(isa, v, minus, tile).to_f64();
         let [plus, minus] = if minus { [0, rank] } else { [rank, 0] };
+        self.signs = [plus, minus];
         (squares <= (T::LARGE_SQUARE * T::UNIT).to_f64()).then(|| Outline {
             plus,
             minus,
@@ -134,8 +157,7 @@ impl<T: Scalar> Sweep<T> {
     }
 
     #[inline(always)]
-    fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>, outline: &Outline, start: usize) {
-        self.signed.order(weights, v.ncols());
+    fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, outline: &Outline, start: usize) {
         let rows = v.subrows(start, v.nrows() - start);
         let tile = self.tile(isa, outline.rank(), v.nrows(), rows.nrows());
         self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
@@ -167,8 +189,8 @@ impl<T: Scalar> Sweep<T> {
     }
 
     /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
-    pub fn residuals(&mut self, first: usize, rows: usize, plus: usize, minus: usize) -> Vec<f64> {
-        let v = self.v.view();
+    pub fn residuals(&mut self, first: usize, rows: usize) -> Vec<f64> {
+        let (v, [plus, minus]) = (self.v.view(), self.signs);
         let sum = |row| {
             let (tile, offset) = v.locate(row);
             let squares = (0..plus + minus).map(|r| {

@@ -14,6 +14,8 @@ pub(super) static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
 pub(super) static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
 pub(super) static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
 pub(super) static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
+/// Both scalar types in one module.
+pub(super) static INTERCHANGED: &str = ptx!("interchanged.compute_80.ptx");
 /// The column-by-column factorizations, both scalar types in one module each.
 pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");

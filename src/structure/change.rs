@@ -27,12 +27,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         (scratch, par): (&mut Scratch<T>, Par),
     ) -> Result<Modification<T>, Error> {
         if columns.ncols() == 0 {
-            return self.healthy().map(|_| Modification::identity());
+            return self.regular().map(|_| Modification::identity());
         }
         let Scratch { new, kept, rows, border, .. } = scratch;
         let (order, rank) = (self.order(), columns.ncols());
         let (row_norm, history) = (self.row_norm_with(at, columns, argument)?, self.history());
-        let border = Border::new(self.healthy()?, at, columns, replaced, border, par)?;
+        let border = Border::new(self.regular()?, at, columns, replaced, border, par)?;
         self.finite_square(at + rank, border.below)?;
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = self.log_det_of(old.clone());
@@ -74,8 +74,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// `Device` or `Poisoned`.
     pub(super) fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
         let Scratch { new, rows: removed, .. } = scratch;
+        self.regular()?;
         if removed.is_empty() {
-            return self.healthy().map(|_| Modification::identity());
+            return Ok(Modification::identity());
         }
         let new = new.without(removed, self.order());
         let log_det = self.log_det_of(removed.iter().copied());
@@ -112,7 +113,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 
     fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
         let order = self.order();
-        let old: Vec<T> = self.healthy()?.diagonal().collect();
+        let old: Vec<T> = self.regular()?.diagonal().collect();
         let mut new = Rearrangement::default();
         let new = match from < to {
             true => new.forwards(from, to, order),

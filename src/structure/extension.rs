@@ -34,7 +34,7 @@ impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
 impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// Of B (n × r) and K (r × r).
     pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
-        base.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
+        base.guarded.regular()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
         let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
         let mut c = Mat::zeros(corner.nrows(), corner.nrows());
         schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), par)
@@ -103,7 +103,7 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
         finite("rhs", x.as_ref())?;
-        let base = self.base.guarded.healthy()?;
+        let base = self.base.guarded.regular()?;
         let n = self.s.nrows();
         let par = where_it_pays(self.base.par(), n * self.s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);

@@ -323,7 +323,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         cross: &(impl AsMatrix<T> + ?Sized),
         corner: &(impl AsMatrix<T> + ?Sized),
     ) -> Result<Extension<'_, T, E>, Error> {
-        self.guarded.healthy()?;
+        self.guarded.regular()?;
         let mut columns = Mat::new();
         let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns)?;
         let (cross, corner) = columns.split_at_row(self.order());

@@ -66,6 +66,17 @@ impl<T: Scalar> Signed<T> {
         self.sources.extend(of_sign(-T::ONE));
     }
 
+    /// Leaves out the columns of which nothing but zeros has been seen, and has the outline say so: they change nothing, but a block
+    /// of columns would make its roundings for them.
+    #[inline(always)]
+    pub fn leave_out_zeros(&mut self, outline: &mut Outline) {
+        let Self { sources, plus, seen, .. } = self;
+        let not_zero = |&(r, _): &(usize, T)| seen[r].largest > T::ZERO;
+        *plus = sources[..*plus].iter().filter(|source| not_zero(source)).count();
+        sources.retain(not_zero);
+        (outline.plus, outline.minus) = (*plus, sources.len() - *plus);
+    }
+
     /// Columns of each sign.
     #[cfg(feature = "cuda")]
     pub fn signs(&self) -> (usize, usize) {

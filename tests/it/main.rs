@@ -18,6 +18,7 @@ mod layouts;
 mod on_device;
 mod order;
 mod peers;
+mod pivots;
 mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
@@ -26,6 +27,7 @@ mod report;
 #[cfg(feature = "cuda")]
 mod resident;
 mod shapes;
+mod singular;
 mod state_machine;
 mod step;
 #[cfg(feature = "cuda")]

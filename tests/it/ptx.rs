@@ -17,12 +17,13 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 19] = [
+const MADE: [(&str, &str, &[&str]); 20] = [
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
     ("ptx/factor.compute_80.ptx", "factor/factor.cu", &[]),
     ("ptx/factor.compute_90.ptx", "factor/factor.cu", &[]),
+    ("ptx/interchanged.compute_80.ptx", "hybrid/interchanged.cu", &[]),
     ("ptx/invert.compute_80.ptx", "resident/invert.cu", &[]),
     ("ptx/multiply.compute_80.ptx", "resident/multiply.cu", &[]),
     ("ptx/pivot_rows.compute_80.ptx", "factor/pivot_rows.cu", &[]),

@@ -24,6 +24,16 @@ pub(crate) struct Tile<T> {
     pub v_stride: usize,
 }
 
+impl<T> Tile<T> {
+    /// The tile so many rows further down.
+    #[inline(always)]
+    pub fn rows_below(self, rows: usize) -> Self {
+        let (src, dst, v) =
+            (self.src.wrapping_add(rows), self.dst.wrapping_add(rows), self.v.wrapping_add(rows));
+        Self { src, dst, v, ..self }
+    }
+}
+
 /// Which lanes of each register of a tile are real rows.
 pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
     /// # Safety

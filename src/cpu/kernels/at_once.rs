@@ -141,6 +141,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
             let row = T::neg_mul_add(simd, y[i], T::splat(simd, reciprocal[i]), zero);
             T::store::<S>(reflector.tau(i), row);
         }
+        reflector.set_interchanged(false);
     }
     true
 }

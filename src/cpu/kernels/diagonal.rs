@@ -1,6 +1,8 @@
 //! The diagonal step on a few columns: where the pivots are made, and the only place a sweep can break down.
 
 use super::apply::Tile;
+use super::compensated::Sums;
+use super::interchange::{Interchange, Places};
 use super::reflector::Reflector;
 use super::shape::MAX_LANES;
 use crate::scalar::Scalar;
@@ -47,12 +49,26 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let x = T::load_masked(simd, block, tile.v.add(r * tile.v_stride));
             T::store::<S>(reflector.b(r), x);
         }
+        let mut interchanged = false;
         for j in 0..cols {
             let at = tile.src.offset(j as isize * tile.src_stride);
             let old = T::load_masked(simd, T::mask(simd, j, cols), at); // rows j.. of column j
             let l = *at.add(j);
 
             let products = dot_with_row(simd, reflector, j);
+            let squares = lane::<T, S>(products, j);
+            if let Some(made) = Interchange::new(l, squares, rank, minus, |r| *reflector.b(r).add(j)) {
+                if !interchanged {
+                    T::store::<S>(reflector.interchanges(), T::splat(simd, T::ZERO));
+                }
+                interchanged = true;
+                pivots[j] = if minus { made.small } else { made.large };
+                let new = change_places(simd, (j, cols), old, &made, reflector, minus);
+                let to = tile.dst.offset(j as isize * tile.dst_stride);
+                T::store_masked(simd, T::mask(simd, j, cols), to, new);
+                *to.add(j) = pivots[j];
+                continue;
+            }
             let products = T::vmul(simd, T::splat(simd, sign), products);
             let q = lane::<T, S>(products, j); // σ a aᵀ
             // Lane j of the first `rank` rows of the reflector holds the row a.
@@ -87,8 +103,47 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
                 row = row.wrapping_add(T::lanes::<S>());
             }
         }
+        reflector.set_interchanged(interchanged);
     }
     Ok(())
+}
+
+/// Column `j` of the block, and its rows of V, through an interchange: b, s and x to the reflector. Gives the column.
+///
+/// # Safety
+/// As [`diagonal`], with the rows of V in the reflector and interchanges set for the columns before.
+#[inline(always)]
+unsafe fn change_places<T: Scalar, S: Simd>(
+    simd: S,
+    (j, cols): (usize, usize),
+    l: T::Vector<S>,
+    made: &Interchange<T>,
+    reflector: Reflector<T>,
+    minus: bool,
+) -> T::Vector<S> {
+    let &Interchange { column: p, sign, small, beta, s, x, .. } = made;
+    // SAFETY: j is one of the reflector's columns, and p and r are of its rank.
+    unsafe {
+        *reflector.interchanges().add(j) = T::from_f64((p + 1) as f64) * sign;
+        (*reflector.s().add(j), *reflector.x().add(j)) = (s, x);
+        let b = |r: usize| if r == p { small / beta } else { *reflector.b(r).add(j) / beta };
+        let other = T::vmul(simd, T::splat(simd, sign), T::load::<S>(reflector.b(p)));
+        let mut sum = Sums::zero(simd);
+        for r in (0..reflector.rank).filter(|&r| r != p) {
+            sum = sum.plus_product(simd, T::load::<S>(reflector.b(r)), T::splat(simd, b(r)));
+        }
+        let new = Places { other, sum, s, x, b: b(p) }.through(simd, l, minus);
+        let (before, behind) = if minus { (new, l) } else { (l, new) };
+        let u = T::vadd(simd, other, behind);
+        let (own, from_own) = (T::mask(simd, j, j + 1), T::mask(simd, j, cols));
+        for r in 0..reflector.rank {
+            let (row, b) = (T::load::<S>(reflector.b(r)), T::splat(simd, b(r)));
+            let v = T::neg_mul_add(simd, u, b, if r == p { before } else { row });
+            let row = T::select(simd, own, b, T::select(simd, from_own, v, row));
+            T::store::<S>(reflector.b(r), row);
+        }
+        new
+    }
 }
 
 /// Σ_r x_r a_r over the columns of V, where x is every row of the block at once and a is row `j`.
@@ -173,6 +228,10 @@ pub(crate) fn pivot<T: Scalar>(
 #[cold]
 fn scaled_pivot<T: Scalar>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
     let scale = (0..rank).fold(l, |m, r| m.max(a(r).abs()));
+    if scale == T::ZERO && !minus {
+        // Of a singular factor, in a column that V leaves alone: the identity, with an α that may be divided by.
+        return Some(Pivot { alpha: T::ONE, x: T::ZERO, new: T::ZERO });
+    }
     let scaled = l / scale;
     let sum = (0..rank).fold(T::ZERO, |sum, r| sum + (a(r) / scale) * (a(r) / scale));
     let square = if minus {

@@ -8,6 +8,8 @@
 //! | `diagonal` | makes it: the pivots, and the only place where a sweep can break down |
 //! | `at_once` | the same for all columns of a block together, where that is accurate |
 //! | `elimination` | the small factorization that this takes |
+//! | `interchange` | columns of L that V outweighs: they change places with columns of V |
+//! | `compensated` | sums of products as if in twice the precision |
 //! | `apply` | applies it to rows below, a tile of registers at a time |
 //! | `in_registers` | the same for V of three or four columns |
 //! | `low_rank/` | both for V of one or two columns, and of three where L is small |
@@ -18,10 +20,12 @@
 
 pub mod apply;
 mod at_once;
+mod compensated;
 pub mod diagonal;
 mod elimination;
 pub mod entries;
 mod in_registers;
+mod interchange;
 pub mod job;
 pub mod low_rank;
 pub mod packed;

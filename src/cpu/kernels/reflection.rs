@@ -2,6 +2,7 @@
 
 use super::apply::{Full, Masked, apply};
 use super::in_registers::{Column, Store, apply as apply_columns};
+use super::interchange::apply_by_column;
 use super::job::Job;
 use super::scratch::Scratch;
 use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
@@ -76,10 +77,27 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let few = IN_REGISTERS_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
-            let blocks = first..self.blocks.end.min(first + few);
+            let some = Self { blocks: first..self.blocks.end.min(first + few), ..*self };
             // SAFETY: forwarded to the caller.
-            unsafe { Self { blocks, ..*self }.few_blocks::<RV, K, P>(rows.clone()) };
+            unsafe {
+                match some.interchanged() {
+                    true => some.all_by_register(rows.clone()),
+                    false => some.few_blocks::<RV, K, P>(rows.clone()),
+                }
+            }
         }
+    }
+
+    /// Whether columns of L in these blocks change places with columns of V.
+    ///
+    /// # Safety
+    /// The reflectors are made.
+    #[inline(always)]
+    unsafe fn interchanged(&self) -> bool {
+        let signed = self.job.signed().into_iter().filter(|signed| signed.rank > 0);
+        let mut reflectors = signed.flat_map(|signed| self.blocks.clone().map(move |s| (s, signed)));
+        // SAFETY: forwarded to the caller.
+        reflectors.any(|(s, signed)| unsafe { self.job.reflector(self.panel, s, signed).interchanged() })
     }
 
     /// The same for reflectors that fit [`IN_REGISTERS_COLS`] columns.
@@ -173,17 +191,29 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     #[inline(always)]
     unsafe fn blocked(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
+        // SAFETY: forwarded to the caller, for all rows of whole tiles.
+        unsafe {
+            // A ragged block of columns would need its width in every whole tile: there are few rows below it.
+            if !panel.cols.is_multiple_of(job.block) || self.interchanged() {
+                return self.all_by_register(rows);
+            }
+            let (head, whole, tail) = self.split(rows);
+            self.by_register(head.0, head.1);
+            self.by_group(whole);
+            self.by_register(tail.0, tail.1);
+        }
+    }
+
+    /// # Safety
+    /// As [`Reflection::new`].
+    #[inline(always)]
+    unsafe fn all_by_register(&self, rows: Range<usize>) {
         let (head, whole, tail) = self.split(rows);
         // SAFETY: forwarded to the caller, for all rows of whole tiles.
         unsafe {
             self.by_register(head.0, head.1);
-            // A ragged block of columns would need its width in every whole tile: there are few rows below it.
-            if panel.cols.is_multiple_of(job.block) {
-                self.by_group(whole);
-            } else {
-                for tile in whole {
-                    self.by_register(tile, 0..job.v.tile);
-                }
+            for tile in whole {
+                self.by_register(tile, 0..self.job.v.tile);
             }
             self.by_register(tail.0, tail.1);
         }
@@ -254,6 +284,14 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
                     for (signed, at) in scratch.ways(job.signed(), job.tile(tile, row, column)) {
                         let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
                         match (whole, wide::<S>()) {
+                            _ if reflector.interchanged() => {
+                                let columns = (cols, signed.minus);
+                                apply_by_column::<T, S, _, 1>(simd, mask, columns, at, reflector);
+                                if two {
+                                    let at = at.rows_below(lanes);
+                                    apply_by_column::<T, S, _, 1>(simd, mask, columns, at, reflector);
+                                }
+                            }
                             _ if two => {
                                 apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
                             }

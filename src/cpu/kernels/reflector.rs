@@ -20,8 +20,14 @@
 //!
 //! V with both signs goes through two reflectors, the one of its plus columns first. In one alone, with S for σ,
 //! l² + a S aᵀ would cancel where plus and minus nearly do, below what it was formed from.
+//!
+//! Where V outweighs a column of L, the two change places ([`interchange`](super::interchange)), and b, s and x are of what is there
+//! then. τ does not hold across an interchange: where a block has any, its columns are applied one by one.
 
 use crate::scalar::Scalar;
+
+/// Columns of V, the first, that may change places with one of L: so many are a scalar exactly.
+pub(crate) const MOST_INTERCHANGED: usize = 1 << 23;
 
 /// Columns of V of one sign, some of all of them.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +51,7 @@ pub(crate) struct Reflector<T> {
 impl<T: Scalar> Reflector<T> {
     /// Scalars that one reflector takes, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
-        (k + width + 2) * width
+        (k + width + 4) * width
     }
 
     /// # Safety
@@ -57,28 +63,72 @@ impl<T: Scalar> Reflector<T> {
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
-        // SAFETY: row r < k of the k + width + 2 rows promised to `at`.
+        // SAFETY: row r < k of the k + width + 4 rows promised to `at`.
         unsafe { self.data.add(r * self.width) }
     }
 
     /// τ_{0.., j}: what earlier columns contribute to column j. (width)
     #[inline(always)]
     pub fn tau(&self, j: usize) -> *mut T {
-        // SAFETY: row k + j, j < width, of the k + width + 2 rows promised to `at`.
+        // SAFETY: row k + j, j < width, of the k + width + 4 rows promised to `at`.
         unsafe { self.data.add((self.rank + j) * self.width) }
     }
 
     /// s: σ over the diagonal of T. (width)
     #[inline(always)]
     pub fn s(&self) -> *mut T {
-        // SAFETY: the last but one of the k + width + 2 rows promised to `at`.
+        // SAFETY: row k + width of the k + width + 4 rows promised to `at`.
         unsafe { self.data.add((self.rank + self.width) * self.width) }
     }
 
     /// x: what the reciprocals of the diagonal of T exceed 2 by. (width)
     #[inline(always)]
     pub fn x(&self) -> *mut T {
-        // SAFETY: the last of the k + width + 2 rows promised to `at`.
+        // SAFETY: row k + width + 1 of the k + width + 4 rows promised to `at`.
         unsafe { self.data.add((self.rank + self.width + 1) * self.width) }
+    }
+
+    /// For each column of L the column of V that it changes places with first: p + 1, negative where the sign changes, or 0. (width)
+    #[inline(always)]
+    pub fn interchanges(&self) -> *mut T {
+        // SAFETY: row k + width + 2 of the k + width + 4 rows promised to `at`.
+        unsafe { self.data.add((self.rank + self.width + 2) * self.width) }
+    }
+
+    /// Where it says whether there are interchanges, which are not set otherwise.
+    #[inline(always)]
+    fn mark(&self) -> *mut T {
+        // SAFETY: the last of the k + width + 4 rows promised to `at`.
+        unsafe { self.data.add((self.rank + self.width + 3) * self.width) }
+    }
+
+    /// # Safety
+    /// The reflector's memory must be writable; with `true`, all interchanges are set.
+    #[inline(always)]
+    pub unsafe fn set_interchanged(&self, interchanged: bool) {
+        // SAFETY: forwarded to the caller.
+        unsafe { *self.mark() = if interchanged { T::ONE } else { T::ZERO } };
+    }
+
+    /// Whether a column of L changes places with one of V.
+    ///
+    /// # Safety
+    /// The reflector must have been made.
+    #[inline(always)]
+    pub unsafe fn interchanged(&self) -> bool {
+        // SAFETY: forwarded to the caller.
+        unsafe { *self.mark() != T::ZERO }
+    }
+
+    /// What column `j` of L changes places with, if it does: a column of V, and the sign of that.
+    ///
+    /// # Safety
+    /// The reflector must have been made and have interchanges.
+    #[inline(always)]
+    pub unsafe fn interchange(&self, j: usize) -> Option<(usize, T)> {
+        // SAFETY: forwarded to the caller; j is less than width.
+        let signed = unsafe { *self.interchanges().add(j) };
+        let sign = if signed < T::ZERO { -T::ONE } else { T::ONE };
+        (signed != T::ZERO).then(|| (signed.abs().to_f64() as usize - 1, sign))
     }
 }

@@ -1,6 +1,7 @@
 //! What is asked of the driver for one panel of a sweep, and which event orders what.
 
 use super::blocking::Blocking;
+use super::host_part::HostPart;
 use super::kernels::{Place, Trailing};
 use super::panels::{Panels, trailing_rows};
 use super::pipe::{Pipe, Slot};
@@ -61,8 +62,8 @@ impl<T: Scalar> Enqueue<'_, T> {
     }
 
     /// The reflectors of `panel` over its trailing rows: those that the CPU needs next, and the others. Then its
-    /// way home.
-    pub fn trailing(&self, panel: Panel, rows: &Range<usize>) -> Result<(), Error> {
+    /// way home. The host part has made the reflectors.
+    pub fn trailing(&self, panel: Panel, rows: &Range<usize>, host_part: &HostPart<T>) -> Result<(), Error> {
         let Self { pipe, blocking, .. } = self;
         let slot = self.slot(panel);
         let set = &pipe.reflectors[panel.index % 2];
@@ -81,24 +82,30 @@ impl<T: Scalar> Enqueue<'_, T> {
         if waits(Wait::Ready) {
             pipe.ahead.wait(&pipe.ready)?;
         }
-        self.apply(&pipe.ahead, panel, next.clone())?;
+        self.apply(&pipe.ahead, panel, next.clone(), host_part)?;
         let (device, host) = pipe.rows_of_v(next.start);
         // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
         unsafe { pipe.kernels.copy(&pipe.ahead, (device, host), (next.len(), blocking.blocks.columns()))? };
         pipe.exported[panel.index % 2].record(&pipe.ahead)?;
 
-        self.apply(&pipe.work, panel, next.end..rows.end)?;
+        self.apply(&pipe.work, panel, next.end..rows.end, host_part)?;
         slot.worked.record(&pipe.work)?;
         self.retire(panel, slot)
     }
 
     /// The reflectors of `panel` over some of its trailing rows, in its slot.
-    fn apply(&self, stream: &Stream, panel: Panel, rows: Range<usize>) -> Result<(), Error> {
+    fn apply(
+        &self,
+        stream: &Stream,
+        panel: Panel,
+        rows: Range<usize>,
+        host_part: &HostPart<T>,
+    ) -> Result<(), Error> {
         let Self { pipe, blocking, .. } = self;
         let set = &pipe.reflectors[panel.index % 2];
         let trailing = trailing_rows(panel, self.plan.rows);
         let panel_stride = whole_lines::<T>(trailing.len());
-        let step = Trailing {
+        let step = |(rank_blocks, interchanged)| Trailing {
             panel: self.slot(panel).panel.slice(0..panel_stride * panel.cols),
             panel_stride,
             v: pipe.v.slice(trailing.start..blocking.blocks.columns() * pipe.v_stride),
@@ -106,11 +113,13 @@ impl<T: Scalar> Enqueue<'_, T> {
             reflectors: set.device.slice(0..set.device.len()),
             cols: panel.cols,
             blocking: *blocking,
+            rank_blocks,
+            interchanged,
             rows: rows.start - trailing.start..rows.end - trailing.start,
         };
         // SAFETY: the slices are of these shapes. What touches these rows before is enqueued ahead of `ready`;
         // what does so after it is on `work`, or waits for `worked` and `exported`.
-        unsafe { pipe.kernels.trailing(stream, &step, self.tuning) }
+        host_part.runs().try_for_each(|run| unsafe { pipe.kernels.trailing(stream, &step(run), self.tuning) })
     }
 
     /// The trailing rows of `panel` from its slot home, where they have one.

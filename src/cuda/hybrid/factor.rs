@@ -121,6 +121,10 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         self.l.order()
     }
 
+    fn pivot(&self, column: usize) -> T {
+        self.l.pivot(column)
+    }
+
     fn largest(&self) -> Result<T, Error> {
         Ok(self.l.norm_max())
     }
@@ -230,10 +234,6 @@ impl<T: Scalar> Factor<T> for HybridFactor<T> {
     fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
         self.l.scale(columns, by, Threads::Pool.par());
         Ok(())
-    }
-
-    fn pivot(&self, column: usize) -> T {
-        self.l.pivot(column)
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

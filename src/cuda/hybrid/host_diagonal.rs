@@ -63,16 +63,26 @@ impl<T: Scalar> HostPart<T> {
         let elements = self.blocking.elements();
         let scalars = self.blocking.form.group_scalars::<T>(elements);
         let groups = self.panel_cols / COLUMN_GROUP;
-        for group in 0..panel.cols / COLUMN_GROUP {
-            // SAFETY: this part of `out` is this rank block's, and as long as the group is.
+        let source = |group: usize| Group {
+            job: &job,
+            panel: Panel { index: 0, ..panel },
+            first: group * COLUMN_GROUP,
+        };
+        let own = 0..panel.cols / COLUMN_GROUP;
+        // SAFETY: the reflectors are made.
+        let interchanged = own.clone().any(|group| unsafe { source(group).has_interchanges() });
+        self.each[at].interchanged.store(interchanged, Ordering::Relaxed);
+        // One group behind the other, in less room.
+        let taken = if interchanged { COLUMN_GROUP * (self.blocking.blocks.width + 2) } else { scalars };
+        for group in own {
+            // SAFETY: this part of `out` is this rank block's, and as long as the groups are.
             unsafe {
-                let out =
-                    core::slice::from_raw_parts_mut(out.0.add((at * groups + group) * scalars), scalars);
-                let source =
-                    Group { job: &job, panel: Panel { index: 0, ..panel }, first: group * COLUMN_GROUP };
+                let first = out.0.add(at * groups * scalars + group * taken);
+                let out = core::slice::from_raw_parts_mut(first, taken);
                 match self.blocking.form {
-                    Form::Columns { lanes } => source.by_column(out, lanes, elements),
-                    Form::Tensor => source.for_tensor_cores(out),
+                    _ if interchanged => source(group).interchanged(out),
+                    Form::Columns { lanes } => source(group).by_column(out, lanes, elements),
+                    Form::Tensor => source(group).for_tensor_cores(out),
                 }
             }
         }

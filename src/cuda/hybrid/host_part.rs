@@ -53,6 +53,8 @@ pub(super) struct Block<T> {
     pub(super) sound: AtomicUsize,
     /// The device's copy of the reflectors has been written, if there is to be one.
     pub(super) written: AtomicBool,
+    /// It is of columns that change places with columns of V.
+    pub(super) interchanged: AtomicBool,
 }
 
 // SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
@@ -71,6 +73,7 @@ impl<T: Scalar> Default for Block<T> {
             done: AtomicUsize::new(0),
             sound: AtomicUsize::new(0),
             written: AtomicBool::new(false),
+            interchanged: AtomicBool::new(false),
         }
     }
 }
@@ -250,6 +253,17 @@ impl<T: Scalar> HostPart<T> {
     pub fn made(&self, panel: Panel) -> bool {
         wait_until(|| self.blocks().iter().all(|block| block.written.load(Ordering::Acquire)));
         self.blocks().iter().all(|block| block.sound.load(Ordering::Relaxed) == panel.cols)
+    }
+
+    /// Runs of rank blocks in all of which columns of L and V change places, or in none. All reflectors are made.
+    pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, bool)> + '_ {
+        let interchanged = |block: &Block<T>| block.interchanged.load(Ordering::Relaxed);
+        let mut first = 0;
+        self.blocks().chunk_by(move |a, b| interchanged(a) == interchanged(b)).map(move |run| {
+            let blocks = first..first + run.len();
+            first = blocks.end;
+            (blocks, interchanged(&run[0]))
+        })
     }
 
     /// Work items of the next diagonal rows: whole tiles of V, from where the first one begins.

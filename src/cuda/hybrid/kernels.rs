@@ -7,7 +7,7 @@ use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::module::Module;
-use crate::cuda::ptx::{COPY_F32, COPY_F64, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
+use crate::cuda::ptx::{COPY_F32, COPY_F64, INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// reflectors.
 ///
 /// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors` are as the kernel of the form says.
+/// `v[i + r · v_stride]`; `reflectors`, of all rank blocks, are as the kernel of the form says, or `interchanged.cu`.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
@@ -31,6 +31,9 @@ pub(crate) struct Trailing<'a, T> {
     pub cols: usize,
     /// The rank blocks of V and how to go about them.
     pub blocking: Blocking,
+    /// The rank blocks that the step is over, in all of which columns of L and V change places, or in none.
+    pub rank_blocks: Range<usize>,
+    pub interchanged: bool,
     /// Rows of the panel and of V that the step is over.
     pub rows: Range<usize>,
 }
@@ -41,6 +44,7 @@ pub(crate) struct Kernels<T> {
     trailing: Vec<Function>,
     /// The same on tensor cores; for single precision there is none.
     tensor: Vec<Function>,
+    interchanged: Function,
     copy: Function,
     scalar: PhantomData<T>,
 }
@@ -80,7 +84,9 @@ impl<T: Scalar> Kernels<T> {
             tensor = instances(&module, "tensor_f64")?;
         }
         let copy = Function::load(&device.module(copy_ptx)?, &format!("copy_{}", T::TYPE_NAME))?;
-        Ok(Self { trailing, tensor, copy, scalar: PhantomData })
+        let interchanged =
+            Function::load(&device.module(INTERCHANGED)?, &format!("interchanged_{}", T::TYPE_NAME))?;
+        Ok(Self { trailing, tensor, interchanged, copy, scalar: PhantomData })
     }
 
     /// Enqueues the trailing step on `stream`, in launches of at most
@@ -99,15 +105,17 @@ impl<T: Scalar> Kernels<T> {
         step: &Trailing<'_, T>,
         tuning: &Tuning,
     ) -> Result<(), Error> {
-        let Blocking { blocks, form, instance } = step.blocking;
+        let Blocking { form, instance, .. } = step.blocking;
         debug_assert!(tuning.elements_per_thread >= step.blocking.elements());
-        if step.cols == 0 || blocks.count() == 0 || step.rows.is_empty() {
+        if step.cols == 0 || step.rank_blocks.is_empty() || step.rows.is_empty() {
             return Ok(());
         }
         step.check();
-        let functions = if form == Form::Tensor { &self.tensor } else { &self.trailing };
-        let lanes = form.lanes();
-        let shared_bytes = form.shared_bytes::<T>(step.blocking.elements());
+        let (function, lanes, shared_bytes) = match form {
+            _ if step.interchanged => (&self.interchanged, 1, 0),
+            Form::Tensor => (&self.tensor[instance], form.lanes(), step.shared_bytes()),
+            Form::Columns { lanes } => (&self.trailing[instance], lanes, step.shared_bytes()),
+        };
         let threads = tuning.threads_per_block;
         let mut first = step.rows.start;
         while first < step.rows.end {
@@ -117,7 +125,12 @@ impl<T: Scalar> Kernels<T> {
             // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
             // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
             // the rest.
-            unsafe { step.launch(&functions[instance], stream, shape, first) }?;
+            unsafe {
+                match step.interchanged {
+                    true => step.launch_interchanged(function, stream, shape, first),
+                    false => step.launch(function, stream, shape, first),
+                }
+            }?;
             first += blocks * threads / lanes;
         }
         Ok(())
@@ -173,10 +186,30 @@ impl<T: Scalar> Kernels<T> {
 }
 
 impl<T> Trailing<'_, T> {
-    /// The contracts of both kernels, as far as they can be seen from here.
+    fn shared_bytes(&self) -> usize {
+        self.blocking.form.shared_bytes::<T>(self.blocking.elements())
+    }
+
+    /// Scalars from the reflectors of a rank block to those of the next.
+    fn block_stride(&self) -> usize {
+        self.cols / COLUMN_GROUP * self.blocking.form.group_scalars::<T>(self.blocking.elements())
+    }
+
+    /// Where the reflectors and columns of V of the rank blocks of the step begin.
+    fn first_block(&self) -> (u64, u64) {
+        let (first, bytes) = (self.rank_blocks.start, size_of::<T>());
+        let reflectors = first * self.block_stride() * bytes;
+        let v = first * self.blocking.blocks.width * self.v_stride * bytes;
+        (self.reflectors.address() + reflectors as u64, self.v.address() + v as u64)
+    }
+
+    /// The contracts of all kernels, as far as they can be seen from here.
     fn check(&self) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, blocking, rows } = self;
+        let Self { panel, panel_stride, v, v_stride, reflectors, cols, blocking, rank_blocks, rows, .. } =
+            self;
         let Blocking { blocks, form, .. } = blocking;
+        debug_assert!(rank_blocks.end <= blocks.count(), "no such rank block");
+        debug_assert!(blocks.width.is_multiple_of(4), "sums of dot products");
         let columns = blocks.columns();
         debug_assert!(matches!(form.lanes(), 1 | 2 | 4), "lanes share a warp");
         debug_assert!(blocks.width == form.lanes() * blocking.elements());
@@ -204,11 +237,10 @@ impl<T> Trailing<'_, T> {
     ) -> Result<(), Error> {
         let mut panel = self.panel.address();
         let mut panel_stride = self.panel_stride as c_longlong;
-        let mut v = self.v.address();
+        let (mut reflectors, mut v) = self.first_block();
         let mut v_stride = self.v_stride as c_longlong;
-        let mut reflectors = self.reflectors.address();
         let mut cols = self.cols as c_int;
-        let mut blocks = self.blocking.blocks.count() as c_int;
+        let mut blocks = self.rank_blocks.len() as c_int;
         let mut lanes = self.blocking.form.lanes() as c_int;
         let mut first = first as c_longlong;
         let mut end = self.rows.end as c_longlong;
@@ -225,6 +257,47 @@ impl<T> Trailing<'_, T> {
             argument(&mut end),
         ];
         // SAFETY: ten pointers to values of the types of the kernel's ten parameters.
+        unsafe { function.launch(stream, shape, &mut arguments) }
+    }
+
+    /// The same for the kernel of rank blocks with interchanges.
+    ///
+    /// # Safety
+    /// As `launch`, for `interchanged.cu`.
+    unsafe fn launch_interchanged(
+        &self,
+        function: &Function,
+        stream: &Stream,
+        shape: Launch,
+        first: usize,
+    ) -> Result<(), Error> {
+        let (mut reflectors, mut v) = self.first_block();
+        let plus = self.blocking.blocks.count_plus();
+        let mut panel = self.panel.address();
+        let mut panel_stride = self.panel_stride as c_longlong;
+        let mut v_stride = self.v_stride as c_longlong;
+        let mut block_stride = self.block_stride() as c_longlong;
+        let mut width = self.blocking.blocks.width as c_int;
+        let mut cols = self.cols as c_int;
+        let mut blocks = self.rank_blocks.len() as c_int;
+        let mut plus = plus.saturating_sub(self.rank_blocks.start) as c_int;
+        let mut first = first as c_longlong;
+        let mut end = self.rows.end as c_longlong;
+        let mut arguments = [
+            argument(&mut panel),
+            argument(&mut panel_stride),
+            argument(&mut v),
+            argument(&mut v_stride),
+            argument(&mut reflectors),
+            argument(&mut block_stride),
+            argument(&mut width),
+            argument(&mut cols),
+            argument(&mut blocks),
+            argument(&mut plus),
+            argument(&mut first),
+            argument(&mut end),
+        ];
+        // SAFETY: twelve pointers to values of the types of the kernel's twelve parameters.
         unsafe { function.launch(stream, shape, &mut arguments) }
     }
 }

@@ -45,6 +45,36 @@ impl<T: Scalar> Group<'_, T> {
         }
     }
 
+    /// As `interchanged.cu` takes them, which has `width` + 2 scalars for each column.
+    ///
+    /// # Safety
+    /// As `by_column`.
+    pub unsafe fn interchanged(&self, out: &mut [T]) {
+        let width = self.job.plus + self.job.minus;
+        for (j, out) in out.chunks_exact_mut(width + 2).enumerate() {
+            let (reflector, place) = (self.reflector(j), j % self.job.block);
+            let (b, rest) = out.split_at_mut(width);
+            // SAFETY: as in `by_column`; interchanges are there where the reflector has any.
+            unsafe {
+                for (r, x) in b.iter_mut().enumerate() {
+                    *x = *reflector.b(r).add(place);
+                }
+                let interchange =
+                    if reflector.interchanged() { *reflector.interchanges().add(place) } else { T::ZERO };
+                (rest[0], rest[1]) = (*reflector.x().add(place), interchange);
+            }
+        }
+    }
+
+    /// Whether columns of L in the group change places with columns of V.
+    ///
+    /// # Safety
+    /// As `by_column`.
+    pub unsafe fn has_interchanges(&self) -> bool {
+        // SAFETY: forwarded to the caller.
+        (0..COLUMN_GROUP).step_by(self.job.block).any(|j| unsafe { self.reflector(j).interchanged() })
+    }
+
     /// As `trailing_tensor.cu` takes them.
     ///
     /// # Safety

@@ -94,7 +94,7 @@ impl<T: Scalar> Sweep<'_, T> {
             Item::Diagonal(block) => unsafe { host_part.diagonal(block, panel, host, out) },
             Item::Trailing => {
                 if !trailing.is_empty() && host_part.made(panel) {
-                    outcomes.note(enqueue.trailing(panel, &trailing));
+                    outcomes.note(enqueue.trailing(panel, &trailing, host_part));
                 }
             }
             Item::AwaitRows => {

@@ -144,6 +144,10 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         self.l.order()
     }
 
+    fn pivot(&self, column: usize) -> T {
+        self.diagonal[column]
+    }
+
     fn largest(&self) -> Result<T, Error> {
         let mut l = Mat::zeros(self.l.order(), self.l.order());
         self.read(l.as_mut())?;
@@ -270,10 +274,6 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
         unsafe { products.scale(l, (self.l.order(), columns), by) }.map_err(|error| lost(error, true))?;
         self.diagonal[..columns].iter_mut().for_each(|pivot| *pivot *= by);
         Ok(())
-    }
-
-    fn pivot(&self, column: usize) -> T {
-        self.diagonal[column]
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T> + '_ {

@@ -212,6 +212,8 @@ impl<T: Scalar> Step<T> {
                     form: self.form,
                     instance: ELEMENTS.iter().position(|&e| e == self.elements).unwrap(),
                 },
+                rank_blocks: 0..self.blocks,
+                interchanged: false,
                 rows: self.rows.clone(),
             };
             kernels.trailing(&stream, &step, tuning).unwrap();

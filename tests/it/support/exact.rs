@@ -95,3 +95,25 @@ pub fn forward_error<T: Real>(new: MatRef<'_, T>, exact: &[Vec<fx128>]) -> f64 {
     }
     worst
 }
+
+/// The pivots of L Lᵀ + V Vᵀ, by rotations in fx128 of one column of V after the other: they keep the digits of pivots that are far
+/// smaller than V, which L Lᵀ + V Vᵀ itself has not.
+pub fn exact_update<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>) -> Vec<f64> {
+    let n = l.nrows();
+    let mut columns: Vec<Vec<fx128>> = (0..n).map(|j| (j..n).map(|i| wide(l[(i, j)])).collect()).collect();
+    for column in v.col_iter() {
+        let mut x: Vec<fx128> = column.iter().map(|&x| wide(x)).collect();
+        for (j, l) in columns.iter_mut().enumerate() {
+            let (pivot, a) = (l[0], x[j]);
+            let alpha = (pivot * pivot + a * a).sqrt();
+            if alpha.0 == 0.0 {
+                continue;
+            }
+            let (c, s) = (pivot / alpha, a / alpha);
+            for (l, x) in l.iter_mut().zip(&mut x[j..]) {
+                (*l, *x) = (c * *l + s * *x, c * *x - s * *l);
+            }
+        }
+    }
+    columns.iter().map(|column| column[0].0).collect()
+}

@@ -17,6 +17,10 @@ struct Between<T> {
     now: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
     /// What the columns of V so far have added up to.
     change: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
+    /// What that is added to, where columns of V and L have changed places.
+    base: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
+    /// Whether they have.
+    interchanged: bool,
 }
 
 impl<T: Scalar> Between<T> {
@@ -28,6 +32,11 @@ impl<T: Scalar> Between<T> {
     #[inline(always)]
     fn change(&mut self, row: usize, column: usize) -> *mut T {
         self.change.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
+    }
+
+    #[inline(always)]
+    fn base(&mut self, row: usize, column: usize) -> *mut T {
+        self.base.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
     }
 }
 
@@ -72,7 +81,12 @@ impl<T: Scalar> LowRank<T> {
         health: &mut Health<T>,
     ) -> Result<(), usize> {
         let (first, width) = (block.start, if WHOLE { BLOCK } else { block.len() });
-        let mut between = Between::<T> { now: MaybeUninit::uninit(), change: MaybeUninit::uninit() };
+        let mut between = Between::<T> {
+            now: MaybeUninit::uninit(),
+            change: MaybeUninit::uninit(),
+            base: MaybeUninit::uninit(),
+            interchanged: false,
+        };
         let mut old = [T::ONE; MAX_LANES];
         let (mut base, mut pivots, mut total) =
             ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES], [T::ZERO; MAX_LANES]);
@@ -99,7 +113,12 @@ impl<T: Scalar> LowRank<T> {
                         Err(column) => return Err(first + self.first_breakdown(first, column)),
                     },
                 };
-                self.apply::<S, K>(simd, (first, width), r, out, &mut between);
+                if between.interchanged || out.interchanged() {
+                    self.apply::<S, K, true>(simd, (first, width), r, out, &mut between);
+                    between.interchanged = true;
+                } else {
+                    self.apply::<S, K, false>(simd, (first, width), r, out, &mut between);
+                }
                 for j in 0..width {
                     // A small change is better known than the pivot that it leads to, and a large one worse.
                     let small = changes[j].abs() < T::from_f64(SMALL_CHANGE) * pivots[j];
@@ -156,12 +175,12 @@ impl<T: Scalar> LowRank<T> {
     }
 
     /// Applies the coefficients for column `r` of V to what is below the diagonal of the block of `width` columns. Behind the last
-    /// column of V it is written.
+    /// column of V it is written. `INTERCHANGED`: this column or one before changes places with columns of L.
     ///
     /// # Safety
     /// As `diagonal_block`.
     #[inline(always)]
-    unsafe fn apply<S: Simd, const K: usize>(
+    unsafe fn apply<S: Simd, const K: usize, const INTERCHANGED: bool>(
         &self,
         simd: S,
         (first, width): (usize, usize),
@@ -179,15 +198,30 @@ impl<T: Scalar> LowRank<T> {
             unsafe {
                 let mut v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
                 for j in 0..end - 1 {
-                    let Coefficients { p, x, g } = coefficients;
-                    let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
                     let below = T::mask(simd, (j + 1).max(row) - row, end - row);
-                    let old = T::load_masked(simd, below, self.src(first + row, first + j));
+                    let mut old = T::load_masked(simd, below, self.src(first + row, first + j));
                     let l = if r == 0 { old } else { T::load::<S>(between.now(row, j)) };
-                    let d = T::mul_add(simd, g, v, T::vmul(simd, x, l));
-                    v = T::neg_mul_add(simd, p, T::mul_add(simd, two, l, d), v);
-                    let change =
-                        if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
+                    if INTERCHANGED && between.interchanged {
+                        old = T::load::<S>(between.base(row, j));
+                    }
+                    let mut change = T::splat(simd, T::ZERO);
+                    if INTERCHANGED && coefficients.interchanges[j] != T::ZERO {
+                        let minus = r >= self.plus;
+                        let (new, column) = coefficients.registers_change_places(simd, j, l, v, minus);
+                        // Rows that are done with keep their V, which is not used any more.
+                        v = T::select(simd, below, column, v);
+                        old = T::select(simd, below, new, old);
+                    } else {
+                        let Coefficients { p, x, g, .. } = coefficients;
+                        let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
+                        let d = T::mul_add(simd, g, v, T::vmul(simd, x, l));
+                        v = T::neg_mul_add(simd, p, T::mul_add(simd, two, l, d), v);
+                        change =
+                            if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
+                    }
+                    if INTERCHANGED {
+                        T::store::<S>(between.base(row, j), old);
+                    }
                     let new = T::vadd(simd, old, change);
                     if r + 1 < K {
                         T::store::<S>(between.change(row, j), change);

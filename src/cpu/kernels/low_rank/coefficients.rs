@@ -12,6 +12,7 @@
 
 use super::{BLOCK, Coefficients};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
+use crate::cpu::kernels::interchange::Interchange;
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::scalar::Scalar;
 use pulp::Simd;
@@ -77,6 +78,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
 ) -> (Each<T>, Each<T>) {
     let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
+    out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
         // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
@@ -124,8 +126,22 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
     let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     // SAFETY: rows that the caller vouches for.
     unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
+    out.interchanges = [T::ZERO; BLOCK];
     for j in 0..width {
         let (old, a) = (pivots[j], rows[j]);
+        if let Some(made) = Interchange::new(old, a * a, 1, minus, |_| a) {
+            let Interchange { sign, small, large, beta, .. } = made;
+            let (p, g) = (small / beta, small / large);
+            (out.p[j], out.x[j], out.g[j], out.interchanges[j]) = (p, -(g * p), g, sign);
+            new_pivots[j] = if minus { small } else { large };
+            changes[j] = new_pivots[j] - old;
+            for i in j + 1..width {
+                // SAFETY: an entry that the caller vouches for.
+                let l = unsafe { *l.offset(j as isize * stride).add(i) };
+                rows[i] = out.change_places::<S>(j, l, rows[i], minus).1;
+            }
+            continue;
+        }
         let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
         let (p, g) = (a / (old + alpha), sign * a / alpha);
         let x = -(g * p);

@@ -18,6 +18,13 @@
 //!
 //! All columns of V that pass add up their d_i before l_ij is rounded. An entry times a number near 1, or rounded once a column of
 //! V, would move by the same rounding in every call, and after a thousand calls by a thousand of them.
+//!
+//! Where a outweighs l, the column of V and that of L [change places](super::interchange) before, or for a minus sign behind:
+//!
+//! ```text
+//! o = σ_a v_i      l'_ij = o + (x o + g l_ij)  or  l'_ij = ((l_ij − o) − x o) / g        v_i ← l_ij − p (o + l'_ij), of both on the side of L
+//! p = l/(|a| + R)  g = l/R                x = −g p
+//! ```
 
 mod block;
 mod coefficients;
@@ -29,6 +36,7 @@ pub(super) use self::rows::Trailing;
 
 use super::entries::Entries;
 use crate::scalar::Scalar;
+use pulp::Simd;
 
 /// Columns of L whose coefficients are made together: a chain of multiply-adds that is about as long as that of the roots.
 pub(crate) const BLOCK: usize = 8;
@@ -44,11 +52,59 @@ pub(crate) struct Coefficients<T> {
     p: [T; BLOCK],
     x: [T; BLOCK],
     g: [T; BLOCK],
+    /// σ_a where the column of V and that of L change places, else 0.
+    interchanges: [T; BLOCK],
 }
 
 impl<T> Coefficients<T> {
     /// Scalars that they take.
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
+}
+
+impl<T: Scalar> Coefficients<T> {
+    /// Whether columns change places.
+    #[inline(always)]
+    fn interchanged(&self) -> bool {
+        self.interchanges != [T::ZERO; BLOCK]
+    }
+
+    /// An entry of column `j` of L, and that of V, through an interchange.
+    #[inline(always)]
+    fn change_places<S: Simd>(&self, j: usize, l: T, v: T, minus: bool) -> (T, T) {
+        let Self { p, x, g, interchanges } = self;
+        let (other, p, x, g) = (interchanges[j] * v, p[j], x[j], g[j]);
+        let (new, before, behind) = if minus {
+            let new = T::fused::<S>(-x, other, l - other) / g;
+            (new, new, l)
+        } else {
+            let new = other + T::fused::<S>(g, l, x * other);
+            (new, l, new)
+        };
+        (new, T::fused::<S>(-p, other + behind, before))
+    }
+
+    /// The same for registers.
+    #[inline(always)]
+    fn registers_change_places<S: Simd>(
+        &self,
+        simd: S,
+        j: usize,
+        l: T::Vector<S>,
+        v: T::Vector<S>,
+        minus: bool,
+    ) -> (T::Vector<S>, T::Vector<S>) {
+        let [p, x, g, sign] =
+            [&self.p, &self.x, &self.g, &self.interchanges].map(|all| T::splat(simd, all[j]));
+        let other = T::vmul(simd, sign, v);
+        let (new, before, behind) = if minus {
+            let new = T::vdiv(simd, T::neg_mul_add(simd, x, other, T::vsub(simd, l, other)), g);
+            (new, new, l)
+        } else {
+            let new = T::vadd(simd, other, T::mul_add(simd, g, l, T::vmul(simd, x, other)));
+            (new, l, new)
+        };
+        (new, T::neg_mul_add(simd, p, T::vadd(simd, other, behind), before))
+    }
 }
 
 /// Where the steps find L, and the columns of V by absolute row: one to three of them, each with all rows from the first of the sweep

@@ -80,6 +80,27 @@ impl<T: Scalar> LowRank<T> {
         coefficients: &[[Coefficients<T>; K]],
         rows: Range<usize>,
     ) {
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            match coefficients.iter().flatten().any(Coefficients::interchanged) {
+                true => self.all_rows::<S, K, true>(simd, columns, coefficients, rows),
+                false => self.all_rows::<S, K, false>(simd, columns, coefficients, rows),
+            }
+        }
+    }
+
+    /// The same; `INTERCHANGED`: columns of V and L change places.
+    ///
+    /// # Safety
+    /// As `rows`.
+    #[inline(always)]
+    unsafe fn all_rows<S: Simd, const K: usize, const INTERCHANGED: bool>(
+        &self,
+        simd: S,
+        columns: Range<usize>,
+        coefficients: &[[Coefficients<T>; K]],
+        rows: Range<usize>,
+    ) {
         let lanes = T::lanes::<S>();
         let mut row = rows.start;
         // SAFETY: forwarded to the caller; the mask keeps to what is left of `rows`.
@@ -89,17 +110,20 @@ impl<T: Scalar> LowRank<T> {
                 (true, _) | (false, 1) => 4,
                 (false, _) => 2,
             };
-            while together == 4 && row + 4 * lanes <= rows.end {
-                self.tile::<S, _, 4, K>(simd, Full, columns.clone(), coefficients, row);
-                row += 4 * lanes;
-            }
-            while row + 2 * lanes <= rows.end {
-                self.tile::<S, _, 2, K>(simd, Full, columns.clone(), coefficients, row);
-                row += 2 * lanes;
+            // Interchanges are rare, and a register at a time is code enough for them.
+            if !INTERCHANGED {
+                while together == 4 && row + 4 * lanes <= rows.end {
+                    self.tile::<S, _, 4, K, false>(simd, Full, columns.clone(), coefficients, row);
+                    row += 4 * lanes;
+                }
+                while row + 2 * lanes <= rows.end {
+                    self.tile::<S, _, 2, K, false>(simd, Full, columns.clone(), coefficients, row);
+                    row += 2 * lanes;
+                }
             }
             while row < rows.end {
                 let mask = Masked([T::mask(simd, 0, (rows.end - row).min(lanes))]);
-                self.tile::<S, _, 1, K>(simd, mask, columns.clone(), coefficients, row);
+                self.tile::<S, _, 1, K, INTERCHANGED>(simd, mask, columns.clone(), coefficients, row);
                 row += lanes;
             }
         }
@@ -110,7 +134,7 @@ impl<T: Scalar> LowRank<T> {
     /// # Safety
     /// As `rows`, for the real lanes of these registers.
     #[inline(always)]
-    unsafe fn tile<S: Simd, A: Rows<T, S>, const RV: usize, const K: usize>(
+    unsafe fn tile<S: Simd, A: Rows<T, S>, const RV: usize, const K: usize, const INTERCHANGED: bool>(
         &self,
         simd: S,
         real: A,
@@ -149,7 +173,16 @@ impl<T: Scalar> LowRank<T> {
                 }
                 let mut new = old;
                 for r in 0..K {
-                    let Coefficients { p, x, g } = &of_block[r];
+                    if INTERCHANGED && of_block[r].interchanges[j] != T::ZERO {
+                        for i in 0..RV {
+                            let (l, minus) = (new[i], r >= self.plus);
+                            (new[i], v[r][i]) =
+                                of_block[r].registers_change_places(simd, j, l, v[r][i], minus);
+                            (old[i], change[i]) = (new[i], zero);
+                        }
+                        continue;
+                    }
+                    let Coefficients { p, x, g, .. } = &of_block[r];
                     let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
                     for i in 0..RV {
                         let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, new[i]));

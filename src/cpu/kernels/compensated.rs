@@ -1,0 +1,87 @@
+//! Sums of products as if in twice the precision: the compensated dot product of Ogita, Rump and Oishi (*Accurate sum and dot
+//! product*, SIAM J. Sci. Comput. 26, 2005), by scalars and by registers.
+
+use crate::scalar::Scalar;
+use pulp::Simd;
+
+/// A sum of scalars: what it is to working precision, and the rest.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<T> {
+    whole: T,
+    rest: T,
+}
+
+impl<T: Scalar> Sum<T> {
+    pub const ZERO: Self = Self { whole: T::ZERO, rest: T::ZERO };
+
+    /// With x added.
+    pub fn plus(self, x: T) -> Self {
+        let whole = self.whole + x;
+        let part = whole - self.whole;
+        Self { whole, rest: self.rest + ((self.whole - (whole - part)) + (x - part)) }
+    }
+
+    /// With a b added.
+    pub fn plus_product(self, a: T, b: T) -> Self {
+        let product = a * b;
+        let Self { whole, rest } = self.plus(product);
+        Self { whole, rest: rest + T::exact_fused(a, b, -product) }
+    }
+
+    pub fn rounded(self) -> T {
+        self.whole + self.rest
+    }
+
+    /// Its root, rounded about once; not a number where the sum is negative.
+    pub fn root(self) -> T {
+        let root = self.rounded().sqrt();
+        let lost = T::exact_fused(-root, root, self.whole) + self.rest;
+        if root > T::ZERO { root + lost / (root + root) } else { root }
+    }
+}
+
+/// Such a sum for each lane of a register.
+#[derive(Clone, Copy)]
+pub(super) struct Sums<T: Scalar, S: Simd> {
+    whole: T::Vector<S>,
+    rest: T::Vector<S>,
+}
+
+impl<T: Scalar, S: Simd> Sums<T, S> {
+    #[inline(always)]
+    pub fn zero(simd: S) -> Self {
+        let zero = T::splat(simd, T::ZERO);
+        Self { whole: zero, rest: zero }
+    }
+
+    /// With x added.
+    #[inline(always)]
+    pub fn plus(self, simd: S, x: T::Vector<S>) -> Self {
+        let whole = T::vadd(simd, self.whole, x);
+        let part = T::vsub(simd, whole, self.whole);
+        let lost =
+            T::vadd(simd, T::vsub(simd, self.whole, T::vsub(simd, whole, part)), T::vsub(simd, x, part));
+        Self { whole, rest: T::vadd(simd, self.rest, lost) }
+    }
+
+    /// With a b added.
+    #[inline(always)]
+    pub fn plus_product(self, simd: S, a: T::Vector<S>, b: T::Vector<S>) -> Self {
+        let product = T::vmul(simd, a, b);
+        let minus = T::vsub(simd, T::splat(simd, T::ZERO), product);
+        let Self { whole, rest } = self.plus(simd, product);
+        Self { whole, rest: T::vadd(simd, rest, T::exact_mul_add(simd, a, b, minus)) }
+    }
+
+    /// With a times another sum added.
+    #[inline(always)]
+    pub fn plus_times(self, simd: S, a: T::Vector<S>, other: Self) -> Self {
+        let Self { whole, rest } = self.plus_product(simd, a, other.whole);
+        Self { whole, rest: T::mul_add(simd, a, other.rest, rest) }
+    }
+
+    #[inline(always)]
+    pub fn rounded(self, simd: S) -> T::Vector<S> {
+        T::vadd(simd, self.whole, self.rest)
+    }
+}

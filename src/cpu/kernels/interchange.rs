@@ -1,0 +1,163 @@
+//! A column of L that V outweighs.
+//!
+//! Where the largest entry a_p of a plus sign's row a of V is far above the pivot l, V ← V − u b cancels: what is left of V is of the
+//! size of L, and its error of that of V. So does Householder's QR factorization of (Lᵀ; Vᵀ) without row interchanges, whose pivot
+//! row is the smallest one there; with them each row keeps errors of its own scale (Powell and Reid 1969; Cox and Higham 1998).
+//! Column j of L and column p of V change places, with the sign σ that makes the pivot positive, which leaves L Lᵀ + V Vᵀ as it is,
+//! and are eliminated then. With a_p ← l, A = |a_p| before that, R the new pivot, and q = a aᵀ after it:
+//!
+//! ```text
+//! R² = A² + q      b = a / (A + R)      s = (A + R) / R      x = −q / (R (A + R))
+//! o = σ V_p        V_p ← L_j            L'_j = o + (x o + s V bᵀ)          V ← V − (o + L'_j) b
+//! ```
+//!
+//! A downdate by the same V takes that back, where a_p is far above the pivot that is left: with L'_j and V as they are it solves
+//! for L_j, in the same b, s and x. Both make their sums as if in twice the precision: then the column of L comes out as it went in,
+//! to a few roundings, however often V comes and goes.
+
+use super::apply::{Rows, Tile};
+use super::compensated::{Sum, Sums};
+use super::reflector::{MOST_INTERCHANGED, Reflector};
+use crate::scalar::Scalar;
+use pulp::Simd;
+
+/// |a_p| over l from which on columns change places. A block with such a column is beyond what is
+/// [worked on at once](super::at_once), and beyond method C1, but for the narrowest of cases.
+const OUTWEIGHS: f64 = 2.0;
+
+/// What makes a column's interchange, beside b.
+pub(super) struct Interchange<T> {
+    /// p and σ.
+    pub column: usize,
+    pub sign: T,
+    /// The pivot on the side of L, and on that of L'.
+    pub small: T,
+    pub large: T,
+    /// A + R
+    pub beta: T,
+    pub s: T,
+    pub x: T,
+}
+
+impl<T: Scalar> Interchange<T> {
+    /// That of a column with the pivot `l`, of L or for a minus sign of L', if there is to be one, for a row with entries a.
+    /// `squares` is the sum of their squares, nearly.
+    #[inline(always)]
+    pub fn new(l: T, squares: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
+        let ratio = T::from_f64(OUTWEIGHS * OUTWEIGHS);
+        // With some room for roundings. NaN is none.
+        let most = if minus { l * l - squares } else { l * l };
+        let likely = squares * T::from_f64(1.01) > ratio * most && squares > T::SMALL_SQUARE;
+        if likely { Self::made(l, rank, minus, a) } else { None }
+    }
+
+    #[cold]
+    fn made(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
+        let candidates = 0..rank.min(MOST_INTERCHANGED);
+        let column = candidates.reduce(|p, r| if a(r).abs() > a(p).abs() { r } else { p })?;
+        let largest = a(column).abs();
+        let others = || (0..rank).filter(|&r| r != column);
+        let small = match minus {
+            true => {
+                let square = Sum::ZERO.plus_product(l, l).plus_product(-largest, largest);
+                others().fold(square, |sum, r| sum.plus_product(-a(r), a(r))).root()
+            }
+            false => l,
+        };
+        let rest = others().fold(Sum::ZERO, |sum, r| sum.plus_product(a(r), a(r))).plus_product(small, small);
+        let large = if minus { l } else { rest.plus_product(largest, largest).root() };
+        let outweighs = largest > T::from_f64(OUTWEIGHS) * small && (small > T::ZERO || !minus);
+        let within = large * large > T::SMALL_SQUARE && large * large < T::INFINITY;
+        let (beta, sign) = (largest + large, if a(column) < T::ZERO { -T::ONE } else { T::ONE });
+        let (s, x) = (beta / large, -(rest.rounded() / (large * beta)));
+        (outweighs && within).then_some(Self { column, sign, small, large, beta, s, x })
+    }
+}
+
+/// A column of L and the V that goes with it through an interchange: from L to L', or back.
+pub(super) struct Places<T: Scalar, S: Simd> {
+    /// o
+    pub other: T::Vector<S>,
+    /// Σ V_r b_r over the columns of V but p.
+    pub sum: Sums<T, S>,
+    pub s: T,
+    pub x: T,
+    /// b_p
+    pub b: T,
+}
+
+impl<T: Scalar, S: Simd> Places<T, S> {
+    /// Column j of L' from that of L, or for a minus sign of L from that of L'.
+    #[inline(always)]
+    pub fn through(self, simd: S, l: T::Vector<S>, minus: bool) -> T::Vector<S> {
+        let Self { other, sum, s, x, b } = self;
+        let splat = |x: T| T::splat(simd, x);
+        if minus {
+            let negative = T::vsub(simd, splat(T::ZERO), other);
+            let taken = Sums::zero(simd).plus(simd, l).plus(simd, negative);
+            let taken = taken.plus_product(simd, splat(x), negative).plus_times(simd, splat(-s), sum);
+            T::vdiv(simd, taken.rounded(simd), splat(s * b))
+        } else {
+            let sum = sum.plus_product(simd, l, splat(b));
+            let new = Sums::zero(simd).plus(simd, other).plus_product(simd, splat(x), other);
+            new.plus_times(simd, splat(s), sum).rounded(simd)
+        }
+    }
+}
+
+/// Applies a reflector with interchanges, of `cols` columns, to RV registers of rows, one column of L after the other: what a block
+/// does to V then is no product. V is in the first-level cache, and is read and written with every column.
+///
+/// # Safety
+/// As [`apply`](super::apply::apply).
+#[inline(always)]
+pub(super) unsafe fn apply_by_column<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
+    simd: S,
+    rows: A,
+    (cols, minus): (usize, bool),
+    tile: Tile<T>,
+    reflector: Reflector<T>,
+) {
+    let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
+    // SAFETY: all pointer arithmetic and accesses below: column j < cols of L, columns p and r < rank of V and register i < RV stay
+    // inside the tile that the caller vouches for, and b, s, x and interchanges inside the reflector.
+    unsafe {
+        for j in 0..cols {
+            let src = tile.src.offset(j as isize * tile.src_stride);
+            let dst = tile.dst.offset(j as isize * tile.dst_stride);
+            let (s, x) = (*reflector.s().add(j), *reflector.x().add(j));
+            let interchange = reflector.interchange(j);
+            for i in 0..RV {
+                let at = |r: usize| tile.v.add(r * tile.v_stride + i * lanes);
+                let l = rows.load(simd, i, src.add(i * lanes));
+                let (new, u) = if let Some((p, sign)) = interchange {
+                    let other = T::vmul(simd, T::splat(simd, sign), rows.load(simd, i, at(p)));
+                    let mut sum = Sums::zero(simd);
+                    for r in (0..reflector.rank).filter(|&r| r != p) {
+                        let b = T::splat(simd, *reflector.b(r).add(j));
+                        sum = sum.plus_product(simd, rows.load(simd, i, at(r)), b);
+                    }
+                    let places = Places { other, sum, s, x, b: *reflector.b(p).add(j) };
+                    let new = places.through(simd, l, minus);
+                    let (before, behind) = if minus { (new, l) } else { (l, new) };
+                    rows.store(simd, i, at(p), before);
+                    (new, T::vadd(simd, other, behind))
+                } else {
+                    let mut w = zero;
+                    for r in 0..reflector.rank {
+                        let b = T::splat(simd, *reflector.b(r).add(j));
+                        w = T::mul_add(simd, rows.load(simd, i, at(r)), b, w);
+                    }
+                    let d = T::mul_add(simd, T::splat(simd, s), w, T::vmul(simd, T::splat(simd, x), l));
+                    (T::vadd(simd, l, d), T::mul_add(simd, T::splat(simd, T::TWO), l, d))
+                };
+                rows.store(simd, i, dst.add(i * lanes), new);
+                for r in 0..reflector.rank {
+                    let b = T::splat(simd, *reflector.b(r).add(j));
+                    let v = rows.load(simd, i, at(r));
+                    rows.store(simd, i, at(r), T::neg_mul_add(simd, u, b, v));
+                }
+            }
+        }
+    }
+}
