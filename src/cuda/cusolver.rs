@@ -165,7 +165,12 @@ impl Solver {
         let asked = check(status, "factoring with cuSOLVER");
         // SAFETY: as above.
         let asked = asked.and_then(|()| unsafe { stream.download(info.0.slice(0..1), &info.1, 0..1) });
-        stream.synchronize().and(asked)?;
+        let waited = stream.synchronize();
+        if waited.is_err() {
+            // The library may still work with it: then it is nobody's.
+            core::mem::forget(on_host);
+        }
+        waited.and(asked)?;
         match info.1.as_slice()[0] {
             0 => Ok(()),
             column if column > 0 => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
@@ -176,7 +181,7 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        if self.device.bind().is_err() {
+        if !self.device.can_free() {
             return;
         }
         // SAFETY: made by `new`, destroyed only here; what is in flight, the library keeps track of.

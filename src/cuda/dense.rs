@@ -116,7 +116,7 @@ impl<T: Scalar> Dense<T> {
             let rows = self.order - piece.start;
             let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
-            let columns = half.as_mut_slice()[..rows * piece.len()].par_chunks_exact_mut(rows);
+            let columns = half.as_mut_slice()?[..rows * piece.len()].par_chunks_exact_mut(rows);
             columns.zip(piece.clone()).for_each(|(to, j)| {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
@@ -159,7 +159,7 @@ impl<T: Scalar> Dense<T> {
             let cols = together.min(a.ncols() - first);
             let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
-            for (j, to) in half.as_mut_slice()[..rows * cols].chunks_exact_mut(rows).enumerate() {
+            for (j, to) in half.as_mut_slice()?[..rows * cols].chunks_exact_mut(rows).enumerate() {
                 copy(to.iter_mut(), a.col(first + j).iter());
             }
             let from = (column + first) * self.stride + row;
@@ -183,7 +183,7 @@ impl<T: Scalar> Dense<T> {
 
     fn receive(&self, stream: &Stream, mut l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
         let order = self.order;
-        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        let halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pieces = self.pieces(cols).enumerate().peekable();
         if let Some((at, piece)) = pieces.peek() {
             self.ask_for(stream, &halves[at % 2], piece)?;
@@ -193,9 +193,9 @@ impl<T: Scalar> Dense<T> {
                 self.ask_for(stream, &halves[at % 2], piece)?;
             }
             let rows = order - piece.start;
-            let (half, copied) = &mut halves[at % 2];
+            let (half, copied) = &halves[at % 2];
             copied.synchronize()?;
-            let half = &*half.as_mut_slice();
+            let half = half.as_slice();
             let columns = l.as_mut().subcols_mut(piece.start, piece.len());
             columns.par_col_iter_mut().enumerate().for_each(|(j, column)| {
                 let from = &half[j * rows..(j + 1) * rows][j..];

@@ -1,8 +1,9 @@
 //! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
 
+use super::doubt::Doubt;
 use super::error::{failed, unavailable};
 use super::module::Module;
-use crate::error::Error;
+use crate::error::{DeviceErrorKind, Error};
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -39,6 +40,7 @@ struct Shared {
     name: String,
     multiprocessors: usize,
     capability: (i32, i32),
+    doubt: Doubt,
 }
 
 impl Device {
@@ -70,7 +72,9 @@ impl Device {
         // streams with events of their own.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { modules, context, ordinal, name, multiprocessors, capability }) })
+        let doubt = Doubt::default();
+        let shared = Shared { modules, context, ordinal, name, multiprocessors, capability, doubt };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The driver's name for the GPU.
@@ -113,9 +117,41 @@ impl Device {
     }
 
     /// Makes this device the one that the calling thread's driver calls are for. Every driver call needs it;
-    /// it costs one look at a thread-local value where nothing changes.
+    /// it costs one look at a thread-local value where nothing changes. Behind a wait that failed, the device is waited for first.
+    ///
+    /// # Errors
+    /// [`Error::Device`], also where the device is not known to be idle behind such a wait.
     pub(super) fn bind(&self) -> Result<(), Error> {
+        self.turn_to()?;
+        self.shared.doubt.settle_by(|| result::ctx::synchronize().map_err(failed("waiting for the device")))
+    }
+
+    fn turn_to(&self) -> Result<(), Error> {
         self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
+    }
+
+    /// A wait for something of this device has failed: what it was for may go on. It is waited for once more, here or before
+    /// whatever comes next.
+    pub(super) fn doubt(&self) {
+        self.shared.doubt.raise();
+        // What fails here is tried again by the next call, which has somebody to tell.
+        let _ = self.bind();
+    }
+
+    /// Whether what was asked for before the last waits is done: memory that it used can be used again. No driver call
+    /// unless a wait has failed.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where that is not known.
+    pub(super) fn settled(&self) -> Result<(), Error> {
+        if self.shared.doubt.is_raised() { self.bind() } else { Ok(()) }
+    }
+
+    /// Whether memory of this device, or page-locked for it, can be given back now, with the calling thread turned to the device:
+    /// nothing is on its way there, or nothing moves any more, in a context that is lost.
+    pub(super) fn can_free(&self) -> bool {
+        let bound = self.bind().or_else(|_| self.bind());
+        bound.map_or_else(|error| is_lost(&error), |()| true)
     }
 
     /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first
@@ -130,6 +166,10 @@ impl Device {
         modules.push((key, module.clone()));
         Ok(module)
     }
+}
+
+fn is_lost(error: &Error) -> bool {
+    matches!(error, Error::Device { kind: DeviceErrorKind::Lost, .. })
 }
 
 impl fmt::Debug for Device {

@@ -7,6 +7,8 @@ mod accuracy;
 mod allocation;
 mod carried;
 mod clones;
+#[cfg(feature = "fake-cuda")]
+mod device_errors;
 mod drift;
 mod factorize;
 mod failure;
