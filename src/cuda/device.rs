@@ -1,5 +1,6 @@
 //! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
 
+use super::cusolver::Handles;
 use super::doubt::Doubt;
 use super::error::{failed, unavailable};
 use super::module::Module;
@@ -12,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The CUDA version whose drivers translate the PTX that is shipped (8.7), as the driver counts: 12.8.
 const DRIVER_VERSION: i32 = 12_080;
+/// Of cuSOLVER: as many threads as make factors at the same time find one.
+const HANDLES_KEPT: usize = 4;
 /// The oldest compute capability that the PTX is for.
 const COMPUTE_CAPABILITY: (i32, i32) = (8, 0);
 
@@ -41,6 +44,8 @@ struct Shared {
     multiprocessors: usize,
     capability: (i32, i32),
     doubt: Doubt,
+    /// Of cuSOLVER, idle.
+    handles: Mutex<Vec<Handles>>,
 }
 
 impl Device {
@@ -72,8 +77,8 @@ impl Device {
         // streams with events of their own.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
-        let doubt = Doubt::default();
-        let shared = Shared { modules, context, ordinal, name, multiprocessors, capability, doubt };
+        let (doubt, handles) = (Doubt::default(), Mutex::default());
+        let shared = Shared { modules, context, ordinal, name, multiprocessors, capability, doubt, handles };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -152,6 +157,23 @@ impl Device {
     pub(super) fn can_free(&self) -> bool {
         let bound = self.bind().or_else(|_| self.bind());
         bound.map_or_else(|error| is_lost(&error), |()| true)
+    }
+
+    pub(super) fn context(&self) -> Arc<CudaContext> {
+        self.shared.context.clone()
+    }
+
+    /// cuSOLVER's handles, if some are idle: they are the caller's.
+    pub(super) fn idle_handles(&self) -> Option<Handles> {
+        self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Takes handles back that are idle.
+    pub(super) fn keep_idle(&self, handles: Handles) {
+        let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < HANDLES_KEPT {
+            kept.push(handles);
+        }
     }
 
     /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first

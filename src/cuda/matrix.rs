@@ -42,6 +42,12 @@ impl<T: Scalar> DeviceMatrix<T> {
         Ok(matrix)
     }
 
+    /// A matrix that has been made there, packed. (rows × columns)
+    pub(super) fn of(device: &Device, buffer: DeviceBuffer<T>, (rows, cols): (usize, usize)) -> Self {
+        debug_assert!(buffer.len() == rows * cols);
+        Self { buffer, rows, cols, device: device.clone() }
+    }
+
     /// A copy in host memory.
     ///
     /// # Errors

@@ -13,6 +13,8 @@ mod drift;
 mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
+mod from_the_device;
+#[cfg(feature = "cuda")]
 mod hybrid;
 mod input;
 mod layouts;
