@@ -156,7 +156,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// n³/3 flops.
+    /// n³/3 flops. On `cuda::Resident` a matrix that is on its device stays there.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Cpu, Error, faer::mat};
@@ -189,7 +189,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// Two copies of L.
+    /// Two copies of L; one on `cuda::Resident`, of one that is on its device.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let l = l.as_matrix();
         let (order, columns) = l.shape();

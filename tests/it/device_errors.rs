@@ -137,6 +137,8 @@ fn verbs_there() -> Vec<Verb<Resident>> {
             modified?;
             Ok(if solved.is_ok() { x.to_host().map_or(UNKNOWN.to_vec(), owned) } else { UNKNOWN.to_vec() })
         }),
+        ("to_factor_on_device", |f, _| f.to_factor_on_device()?.to_host().map(owned)),
+        ("reconstruct_on_device", |f, _| f.reconstruct_on_device()?.to_host().map(owned)),
         ("l_on_device", |f, _| f.l_on_device()?.to_host().map(|l| owned(lower(l.as_ref())))),
     ];
     all.to_vec()
