@@ -156,7 +156,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// n³/3 flops.
+    /// n³/3 flops. On `cuda::Resident` a matrix that is on its device stays there.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Cpu, Error, faer::mat};
@@ -168,7 +168,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let a = a.as_matrix().on_host()?;
+        let a = a.as_matrix();
+        extent("a", "columns", a.shape().0, a.shape().1)?;
+        if let Some((factor, largest)) = engine.factorize_there(&a)? {
+            let guarded = Guarded::new(factor, largest.sqrt());
+            return Ok(Self { guarded, engine, scratch: Scratch::default() });
+        }
+        let a = a.on_host()?;
         let largest = factorize::check(a.as_ref())?;
         let factor = engine.factorize(lower(a.as_ref()))?;
         Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine, scratch: Scratch::default() })
@@ -183,16 +189,23 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// Two copies of L.
+    /// Two copies of L; one on `cuda::Resident`, of one that is on its device.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let l = l.as_matrix().on_host()?;
-        let l = l.as_ref();
-        extent("l", "columns", l.nrows(), l.ncols())?;
-        let largest = finite_lower("l", l)?.to_f64();
-        let row_norm = largest * (l.nrows() as f64).sqrt();
-        if row_norm * row_norm > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "l" });
+        let l = l.as_matrix();
+        let (order, columns) = l.shape();
+        extent("l", "columns", order, columns)?;
+        let bound = |largest: f64| {
+            let row_norm = largest * (order as f64).sqrt();
+            let overflows = row_norm * row_norm > T::LARGE_SQUARE.to_f64();
+            if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(row_norm) }
+        };
+        if let Some((factor, largest)) = engine.adopt_there(&l)? {
+            let guarded = Guarded::new(factor, bound(largest)?);
+            return Ok(Self { guarded, engine, scratch: Scratch::default() });
         }
+        let l = l.on_host()?;
+        let l = l.as_ref();
+        let row_norm = bound(finite_lower("l", l)?.to_f64())?;
         let mut l = lower(l);
         for j in 0..l.ncols() {
             if l[(j, j)] < T::ZERO {

@@ -42,7 +42,24 @@ pub trait EngineCore<T: Scalar> {
         self.factorize_on_host(a)
     }
 
-    /// The same by faer.
+    /// Factors A where it is, or on its way to where the factor lives, and says what the largest entry of its diagonal is; `None`
+    /// where that is no better than by way of the host. Nothing of A but its shape is known. (n × n)
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `a`; `NotPositiveDefinite`; what a device has to say.
+    fn factorize_there(&self, _a: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+        Ok(None)
+    }
+
+    /// Takes over L from where it is, and says what its largest magnitude is; `None` as above.
+    ///
+    /// # Errors
+    /// `NonFinite`, naming `l`; `NotPositiveDefinite` at the first zero on the diagonal; what a device has to say.
+    fn adopt_there(&self, _l: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+        Ok(None)
+    }
+
+    /// The same as [`factorize`](Self::factorize) by faer.
     ///
     /// # Errors
     /// As [`factorize`](Self::factorize).

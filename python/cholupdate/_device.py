@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 
 def by_rows(array: Any, transpose: bool) -> Any:
@@ -23,13 +24,22 @@ def by_rows(array: Any, transpose: bool) -> Any:
 
 def returned(made: Any, like: Any) -> Any:
     """What was made, without a copy, as an array of the library that `like` is from."""
+    return taker(like)(made)
+
+
+def taker(like: Any) -> Callable[[Any], Any]:
+    """What makes an array of the library that `like` is from, without a copy. It does not keep `like`."""
     library = _library(like)
     if library in ("torch", "cupy"):
-        return sys.modules[library].from_dlpack(made)
+        return cast(Callable[[Any], Any], sys.modules[library].from_dlpack)
     if library in ("jax", "jaxlib"):
-        return import_module("jax.dlpack").from_dlpack(made)
+        return cast(Callable[[Any], Any], import_module("jax.dlpack").from_dlpack)
     namespace = getattr(like, "__array_namespace__", None)
-    return made if namespace is None else namespace().from_dlpack(made)
+    return _as_it_is if namespace is None else namespace().from_dlpack
+
+
+def _as_it_is(made: Any) -> Any:
+    return made
 
 
 def _library(array: Any) -> str:

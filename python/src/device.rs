@@ -143,7 +143,15 @@ impl DeviceArray {
         let shape = if is_vector { vec![rows] } else { vec![rows, cols] };
         let address = matrix.view().address();
         let device_id = i32::try_from(device_id).unwrap_or(0);
-        Self { offered: Offered { address, device_id, bits: T::BITS, shape, memory: Arc::new(matrix) } }
+        let memory = Arc::new(matrix);
+        Self { offered: Offered { address, device_id, bits: T::BITS, shape, by_rows: false, memory } }
+    }
+
+    /// The transpose, of a matrix, where it is.
+    pub fn transposed(mut self) -> Self {
+        self.offered.shape.reverse();
+        self.offered.by_rows = !self.offered.by_rows;
+        self
     }
 
     /// The same as an array of the library that `like` is from.

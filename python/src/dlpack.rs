@@ -143,13 +143,14 @@ fn name(dtype: &DataType) -> String {
     format!("{kind}{}{lanes}", dtype.bits)
 }
 
-/// An array in device memory for others to take: its first axis has neighbouring entries, packed.
+/// An array in device memory for others to take: its first axis has neighbouring entries, packed, or its last one.
 #[derive(Clone)]
 pub struct Offered {
     pub address: u64,
     pub device_id: i32,
     pub bits: u8,
     pub shape: Vec<usize>,
+    pub by_rows: bool,
     /// What keeps the memory.
     pub memory: Arc<dyn Any + Send + Sync>,
 }
@@ -165,7 +166,10 @@ impl Offered {
     /// A capsule of the newer kind, or of the older. What is in memory must be complete.
     pub fn capsule<'py>(&self, py: Python<'py>, versioned: bool) -> PyResult<Bound<'py, PyCapsule>> {
         let shape: Vec<i64> = self.shape.iter().map(|&n| n as i64).collect();
-        let strides = shape.iter().scan(1, |next, n| Some(core::mem::replace(next, *next * n))).collect();
+        let strides = match self.by_rows {
+            true => row_major(&self.shape).iter().map(|&stride| stride as i64).collect(),
+            false => shape.iter().scan(1, |next, n| Some(core::mem::replace(next, *next * n))).collect(),
+        };
         let mut kept = Box::new(Kept { shape, strides, _memory: self.memory.clone() });
         let tensor = Tensor {
             data: core::ptr::without_provenance_mut(self.address as usize),

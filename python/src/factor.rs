@@ -1,10 +1,11 @@
 //! The class `Cholesky`: how it is made, what it holds, and who may use it when.
 
 use crate::errors::{exception, in_use};
-use crate::held::{Given, Held, Origin, hold};
+use crate::held::{Given, Held, Made, Origin, hold};
 use crate::numbers::Real;
 use crate::operands::Triangle;
 use crate::settings::Settings;
+use crate::there::{in_numpy, library};
 use crate::threads::without_gil;
 use cholupdate::Error;
 use pyo3::prelude::*;
@@ -63,6 +64,8 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 pub struct Cholesky {
     pub kept: Kept,
     pub settings: Settings,
+    /// What makes arrays of the library that A came from, if that was in the memory of a GPU.
+    pub library: Option<Py<PyAny>>,
 }
 
 /// The factor, in numbers of one kind or the other. One call uses it at a time.
@@ -151,7 +154,7 @@ impl Cholesky {
             Triangle::Single(matrix) => Kept::Single(held(py, origin, &matrix.given(py)?, &settings)?),
             Triangle::Double(matrix) => Kept::Double(held(py, origin, &matrix.given(py)?, &settings)?),
         };
-        Ok(Self { kept, settings })
+        Ok(Self { kept, settings, library: library(object, name)? })
     }
 
     /// The same factor on these settings.
@@ -168,7 +171,8 @@ impl Cholesky {
             Kept::Single(state) => Kept::Single(again(py, state, &settings)?),
             Kept::Double(state) => Kept::Double(again(py, state, &settings)?),
         };
-        Ok(Self { kept, settings })
+        let library = self.library.as_ref().map(|library| library.clone_ref(py));
+        Ok(Self { kept, settings, library })
     }
 }
 
@@ -276,7 +280,8 @@ impl Cholesky {
         let Settings { threads, .. } = slf.get().settings;
         let (engine, safeguard) = (slf.get().settings.engine(), slf.get().settings.safeguard());
         let restore = py.import("cholupdate._cholupdate")?.getattr("restore")?;
-        let state = (slf.call_method0("factor")?, engine, threads, safeguard);
+        let l = in_numpy(py, slf.get(), (Made::Factor, false))?;
+        let state = (l, engine, threads, safeguard);
         Ok((restore, state).into_pyobject(py)?.into_any())
     }
 

@@ -2,12 +2,13 @@
 
 use crate::numbers::Real;
 use crate::settings::{Name, Settings, device};
-use cholupdate::cuda::{Hybrid, Resident, Tuning};
+use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident, Tuning};
 use cholupdate::faer::Mat;
 use cholupdate::{
     AsMatrix, AsMatrixMut, Cholesky, Cpu, Engine, Error, Extension, Modification, Operand, OperandMut,
     Weights,
 };
+use std::any::Any;
 
 /// A matrix that is read, wherever it is.
 pub struct Given<'a, T: Real>(pub Operand<'a, T>);
@@ -27,6 +28,15 @@ pub enum Sides {
     L,
     /// Lᵀ X = Y.
     Transpose,
+}
+
+/// What is made of a factor.
+#[derive(Clone, Copy)]
+pub enum Made {
+    /// L.
+    Factor,
+    /// L Lᵀ.
+    Matrix,
 }
 
 /// L⁻¹ B and the factor of what A does not explain of K: an extension without its base.
@@ -52,6 +62,8 @@ pub trait Held<T: Real>: Send + Sync {
     fn condition(&self) -> Result<T, Error>;
     fn to_factor(&self) -> Result<Mat<T>, Error>;
     fn reconstruct(&self) -> Result<Mat<T>, Error>;
+    /// Either in the memory of the GPU that the factor is in, of the engine "cuda".
+    fn made_there(&self, what: Made) -> Result<DeviceMatrix<T>, Error>;
     fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error>;
     fn solve_extended(&self, border: &Border<T>, rhs: &Given<'_, T>) -> Result<Mat<T>, Error>;
     fn log_det_extended(&self, border: &Border<T>) -> Result<T, Error>;
@@ -129,6 +141,15 @@ where
 
     fn reconstruct(&self) -> Result<Mat<T>, Error> {
         self.reconstruct()
+    }
+
+    fn made_there(&self, what: Made) -> Result<DeviceMatrix<T>, Error> {
+        let factor: &dyn Any = self;
+        match (factor.downcast_ref::<Cholesky<T, Resident>>(), what) {
+            (Some(factor), Made::Factor) => factor.to_factor_on_device(),
+            (Some(factor), Made::Matrix) => factor.reconstruct_on_device(),
+            (None, _) => unreachable!("the engine \"cuda\" alone is asked"),
+        }
     }
 
     fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error> {

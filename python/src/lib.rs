@@ -34,6 +34,7 @@ mod report;
 mod rows;
 mod settings;
 mod solving;
+mod there;
 mod threads;
 mod triangle;
 

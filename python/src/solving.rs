@@ -4,9 +4,10 @@ use crate::arrays::{self, to_numpy, view_mut};
 use crate::device::DeviceArray;
 use crate::errors::exception;
 use crate::factor::{Cholesky, State, look, with_numbers};
-use crate::held::Sides;
+use crate::held::{Made, Sides};
 use crate::numbers::Real;
 use crate::operands::Matrix;
+use crate::there::made;
 use crate::threads::without_gil;
 use cholupdate::OperandMut;
 use cholupdate::cuda::DeviceMatrix;
@@ -126,10 +127,13 @@ impl Cholesky {
     /// ----------
     /// upper : bool, default False
     ///     R = Lᵀ, upper triangular, with A = Rᵀ R.
+    /// like : array, optional
+    ///     An array of the library that is to have the copy, in the memory that it is to be in. By default that which the factor was
+    ///     made of. Where either is in host memory, or the factor is, the copy is a NumPy array.
     ///
     /// Returns
     /// -------
-    /// ndarray, shape (n, n)
+    /// array, shape (n, n)
     ///     L in Fortran order, or R in C order; zero in the other triangle.
     ///
     /// Examples
@@ -138,30 +142,33 @@ impl Cholesky {
     /// >>> cu.Cholesky([[4.0, 2.0], [2.0, 5.0]]).factor(upper=True)
     /// array([[2., 1.],
     ///        [0., 2.]])
-    #[pyo3(signature = (upper=false))]
-    fn factor<'py>(&self, py: Python<'py>, upper: bool) -> PyResult<Bound<'py, PyAny>> {
-        fn copied<'py, T: Real>(
-            py: Python<'py>,
-            state: &Mutex<State<T>>,
-            upper: bool,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            let l = look(py, state, |factor| factor.to_factor())?;
-            Ok(to_numpy(py, l.as_ref(), upper)?.into_any())
-        }
-        with_numbers!(self, state => copied(py, state, upper))
+    #[pyo3(signature = (upper=false, *, like=None))]
+    fn factor<'py>(
+        &self,
+        py: Python<'py>,
+        upper: bool,
+        like: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        made(py, self, (Made::Factor, upper), like)
     }
 
     /// A = L Lᵀ, both triangles.
     ///
+    /// Parameters
+    /// ----------
+    /// like : array, optional
+    ///     As for `factor`.
+    ///
     /// Returns
     /// -------
-    /// ndarray, shape (n, n)
-    fn reconstruct<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        fn made<'py, T: Real>(py: Python<'py>, state: &Mutex<State<T>>) -> PyResult<Bound<'py, PyAny>> {
-            let a = look(py, state, |factor| factor.reconstruct())?;
-            Ok(to_numpy(py, a.as_ref(), false)?.into_any())
-        }
-        with_numbers!(self, state => made(py, state))
+    /// array, shape (n, n)
+    #[pyo3(signature = (*, like=None))]
+    fn reconstruct<'py>(
+        &self,
+        py: Python<'py>,
+        like: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        made(py, self, (Made::Matrix, false), like)
     }
 }
 

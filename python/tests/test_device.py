@@ -119,10 +119,36 @@ def test_factors_of_device_memory(driver: Driver, engine: str, upper: bool, orde
     a = spd(20)
     read = np.triu(a) if upper else np.tril(a)
     f = cu.Cholesky(put(driver, read, order=order), upper=upper, engine=engine)
-    np.testing.assert_allclose(f.factor(), np.linalg.cholesky(a), atol=1e-14)
-    l = f.factor(upper=upper)
+    here = np.empty(0)
+    np.testing.assert_allclose(f.factor(like=here), np.linalg.cholesky(a), atol=1e-14)
+    l = f.factor(upper=upper, like=here)
     again = cu.Cholesky.from_factor(put(driver, l, order=order), upper=upper, engine=engine)
-    assert np.array_equal(again.factor(upper=upper), l)
+    assert np.array_equal(again.factor(upper=upper, like=here), l)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_is_on_the_device_stays_there(driver: Driver, dtype: Any) -> None:
+    a = spd(20, dtype)
+    given = put(driver, a)
+    f = cu.Cholesky(given, engine="cuda")
+    l = f.factor(like=np.empty(0))
+    assert isinstance(l, np.ndarray) and exported() == 0  # nothing of the matrix is kept
+    for factor in (f, f.copy(), cu.Cholesky.from_factor(f.factor(), engine="cuda")):
+        assert type(factor.factor()) is type(given)
+        assert np.array_equal(factor.factor().numpy(), l)
+        assert np.array_equal(factor.factor(upper=True).numpy(), l.T)
+        made = factor.reconstruct()
+        assert type(made) is type(given) and made.shape == (20, 20)
+        np.testing.assert_allclose(made.numpy(), a, atol=50 * np.finfo(dtype).eps)
+        assert isinstance(factor.reconstruct(like=[]), np.ndarray)
+    # A pickle is for any machine, and a factor in host memory is NumPy's.
+    assert np.array_equal(pickle.loads(pickle.dumps(f)).factor(), l)
+    assert isinstance(f.to_engine("cpu").factor(), np.ndarray)
+    assert isinstance(cu.Cholesky(given).factor(), np.ndarray)
+    # What was made in host memory can be had on the device.
+    g = cu.Cholesky(a, engine="cuda")
+    assert isinstance(g.factor(), np.ndarray)
+    assert np.array_equal(g.factor(like=given).numpy(), g.factor())
 
 
 def test_what_is_refused(driver: Driver) -> None:

@@ -9,18 +9,61 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use core::ffi::c_void;
 use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};
+use cudarc::driver::CudaContext;
+use std::sync::Arc;
 use std::sync::OnceLock;
+
+/// What the library is asked by. To make it takes longer than many a factor: a device keeps those that are idle.
+pub(super) struct Handles {
+    handle: cusolverDnHandle_t,
+    params: cusolverDnParams_t,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: the library takes a handle from any thread, one at a time: calls borrow it, and it is not `Sync`.
+unsafe impl Send for Handles {}
+
+impl Handles {
+    fn new(device: &Device) -> Result<Self, Error> {
+        if !is_present() {
+            return Err(unavailable("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
+        }
+        device.bind()?;
+        let (handle, params) = (core::ptr::null_mut(), core::ptr::null_mut());
+        let mut made = Self { handle, params, context: device.context() };
+        // SAFETY: the functions are there; the handles are written before they are used.
+        unsafe {
+            check(sys::cusolverDnCreate(&raw mut made.handle), "starting cuSOLVER")?;
+            check(sys::cusolverDnCreateParams(&raw mut made.params), "starting cuSOLVER")?;
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_err() {
+            return;
+        }
+        // SAFETY: made by `new`, destroyed only here; what is in flight, the library keeps track of.
+        unsafe {
+            if !self.params.is_null() {
+                sys::cusolverDnDestroyParams(self.params);
+            }
+            if !self.handle.is_null() {
+                sys::cusolverDnDestroy(self.handle);
+            }
+        }
+    }
+}
 
 /// cuSOLVER on one device.
 pub(super) struct Solver {
-    handle: cusolverDnHandle_t,
-    params: cusolverDnParams_t,
+    /// Until they are given back.
+    handles: Option<Handles>,
     info: (DeviceBuffer<i32>, Pinned<i32>),
     device: Device,
 }
-
-// SAFETY: the library takes a handle from any thread, one at a time: calls borrow the solver, which is not `Sync`.
-unsafe impl Send for Solver {}
 
 /// Whether the loader finds the library, with all functions that are called here.
 pub(super) fn is_present() -> bool {
@@ -49,29 +92,20 @@ impl Solver {
     /// # Errors
     /// [`Error::Device`] where the library is not found or does not start.
     pub fn new(device: &Device) -> Result<Self, Error> {
-        if !is_present() {
-            return Err(unavailable("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
-        }
-        let mut solver = Self {
-            handle: core::ptr::null_mut(),
-            params: core::ptr::null_mut(),
-            info: (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?),
-            device: device.clone(),
-        };
-        device.bind()?;
-        // SAFETY: the functions are there; the handles are written before they are used.
-        unsafe {
-            check(sys::cusolverDnCreate(&raw mut solver.handle), "starting cuSOLVER")?;
-            check(sys::cusolverDnCreateParams(&raw mut solver.params), "starting cuSOLVER")?;
-        }
-        Ok(solver)
+        let info = (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?);
+        let handles = device.idle_handles().map_or_else(|| Handles::new(device), Ok)?;
+        Ok(Self { handles: Some(handles), info, device: device.clone() })
     }
 
-    /// Has what is asked for from now on come on this stream.
-    fn turn_to(&self, stream: &Stream) -> Result<(), Error> {
+    /// The handle and the parameters, with what is asked for from now on on this stream.
+    fn on(&self, stream: &Stream) -> Result<(cusolverDnHandle_t, cusolverDnParams_t), Error> {
         let queue = stream.bound()?;
+        let Some(Handles { handle, params, .. }) = self.handles else {
+            return Err(other("cuSOLVER has been given back"));
+        };
         // SAFETY: the handle has been made, and the stream lives while it is used.
-        check(unsafe { sys::cusolverDnSetStream(self.handle, queue.cast()) }, "giving cuSOLVER a stream")
+        check(unsafe { sys::cusolverDnSetStream(handle, queue.cast()) }, "giving cuSOLVER a stream")?;
+        Ok((handle, params))
     }
 
     /// Enqueues B ← A⁻¹ B with the factor L of A, its columns so far apart. (n × n, n × m, packed)
@@ -90,12 +124,12 @@ impl Solver {
         rhs: DeviceSlice<'_, T>,
     ) -> Result<(), Error> {
         debug_assert!((order - 1) * l_stride + order <= l.len() && order * columns <= rhs.len());
-        self.turn_to(stream)?;
+        let (handle, params) = self.on(stream)?;
         // SAFETY: the matrices are that large; the caller vouches for the time until it is done.
         let status = unsafe {
             sys::cusolverDnXpotrs(
-                self.handle,
-                self.params,
+                handle,
+                params,
                 LOWER,
                 order as i64,
                 columns as i64,
@@ -124,12 +158,12 @@ impl Solver {
         let (order, stride) = (a.order() as i64, a.stride() as i64);
         let entries = a.slice().address() as *mut c_void;
         let (mut device_bytes, mut host_bytes) = (0, 0);
-        self.turn_to(stream)?;
+        let (handle, params) = self.on(stream)?;
         // SAFETY: the matrix is that large; the library writes two numbers.
         let status = unsafe {
             sys::cusolverDnXpotrf_bufferSize(
-                self.handle,
-                self.params,
+                handle,
+                params,
                 LOWER,
                 order,
                 scalar,
@@ -147,8 +181,8 @@ impl Solver {
         // waited for, below and also behind an error.
         let status = unsafe {
             sys::cusolverDnXpotrf(
-                self.handle,
-                self.params,
+                handle,
+                params,
                 LOWER,
                 order,
                 scalar,
@@ -165,7 +199,12 @@ impl Solver {
         let asked = check(status, "factoring with cuSOLVER");
         // SAFETY: as above.
         let asked = asked.and_then(|()| unsafe { stream.download(info.0.slice(0..1), &info.1, 0..1) });
-        stream.synchronize().and(asked)?;
+        let waited = stream.synchronize();
+        if waited.is_err() {
+            // The library may still work with it: then it is nobody's.
+            core::mem::forget(on_host);
+        }
+        waited.and(asked)?;
         match info.1.as_slice()[0] {
             0 => Ok(()),
             column if column > 0 => Err(Error::NotPositiveDefinite { column: column as usize - 1 }),
@@ -176,17 +215,9 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        if self.device.bind().is_err() {
-            return;
-        }
-        // SAFETY: made by `new`, destroyed only here; what is in flight, the library keeps track of.
-        unsafe {
-            if !self.params.is_null() {
-                sys::cusolverDnDestroyParams(self.params);
-            }
-            if !self.handle.is_null() {
-                sys::cusolverDnDestroy(self.handle);
-            }
+        // What was asked for has been waited for, by whoever asked.
+        if let Some(handles) = self.handles.take().filter(|_| self.device.settled().is_ok()) {
+            self.device.keep_idle(handles);
         }
     }
 }

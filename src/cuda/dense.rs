@@ -10,8 +10,8 @@ use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate.
-const STAGE_BYTES: usize = 32 << 20;
+/// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate, and little to lock.
+const STAGE_BYTES: usize = 8 << 20;
 
 /// A matrix (n × n) on the device, column-major. Only its lower triangle crosses the link.
 pub(crate) struct Dense<T> {
@@ -21,10 +21,11 @@ pub(crate) struct Dense<T> {
     capacity: usize,
     /// From column to column.
     stride: usize,
-    /// Page-locked memory that pieces of the matrix go through, of this length: one half is filled or emptied
-    /// while the other is copied.
-    halves: Mutex<[Half<T>; 2]>,
+    /// Page-locked memory that pieces of the matrix go through, of this length, from the first of them on: one half is filled or
+    /// emptied while the other is copied.
+    halves: Mutex<Option<[Half<T>; 2]>>,
     half_len: usize,
+    device: Device,
 }
 
 /// Memory, and the mark behind its last copy.
@@ -48,8 +49,21 @@ impl<T: Scalar> Dense<T> {
         let len = capacity.saturating_mul(stride);
         let buffer = DeviceBuffer::new(device, len)?;
         let half_len = (STAGE_BYTES / size_of::<T>()).min(len).max(capacity);
-        let half = || -> Result<_, Error> { Ok((Pinned::new(device, half_len)?, Event::new(device)?)) };
-        Ok(Self { buffer, order, capacity, stride, halves: Mutex::new([half()?, half()?]), half_len })
+        let halves = Mutex::new(None);
+        Ok(Self { buffer, order, capacity, stride, halves, half_len, device: device.clone() })
+    }
+
+    /// Has `work` use the staging memory.
+    fn with_halves(&self, work: impl FnOnce(&mut [Half<T>; 2]) -> Result<(), Error>) -> Result<(), Error> {
+        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *halves {
+            Some(halves) => work(halves),
+            none => {
+                let half =
+                    || Ok::<_, Error>((Pinned::new(&self.device, self.half_len)?, Event::new(&self.device)?));
+                work(none.insert([half()?, half()?]))
+            }
+        }
     }
 
     pub fn order(&self) -> usize {
@@ -105,18 +119,17 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the driver fails.
     pub fn upload(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
-        let outcome = self.send(stream, a);
+        let outcome = self.with_halves(|halves| self.send(stream, halves, a));
         // Also behind an error: the staging memory is free when this returns.
         stream.synchronize().and(outcome)
     }
 
-    fn send(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
-        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+    fn send(&self, stream: &Stream, halves: &mut [Half<T>; 2], a: MatRef<'_, T>) -> Result<(), Error> {
         for (at, piece) in self.pieces(self.order).enumerate() {
             let rows = self.order - piece.start;
             let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
-            let columns = half.as_mut_slice()[..rows * piece.len()].par_chunks_exact_mut(rows);
+            let columns = half.as_mut_slice()?[..rows * piece.len()].par_chunks_exact_mut(rows);
             columns.zip(piece.clone()).for_each(|(to, j)| {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
@@ -139,13 +152,14 @@ impl<T: Scalar> Dense<T> {
         (row, column): (usize, usize),
         a: MatRef<'_, T>,
     ) -> Result<(), Error> {
-        let outcome = self.send_columns(stream, (row, column), a);
+        let outcome = self.with_halves(|halves| self.send_columns(stream, halves, (row, column), a));
         stream.synchronize().and(outcome)
     }
 
     fn send_columns(
         &self,
         stream: &Stream,
+        halves: &mut [Half<T>; 2],
         (row, column): (usize, usize),
         a: MatRef<'_, T>,
     ) -> Result<(), Error> {
@@ -153,13 +167,12 @@ impl<T: Scalar> Dense<T> {
         if rows == 0 {
             return Ok(());
         }
-        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let together = self.half_len / rows;
         for (at, first) in (0..a.ncols()).step_by(together).enumerate() {
             let cols = together.min(a.ncols() - first);
             let (half, copied) = &mut halves[at % 2];
             copied.synchronize()?;
-            for (j, to) in half.as_mut_slice()[..rows * cols].chunks_exact_mut(rows).enumerate() {
+            for (j, to) in half.as_mut_slice()?[..rows * cols].chunks_exact_mut(rows).enumerate() {
                 copy(to.iter_mut(), a.col(first + j).iter());
             }
             let from = (column + first) * self.stride + row;
@@ -177,13 +190,18 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the driver fails.
     pub fn download(&self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
-        let outcome = self.receive(stream, l, cols);
+        let outcome = self.with_halves(|halves| self.receive(stream, halves, l, cols));
         stream.synchronize().and(outcome)
     }
 
-    fn receive(&self, stream: &Stream, mut l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
+    fn receive(
+        &self,
+        stream: &Stream,
+        halves: &[Half<T>; 2],
+        mut l: MatMut<'_, T>,
+        cols: usize,
+    ) -> Result<(), Error> {
         let order = self.order;
-        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pieces = self.pieces(cols).enumerate().peekable();
         if let Some((at, piece)) = pieces.peek() {
             self.ask_for(stream, &halves[at % 2], piece)?;
@@ -193,9 +211,9 @@ impl<T: Scalar> Dense<T> {
                 self.ask_for(stream, &halves[at % 2], piece)?;
             }
             let rows = order - piece.start;
-            let (half, copied) = &mut halves[at % 2];
+            let (half, copied) = &halves[at % 2];
             copied.synchronize()?;
-            let half = &*half.as_mut_slice();
+            let half = half.as_slice();
             let columns = l.as_mut().subcols_mut(piece.start, piece.len());
             columns.par_col_iter_mut().enumerate().for_each(|(j, column)| {
                 let from = &half[j * rows..(j + 1) * rows][j..];
@@ -231,13 +249,11 @@ impl<T: Scalar> Dense<T> {
         stride: usize,
         count: usize,
     ) -> Result<Vec<T>, Error> {
-        let halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
-        let (half, _) = &halves[0];
-        // SAFETY: the lock keeps all others from the half, which is looked at when the copy is done; the matrix is this
-        // stream's.
-        let asked = unsafe { stream.download_columns((from, stride), (1, count), (half, 1)) };
+        let host = Pinned::new(&self.device, count)?;
+        // SAFETY: the memory is this call's own, and looked at when the copy is done; the matrix is this stream's.
+        let asked = unsafe { stream.download_columns((from, stride), (1, count), (&host, 1)) };
         stream.synchronize().and(asked)?;
-        Ok(half.as_slice()[..count].to_vec())
+        Ok(host.as_slice().to_vec())
     }
 
     fn ask_for(&self, stream: &Stream, half: &Half<T>, piece: &Range<usize>) -> Result<(), Error> {

@@ -1,8 +1,10 @@
 //! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
 
+use super::cusolver::Handles;
+use super::doubt::Doubt;
 use super::error::{failed, unavailable};
 use super::module::Module;
-use crate::error::Error;
+use crate::error::{DeviceErrorKind, Error};
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -11,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The CUDA version whose drivers translate the PTX that is shipped (8.7), as the driver counts: 12.8.
 const DRIVER_VERSION: i32 = 12_080;
+/// Of cuSOLVER: as many threads as make factors at the same time find one.
+const HANDLES_KEPT: usize = 4;
 /// The oldest compute capability that the PTX is for.
 const COMPUTE_CAPABILITY: (i32, i32) = (8, 0);
 
@@ -39,6 +43,9 @@ struct Shared {
     name: String,
     multiprocessors: usize,
     capability: (i32, i32),
+    doubt: Doubt,
+    /// Of cuSOLVER, idle.
+    handles: Mutex<Vec<Handles>>,
 }
 
 impl Device {
@@ -70,7 +77,9 @@ impl Device {
         // streams with events of their own.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
-        Ok(Self { shared: Arc::new(Shared { modules, context, ordinal, name, multiprocessors, capability }) })
+        let (doubt, handles) = (Doubt::default(), Mutex::default());
+        let shared = Shared { modules, context, ordinal, name, multiprocessors, capability, doubt, handles };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The driver's name for the GPU.
@@ -113,9 +122,58 @@ impl Device {
     }
 
     /// Makes this device the one that the calling thread's driver calls are for. Every driver call needs it;
-    /// it costs one look at a thread-local value where nothing changes.
+    /// it costs one look at a thread-local value where nothing changes. Behind a wait that failed, the device is waited for first.
+    ///
+    /// # Errors
+    /// [`Error::Device`], also where the device is not known to be idle behind such a wait.
     pub(super) fn bind(&self) -> Result<(), Error> {
+        self.turn_to()?;
+        self.shared.doubt.settle_by(|| result::ctx::synchronize().map_err(failed("waiting for the device")))
+    }
+
+    fn turn_to(&self) -> Result<(), Error> {
         self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
+    }
+
+    /// A wait for something of this device has failed: what it was for may go on. It is waited for once more, here or before
+    /// whatever comes next.
+    pub(super) fn doubt(&self) {
+        self.shared.doubt.raise();
+        // What fails here is tried again by the next call, which has somebody to tell.
+        let _ = self.bind();
+    }
+
+    /// Whether what was asked for before the last waits is done: memory that it used can be used again. No driver call
+    /// unless a wait has failed.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where that is not known.
+    pub(super) fn settled(&self) -> Result<(), Error> {
+        if self.shared.doubt.is_raised() { self.bind() } else { Ok(()) }
+    }
+
+    /// Whether memory of this device, or page-locked for it, can be given back now, with the calling thread turned to the device:
+    /// nothing is on its way there, or nothing moves any more, in a context that is lost.
+    pub(super) fn can_free(&self) -> bool {
+        let bound = self.bind().or_else(|_| self.bind());
+        bound.map_or_else(|error| is_lost(&error), |()| true)
+    }
+
+    pub(super) fn context(&self) -> Arc<CudaContext> {
+        self.shared.context.clone()
+    }
+
+    /// cuSOLVER's handles, if some are idle: they are the caller's.
+    pub(super) fn idle_handles(&self) -> Option<Handles> {
+        self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Takes handles back that are idle.
+    pub(super) fn keep_idle(&self, handles: Handles) {
+        let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < HANDLES_KEPT {
+            kept.push(handles);
+        }
     }
 
     /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first
@@ -130,6 +188,10 @@ impl Device {
         modules.push((key, module.clone()));
         Ok(module)
     }
+}
+
+fn is_lost(error: &Error) -> bool {
+    matches!(error, Error::Device { kind: DeviceErrorKind::Lost, .. })
 }
 
 impl fmt::Debug for Device {

@@ -42,6 +42,12 @@ impl<T: Scalar> DeviceMatrix<T> {
         Ok(matrix)
     }
 
+    /// A matrix that has been made there, packed. (rows × columns)
+    pub(super) fn of(device: &Device, buffer: DeviceBuffer<T>, (rows, cols): (usize, usize)) -> Self {
+        debug_assert!(buffer.len() == rows * cols);
+        Self { buffer, rows, cols, device: device.clone() }
+    }
+
     /// A copy in host memory.
     ///
     /// # Errors
@@ -291,7 +297,7 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
         extent("a", "rows", rows, a.nrows())?;
         extent("a", "columns", cols, a.ncols())?;
         let (stream, mut staged) = (Stream::new(&view.device)?, Pinned::new(&view.device, rows * cols)?);
-        for (to, column) in staged.as_mut_slice().chunks_exact_mut(rows.max(1)).zip(a.col_iter()) {
+        for (to, column) in staged.as_mut_slice()?.chunks_exact_mut(rows.max(1)).zip(a.col_iter()) {
             to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
         }
         let to = view.slice_on(&stream)?;

@@ -61,7 +61,7 @@ impl<T: Plain> DeviceBuffer<T> {
 
 impl<T> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        if self.device.can_free() {
             // SAFETY: allocated by `new` on this device, freed only here. The driver waits for what still
             // uses it.
             let _ = unsafe { result::free_sync(self.address) };
@@ -171,18 +171,24 @@ impl<T: Plain> Pinned<T> {
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// Not for memory that takes part in a copy: see [`Stream::upload`](super::stream::Stream::upload) and [`Stream::download`](super::stream::Stream::download).
-    pub fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as for `as_slice`, and borrowed alone.
-        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    /// Not for memory that takes part in a copy that is yet to be waited for: see [`Stream::upload`](super::stream::Stream::upload)
+    /// and [`Stream::download`](super::stream::Stream::download).
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a wait has failed and the device is not known to be idle since.
+    pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
+        self.device.settled()?;
+        // SAFETY: as for `as_slice`, and borrowed alone; no copy goes on behind a wait that failed.
+        Ok(unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }
 }
 
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        // Else it stays: a copy may still write there.
+        if self.device.can_free() {
             // SAFETY: allocated by `new`, freed only here. Whoever asked for copies has promised that they
-            // are done.
+            // have been waited for, and where a wait failed the device has been idle since.
             let _ = unsafe { result::free_host(self.start.as_ptr().cast()) };
         }
     }

@@ -13,6 +13,7 @@
 //! | `plain` | what copies and kernels may read and write |
 //! | `layout` | what the kernels of a module export of their sizes, layouts and thresholds |
 //! | `module` | kernels as the driver has translated them |
+//! | `doubt` | what is known of work that a failed wait was for |
 //! | `device` | the one GPU: what it must be able to do, what it is |
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and the copies between the memories |
@@ -32,6 +33,7 @@ mod cusolver;
 mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+mod doubt;
 mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;

@@ -2,7 +2,7 @@
 
 use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
-use super::resident::Resident;
+use super::resident::{Made, Resident};
 use crate::cholesky::Cholesky;
 use crate::error::Error;
 use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
@@ -48,6 +48,45 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// None.
     pub fn l_on_device(&self) -> Result<DeviceView<'_, T>, Error> {
         self.guarded.healthy()?.view()
+    }
+
+    /// A copy of L on the device, zero above the diagonal (n × n). It is complete when this returns, and does not change with the
+    /// factor.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Poisoned`].
+    ///
+    /// # Cost
+    /// One copy within the memory of the device.
+    ///
+    /// ```
+    /// use cholupdate::cuda::{Device, Resident};
+    /// use cholupdate::{Cholesky, Error, faer::mat};
+    ///
+    /// fn stays_there() -> Result<(), Error> {
+    ///     let engine = Resident::new(&Device::new(0)?);
+    ///     let factor = Cholesky::from_factor_in(&mat![[2.0, 9.0], [1.0, 2.0]], engine.clone())?;
+    ///     let l = factor.to_factor_on_device()?;
+    ///     assert_eq!(l.to_host()?, mat![[2.0, 0.0], [1.0, 2.0]]);
+    ///     let again = Cholesky::from_factor_in(&l, engine)?; // never leaves the device
+    ///     assert_eq!(again.reconstruct_on_device()?.to_host()?, mat![[4.0, 2.0], [2.0, 5.0]]);
+    ///     Ok(())
+    /// }
+    /// # match stays_there() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+    /// ```
+    pub fn to_factor_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
+        self.guarded.healthy()?.made(Made::Factor)
+    }
+
+    /// A = L Lᵀ on the device, both triangles (n × n): [`reconstruct`](Self::reconstruct), and its outcome stays there.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Poisoned`].
+    ///
+    /// # Cost
+    /// n³/3 flops.
+    pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
+        self.guarded.healthy()?.made(Made::Product)
     }
 }
 

@@ -28,7 +28,9 @@ pub(super) static SWEEP_WIDE: &str = ptx!("sweep_wide.compute_90.ptx");
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: &str = ptx!("multiply.compute_80.ptx");
 pub(super) static REARRANGE: &str = ptx!("rearrange.compute_80.ptx");
+pub(super) static SQUARE: &str = ptx!("square.compute_80.ptx");
 pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
+pub(super) static TRIANGLE: &str = ptx!("triangle.compute_80.ptx");
 pub(super) static SOLVE: ByCapability =
     ByCapability { any: ptx!("solve.compute_80.ptx"), hopper: ptx!("solve.compute_90.ptx") };
 

@@ -268,10 +268,16 @@ impl Stream {
     }
 
     /// The host waits for everything asked for so far.
+    ///
+    /// # Errors
+    /// [`Error::Device`]: the wait has failed, and everything may still go on. No memory that it uses is used again, by this library,
+    /// before the device is known to be idle: every later call on the device sees to that.
     pub fn synchronize(&self) -> Result<(), Error> {
-        let stream = self.bound()?;
-        // SAFETY: the stream lives for as long as `self`.
-        unsafe { result::stream::synchronize(stream) }.map_err(failed("waiting for the device"))
+        let wait = |stream| {
+            // SAFETY: the stream lives for as long as `self`.
+            unsafe { result::stream::synchronize(stream) }.map_err(failed("waiting for the device"))
+        };
+        self.bound().and_then(wait).inspect_err(|_| self.device.doubt())
     }
 }
 
@@ -304,7 +310,7 @@ fn columns<T>(rows: usize, cols: usize) -> sys::CUDA_MEMCPY2D_st {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        if self.device.can_free() {
             // SAFETY: made by `new`, destroyed only here.
             let _ = unsafe { result::stream::destroy(self.handle) };
         }
@@ -340,16 +346,21 @@ impl Event {
     }
 
     /// The host waits until the last recorded place is reached; not at all if there is none.
+    ///
+    /// # Errors
+    /// As [`Stream::synchronize`].
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.device.bind()?;
-        // SAFETY: the event lives for as long as `self`.
-        unsafe { result::event::synchronize(self.handle) }.map_err(failed("waiting for the device"))
+        let wait = |()| {
+            // SAFETY: the event lives for as long as `self`.
+            unsafe { result::event::synchronize(self.handle) }.map_err(failed("waiting for the device"))
+        };
+        self.device.bind().and_then(wait).inspect_err(|_| self.device.doubt())
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if self.device.bind().is_ok() {
+        if self.device.can_free() {
             // SAFETY: made by `new`, destroyed only here; the driver waits with it for what is still going
             // on.
             let _ = unsafe { result::event::destroy(self.handle) };

@@ -43,6 +43,8 @@ pub struct Stats {
     pub event_synchronizations: u64,
     /// Host memory allocated page-locked, or registered.
     pub pinned_bytes: u64,
+    /// Calls of the driver, and of cuSOLVER, that [`Exclusive::fail_calls`] counts.
+    pub calls: u64,
 }
 
 /// The control functions of driver/control.cpp.
@@ -51,6 +53,7 @@ struct Controls {
     memory_cap: unsafe extern "C" fn(usize),
     shared_cap: unsafe extern "C" fn(c_int),
     fail_at: unsafe extern "C" fn(u64),
+    fail_calls: unsafe extern "C" fn(u64, u64, c_int),
     inexact: unsafe extern "C" fn(u32, u32, u32),
     devices: unsafe extern "C" fn(c_int),
     driver_version: unsafe extern "C" fn(c_int),
@@ -100,6 +103,7 @@ fn controls() -> &'static Controls {
                 memory_cap: find(library, "memory_cap"),
                 shared_cap: find(library, "shared_cap"),
                 fail_at: find(library, "fail_at"),
+                fail_calls: find(library, "fail_calls"),
                 inexact: find(library, "inexact"),
                 devices: find(library, "devices"),
                 driver_version: find(library, "driver_version"),
@@ -184,6 +188,13 @@ impl Exclusive {
     pub fn fail_at(&self, n: u64) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.fail_at)(n) }
+    }
+
+    /// Behind so many calls of the driver from now, so many fail with this error (a `CUresult`). They do nothing, and nothing else
+    /// comes of them: what has been asked for before is still in flight.
+    pub fn fail_calls(&self, before: u64, count: u64, error: i32) {
+        // SAFETY: takes three numbers, under the driver's lock.
+        unsafe { (self.controls.fail_calls)(before, count, error) }
     }
 
     /// What kernels get from `reciprocal_root` and from `reciprocal` is wrong by so many units in the last

@@ -7,9 +7,13 @@ mod accuracy;
 mod allocation;
 mod carried;
 mod clones;
+#[cfg(feature = "fake-cuda")]
+mod device_errors;
 mod drift;
 mod factorize;
 mod failure;
+#[cfg(feature = "cuda")]
+mod from_the_device;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;

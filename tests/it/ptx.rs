@@ -17,7 +17,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 20] = [
+const MADE: [(&str, &str, &[&str]); 22] = [
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),
@@ -30,6 +30,7 @@ const MADE: [(&str, &str, &[&str]); 20] = [
     ("ptx/rearrange.compute_80.ptx", "resident/rearrange.cu", &[]),
     ("ptx/solve.compute_80.ptx", "resident/solve.cu", &[]),
     ("ptx/solve.compute_90.ptx", "resident/solve.cu", &[]),
+    ("ptx/square.compute_80.ptx", "resident/square.cu", &[]),
     ("ptx/sweep.compute_80.ptx", "resident/sweep.cu", &[]),
     ("ptx/sweep.compute_90.ptx", "resident/sweep.cu", &[]),
     ("ptx/sweep_wide.compute_90.ptx", "resident/sweep_wide.cu", &[]),
@@ -38,6 +39,7 @@ const MADE: [(&str, &str, &[&str]); 20] = [
     ("ptx/trailing_f32.compute_80.ptx", "hybrid/trailing.cu", &["-DONLY_F32"]),
     ("ptx/trailing_f64.compute_80.ptx", "hybrid/trailing.cu", &["-DONLY_F64"]),
     ("ptx/trailing_tensor.compute_80.ptx", "hybrid/trailing_tensor.cu", &[]),
+    ("ptx/triangle.compute_80.ptx", "resident/triangle.cu", &[]),
 ];
 /// Without contraction: the kernels say themselves where operations are fused.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];

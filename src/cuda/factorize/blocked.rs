@@ -38,7 +38,7 @@ const LAYOUT: [(&str, usize); 11] = [
 ];
 
 /// `factor.cu` for one scalar type, and a stream for it.
-pub(super) struct Blocked<T> {
+pub(in crate::cuda) struct Blocked<T> {
     /// Each with its bytes of shared memory.
     diagonal: (Function, usize),
     panel: (Function, usize),

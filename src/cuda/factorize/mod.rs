@@ -64,7 +64,7 @@ pub(super) fn where_it_pays<T: Scalar>(
 
 impl By {
     /// Whether it is there, and a matrix of this order would fit the device with what else it takes.
-    fn fits<T>(self, device: &Device, order: usize) -> Result<bool, Error> {
+    pub(super) fn fits<T>(self, device: &Device, order: usize) -> Result<bool, Error> {
         let matrix = order.saturating_mul(order).saturating_mul(size_of::<T>());
         let more = match self {
             Self::CuSolver if !has_cusolver() => return Ok(false),
@@ -95,27 +95,31 @@ pub(crate) fn in_device_memory<T: Scalar>(
 }
 
 /// What has factored a matrix, with the stream that it did so on.
-enum Means<T> {
+pub(super) enum Means<T> {
     CuSolver(Solver, Stream),
     Blocked(Blocked<T>),
 }
 
 impl<T: Scalar> Means<T> {
-    fn new(device: &Device, by: By) -> Result<Self, Error> {
+    pub fn new(device: &Device, by: By) -> Result<Self, Error> {
         Ok(match by {
             By::CuSolver => Self::CuSolver(Solver::new(device)?, Stream::new(device)?),
             By::Blocked => Self::Blocked(Blocked::new(device)?),
         })
     }
 
-    fn stream(&self) -> &Stream {
+    pub fn stream(&self) -> &Stream {
         match self {
             Self::CuSolver(_, stream) => stream,
             Self::Blocked(blocked) => blocked.stream(),
         }
     }
 
-    fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
+    /// A ← L, in the lower triangle of a matrix of aligned columns.
+    ///
+    /// # Errors
+    /// `NotPositiveDefinite` at the first pivot that is not positive; `Device`.
+    pub fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
         match self {
             Self::CuSolver(solver, stream) => solver.factorize(stream, a),
             Self::Blocked(blocked) => blocked.factorize(a),
@@ -148,11 +152,6 @@ impl<T: Scalar> Factored<T> {
             Means::CuSolver(..) => By::CuSolver,
             Means::Blocked(_) => By::Blocked,
         }
-    }
-
-    /// L where it is, with anything above the diagonal.
-    pub fn into_l(self) -> Dense<T> {
-        self.l
     }
 
     /// L, zero above the diagonal.

@@ -154,7 +154,7 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         let rows = self.panel_start(first)..order;
         self.ready(blocking)?;
         if let Some((pipe, _)) = &mut self.pipe {
-            let (stride, to) = (pipe.v_stride, pipe.v_host.as_mut_slice());
+            let (stride, to) = (pipe.v_stride, pipe.v_host.as_mut_slice()?);
             for zeros in blocking.blocks.places_of_zeros().into_iter().flatten() {
                 to[zeros * stride..][rows.clone()].fill(T::ZERO);
             }

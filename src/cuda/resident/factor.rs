@@ -7,11 +7,12 @@ use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
 use super::systems::Systems;
 use super::take::Take;
+use super::triangle::Made;
 use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::error::other;
-use crate::cuda::matrix::DeviceView;
+use crate::cuda::matrix::{DeviceMatrix, DeviceView};
 use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::stream::Stream;
 use crate::engine::{Factor, Side, Solved};
@@ -92,6 +93,14 @@ impl<T: Scalar> ResidentFactor<T> {
         self.quiet()?;
         let order = self.l.order();
         Ok(DeviceView::new(self.l.slice(), (order, order), self.l.stride(), &self.device))
+    }
+
+    /// L, or L Lᵀ, in memory of its own on the device.
+    pub(in crate::cuda) fn made(&self, made: Made) -> Result<DeviceMatrix<T>, Error> {
+        let order = self.l.order();
+        // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
+        let buffer = unsafe { made.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
+        Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
 
     /// What a modification takes beside L, with room for these rank blocks.

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `factor` | L, and what goes with it |
 //! | `v` | V on the device, in rank blocks, and its way there |
+//! | `intake` | how a factor comes to be on the device |
+//! | `triangle` | the kernels of lower triangles on their way there and back |
 //! | `take` | columns that are on the device already, on their way into the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | rows and columns of L that come and go |
@@ -20,6 +22,7 @@
 //! | `solves` | their kernels, and the one function that launches them |
 
 mod factor;
+mod intake;
 mod inverses;
 mod products;
 mod queue;
@@ -32,17 +35,20 @@ mod steps;
 mod systems;
 mod take;
 mod tasks;
+mod triangle;
 mod v;
 mod working;
 
 pub use self::factor::ResidentFactor;
+use self::intake::Intake;
+pub(super) use self::triangle::Made;
 use super::dense::Dense;
 use super::device::Device;
-use super::factorize;
 use super::stream::Stream;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
 use crate::host::threads::Threads;
+use crate::input::Operand;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 
@@ -102,14 +108,13 @@ impl<T: Scalar> Engine<T> for Resident {}
 impl<T: Scalar> EngineCore<T> for Resident {
     type Factor = ResidentFactor<T>;
 
-    /// As the hybrid engine does; what the GPU makes stays where it is.
-    fn factorize(&self, a: Mat<T>) -> Result<ResidentFactor<T>, Error> {
-        let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? else {
-            return self.factorize_on_host(a);
-        };
-        let l = factored.into_l();
-        let diagonal = l.diagonal(&Stream::new(&self.device)?)?;
-        ResidentFactor::new(&self.device, l, diagonal)
+    /// By cuSOLVER where its library is found and works, else by kernels of our own; it stays there.
+    fn factorize_there(&self, a: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+        Intake::new(&self.device, a, "a").map_or(Ok(None), |intake| intake.factorize())
+    }
+
+    fn adopt_there(&self, l: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+        Intake::new(&self.device, l, "l").map_or(Ok(None), |intake| intake.adopt())
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {

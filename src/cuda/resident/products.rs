@@ -65,7 +65,7 @@ impl<T: Scalar> Products<T> {
         let stream = Stream::new(&self.device)?;
         let mut host = Pinned::new(&self.device, len)?;
         let (from, to) = (DeviceBuffer::new(&self.device, len)?, DeviceBuffer::new(&self.device, len)?);
-        for (to, column) in host.as_mut_slice().chunks_exact_mut(order).zip(rhs.as_ref().col_iter()) {
+        for (to, column) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.as_ref().col_iter()) {
             to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
         }
         let (function, blocks) = match side {

@@ -177,7 +177,7 @@ impl<T: Scalar> Queue<T> {
     ) -> Result<(), Error> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
-        self.status.as_mut_slice()[0] = WHOLE;
+        self.status.as_mut_slice()?[0] = WHOLE;
         // SAFETY: the caller vouches for L, `to` and the inverses; all other memory is this stream's until it has been waited
         // for, and what goes on behind `done` uses neither V, tasks, pivots nor status. V is written before its copy is
         // enqueued.

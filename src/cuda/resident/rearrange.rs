@@ -90,7 +90,7 @@ impl<T: Scalar> Rearranger<T> {
             return Ok(());
         }
         let (host, there) = room(&mut self.indices, &self.device, order + cols)?;
-        let (rows, columns) = host.as_mut_slice()[..order + cols].split_at_mut(order);
+        let (rows, columns) = host.as_mut_slice()?[..order + cols].split_at_mut(order);
         rows.fill(-1);
         columns.fill(c_int::MAX);
         for (runs, to) in [(places.rows, rows), (places.columns, columns)] {
@@ -149,7 +149,7 @@ impl<T: Scalar> Rearranger<T> {
         debug_assert!(count == from - to && old.len() == order - from - 1);
         let len = 3 * count + 1;
         let (host, there) = room(&mut self.rotations, &self.device, len)?;
-        let (x, rest) = host.as_mut_slice()[..len].split_at_mut(count);
+        let (x, rest) = host.as_mut_slice()?[..len].split_at_mut(count);
         let (s, pivots) = rest.split_at_mut(count);
         for (to, pivot) in pivots.iter_mut().zip(&diagonal[to..=from]) {
             *to = pivot.to_f64();

@@ -130,7 +130,7 @@ impl<T: Scalar> Systems<T> {
                 host.insert(Pinned::new(device, len)?)
             }
         };
-        for (to, from) in host.as_mut_slice().chunks_exact_mut(order).zip(rhs.col_iter()) {
+        for (to, from) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.col_iter()) {
             to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
         }
         // SAFETY: the stream alone uses this memory until it has been waited for.

@@ -124,7 +124,7 @@ impl<T: Scalar> Take<T> {
         targets: impl IntoIterator<Item = Option<(usize, T)>>,
     ) -> Result<(), Error> {
         debug_assert!(self.fits(cols) && (cols == 0 || (cols - 1) * from_stride + rows <= from.len()));
-        let (scales, places) = (self.scale.0.as_mut_slice(), self.place.0.as_mut_slice());
+        let (scales, places) = (self.scale.0.as_mut_slice()?, self.place.0.as_mut_slice()?);
         for (column, target) in (0..cols).zip(targets) {
             debug_assert!(target.is_none_or(|(place, _)| place * to_stride + rows <= to.len()));
             let (place, scale) = target.map_or((-1, T::ZERO), |(place, factor)| (place as i32, factor));

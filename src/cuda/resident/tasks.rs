@@ -47,7 +47,7 @@ impl Tasks {
             let oldest = self.kept.remove(0);
             (oldest.host, oldest.device)
         };
-        host.as_mut_slice().iter_mut().zip(schedule.words()).for_each(|(to, word)| *to = word);
+        host.as_mut_slice()?.iter_mut().zip(schedule.words()).for_each(|(to, word)| *to = word);
         let len = schedule.len();
         // SAFETY: forwarded to the caller; the words have been written, and are left alone from now on.
         unsafe { stream.upload(&host, 0..len, device.slice(0..len))? };

@@ -71,7 +71,7 @@ impl<T: Scalar> StagedV<T> {
             Some(host) => host,
             none => none.insert(Pinned::new(device, self.device.len())?),
         };
-        let to = (host.as_mut_slice(), self.stride);
+        let to = (host.as_mut_slice()?, self.stride);
         if signed.sources().iter().any(|&(r, _)| v[(0, r)] != T::ZERO) {
             let outline = signed.look_and_pack((v, weights), &blocks, to)?;
             self.to_send = Some(0..v.nrows());

@@ -88,7 +88,7 @@ fn parts_of_memory_go_to_the_device_and_back() {
     let (up, down, arrived) =
         (Stream::new(&device).unwrap(), Stream::new(&device).unwrap(), Event::new(&device).unwrap());
     let mut source = Pinned::<f64>::new(&device, 1000).unwrap();
-    source.as_mut_slice().copy_from_slice(&entries(1, 1000));
+    source.as_mut_slice().unwrap().copy_from_slice(&entries(1, 1000));
     let target = Pinned::<f64>::new(&device, 1000).unwrap();
     let buffer = DeviceBuffer::<f64>::new(&device, 500).unwrap();
     // SAFETY: the slices are 300 long, `down` waits for `up`, and nobody comes near the memory before both
@@ -164,7 +164,7 @@ fn solves<T: Scalar>(tolerance: f64) {
         let on_device = Dense::aligned(&device, order, order + 7).unwrap();
         on_device.upload(&stream, l.as_ref()).unwrap();
         let mut x = Pinned::<T>::new(&device, order * columns).unwrap();
-        x.as_mut_slice().copy_from_slice(&entries(9, order * columns));
+        x.as_mut_slice().unwrap().copy_from_slice(&entries(9, order * columns));
         let rhs = Mat::from_fn(order, columns, |i, j| x.as_slice()[j * order + i]);
         let there = DeviceBuffer::new(&device, x.len()).unwrap();
         let all = there.slice(0..x.len());

@@ -191,7 +191,7 @@ impl<T: Scalar> Step<T> {
         let reflectors = self.reflectors();
         let mut homes = [&self.panel, &self.v, &reflectors].map(|part| {
             let mut pinned = Pinned::new(device, part.len()).unwrap();
-            pinned.as_mut_slice().copy_from_slice(part);
+            pinned.as_mut_slice().unwrap().copy_from_slice(part);
             (pinned, DeviceBuffer::<T>::new(device, part.len()).unwrap())
         });
         // SAFETY: one stream does everything, and nobody comes near the memory before it is done.

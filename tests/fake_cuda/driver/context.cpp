@@ -130,6 +130,7 @@ API cuDeviceTotalMem_v2(size_t* bytes, int) {
 }
 
 API cuDeviceGetAttribute(int* value, int number, int device) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     *value = attribute(number);
     return is_device(device) ? SUCCESS : INVALID_DEVICE;
@@ -159,11 +160,13 @@ API cuDevicePrimaryCtxRelease_v2(int device) {
 }
 
 API cuCtxGetCurrent(void** context) {
+    MAY_FAIL;
     *context = current_context();
     return SUCCESS;
 }
 
 API cuCtxSetCurrent(void* context) {
+    MAY_FAIL;
     pthread_setspecific(current_key(), context);
     return SUCCESS;
 }
@@ -178,11 +181,13 @@ API cuCtxGetDevice(int* device) {
 API cuCtxSetFlags(unsigned) { return current_context() ? SUCCESS : INVALID_CONTEXT; }
 
 API cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+    MAY_FAIL;
     *least = *greatest = 0;
     return SUCCESS;
 }
 
 API cuCtxSynchronize() {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (!current_context()) return INVALID_CONTEXT;
     ++driver.stats.device_synchronizations;

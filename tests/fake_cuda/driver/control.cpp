@@ -9,6 +9,15 @@ namespace fake {
 
 Inexactness inexactness;
 
+Result injected() {
+    Lock lock(driver.lock);
+    ++driver.stats.calls;
+    if (driver.calls_failing == 0) return SUCCESS;
+    if (driver.calls_before > 0) return --driver.calls_before, SUCCESS;
+    --driver.calls_failing;
+    return driver.failing;
+}
+
 } // namespace fake
 
 using namespace fake;
@@ -37,6 +46,14 @@ CONTROL void fake_cuda_shared_cap(int bytes) {
 CONTROL void fake_cuda_fail_at(uint64_t n) {
     Lock lock(driver.lock);
     driver.fail_after = n;
+}
+
+/// Behind `before` calls from now, `count` of them fail with this error and do nothing; those of cuSOLVER in its own words.
+CONTROL void fake_cuda_fail_calls(uint64_t before, uint64_t count, int error) {
+    Lock lock(driver.lock);
+    driver.calls_before = before;
+    driver.calls_failing = count;
+    driver.failing = error;
 }
 
 /// By how many units in the last place roots' reciprocals and reciprocals are wrong, and what says with which signs.
@@ -85,6 +102,7 @@ CONTROL void fake_cuda_reset() {
     driver.memory_cap = 0;
     driver.shared_cap = 0;
     driver.fail_after = 0;
+    driver.calls_before = driver.calls_failing = 0;
     inexactness = {};
 }
 

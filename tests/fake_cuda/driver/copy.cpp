@@ -124,14 +124,17 @@ Result enqueue_2d(const Descriptor& d, void* handle) {
 using namespace fake;
 
 API cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, size_t bytes, void* stream) {
+    MAY_FAIL;
     return enqueue({on_device(to, bytes), on_host(from, bytes), bytes, 1}, stream);
 }
 
 API cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, size_t bytes, void* stream) {
+    MAY_FAIL;
     return enqueue({on_host(to, bytes), on_device(from, bytes), bytes, 1}, stream);
 }
 
 API cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, void* stream) {
+    MAY_FAIL;
     return enqueue({on_device(to, bytes), on_device(from, bytes), bytes, 1}, stream);
 }
 
@@ -144,6 +147,7 @@ API cuMemcpyHtoD_v2(DevicePointer to, const void* from, size_t bytes) {
 }
 
 API cuMemcpyDtoH_v2(void* to, DevicePointer from, size_t bytes) {
+    MAY_FAIL;
     // What a module says of itself is read when it is loaded: no copy that tests count, or have fail.
     if (is_global(reinterpret_cast<void*>(from), bytes)) {
         std::memcpy(to, reinterpret_cast<void*>(from), bytes);
@@ -156,11 +160,15 @@ API cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, size_t bytes) {
     return and_wait(cuMemcpyDtoDAsync_v2(to, from, bytes, nullptr));
 }
 
-API cuMemcpy2DAsync_v2(const Descriptor* copy, void* stream) { return enqueue_2d(*copy, stream); }
+API cuMemcpy2DAsync_v2(const Descriptor* copy, void* stream) {
+    MAY_FAIL;
+    return enqueue_2d(*copy, stream);
+}
 API cuMemcpy2D_v2(const Descriptor* copy) { return and_wait(enqueue_2d(*copy, nullptr)); }
 API cuMemcpy2DUnaligned_v2(const Descriptor* copy) { return and_wait(enqueue_2d(*copy, nullptr)); }
 
 API cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(handle);
     if (!stream) return INVALID_HANDLE;

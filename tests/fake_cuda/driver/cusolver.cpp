@@ -59,20 +59,28 @@ void solve(const T* l, int64_t n, int64_t stride, T* b, int64_t b_stride, int64_
 
 } // namespace
 
-API cusolverDnCreate(Handle** out) { return *out = new Handle, SOLVER_SUCCESS; }
+API cusolverDnCreate(Handle** out) {
+    if (injected()) return SOLVER_EXECUTION_FAILED;
+    return *out = new Handle, SOLVER_SUCCESS;
+}
 API cusolverDnDestroy(Handle* handle) { return delete handle, SOLVER_SUCCESS; }
-API cusolverDnSetStream(Handle* handle, void* stream) { return handle->stream = stream, SOLVER_SUCCESS; }
+API cusolverDnSetStream(Handle* handle, void* stream) {
+    if (injected()) return SOLVER_EXECUTION_FAILED;
+    return handle->stream = stream, SOLVER_SUCCESS;
+}
 API cusolverDnCreateParams(Handle** out) { return cusolverDnCreate(out); }
 API cusolverDnDestroyParams(Handle* params) { return cusolverDnDestroy(params); }
 
 API cusolverDnXpotrf_bufferSize(Handle*, Handle*, int, int64_t, int, const void*, int64_t, int, size_t* device,
                                 size_t* host) {
+    if (injected()) return SOLVER_EXECUTION_FAILED;
     *device = *host = WORK_BYTES;
     return SOLVER_SUCCESS;
 }
 
 API cusolverDnXpotrf(Handle* handle, Handle*, int triangle, int64_t n, int type, void* a, int64_t stride, int,
                      void*, size_t device_bytes, void*, size_t host_bytes, int* info) {
+    if (injected()) return SOLVER_EXECUTION_FAILED;
     const Lock lock(driver.lock);
     Stream* stream = find_stream(handle->stream);
     if (!stream || triangle != LOWER || stride < n || device_bytes < WORK_BYTES || host_bytes < WORK_BYTES) {
@@ -87,6 +95,7 @@ API cusolverDnXpotrf(Handle* handle, Handle*, int triangle, int64_t n, int type,
 
 API cusolverDnXpotrs(Handle* handle, Handle*, int triangle, int64_t n, int64_t count, int type, const void* l,
                      int64_t stride, int, void* b, int64_t b_stride, int* info) {
+    if (injected()) return SOLVER_EXECUTION_FAILED;
     const Lock lock(driver.lock);
     Stream* stream = find_stream(handle->stream);
     if (!stream || triangle != LOWER || stride < n || b_stride < n) return SOLVER_INVALID_VALUE;

@@ -10,7 +10,8 @@
 //
 // An error of the device (a failed launch, a copy to freed memory) is sticky: from then on the context runs
 // nothing but releases of memory and every call in it returns that error, until it is destroyed (all its
-// retains released) or the test resets the driver. What is not supported says so on stderr and returns
+// retains released) or the test resets the driver. A call that the test makes fail does nothing, and nothing
+// else comes of it: what was queued before is still there. What is not supported says so on stderr and returns
 // CUDA_ERROR_NOT_SUPPORTED.
 #pragma once
 #include <cstddef>
@@ -82,6 +83,7 @@ struct Context {
 struct Stats {
     uint64_t live_bytes, peak_bytes, live_allocations, launches, copies, bytes_up, bytes_down, memsets;
     uint64_t device_synchronizations, stream_synchronizations, event_synchronizations, pinned_bytes;
+    uint64_t calls;
 };
 
 struct Driver {
@@ -91,6 +93,8 @@ struct Driver {
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
     int shared_cap = 0;     // 0: SHARED_BYTES_OPT_IN
     uint64_t fail_after = 0; // the operation that fails, counted down; 0: none
+    uint64_t calls_before = 0, calls_failing = 0; // calls that do their work, and how many behind them do not
+    Result failing = SUCCESS;                     // what those say
     Stats stats{};
     Context contexts[MAX_DEVICES];
     std::map<Stream*, std::unique_ptr<Stream>> streams;
@@ -103,6 +107,12 @@ struct Driver {
 extern Driver driver;
 
 using Lock = std::lock_guard<std::recursive_mutex>;
+
+/// Counts a call; what it is to say instead of doing anything, if the test wants it to fail. Calls that a program can see
+/// fail begin with it.
+Result injected();
+#define MAY_FAIL                                                                                             \
+    if (const fake::Result failed = fake::injected()) return failed
 
 /// The calling thread's context; null where it set none.
 Context* current_context();

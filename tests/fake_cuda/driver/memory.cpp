@@ -192,6 +192,7 @@ void free_all(Context& context) {
 using namespace fake;
 
 API cuMemAlloc_v2(DevicePointer* out, size_t bytes) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     return allocate(out, bytes, true);
 }
@@ -213,6 +214,7 @@ API cuMemAllocAsync(DevicePointer* out, size_t bytes, void* handle) {
 }
 
 API cuMemFree_v2(DevicePointer pointer) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (!pointer) return SUCCESS;
     if (!current_context()) return INVALID_CONTEXT;
@@ -235,6 +237,7 @@ API cuMemFreeAsync(DevicePointer pointer, void* handle) {
 }
 
 API cuMemHostAlloc(void** out, size_t bytes, unsigned) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (!current_context()) return INVALID_CONTEXT;
     *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096 + 4096);
@@ -279,11 +282,13 @@ API cuMemHostUnregister(void* at) {
 }
 
 API cuMemFreeHost(void* at) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     return unpin(at, false);
 }
 
 API cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     *total_bytes = driver.memory_bytes();
     *free_bytes = *total_bytes - std::min(*total_bytes, size_t(driver.stats.live_bytes));

@@ -95,6 +95,7 @@ int attribute(const Function& function, int number) {
 using namespace fake;
 
 API cuModuleLoadData(void** module, const void* image) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (!current_context()) return INVALID_CONTEXT;
     if (!image) return INVALID_VALUE;
@@ -112,6 +113,7 @@ API cuModuleUnload(void* module) {
 }
 
 API cuModuleGetFunction(Function** out, void*, const char* name) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     for (const Kernel* kernel = last_kernel; kernel; kernel = kernel->next) {
         if (std::strcmp(kernel->name, name) != 0) continue;
@@ -123,6 +125,7 @@ API cuModuleGetFunction(Function** out, void*, const char* name) {
 }
 
 API cuModuleGetGlobal_v2(DevicePointer* out, size_t* bytes, void*, const char* name) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     for (const Global* global = last_global; global; global = global->next) {
         if (std::strcmp(global->name, name) != 0) continue;
@@ -140,6 +143,7 @@ API cuFuncGetAttribute(int* value, int number, Function* function) {
 }
 
 API cuFuncSetAttribute(Function* function, int number, int value) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (number != 8) return SUCCESS; // a preference, as for the carve-out of shared memory
     if (value < 0 || value > driver.shared_bytes()) return INVALID_VALUE;
@@ -152,6 +156,7 @@ API cuFuncSetCacheConfig(Function*, int) { return SUCCESS; }
 API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, //
                    unsigned bx, unsigned by, unsigned bz, unsigned dynamic_shared, void* stream,
                    void** parameters, void** extra) {
+    MAY_FAIL;
     if (extra) {
         complain("arguments of a launch are given as `kernelParams` only");
         return NOT_SUPPORTED;

@@ -119,6 +119,7 @@ void discard_queues(Context& context) {
 using namespace fake;
 
 API cuStreamCreate(void** out, unsigned) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Context* context = current_context();
     if (!context) return INVALID_CONTEXT;
@@ -131,6 +132,7 @@ API cuStreamCreate(void** out, unsigned) {
 API cuStreamCreateWithPriority(void** out, unsigned flags, int) { return cuStreamCreate(out, flags); }
 
 API cuStreamDestroy_v2(void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(handle);
     if (!stream || !driver.streams.count(stream)) return INVALID_HANDLE;
@@ -141,6 +143,7 @@ API cuStreamDestroy_v2(void* handle) {
 }
 
 API cuStreamSynchronize(void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(handle);
     if (!stream) return INVALID_HANDLE;
@@ -156,6 +159,7 @@ API cuStreamQuery(void* handle) {
 }
 
 API cuStreamWaitEvent(void* handle, void* event_handle, unsigned) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(handle);
     const auto event = find_event(event_handle);
@@ -176,6 +180,7 @@ API cuLaunchHostFunc(void* handle, void (*function)(void*), void* argument) {
 }
 
 API cuEventCreate(void** out, unsigned) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     if (!current_context()) return INVALID_CONTEXT;
     auto event = std::make_shared<Event>();
@@ -184,12 +189,15 @@ API cuEventCreate(void** out, unsigned) {
     return current_context()->sticky;
 }
 
-API cuEventDestroy_v2(void* handle) { // waits that are queued keep it
+API cuEventDestroy_v2(void* handle) {
+    MAY_FAIL;
+    // waits that are queued keep it
     Lock lock(driver.lock);
     return driver.events.erase(handle) ? SUCCESS : INVALID_HANDLE;
 }
 
 API cuEventRecord(void* handle, void* stream_handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     Stream* stream = find_stream(stream_handle);
     const auto event = find_event(handle);
@@ -200,6 +208,7 @@ API cuEventRecord(void* handle, void* stream_handle) {
 }
 
 API cuEventSynchronize(void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     const auto event = find_event(handle);
     if (!event || !current_context()) return INVALID_HANDLE;

@@ -1,0 +1,71 @@
+//! What is made of a factor in the memory of a GPU, as an array of the library that its matrix came from.
+
+use crate::arrays::to_numpy;
+use crate::device::{self, DeviceArray};
+use crate::factor::{Cholesky, State, look, with_numbers};
+use crate::held::Made;
+use crate::numbers::Real;
+use crate::settings::Name;
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+/// What makes an array of the library that this one is from, of one that this library has made on the device; none where the array is
+/// in host memory. It does not keep the array.
+pub fn library(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny>>> {
+    if object.is_instance_of::<PyUntypedArray>() || !device::is_on_device(object, name)? {
+        return Ok(None);
+    }
+    let taker = object.py().import("cholupdate._device")?.call_method1("taker", (object,))?;
+    Ok(Some(taker.unbind()))
+}
+
+/// As `like` is, or what the factor was made of if there is none: on the device where the factor is on one, else in NumPy's memory.
+pub fn made<'py>(
+    py: Python<'py>,
+    factor: &Cholesky,
+    what: (Made, bool),
+    like: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let library = match like {
+        Some(like) => library(like, "like")?,
+        None => factor.library.as_ref().map(|library| library.clone_ref(py)),
+    };
+    match (library, factor.settings.name) {
+        (Some(library), Name::Cuda(ordinal)) => {
+            let array = with_numbers!(factor, state => there(py, state, what, ordinal)?);
+            library.bind(py).call1((Py::new(py, array)?,))
+        }
+        _ => in_numpy(py, factor, what),
+    }
+}
+
+/// As an array of NumPy. The transpose, where it is asked for.
+pub fn in_numpy<'py>(
+    py: Python<'py>,
+    factor: &Cholesky,
+    (what, upper): (Made, bool),
+) -> PyResult<Bound<'py, PyAny>> {
+    fn copied<'py, T: Real>(
+        py: Python<'py>,
+        state: &Mutex<State<T>>,
+        (what, upper): (Made, bool),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let matrix = look(py, state, |factor| match what {
+            Made::Factor => factor.to_factor(),
+            Made::Matrix => factor.reconstruct(),
+        })?;
+        Ok(to_numpy(py, matrix.as_ref(), upper)?.into_any())
+    }
+    with_numbers!(factor, state => copied(py, state, (what, upper)))
+}
+
+fn there<T: Real>(
+    py: Python<'_>,
+    state: &Mutex<State<T>>,
+    (what, upper): (Made, bool),
+    ordinal: usize,
+) -> PyResult<DeviceArray> {
+    let array = DeviceArray::new(look(py, state, |factor| factor.made_there(what))?, ordinal, false);
+    Ok(if upper { array.transposed() } else { array })
+}

@@ -1,0 +1,126 @@
+//! How a factor comes to be on the device: from a matrix that is there already, or that goes there at the rate of the link. It is
+//! looked at there and factored there, and nothing but status and the diagonal comes back.
+
+use super::factor::ResidentFactor;
+use super::triangle::{Found, TakeLower, To};
+use crate::cuda::dense::Dense;
+use crate::cuda::device::Device;
+use crate::cuda::factorize::{By, Means};
+use crate::cuda::stream::Stream;
+use crate::error::{DeviceErrorKind, Error};
+use crate::input::Operand;
+use crate::scalar::Scalar;
+
+/// Orders from which on a matrix in host memory is factored on the device: below, page-locking memory and starting cuSOLVER take
+/// longer than faer.
+const WORTH_SENDING: usize = 2048;
+/// Orders from which on cuSOLVER factors a matrix that is on the device: below, its start and its launches take longer than ours.
+const WORTH_STARTING: usize = 256;
+
+/// A, or L, with as many columns as rows, on its way to the device: either is in host memory or on this device.
+pub(super) struct Intake<'a, T: Scalar> {
+    device: &'a Device,
+    from: &'a Operand<'a, T>,
+    argument: &'static str,
+}
+
+impl<'a, T: Scalar> Intake<'a, T> {
+    /// Of a matrix that had better go that way.
+    pub fn new(device: &'a Device, from: &'a Operand<'a, T>, argument: &'static str) -> Option<Self> {
+        let takes = match from {
+            Operand::Host(a) => a.nrows() >= WORTH_SENDING,
+            Operand::Device(a) => a.shape().0 > 0 && a.is_on(device, argument).is_ok(),
+        };
+        takes.then_some(Self { device, from, argument })
+    }
+
+    fn order(&self) -> usize {
+        self.from.shape().0
+    }
+
+    /// The lower triangle in memory of the engine, and what there is to know of it.
+    ///
+    /// # Errors
+    /// `NonFinite`; [`Error::Device`].
+    fn take(&self, stream: &Stream, as_factor: bool) -> Result<(Dense<T>, Found), Error> {
+        let order = self.order();
+        let l = Dense::aligned(self.device, order, order)?;
+        let take = TakeLower::load::<T>(self.device)?;
+        let there = (l.slice(), l.stride());
+        let (from, to) = match self.from {
+            Operand::Host(a) => {
+                l.upload(stream, *a)?;
+                (there, None)
+            }
+            Operand::Device(a) => (a.slice_on(stream)?, Some(there)),
+        };
+        // SAFETY: what is read was waited for, or is borrowed and comes before this on the stream; what is written is this call's own.
+        let found = unsafe { take.take(stream, from, To { columns: to, as_factor }, order)? };
+        match found.not_finite {
+            Some((row, column)) => Err(Error::NonFinite { argument: self.argument, row, column }),
+            None => Ok((l, found)),
+        }
+    }
+
+    /// The factor of A, and the largest entry of the diagonal of A.
+    ///
+    /// # Errors
+    /// `NonFinite`, `Overflow` or `NotPositiveDefinite`; [`Error::Device`].
+    pub fn factorize(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+        let mut last = None;
+        for by in self.means() {
+            let outcome = self.factorize_by(by);
+            match &outcome {
+                // A library for another driver, or memory that another program has taken: the next one needs neither the
+                // one nor as much of the other.
+                Err(Error::Device { kind, .. }) if *kind != DeviceErrorKind::Lost => last = outcome.err(),
+                _ => return outcome.map(Some),
+            }
+        }
+        match last {
+            // In host memory faer can do it, without any of the device's.
+            Some(error) if matches!(self.from, Operand::Device(_)) => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    /// Who may factor it, the fastest first.
+    fn means(&self) -> impl Iterator<Item = By> {
+        let order = self.order();
+        let pays = order >= WORTH_STARTING;
+        let fits = |by: By| by.fits::<T>(self.device, order).unwrap_or(false);
+        let library = (pays && fits(By::CuSolver)).then_some(By::CuSolver);
+        // From the device it goes on even where it seems not to fit: there is no other way.
+        let there = matches!(self.from, Operand::Device(_));
+        let own = (there || fits(By::Blocked)).then_some(By::Blocked);
+        library.into_iter().chain(own)
+    }
+
+    fn factorize_by(&self, by: By) -> Result<(ResidentFactor<T>, f64), Error> {
+        let means = Means::new(self.device, by)?;
+        let (l, found) = self.take(means.stream(), false)?;
+        if found.largest_diagonal > T::LARGE_SQUARE.to_f64() {
+            return Err(Error::Overflow { argument: self.argument });
+        }
+        means.factorize(&l)?;
+        let diagonal = l.diagonal(means.stream())?;
+        Ok((ResidentFactor::new(self.device, l, diagonal)?, found.largest_diagonal))
+    }
+
+    /// L as it is, but for its signs, and the magnitude of its largest entry.
+    ///
+    /// # Errors
+    /// `NonFinite`, or `NotPositiveDefinite` at the first zero on the diagonal; [`Error::Device`].
+    pub fn adopt(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+        if matches!(self.from, Operand::Host(_)) {
+            return Ok(None);
+        }
+        let stream = Stream::new(self.device)?;
+        let (l, found) = self.take(&stream, true)?;
+        let diagonal = l.diagonal(&stream)?;
+        match diagonal.iter().position(|&pivot| pivot == T::ZERO) {
+            Some(column) => Err(Error::NotPositiveDefinite { column }),
+            None => Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, found.largest))),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The kernels of lower triangles on their way into the engine's memory and back, and of L Lᵀ, and the functions that launch
+//! them.
+
+use super::rearrange::Columns;
+use crate::cuda::device::Device;
+use crate::cuda::launch::{Function, Launch, argument};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
+use crate::cuda::ptx::{SQUARE, TRIANGLE};
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use core::ffi::{c_int, c_longlong};
+
+/// Threads of a block.
+const THREADS: usize = 256;
+/// Rows that a block takes.
+const ROWS_OF_BLOCK: usize = 4 * THREADS;
+/// Blocks along the columns: so many have a multiprocessor's worth of rows each, and few enough add to the same facts.
+const BLOCKS_OF_COLUMNS: usize = 128;
+/// Numbers about a triangle.
+const FACTS: usize = 3;
+/// Rows and columns of a tile of L Lᵀ.
+const TILE: usize = 64;
+
+/// What is found out about a lower triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    /// The magnitude of its largest entry.
+    pub largest: f64,
+    /// Its largest diagonal entry, or zero if none is positive.
+    pub largest_diagonal: f64,
+    /// Row and column of the first entry, column after column, that is not finite.
+    pub not_finite: Option<(usize, usize)>,
+}
+
+/// `triangle.cu` for one scalar type, and memory for what it finds.
+pub(super) struct TakeLower {
+    kernel: Function,
+    facts: (DeviceBuffer<u64>, Pinned<u64>),
+}
+
+/// Where a triangle goes: nowhere, if it is only looked at, or there. Columns with a negative diagonal entry are negated where it
+/// is to be a factor.
+pub(super) struct To<'a, T> {
+    pub columns: Option<Columns<'a, T>>,
+    pub as_factor: bool,
+}
+
+impl TakeLower {
+    /// # Errors
+    /// [`Error::Device`] where the driver refuses the kernel, or there is no memory.
+    pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
+        let module = device.module(TRIANGLE)?;
+        let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("ROWS_OF_THREAD", ROWS_OF_BLOCK / THREADS)];
+        module.layout("triangle")?.check(&layout)?;
+        let kernel = Function::load(&module, &format!("take_lower_{}", T::TYPE_NAME))?;
+        Ok(Self { kernel, facts: (DeviceBuffer::new(device, FACTS)?, Pinned::new(device, FACTS)?) })
+    }
+
+    /// Takes the lower triangle of a matrix (n × n, n > 0); returns when it is there.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Until it returns, both matrices live, have n rows and columns, nobody writes the first and nobody else uses the second.
+    pub unsafe fn take<T: Scalar>(
+        &self,
+        stream: &Stream,
+        (from, from_stride): Columns<'_, T>,
+        To { columns, as_factor }: To<'_, T>,
+        order: usize,
+    ) -> Result<Found, Error> {
+        debug_assert!((order - 1) * from_stride + order <= from.len());
+        let (to, to_stride) = columns.unwrap_or((DeviceSlice::empty(), order));
+        debug_assert!(columns.is_none() || (order - 1) * to_stride + order <= to.len());
+        let (mut from, mut from_stride) = (from.address(), from_stride as c_longlong);
+        let (mut to, mut to_stride) = (to.address(), to_stride as c_longlong);
+        let facts = self.facts.0.slice(0..FACTS);
+        let (mut at, mut orient, mut n) = (facts.address(), c_int::from(as_factor), order as c_longlong);
+        let mut arguments = [
+            argument(&mut from),
+            argument(&mut from_stride),
+            argument(&mut to),
+            argument(&mut to_stride),
+            argument(&mut at),
+            argument(&mut orient),
+            argument(&mut n),
+        ];
+        // SAFETY: seven arguments of the types of the kernel's; the caller vouches for both matrices, the facts are this one's,
+        // and all is waited for here.
+        let enqueued = unsafe {
+            let mut take = || {
+                stream.clear(facts)?;
+                self.kernel.launch(stream, shape(order), &mut arguments)?;
+                stream.download(facts, &self.facts.1, 0..FACTS)
+            };
+            take()
+        };
+        stream.synchronize().and(enqueued)?;
+        let &[largest, not_finite, diagonal] = self.facts.1.as_slice() else { unreachable!("three facts") };
+        let place = !not_finite as usize;
+        Ok(Found {
+            largest: f64::from_bits(largest),
+            largest_diagonal: f64::from_bits(diagonal),
+            not_finite: (not_finite > 0).then_some((place % order, place / order)),
+        })
+    }
+}
+
+fn shape(order: usize) -> Launch {
+    Launch::new((order.div_ceil(ROWS_OF_BLOCK), order.min(BLOCKS_OF_COLUMNS)), THREADS)
+}
+
+/// What is made of L on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cuda) enum Made {
+    /// L, zero above the diagonal.
+    Factor,
+    /// L Lᵀ.
+    Product,
+}
+
+impl Made {
+    /// Makes it of L (n × n) in packed memory; returns when it is there.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Until it returns, L lives and nobody writes it.
+    pub unsafe fn make<T: Scalar>(
+        self,
+        device: &Device,
+        (l, stride): Columns<'_, T>,
+        order: usize,
+    ) -> Result<DeviceBuffer<T>, Error> {
+        let made = DeviceBuffer::new(device, order.saturating_mul(order))?;
+        if order == 0 {
+            return Ok(made);
+        }
+        debug_assert!((order - 1) * stride + order <= l.len());
+        let (kernel, launch) = match self {
+            Self::Factor => {
+                let module = device.module(TRIANGLE)?;
+                (Function::load(&module, &format!("give_lower_{}", T::TYPE_NAME))?, shape(order))
+            }
+            Self::Product => {
+                let module = device.module(SQUARE)?;
+                module.layout("square")?.check(&[("THREADS", THREADS), ("TILE", TILE)])?;
+                let tiles = order.div_ceil(TILE);
+                let launch = Launch::new((tiles, tiles), THREADS);
+                (Function::load(&module, &format!("square_{}", T::TYPE_NAME))?, launch)
+            }
+        };
+        let stream = Stream::new(device)?;
+        let (mut l, mut stride, mut n) = (l.address(), stride as c_longlong, order as c_longlong);
+        let mut to = made.slice(0..made.len()).address();
+        let mut arguments = [argument(&mut l), argument(&mut stride), argument(&mut to), argument(&mut n)];
+        // SAFETY: four arguments of the types of either kernel's; the caller vouches for L, the rest is this call's own, and all is
+        // waited for here.
+        let enqueued = unsafe { kernel.launch(&stream, launch, &mut arguments) };
+        stream.synchronize().and(enqueued)?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,264 @@
+//! One call of the driver fails, or some in a row, anywhere in any verb: what is said is true then, and what is done next is right.
+//!
+//! A call that fails does nothing here, waits least of all: copies and kernels that it was to wait for are still in flight, and
+//! run later in any order. Whoever uses their memory again meanwhile computes wrong numbers.
+
+use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
+use crate::support::cuda::{device, small};
+use crate::support::problem::{contraction, factor, rng, uniform};
+use crate::support::real::bits;
+use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident};
+use cholupdate::faer::{Mat, MatRef};
+use cholupdate::{Carried, Cholesky, Engine, Error, Weights};
+
+/// Three panels of the hybrid engine, and one of the resident one: so many calls are made that they are to be short.
+const ORDER: usize = 40;
+/// `CUDA_ERROR_OPERATING_SYSTEM`, as good as any; and the one that has fallbacks.
+const SOME_ERROR: i32 = 304;
+const OUT_OF_MEMORY: i32 = 2;
+
+/// What verbs are given.
+struct Given {
+    l: Mat<f64>,
+    /// Enough is left behind all of them, taken away.
+    v: Mat<f64>,
+    rhs: Mat<f64>,
+    /// Further rows and columns, and rows of A that take the place of others.
+    cross: Mat<f64>,
+    corner: Mat<f64>,
+    columns: Mat<f64>,
+    /// V and right-hand sides in device memory.
+    v_there: DeviceMatrix<f64>,
+}
+
+impl Given {
+    fn new() -> Self {
+        let rng = &mut rng(71);
+        let l = factor(ORDER, rng);
+        let v = &l * contraction(ORDER, 3, 0.6, rng);
+        let cross = &l * uniform(ORDER, 2, rng) * cholupdate::faer::Scale(0.05);
+        let corner = Mat::from_fn(2, 2, |i, j| if i == j { 3.0 } else { 0.5 });
+        let columns = Mat::from_fn(ORDER, 2, |i, j| match i {
+            20 | 21 => corner[(i - 20, j)],
+            _ => cross[(i, j)] / 4.0,
+        });
+        let rhs = uniform(ORDER, 2, rng);
+        let v_there = DeviceMatrix::from_host(&device().unwrap(), &v).unwrap();
+        Self { l, v, rhs, cross, corner, columns, v_there }
+    }
+
+    fn inserted(&self) -> Mat<f64> {
+        Mat::from_fn(ORDER + 2, 2, |i, j| match i {
+            0..20 => self.cross[(i, j)] / 4.0,
+            20 | 21 => self.corner[(i - 20, j)],
+            _ => self.cross[(i - 2, j)] / 4.0,
+        })
+    }
+}
+
+type F<E> = Cholesky<f64, E>;
+/// A verb, and what it returns, as bits.
+type Verb<E> = (&'static str, fn(&mut F<E>, &Given) -> Result<Vec<u64>, Error>);
+
+/// What is returned of a solve that failed behind a modification that did not: what has become of the factor is known.
+const UNKNOWN: [u64; 1] = [u64::MAX];
+
+fn nothing<X>(_: X) -> Vec<u64> {
+    Vec::new()
+}
+
+fn owned(x: Mat<f64>) -> Vec<u64> {
+    bits(x.as_ref())
+}
+
+/// In host memory b where it fails, and its solution where not.
+fn solved<E: Engine<f64>>(f: &mut F<E>, given: &Given) -> Result<Vec<u64>, Error> {
+    let mut x = given.rhs.clone();
+    f.solve_in_place(&mut x).inspect_err(|_| assert!(bits(x.as_ref()) == bits(given.rhs.as_ref())))?;
+    Ok(owned(x))
+}
+
+fn verbs<E: Engine<f64>>() -> Vec<Verb<E>> {
+    let all: &[Verb<E>] = &[
+        ("update", |f, given| f.update(&given.v).map(nothing)),
+        ("downdate", |f, given| f.downdate(&given.v).map(nothing)),
+        ("modify", |f, given| f.modify(&given.v, &[0.5, -0.5, 1.0]).map(nothing)),
+        ("of which one breaks down", |f, given| {
+            let far = Mat::from_fn(ORDER, 1, |i, _| 1e3 * given.v[(i, 0)]);
+            match f.downdate(&far) {
+                Err(Error::NotPositiveDefinite { .. }) => Ok(Vec::new()),
+                other => other.map(|_| panic!("it does not break down")),
+            }
+        }),
+        ("submit", |f, given| f.submit(&given.v, Weights::Minus)?.wait().map(nothing)),
+        ("submit and solve", |f, given| {
+            let mut x = given.rhs.clone();
+            let (modified, solved) = f.submit(&given.v, Weights::Minus)?.solve_in_place(&mut x);
+            modified?;
+            Ok(if solved.is_ok() { owned(x) } else { UNKNOWN.to_vec() })
+        }),
+        ("can_downdate", |f, given| f.can_downdate(&given.v).map(|can| vec![u64::from(can)])),
+        ("modify_scaled", |f, given| f.modify_scaled(0.9, &given.v, &[1.0; 3]).map(nothing)),
+        ("modify_carrying", |f, given| {
+            let mut carried = Carried { z: uniform(ORDER, 1, &mut rng(72)), squares: vec![1e3] };
+            f.modify_carrying(1.0, &given.v, &[1.0; 3], &[0.1, 0.2, 0.3], &mut carried)?;
+            Ok(owned(carried.z))
+        }),
+        ("append", |f, given| f.append(&given.cross, &given.corner).map(nothing)),
+        ("insert", |f, given| f.insert(20, &given.inserted()).map(nothing)),
+        ("replace", |f, given| f.replace(20, &given.columns).map(nothing)),
+        ("remove", |f, _| f.remove(&[3, 30]).map(nothing)),
+        ("shift forwards", |f, _| f.shift(5, 35).map(nothing)),
+        ("shift backwards", |f, _| f.shift(35, 5).map(nothing)),
+        ("reserve", |f, _| f.reserve(50).map(nothing)),
+        ("solve", solved),
+        ("solve_lt", |f, given| f.solve_lt(&given.rhs).map(owned)),
+        ("to_factor", |f, _| f.to_factor().map(owned)),
+        ("extension", |f, given| {
+            let more = f.extension(&given.cross, &given.corner)?;
+            more.solve(&uniform(ORDER + 2, 1, &mut rng(73))).map(owned)
+        }),
+    ];
+    all.to_vec()
+}
+
+fn verbs_there() -> Vec<Verb<Resident>> {
+    let all: &[Verb<Resident>] = &[
+        ("update with V there", |f, given| f.update(&given.v_there).map(nothing)),
+        ("modify with V there", |f, given| f.modify(&given.v_there, &[0.5, -0.5, 1.0]).map(nothing)),
+        ("solve there", |f, given| {
+            let mut x = given.v_there.view().to_matrix()?;
+            f.solve_in_place(&mut x)?;
+            x.to_host().map(owned)
+        }),
+        ("submit and solve there", |f, given| {
+            let mut x = given.v_there.view().to_matrix()?;
+            let (modified, solved) = f.submit(&given.v_there, Weights::Minus)?.solve_in_place(&mut x);
+            modified?;
+            Ok(if solved.is_ok() { x.to_host().map_or(UNKNOWN.to_vec(), owned) } else { UNKNOWN.to_vec() })
+        }),
+        ("to_factor_on_device", |f, _| f.to_factor_on_device()?.to_host().map(owned)),
+        ("reconstruct_on_device", |f, _| f.reconstruct_on_device()?.to_host().map(owned)),
+        ("l_on_device", |f, _| f.l_on_device()?.to_host().map(|l| owned(lower(l.as_ref())))),
+    ];
+    all.to_vec()
+}
+
+fn lower(l: MatRef<'_, f64>) -> Mat<f64> {
+    Mat::from_fn(l.nrows(), l.ncols(), |i, j| if i >= j { l[(i, j)] } else { 0.0 })
+}
+
+/// What the next three calls say, of a factor of any order.
+fn next<E: Engine<f64>>(f: &mut F<E>, order: usize) -> Vec<Result<Vec<u64>, Error>> {
+    let n = f.order();
+    let solve = |f: &mut F<E>| f.solve(&uniform(n, 3, &mut rng(74))).map(owned);
+    let read = |f: &mut F<E>| f.to_factor().map(owned);
+    let update = |f: &mut F<E>| f.update(&uniform(n, 2, &mut rng(75))).map(nothing);
+    let downdate = |f: &mut F<E>| {
+        let v = Mat::from_fn(n, 1, |i, _| if i + 3 > n { 0.1 } else { 0.0 });
+        f.downdate(&v).map(nothing)
+    };
+    let append = |f: &mut F<E>| f.append(&vec![0.01; n], &[4.0]).map(nothing);
+    match order {
+        0 => vec![solve(f), update(f), read(f)],
+        1 => vec![read(f), append(f), read(f)],
+        2 => vec![update(f), solve(f), read(f)],
+        _ => vec![downdate(f), read(f), solve(f)],
+    }
+}
+
+const ORDERS: usize = 4;
+
+/// A factor that has been used, so that its memory is there, or a new one.
+fn fresh<E: Engine<f64> + Clone>(engine: &E, given: &Given, used: bool) -> F<E> {
+    let mut f = Cholesky::from_factor_in(&given.l, engine.clone()).unwrap();
+    if used {
+        f.downdate(&Mat::from_fn(ORDER, 3, |i, j| given.v[(i, j)] / 2.0)).unwrap();
+        f.solve(&given.rhs).unwrap();
+    }
+    f
+}
+
+/// Which calls of the driver fail: of those that a verb makes every `stride`-th and so many behind it, with this error.
+#[derive(Clone, Copy, Debug)]
+struct Failing {
+    used: bool,
+    stride: u64,
+    count: u64,
+    error: i32,
+}
+
+const FAILING: [Failing; 3] = [
+    Failing { used: true, stride: 1, count: 1, error: SOME_ERROR },
+    // Until the verb has returned: nothing can be waited for.
+    Failing { used: true, stride: 5, count: u64::MAX, error: SOME_ERROR },
+    Failing { used: false, stride: 7, count: 1, error: OUT_OF_MEMORY },
+];
+
+/// How often a verb said that it failed.
+fn failures<E: Engine<f64> + Clone>(
+    fake: &Exclusive,
+    engine: &E,
+    given: &Given,
+    (name, verb): Verb<E>,
+    failing: Failing,
+) -> usize {
+    let Failing { used, stride, count, error } = failing;
+    let expected = |order: usize, changed: bool| {
+        let mut f = fresh(engine, given, used);
+        let returned = if changed { verb(&mut f, given).unwrap() } else { Vec::new() };
+        (returned, next(&mut f, order))
+    };
+    let all: Vec<_> =
+        (0..ORDERS).map(|order| [false, true].map(|changed| expected(order, changed))).collect();
+    let mut failed = 0;
+    for (number, at) in (0..).step_by(stride as usize).enumerate() {
+        fake.seed(at as u32 + 1);
+        let mut f = fresh(engine, given, used);
+        fake.reset_stats();
+        fake.fail_calls(at, count, error);
+        let outcome = verb(&mut f, given);
+        fake.fail_calls(0, 0, 0);
+        if fake.stats().calls <= at {
+            outcome.unwrap();
+            break;
+        }
+        let what = format!("{name}, call {at}, {failing:?}: {outcome:?}");
+        let order = number % ORDERS;
+        let [old, new] = &all[order];
+        let found = next(&mut f, order);
+        failed += usize::from(outcome.is_err());
+        match &outcome {
+            Ok(returned) => {
+                assert!(*returned == new.0 || *returned == UNKNOWN, "{what}");
+                assert!(found == new.1, "{what}: not the new factor");
+            }
+            Err(Error::Device { .. }) => {
+                let lost = found.iter().all(|found| *found == Err(Error::Poisoned));
+                assert!(lost || found == old.1, "{what}: neither lost nor the old factor");
+            }
+            Err(_) => panic!("{what}"),
+        }
+    }
+    failed
+}
+
+fn fails_anywhere<E: Engine<f64> + Clone>(engine: &E, fake: &Exclusive, verbs: &[Verb<E>]) {
+    let given = Given::new();
+    let failed =
+        verbs.iter().flat_map(|&verb| FAILING.map(|failing| failures(fake, engine, &given, verb, failing)));
+    let failed: usize = failed.sum();
+    assert!(failed > 10 * verbs.len(), "{failed} failures are no experiment");
+}
+
+#[test]
+fn a_call_that_fails_never_leads_to_a_wrong_answer_of_the_resident_engine() {
+    let fake = exclusive();
+    fails_anywhere(&Resident::new(&device().unwrap()), &fake, &[verbs(), verbs_there()].concat());
+}
+
+#[test]
+fn a_call_that_fails_never_leads_to_a_wrong_answer_of_the_hybrid_engine() {
+    let fake = exclusive();
+    fails_anywhere(&Hybrid::new(&device().unwrap(), small()).unwrap(), &fake, &verbs());
+}
