@@ -16,7 +16,7 @@ const NOT_ASKED_FOR: u8 = 0;
 /// They may be there, and `fork` runs the handler.
 const WATCHED: u8 = 1;
 /// They stayed in the process that this one was forked by.
-const LEFT_BEHIND: u8 = 2;
+const MISSING: u8 = 2;
 
 thread_local! {
     /// This thread belonged to a pool when it forked: one whose other threads stayed behind, whatever rayon says of it.
@@ -28,7 +28,7 @@ thread_local! {
 pub(super) fn pool_is_missing() -> bool {
     match THREADS.load(Ordering::Relaxed) {
         WATCHED => false,
-        LEFT_BEHIND => rayon::current_thread_index().is_none() || LEFT_ITS_POOL.get(),
+        MISSING => rayon::current_thread_index().is_none() || LEFT_ITS_POOL.get(),
         _ => {
             watch();
             false
@@ -52,7 +52,7 @@ fn watch() {
 /// Called by `fork` in the child.
 #[cfg(unix)]
 extern "C" fn in_child() {
-    THREADS.store(LEFT_BEHIND, Ordering::Relaxed);
+    THREADS.store(MISSING, Ordering::Relaxed);
     LEFT_ITS_POOL.set(rayon::current_thread_index().is_some());
 }
 
