@@ -4,24 +4,37 @@
 #
 #     capi/install.sh PREFIX            # PREFIX/include, PREFIX/lib, PREFIX/lib/pkgconfig
 #     DESTDIR=/tmp/stage capi/install.sh /usr
+#
+# Relative paths are those of the directory that it is called in.
 set -euo pipefail
-cd "$(dirname "$0")"
 
-prefix=${1:?"usage: install.sh PREFIX"}
-root=${DESTDIR:-}$prefix
+absolute() { case $1 in /* | '') echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
+prefix=$(absolute "${1:?"usage: install.sh PREFIX"}")
+root=$(absolute "${DESTDIR:-}")$prefix
+target=$(absolute "${CARGO_TARGET_DIR:-}")
+cd "$(dirname "$0")"
+target=${target:-$(cd .. && pwd)/target}
+
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' ../Cargo.toml)
 abi=${version%.*}
 
-cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate
-built=${CARGO_TARGET_DIR:-../target}/release
+cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target"
+built=$target/release
+
+# A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
+shared() {
+    install -m 755 "$1" "$root/lib/$2.$version"
+    ln -sf "$2.$version" "$root/lib/$2.$3"
+    ln -sf "$2.$3" "$root/lib/$2"
+}
 mkdir -p "$root/include" "$root/lib/pkgconfig"
 install -m 644 include/cholupdate.h "$root/include/"
 install -m 644 "$built/libcholupdate_c.a" "$root/lib/libcholupdate.a"
-install -m 755 "$built/libcholupdate_c.so" "$root/lib/libcholupdate.so.$version"
-ln -sf "libcholupdate.so.$version" "$root/lib/libcholupdate.so.$abi"
-ln -sf "libcholupdate.so.$abi" "$root/lib/libcholupdate.so"
-install -m 755 "$built/libcholupdate_qrupdate.so" "$root/lib/"
+shared "$built/libcholupdate_c.so" libcholupdate.so "$abi"
+# The interface is qrupdate's, which does not change with this library's versions.
+shared "$built/libcholupdate_qrupdate.so" libcholupdate_qrupdate.so 1
 
+# What unwinds stacks comes with the compiler, as the shared libgcc_s or, for `-static`, as libgcc_eh: it is not for us to say which.
 cat >"$root/lib/pkgconfig/cholupdate.pc" <<PC
 prefix=$prefix
 libdir=\${prefix}/lib
@@ -31,6 +44,6 @@ Name: cholupdate
 Description: Rank-k Cholesky up- and downdating
 Version: $version
 Libs: -L\${libdir} -lcholupdate
-Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+Libs.private: -lutil -lrt -lpthread -lm -ldl
 Cflags: -I\${includedir}
 PC

@@ -411,6 +411,25 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(Pending::new(&mut self.guarded))
     }
 
+    /// The modification in flight, taken up again: for callers that cannot keep what [`submit`](Self::submit) returned, which borrows the
+    /// factor, and have it forgotten by [`core::mem::forget`]. Where none is in flight, its outcome is the report of one that changed
+    /// nothing.
+    ///
+    /// ```
+    /// use cholupdate::{Cholesky, Error, Weights, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
+    /// core::mem::forget(factor.submit(&[1.0, 1.0], Weights::Minus)?);
+    /// assert!(factor.pending().wait()?.min_pivot_ratio < 1.0);
+    /// assert_eq!(factor.pending().wait()?.min_pivot_ratio, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pending(&mut self) -> Pending<'_, T, E> {
+        Pending::new(&mut self.guarded)
+    }
+
     /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a dry run that stores
     /// nothing: the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory
     /// alone.)

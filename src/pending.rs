@@ -13,8 +13,8 @@ use crate::scalar::Scalar;
 ///
 /// It holds the factor until its outcome is known. Dropping it waits as well, and the outcome is lost: the factor is
 /// either the new one or, bit for bit, the old one, or lost where it has [no safeguard](crate::Safeguard::None) and broke down. One is in flight at most. (Where it is forgotten, by
-/// [`core::mem::forget`], the next modification or `can_downdate` waits for it first, and loses its outcome; until then
-/// `cuda::Resident` still has the old factor. The other engines have done the work by then.)
+/// [`core::mem::forget`], [`Cholesky::pending`](crate::Cholesky::pending) takes it up again; the next modification or `can_downdate` waits for
+/// it first, and loses its outcome; until then `cuda::Resident` still has the old factor. The other engines have done the work by then.)
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, Weights, faer::mat};

@@ -17,7 +17,10 @@
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
  *
- * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_.
+ * A process that is forked works on the thread that it has; the pool of threads stays with its parent. A GPU that its parent has used is not for it.
+ *
+ * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_, and but for INVALID_ARGUMENT where a
+ * modification of the factor is in flight, as cholupdate_d_submit() begins it.
  *
  * Names with _d_ are for double precision, those with _s_ for single. All else is the same.
  */
@@ -127,6 +130,18 @@ typedef enum {
 typedef struct cholupdate_d cholupdate_d;
 
 /**
+ * A factor in double precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
+ */
+typedef struct cholupdate_d_extension cholupdate_d_extension;
+
+/**
+ * A modification in flight, which has the factor for itself: from cholupdate_d_submit() until cholupdate_d_pending_wait() or one of the solves here
+ * has returned its outcome, or cholupdate_d_pending_free() has let go of it. In between every other function of the factor but
+ * cholupdate_d_order() and cholupdate_d_free() returns INVALID_ARGUMENT.
+ */
+typedef struct cholupdate_d_pending cholupdate_d_pending;
+
+/**
  * Working memory of cholupdate_d_modify_array(): grows to what the calls so far needed, never shrinks.
  */
 typedef struct cholupdate_d_workspace cholupdate_d_workspace;
@@ -135,6 +150,18 @@ typedef struct cholupdate_d_workspace cholupdate_d_workspace;
  * A factor in single precision, of a matrix A (n x n).
  */
 typedef struct cholupdate_s cholupdate_s;
+
+/**
+ * A factor in single precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
+ */
+typedef struct cholupdate_s_extension cholupdate_s_extension;
+
+/**
+ * A modification in flight, which has the factor for itself: from cholupdate_s_submit() until cholupdate_s_pending_wait() or one of the solves here
+ * has returned its outcome, or cholupdate_s_pending_free() has let go of it. In between every other function of the factor but
+ * cholupdate_s_order() and cholupdate_s_free() returns INVALID_ARGUMENT.
+ */
+typedef struct cholupdate_s_pending cholupdate_s_pending;
 
 /**
  * Working memory of cholupdate_s_modify_array(): grows to what the calls so far needed, never shrinks.
@@ -260,7 +287,8 @@ cholupdate_status cholupdate_d_to_engine(const cholupdate_d *factor,
                                          cholupdate_d **copy);
 
 /**
- * Ends a factor and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
+ * nowhere from then on. NULL is nothing to free.
  */
 void cholupdate_d_free(cholupdate_d *factor);
 
@@ -277,20 +305,6 @@ cholupdate_status cholupdate_d_order(const cholupdate_d *factor, int64_t *n);
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
 cholupdate_status cholupdate_d_reserve(cholupdate_d *factor, int64_t additional);
-
-/**
- * Writes log det A to `*log_det`.
- *
- * Returns NULL_POINTER or POISONED.
- */
-cholupdate_status cholupdate_d_log_det(const cholupdate_d *factor, double *log_det);
-
-/**
- * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
- *
- * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
- */
-cholupdate_status cholupdate_d_condition(const cholupdate_d *factor, double *condition);
 
 /**
  * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
@@ -347,7 +361,8 @@ cholupdate_status cholupdate_s_to_engine(const cholupdate_s *factor,
                                          cholupdate_s **copy);
 
 /**
- * Ends a factor and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
+ * nowhere from then on. NULL is nothing to free.
  */
 void cholupdate_s_free(cholupdate_s *factor);
 
@@ -366,6 +381,51 @@ cholupdate_status cholupdate_s_order(const cholupdate_s *factor, int64_t *n);
 cholupdate_status cholupdate_s_reserve(cholupdate_s *factor, int64_t additional);
 
 /**
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_to_factor(const cholupdate_s *factor,
+                                         char uplo,
+                                         float *l,
+                                         int64_t ldl);
+
+/**
+ * Writes log det A to `*log_det`.
+ *
+ * Returns NULL_POINTER or POISONED.
+ */
+cholupdate_status cholupdate_d_log_det(const cholupdate_d *factor, double *log_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_condition(const cholupdate_d *factor, double *condition);
+
+/**
+ * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the matrix that was meant: about how far L L^T is from
+ * it by what has been done since L was made, in either precision.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_error_estimate(const cholupdate_d *factor,
+                                              double *estimate);
+
+/**
+ * Writes 1 to `*needs` where it is time to factor A anew, else 0: where cholupdate_d_error_estimate() has more than `max_error`, or there were more than
+ * `max_modifications` since L was made. A `max_error` of 0 stands for half of the digits, the square root of the unit of rounding, and INT64_MAX
+ * for any number of modifications.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_needs_refactor(const cholupdate_d *factor,
+                                              double max_error,
+                                              int64_t max_modifications,
+                                              int32_t *needs);
+
+/**
  * Writes log det A to `*log_det`.
  *
  * Returns NULL_POINTER or POISONED.
@@ -380,14 +440,25 @@ cholupdate_status cholupdate_s_log_det(const cholupdate_s *factor, float *log_de
 cholupdate_status cholupdate_s_condition(const cholupdate_s *factor, float *condition);
 
 /**
- * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the matrix that was meant: about how far L L^T is from
+ * it by what has been done since L was made, in either precision.
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
+ * Returns NULL_POINTER.
  */
-cholupdate_status cholupdate_s_to_factor(const cholupdate_s *factor,
-                                         char uplo,
-                                         float *l,
-                                         int64_t ldl);
+cholupdate_status cholupdate_s_error_estimate(const cholupdate_s *factor,
+                                              double *estimate);
+
+/**
+ * Writes 1 to `*needs` where it is time to factor A anew, else 0: where cholupdate_s_error_estimate() has more than `max_error`, or there were more than
+ * `max_modifications` since L was made. A `max_error` of 0 stands for half of the digits, the square root of the unit of rounding, and INT64_MAX
+ * for any number of modifications.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_needs_refactor(const cholupdate_s *factor,
+                                              double max_error,
+                                              int64_t max_modifications,
+                                              int32_t *needs);
 
 /**
  * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
@@ -413,7 +484,7 @@ cholupdate_status cholupdate_d_downdate(cholupdate_d *factor,
 
 /**
  * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
- * `report` may be NULL.
+ * `weights` may be NULL for those of an update, which are all 1, and `report` as well.
  *
  * Returns as cholupdate_d_downdate().
  */
@@ -426,8 +497,7 @@ cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
 
 /**
  * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
- * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
- * or NULL for an update.
+ * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
  *
  * Returns as cholupdate_d_modify(), and the statuses of devices.
  */
@@ -476,7 +546,7 @@ cholupdate_status cholupdate_s_downdate(cholupdate_s *factor,
 
 /**
  * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
- * `report` may be NULL.
+ * `weights` may be NULL for those of an update, which are all 1, and `report` as well.
  *
  * Returns as cholupdate_s_downdate().
  */
@@ -489,8 +559,7 @@ cholupdate_status cholupdate_s_modify(cholupdate_s *factor,
 
 /**
  * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
- * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
- * or NULL for an update.
+ * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
  *
  * Returns as cholupdate_s_modify(), and the statuses of devices.
  */
@@ -516,6 +585,246 @@ cholupdate_status cholupdate_s_can_downdate(cholupdate_s *factor,
                                             int32_t *can);
 
 /**
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1: what was seen before counts less and less. V (n x k) and `weights` (k) are left alone; NULL weights are
+ * all 1. `report`, against the old A, may be NULL.
+ *
+ * Returns as cholupdate_d_modify().
+ */
+cholupdate_status cholupdate_d_modify_scaled(cholupdate_d *factor,
+                                             double decay,
+                                             int64_t k,
+                                             const double *v,
+                                             int64_t ldv,
+                                             const double *weights,
+                                             cholupdate_report *report);
+
+/**
+ * Begins m least squares problems that cholupdate_d_modify_carrying() keeps current, A = X^T X for observations X and Y what was observed:
+ * `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, the residual sums of squares. A sum that is smaller than what
+ * is explained, by more than roundings, becomes -1.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_carry(const cholupdate_d *factor,
+                                     int64_t m,
+                                     double *b,
+                                     int64_t ldb,
+                                     double *sums);
+
+/**
+ * As cholupdate_d_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) come as observations, or go where
+ * their weight is negative. `z` (n x m) and `squares` (m) are what cholupdate_d_carry() or an earlier call has left, and become those of the new factor.
+ * cholupdate_d_solve_lt() with a copy of `z` has the solutions. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's
+ * dchdd. `report` may be NULL.
+ *
+ * Returns as cholupdate_d_modify_scaled(); nothing is changed where it is not OK.
+ */
+cholupdate_status cholupdate_d_modify_carrying(cholupdate_d *factor,
+                                               double decay,
+                                               int64_t k,
+                                               const double *v,
+                                               int64_t ldv,
+                                               const double *weights,
+                                               int64_t m,
+                                               const double *y,
+                                               int64_t ldy,
+                                               double *z,
+                                               int64_t ldz,
+                                               double *squares,
+                                               cholupdate_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1: what was seen before counts less and less. V (n x k) and `weights` (k) are left alone; NULL weights are
+ * all 1. `report`, against the old A, may be NULL.
+ *
+ * Returns as cholupdate_s_modify().
+ */
+cholupdate_status cholupdate_s_modify_scaled(cholupdate_s *factor,
+                                             float decay,
+                                             int64_t k,
+                                             const float *v,
+                                             int64_t ldv,
+                                             const float *weights,
+                                             cholupdate_report *report);
+
+/**
+ * Begins m least squares problems that cholupdate_s_modify_carrying() keeps current, A = X^T X for observations X and Y what was observed:
+ * `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, the residual sums of squares. A sum that is smaller than what
+ * is explained, by more than roundings, becomes -1.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_carry(const cholupdate_s *factor,
+                                     int64_t m,
+                                     float *b,
+                                     int64_t ldb,
+                                     float *sums);
+
+/**
+ * As cholupdate_s_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) come as observations, or go where
+ * their weight is negative. `z` (n x m) and `squares` (m) are what cholupdate_s_carry() or an earlier call has left, and become those of the new factor.
+ * cholupdate_s_solve_lt() with a copy of `z` has the solutions. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's
+ * dchdd. `report` may be NULL.
+ *
+ * Returns as cholupdate_s_modify_scaled(); nothing is changed where it is not OK.
+ */
+cholupdate_status cholupdate_s_modify_carrying(cholupdate_s *factor,
+                                               float decay,
+                                               int64_t k,
+                                               const float *v,
+                                               int64_t ldv,
+                                               const float *weights,
+                                               int64_t m,
+                                               const float *y,
+                                               int64_t ldy,
+                                               float *z,
+                                               int64_t ldz,
+                                               float *squares,
+                                               cholupdate_report *report);
+
+/**
+ * As cholupdate_d_modify(), without waiting for the engine: V and `weights` have been taken over when this returns, and the rest may go on.
+ * CHOLUPDATE_CUDA alone has anything go on; the others do the work in the call. `*pending` is the caller's from then on, for
+ * cholupdate_d_pending_free(), and used by one thread at a time.
+ *
+ * Returns as cholupdate_d_modify(), as far as it is known by then: `*pending` is not written unless it is OK.
+ */
+cholupdate_status cholupdate_d_submit(cholupdate_d *factor,
+                                      int64_t k,
+                                      const double *v,
+                                      int64_t ldv,
+                                      const double *weights,
+                                      cholupdate_d_pending **pending);
+
+/**
+ * As cholupdate_d_submit() with V in the memory of GPU number `device`, as in cholupdate_d_modify_on_device().
+ *
+ * Returns as cholupdate_d_submit(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_submit_on_device(cholupdate_d *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const double *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_d_pending **pending);
+
+/**
+ * Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used from then on.
+ *
+ * Returns as cholupdate_d_modify(); INVALID_ARGUMENT where the outcome has been had.
+ */
+cholupdate_status cholupdate_d_pending_wait(cholupdate_d_pending *pending,
+                                            cholupdate_report *report);
+
+/**
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that it leads to: the new one where the
+ * modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the two are one step, without the host in between. `*solved` is the status of
+ * the solve, which is as from cholupdate_d_solve(); `report` may be NULL. The factor can be used from then on.
+ *
+ * Returns as cholupdate_d_pending_wait(). The last error is that of the modification, or that of the solve where it failed alone. Where an
+ * argument is NULL or invalid the modification is still in flight, and `*solved` is not written.
+ */
+cholupdate_status cholupdate_d_pending_solve(cholupdate_d_pending *pending,
+                                             int64_t nrhs,
+                                             double *b,
+                                             int64_t ldb,
+                                             cholupdate_report *report,
+                                             cholupdate_status *solved);
+
+/**
+ * As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_d_pending_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_d_pending_solve_on_device(cholupdate_d_pending *pending,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       int64_t ldb,
+                                                       int64_t device,
+                                                       void *stream,
+                                                       cholupdate_report *report,
+                                                       cholupdate_status *solved);
+
+/**
+ * Ends a pending object, and waits where the outcome has not been had: it is lost then, and the factor is the new one or the old one.
+ * The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_d_pending_free(cholupdate_d_pending *pending);
+
+/**
+ * As cholupdate_s_modify(), without waiting for the engine: V and `weights` have been taken over when this returns, and the rest may go on.
+ * CHOLUPDATE_CUDA alone has anything go on; the others do the work in the call. `*pending` is the caller's from then on, for
+ * cholupdate_s_pending_free(), and used by one thread at a time.
+ *
+ * Returns as cholupdate_s_modify(), as far as it is known by then: `*pending` is not written unless it is OK.
+ */
+cholupdate_status cholupdate_s_submit(cholupdate_s *factor,
+                                      int64_t k,
+                                      const float *v,
+                                      int64_t ldv,
+                                      const float *weights,
+                                      cholupdate_s_pending **pending);
+
+/**
+ * As cholupdate_s_submit() with V in the memory of GPU number `device`, as in cholupdate_s_modify_on_device().
+ *
+ * Returns as cholupdate_s_submit(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_submit_on_device(cholupdate_s *factor,
+                                                int64_t k,
+                                                uint64_t v,
+                                                int64_t ldv,
+                                                const float *weights,
+                                                int64_t device,
+                                                void *stream,
+                                                cholupdate_s_pending **pending);
+
+/**
+ * Waits for the outcome, which is that of cholupdate_s_modify(). `report` may be NULL. The factor can be used from then on.
+ *
+ * Returns as cholupdate_s_modify(); INVALID_ARGUMENT where the outcome has been had.
+ */
+cholupdate_status cholupdate_s_pending_wait(cholupdate_s_pending *pending,
+                                            cholupdate_report *report);
+
+/**
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that it leads to: the new one where the
+ * modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the two are one step, without the host in between. `*solved` is the status of
+ * the solve, which is as from cholupdate_s_solve(); `report` may be NULL. The factor can be used from then on.
+ *
+ * Returns as cholupdate_s_pending_wait(). The last error is that of the modification, or that of the solve where it failed alone. Where an
+ * argument is NULL or invalid the modification is still in flight, and `*solved` is not written.
+ */
+cholupdate_status cholupdate_s_pending_solve(cholupdate_s_pending *pending,
+                                             int64_t nrhs,
+                                             float *b,
+                                             int64_t ldb,
+                                             cholupdate_report *report,
+                                             cholupdate_status *solved);
+
+/**
+ * As cholupdate_s_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a CUdeviceptr.
+ *
+ * Returns as cholupdate_s_pending_solve(), and the statuses of devices.
+ */
+cholupdate_status cholupdate_s_pending_solve_on_device(cholupdate_s_pending *pending,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       int64_t ldb,
+                                                       int64_t device,
+                                                       void *stream,
+                                                       cholupdate_report *report,
+                                                       cholupdate_status *solved);
+
+/**
+ * Ends a pending object, and waits where the outcome has not been had: it is lost then, and the factor is the new one or the old one.
+ * The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_s_pending_free(cholupdate_s_pending *pending);
+
+/**
  * Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
  * the caller's from then on, for cholupdate_d_workspace_free().
  *
@@ -531,7 +840,7 @@ void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
 
 /**
  * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
- * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+ * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
  * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
@@ -563,7 +872,7 @@ void cholupdate_s_workspace_free(cholupdate_s_workspace *workspace);
 
 /**
  * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
- * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+ * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
  * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
@@ -838,6 +1147,122 @@ cholupdate_status cholupdate_s_solve_lt_on_device(const cholupdate_s *factor,
                                                   int64_t ldb,
                                                   int64_t device,
                                                   void *stream);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of whose triangle `uplo` is read: the matrix is (A B; B^T K). `*extension` is the caller's
+ * from then on, for cholupdate_d_extension_free(), and is of the factor as it is now: functions that take both want them as they are here.
+ *
+ * Returns as cholupdate_d_append().
+ */
+cholupdate_status cholupdate_d_extension_new(const cholupdate_d *factor,
+                                             int64_t r,
+                                             const double *cross,
+                                             int64_t ldcross,
+                                             const double *corner,
+                                             int64_t ldcorner,
+                                             char uplo,
+                                             cholupdate_d_extension **extension);
+
+/**
+ * Ends an extension and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_d_extension_free(cholupdate_d_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_extension_order(const cholupdate_d_extension *extension, int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, which has not changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_extension_solve(const cholupdate_d *factor,
+                                               const cholupdate_d_extension *extension,
+                                               int64_t nrhs,
+                                               double *b,
+                                               int64_t ldb);
+
+/**
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, which has not changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_d_extension_log_det(const cholupdate_d *factor,
+                                                 const cholupdate_d_extension *extension,
+                                                 double *log_det);
+
+/**
+ * Copies C with C C^T = K - B^T A^-1 B, what A leaves unexplained of K, to the triangle `uplo` of the caller's array `corner` (r x r), or its
+ * transpose for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_extension_corner(const cholupdate_d_extension *extension,
+                                                char uplo,
+                                                double *corner,
+                                                int64_t ldcorner);
+
+/**
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of whose triangle `uplo` is read: the matrix is (A B; B^T K). `*extension` is the caller's
+ * from then on, for cholupdate_s_extension_free(), and is of the factor as it is now: functions that take both want them as they are here.
+ *
+ * Returns as cholupdate_s_append().
+ */
+cholupdate_status cholupdate_s_extension_new(const cholupdate_s *factor,
+                                             int64_t r,
+                                             const float *cross,
+                                             int64_t ldcross,
+                                             const float *corner,
+                                             int64_t ldcorner,
+                                             char uplo,
+                                             cholupdate_s_extension **extension);
+
+/**
+ * Ends an extension and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ */
+void cholupdate_s_extension_free(cholupdate_s_extension *extension);
+
+/**
+ * Writes n + r to `*order`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_extension_order(const cholupdate_s_extension *extension, int64_t *order);
+
+/**
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, which has not changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_extension_solve(const cholupdate_s *factor,
+                                               const cholupdate_s_extension *extension,
+                                               int64_t nrhs,
+                                               float *b,
+                                               int64_t ldb);
+
+/**
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, which has not changed since.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
+ */
+cholupdate_status cholupdate_s_extension_log_det(const cholupdate_s *factor,
+                                                 const cholupdate_s_extension *extension,
+                                                 float *log_det);
+
+/**
+ * Copies C with C C^T = K - B^T A^-1 B, what A leaves unexplained of K, to the triangle `uplo` of the caller's array `corner` (r x r), or its
+ * transpose for 'U'. The other triangle is left alone.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_extension_corner(const cholupdate_s_extension *extension,
+                                                char uplo,
+                                                float *corner,
+                                                int64_t ldcorner);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,7 +6,7 @@ use crate::report::cholupdate_report;
 use crate::status::Refused;
 use cholupdate::cuda::{DeviceView, DeviceViewMut};
 use cholupdate::faer::{MatMut, MatRef};
-use cholupdate::{Modification, Operand, OperandMut, Scalar};
+use cholupdate::{Modification, Operand, OperandMut, Scalar, Weights};
 use core::ffi::c_void;
 use core::slice;
 
@@ -49,6 +49,38 @@ pub unsafe fn array<'a, T>(argument: &'static str, start: *const T, len: usize) 
     }
     // SAFETY: forwarded to the caller; it is aligned, not NULL, and no larger than an object can be.
     Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Weights of the columns of V; NULL is for those of an update, which are all 1.
+///
+/// # Safety
+/// As for [`array`].
+pub unsafe fn weights_or_ones<'a, T: Scalar>(
+    start: *const T,
+    rank: usize,
+) -> Result<Weights<'a, T>, Refused> {
+    if start.is_null() {
+        return Ok(Weights::Plus);
+    }
+    // SAFETY: forwarded to the caller.
+    Ok(Weights::Each(unsafe { array("weights", start, rank)? }))
+}
+
+/// An array that is written.
+///
+/// # Safety
+/// As for [`array`], and no other reads or writes the entries for the lifetime.
+pub unsafe fn array_mut<'a, T>(
+    argument: &'static str,
+    start: *mut T,
+    len: usize,
+) -> Result<&'a mut [T], Refused> {
+    entries(argument, start, Some(len))?;
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: forwarded to the caller; it is aligned, not NULL, and no larger than an object can be.
+    Ok(unsafe { slice::from_raw_parts_mut(start, len) })
 }
 
 /// Rows by their numbers, each less than 2⁶³.

@@ -4,7 +4,8 @@ use crate::engines::Built;
 use crate::options::Settings;
 use cholupdate::faer::Mat;
 use cholupdate::{
-    AsMatrix, AsMatrixMut, Cholesky, Engine, Error, Modification, Operand, OperandMut, Scalar, Weights,
+    AsMatrix, AsMatrixMut, Carried, Cholesky, Engine, Error, Extension, Modification, Operand, OperandMut,
+    RefactorPolicy, Scalar, Weights,
 };
 
 /// A matrix that is read, wherever it is.
@@ -27,12 +28,28 @@ pub enum Sides {
     Transpose,
 }
 
-type Changed<T> = Result<Modification<T>, Error>;
+/// L⁻¹ B, and the factor of what A does not explain of K: an extension without its base.
+pub type Border<T> = (Mat<T>, Mat<T>);
+
+pub type Changed<T> = Result<Modification<T>, Error>;
 
 /// The verbs of [`Cholesky`], whatever its engine. What they do, take and refuse is said there.
 pub trait Held<T: Scalar>: Send + Sync {
     fn order(&self) -> usize;
     fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn modify_scaled(&mut self, decay: T, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn modify_carrying(
+        &mut self,
+        decay: T,
+        v: &Given<'_, T>,
+        weights: Weights<'_, T>,
+        y: &Given<'_, T>,
+        carried: &mut Carried<T>,
+    ) -> Changed<T>;
+    /// The outcome is that of the modification in flight, for `wait` or `wait_and_solve`.
+    fn submit(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Result<(), Error>;
+    fn wait(&mut self) -> Changed<T>;
+    fn wait_and_solve(&mut self, rhs: OperandMut<'_, T>) -> (Changed<T>, Result<(), Error>);
     fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error>;
     fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T>;
     fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
@@ -44,7 +61,13 @@ pub trait Held<T: Scalar>: Send + Sync {
     fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error>;
     fn log_det(&self) -> Result<T, Error>;
     fn condition(&self) -> Result<T, Error>;
+    fn error_estimate(&self) -> f64;
+    fn needs_refactor(&self, policy: &RefactorPolicy) -> bool;
     fn to_factor(&self) -> Result<Mat<T>, Error>;
+    fn carry(&self, b: &Given<'_, T>, sums: &[T]) -> Result<Carried<T>, Error>;
+    fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error>;
+    fn solve_extended(&self, border: &Border<T>, rhs: &Given<'_, T>) -> Result<Mat<T>, Error>;
+    fn log_det_extended(&self, border: &Border<T>) -> Result<T, Error>;
     fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error>;
 }
 
@@ -58,6 +81,33 @@ where
 
     fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
         self.modify(v, weights)
+    }
+
+    fn modify_scaled(&mut self, decay: T, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
+        self.modify_scaled(decay, v, weights)
+    }
+
+    fn modify_carrying(
+        &mut self,
+        decay: T,
+        v: &Given<'_, T>,
+        weights: Weights<'_, T>,
+        y: &Given<'_, T>,
+        carried: &mut Carried<T>,
+    ) -> Changed<T> {
+        self.modify_carrying(decay, v, weights, y, carried)
+    }
+
+    fn submit(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+        self.submit(v, weights).map(core::mem::forget)
+    }
+
+    fn wait(&mut self) -> Changed<T> {
+        self.pending().wait()
+    }
+
+    fn wait_and_solve(&mut self, rhs: OperandMut<'_, T>) -> (Changed<T>, Result<(), Error>) {
+        self.pending().solve_in_place(&mut Changing(rhs))
     }
 
     fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error> {
@@ -109,8 +159,32 @@ where
         self.condition()
     }
 
+    fn error_estimate(&self) -> f64 {
+        self.error_estimate()
+    }
+
+    fn needs_refactor(&self, policy: &RefactorPolicy) -> bool {
+        self.needs_refactor(policy)
+    }
+
     fn to_factor(&self) -> Result<Mat<T>, Error> {
         self.to_factor()
+    }
+
+    fn carry(&self, b: &Given<'_, T>, sums: &[T]) -> Result<Carried<T>, Error> {
+        Carried::new(self, b, sums)
+    }
+
+    fn extension(&self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Result<Border<T>, Error> {
+        Ok(self.extension(cross, corner)?.into_parts())
+    }
+
+    fn solve_extended(&self, (s, corner): &Border<T>, rhs: &Given<'_, T>) -> Result<Mat<T>, Error> {
+        Extension::from_parts(self, s.clone(), corner.clone())?.solve(rhs)
+    }
+
+    fn log_det_extended(&self, (s, corner): &Border<T>) -> Result<T, Error> {
+        Extension::from_parts(self, s.clone(), corner.clone())?.log_det()
     }
 
     fn on_engine(&self, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {

@@ -12,13 +12,18 @@ mod double {
     //! The functions for double precision.
 
     pub mod array;
+    pub mod carried;
+    pub mod extension;
     pub mod factor;
+    pub mod known;
     pub mod modifying;
+    pub mod pending;
     pub mod rows;
     pub mod solving;
 }
 mod engines;
 mod held;
+mod kept;
 mod options;
 mod report;
 mod single {
@@ -27,11 +32,23 @@ mod single {
     pub mod array {
         include!(concat!(env!("OUT_DIR"), "/single/array.rs"));
     }
+    pub mod carried {
+        include!(concat!(env!("OUT_DIR"), "/single/carried.rs"));
+    }
+    pub mod extension {
+        include!(concat!(env!("OUT_DIR"), "/single/extension.rs"));
+    }
     pub mod factor {
         include!(concat!(env!("OUT_DIR"), "/single/factor.rs"));
     }
+    pub mod known {
+        include!(concat!(env!("OUT_DIR"), "/single/known.rs"));
+    }
     pub mod modifying {
         include!(concat!(env!("OUT_DIR"), "/single/modifying.rs"));
+    }
+    pub mod pending {
+        include!(concat!(env!("OUT_DIR"), "/single/pending.rs"));
     }
     pub mod rows {
         include!(concat!(env!("OUT_DIR"), "/single/rows.rs"));

@@ -1,7 +1,8 @@
 // How functions for double precision become those for single. The build script and the test of the header share it.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 5] = ["factor", "modifying", "array", "rows", "solving"];
+const PARTS: [&str; 9] =
+    ["factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension"];
 
 /// Other names, and other numbers in arrays. Reports have double precision in both.
 fn in_single_precision(source: &str) -> String {

@@ -50,8 +50,12 @@ impl Refused {
     }
 
     pub fn invalid(argument: &str, found: impl core::fmt::Display, rule: impl core::fmt::Display) -> Self {
-        let message = format!("`{argument}` is {found}, but must be {rule}");
-        Self { status: CHOLUPDATE_INVALID_ARGUMENT, message, column: None }
+        Self::not_so(format!("`{argument}` is {found}, but must be {rule}"))
+    }
+
+    /// In words of its own.
+    pub fn not_so(message: impl Into<String>) -> Self {
+        Self { status: CHOLUPDATE_INVALID_ARGUMENT, message: message.into(), column: None }
     }
 }
 
@@ -93,8 +97,12 @@ pub fn status_of(call: impl FnOnce() -> Result<(), Refused>) -> cholupdate_statu
         let message = format!("a defect of cholupdate: {said}");
         Err(Refused { status: CHOLUPDATE_INTERNAL, message, column: None })
     });
-    let Err(Refused { status, message, column }) = outcome else { return CHOLUPDATE_OK };
-    // A thread that is ending has nobody left to ask.
+    outcome.map_or_else(remembered, |()| CHOLUPDATE_OK)
+}
+
+/// The status of what was refused, whose sentence is the last one from now on.
+pub fn remembered(Refused { status, message, column }: Refused) -> cholupdate_status {
+    // A thread that is ending has no program left to ask for it.
     let _ = LAST.try_with(|last| *last.borrow_mut() = (message, column));
     status
 }

@@ -36,6 +36,54 @@ static void to_host(double *to, uint64_t address, size_t bytes) {
 
 static double apart(double a, double b) { return a > b ? a - b : b - a; }
 
+/* A modification and a solve that the engine may have in flight, and one that breaks down: the solve is that of the old A then. */
+static void in_flight(cholupdate_d *factor, cholupdate_d *host, uint64_t v_there, const double *b) {
+    static double v[N * K], x[N], expected[N];
+    const double far[K] = {-1e6, 0, 0};
+    cholupdate_d_pending *pending = NULL;
+    cholupdate_status status, solved = CHOLUPDATE_INTERNAL;
+    uint64_t b_there = on_device(b, N * sizeof *b);
+    int i;
+    to_host(v, v_there, sizeof v);
+    CHECK(cholupdate_d_submit_on_device(factor, K, v_there, N, NULL, 0, NULL, &pending) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_pending_solve_on_device(pending, 1, b_there, N, 0, NULL, NULL, &solved) == CHOLUPDATE_OK);
+    CHECK(solved == CHOLUPDATE_OK);
+    cholupdate_d_pending_free(pending);
+    CHECK(cholupdate_d_update(host, K, v, N, NULL) == CHOLUPDATE_OK);
+    memcpy(expected, b, sizeof expected);
+    CHECK(cholupdate_d_solve(host, 1, expected, N) == CHOLUPDATE_OK);
+    to_host(x, b_there, sizeof x);
+    for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+
+    pending = NULL;
+    memcpy(x, b, sizeof x);
+    status = cholupdate_d_submit(factor, K, v, N, far, &pending);
+    if (status == CHOLUPDATE_OK) {
+        status = cholupdate_d_pending_solve(pending, 1, x, N, NULL, &solved);
+        CHECK(solved == CHOLUPDATE_OK);
+        for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+    }
+    CHECK(status == CHOLUPDATE_NOT_POSITIVE_DEFINITE && cholupdate_last_error_column() >= 0);
+    cholupdate_d_pending_free(pending);
+
+    /* What is let go of happens, in whatever order things are freed. */
+    CHECK(cholupdate_d_clone(host, &host) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_submit(factor, K, v, N, NULL, &pending) == CHOLUPDATE_OK);
+    cholupdate_d_pending_free(pending);
+    CHECK(cholupdate_d_update(host, K, v, N, NULL) == CHOLUPDATE_OK);
+    memcpy(expected, b, sizeof expected);
+    CHECK(cholupdate_d_solve(host, 1, expected, N) == CHOLUPDATE_OK);
+    memcpy(x, b, sizeof x);
+    CHECK(cholupdate_d_solve(factor, 1, x, N) == CHOLUPDATE_OK);
+    for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+    cholupdate_d_free(host);
+    CHECK(cholupdate_d_clone(factor, &host) == CHOLUPDATE_OK);
+    CHECK(cholupdate_d_submit(host, K, v, N, NULL, &pending) == CHOLUPDATE_OK);
+    cholupdate_d_free(host);
+    CHECK(cholupdate_d_pending_wait(pending, NULL) == CHOLUPDATE_OK);
+    cholupdate_d_pending_free(pending);
+}
+
 static void engine(int32_t name) {
     static double a[N * N], v[N * K], b[N], x[N], expected[N];
     const double weights[K] = {1, 2, -0.5};
@@ -69,6 +117,7 @@ static void engine(int32_t name) {
     CHECK(cholupdate_d_solve_on_device(factor, 1, b_there, N, 0, NULL) == CHOLUPDATE_OK);
     to_host(x, b_there, sizeof x);
     for (i = 0; i < N; i++) CHECK(apart(x[i], expected[i]) < 1e-13);
+    in_flight(factor, host, v_there, b);
     REFUSED(cholupdate_d_modify_on_device(factor, K, v_there, N - 1, weights, 0, NULL, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`ldv`");
     options.device = 99;
     REFUSED(cholupdate_d_to_engine(host, &options, &host), CHOLUPDATE_UNAVAILABLE, "");

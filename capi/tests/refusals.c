@@ -55,6 +55,58 @@ static void making(void) {
     cholupdate_d_free(factor);
 }
 
+/* `x` is good for a column or a number, `v` and `w` are not finite. */
+static void loops(cholupdate_d *factor, const double *x, const double *v, const double *w, double *b) {
+    cholupdate_d_pending *pending = NULL;
+    cholupdate_d_extension *extension = NULL;
+    double estimate = 7, number = 7;
+    int32_t needs = 7;
+    REFUSED(cholupdate_d_modify_scaled(NULL, 1, 1, x, 2, x, NULL), NULLS, "`factor`");
+    REFUSED(cholupdate_d_modify_scaled(factor, 0, 1, x, 2, x, NULL), INVALID, "`decay`");
+    REFUSED(cholupdate_d_modify_scaled(factor, 1.5, 1, x, 2, x, NULL), INVALID, "`decay`");
+    REFUSED(cholupdate_d_modify_scaled(factor, NAN, 1, x, 2, x, NULL), INVALID, "`decay`");
+    REFUSED(cholupdate_d_modify_scaled(factor, 1, -1, x, 2, x, NULL), INVALID, "`k` is -1");
+    REFUSED(cholupdate_d_modify_scaled(factor, 1, 1, v, 2, x, NULL), CHOLUPDATE_NOT_FINITE, "`v`");
+    REFUSED(cholupdate_d_modify_scaled(factor, 1, 1, x, 2, w, NULL), CHOLUPDATE_NOT_FINITE, "`weights`");
+    REFUSED(cholupdate_d_carry(NULL, 1, b, 2, b + 2), NULLS, "`factor`");
+    REFUSED(cholupdate_d_carry(factor, -1, b, 2, b + 2), INVALID, "`m` is -1");
+    REFUSED(cholupdate_d_carry(factor, 1, NULL, 2, b + 2), NULLS, "`b`");
+    REFUSED(cholupdate_d_carry(factor, 1, b, 2, NULL), NULLS, "`sums`");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, NULL, 1, b, 2, b + 2, NULL), NULLS, "`y`");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, x, 0, b, 2, b + 2, NULL), INVALID, "`ldy` is 0");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, x, 1, NULL, 2, b + 2, NULL), NULLS, "`z`");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, x, 1, b, 2, NULL, NULL), NULLS, "`squares`");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, -2, x, 1, b, 2, b + 2, NULL), INVALID, "`m` is -2");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, w, 1, b, 2, b + 2, NULL), CHOLUPDATE_NOT_FINITE, "`y`");
+    REFUSED(cholupdate_d_submit(NULL, 1, x, 2, NULL, &pending), NULLS, "`factor`");
+    REFUSED(cholupdate_d_submit(factor, 1, x, 2, NULL, NULL), NULLS, "`pending`");
+    REFUSED(cholupdate_d_submit(factor, 1, v, 2, NULL, &pending), CHOLUPDATE_NOT_FINITE, "`v`");
+    REFUSED(cholupdate_d_submit_on_device(factor, 1, 0, 2, NULL, 0, NULL, &pending), NULLS, "`v`");
+    REFUSED(cholupdate_d_pending_wait(NULL, NULL), NULLS, "`pending`");
+    REFUSED(cholupdate_d_pending_solve(NULL, 1, b, 2, NULL, NULL), NULLS, "`pending`");
+    REFUSED(cholupdate_d_pending_solve_on_device(NULL, 1, 0, 2, 0, NULL, NULL, NULL), NULLS, "`pending`");
+    REFUSED(cholupdate_d_error_estimate(NULL, &estimate), NULLS, "`factor`");
+    REFUSED(cholupdate_d_error_estimate(factor, NULL), NULLS, "`estimate`");
+    REFUSED(cholupdate_d_needs_refactor(factor, -1, 1, &needs), INVALID, "`max_error` is -1");
+    REFUSED(cholupdate_d_needs_refactor(factor, NAN, 1, &needs), INVALID, "`max_error` is NaN");
+    REFUSED(cholupdate_d_needs_refactor(factor, 0, -1, &needs), INVALID, "`max_modifications` is -1");
+    REFUSED(cholupdate_d_needs_refactor(factor, 0, 1, NULL), NULLS, "`needs`");
+    REFUSED(cholupdate_d_extension_new(factor, 1, NULL, 2, x, 1, 'L', &extension), NULLS, "`cross`");
+    REFUSED(cholupdate_d_extension_new(factor, 1, x, 2, NULL, 1, 'L', &extension), NULLS, "`corner`");
+    REFUSED(cholupdate_d_extension_new(factor, 1, x, 2, x, 1, 'L', NULL), NULLS, "`extension`");
+    REFUSED(cholupdate_d_extension_new(factor, 1, x, 2, w, 1, 'L', &extension), CHOLUPDATE_NOT_FINITE, "`corner`");
+    REFUSED(cholupdate_d_extension_solve(factor, NULL, 1, b, 3), NULLS, "`extension`");
+    REFUSED(cholupdate_d_extension_order(NULL, NULL), NULLS, "`extension`");
+    CHECK(cholupdate_d_extension_new(factor, 1, x, 2, x + 2, 1, 'L', &extension) == CHOLUPDATE_OK);
+    REFUSED(cholupdate_d_extension_solve(factor, extension, 1, b, 2), INVALID, "`ldb` is 2");
+    REFUSED(cholupdate_d_extension_solve(NULL, extension, 1, b, 3), NULLS, "`factor`");
+    REFUSED(cholupdate_d_extension_log_det(factor, extension, NULL), NULLS, "`log_det`");
+    REFUSED(cholupdate_d_extension_corner(extension, 'L', &number, 0), INVALID, "`ldcorner` is 0");
+    REFUSED(cholupdate_d_extension_corner(extension, '?', &number, 1), INVALID, "`uplo`");
+    cholupdate_d_extension_free(extension);
+    CHECK(pending == NULL && estimate == 7 && number == 7 && needs == 7);
+}
+
 static void using(void) {
     const double a[4] = {4, 2, 2, 5}, v[2] = {1, INFINITY}, w[1] = {NAN}, x[3] = {1, 2, 9};
     const int64_t twice[2] = {1, 1}, negative[1] = {-1}, beyond[1] = {2};
@@ -71,7 +123,6 @@ static void using(void) {
     REFUSED(cholupdate_d_update(factor, 1, v, 1, NULL), INVALID, "`ldv` is 1");
     REFUSED(cholupdate_d_update(factor, 1, v, 2, NULL), CHOLUPDATE_NOT_FINITE, "`v`");
     REFUSED(cholupdate_d_downdate(NULL, 1, v, 2, NULL), NULLS, "`factor`");
-    REFUSED(cholupdate_d_modify(factor, 1, x, 2, NULL, NULL), NULLS, "`weights`");
     REFUSED(cholupdate_d_modify(factor, 1, x, 2, w, NULL), CHOLUPDATE_NOT_FINITE, "`weights`");
     REFUSED(cholupdate_d_can_downdate(factor, 1, x, 2, NULL), NULLS, "`can`");
     REFUSED(cholupdate_d_can_downdate(factor, 1, v, 2, &can), CHOLUPDATE_NOT_FINITE, "`v`");
@@ -108,8 +159,9 @@ static void using(void) {
     REFUSED(cholupdate_d_solve_on_device(factor, 1, 0, 1, 0, NULL), INVALID, "`ldb`");
     REFUSED(cholupdate_d_modify_on_device(factor, 1, 0, 2, NULL, 0, NULL, NULL), NULLS, "`v`");
     REFUSED(cholupdate_d_solve_on_device(factor, 1, 12, 2, 0, NULL), INVALID, "`b`");
-    REFUSED(cholupdate_d_modify_array('L', 2, b, 2, 1, x, 2, NULL, NULL, NULL), NULLS, "`weights`");
+    REFUSED(cholupdate_d_modify_array('L', 2, b, 2, 1, x, 2, w, NULL, NULL), CHOLUPDATE_NOT_FINITE, "`weights`");
     REFUSED(cholupdate_d_modify_array('L', 2, NULL, 2, 1, x, 2, x, NULL, NULL), NULLS, "`l`");
+    loops(factor, x, v, w, b);
     CHECK(can == 7 && n == 7 && b[0] == 1 && b[1] == 2 && b[2] == 3 && b[3] == 4);
 
     CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);

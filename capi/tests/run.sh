@@ -22,23 +22,49 @@ echo '#include <cholupdate.h>' | "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags
 echo '#include <cholupdate.h>' | "${CXX:-g++}" -std=c++17 "${warnings[@]}" "${flags[@]}" -fsyntax-only -x c++ -
 
 c tests/verbs.c verbs
+c tests/loops.c loops
 c tests/refusals.c refusals
+c tests/fork.c fork
 cxx tests/threads.cpp threads
 # What the static library needs is in the pkg-config file.
 read -ra static <<<"$(pkg-config --static --libs-only-l cholupdate | sed 's/-lcholupdate//')"
 "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/verbs.c -o "$bin/verbs-static" "$stage/lib/libcholupdate.a" "${static[@]}"
+# A program that needs nothing of the machine that it is run on. The linker warns of what may look there all the same, for a driver say.
+read -ra alone <<<"$(pkg-config --static --libs cholupdate)"
+for program in verbs refusals fork; do
+    "${CC:-gcc}" -std=c99 "${warnings[@]}" -static "${flags[@]}" "tests/$program.c" -o "$bin/$program-alone" "${alone[@]}" 2>"$bin/linker" ||
+        { cat "$bin/linker" >&2; exit 1; }
+done
 c examples/quickstart.c quickstart
+c examples/recursive_least_squares.c recursive_least_squares
 cxx examples/least_squares.cpp least_squares
 "${FC:-gfortran}" -std=f2018 "${warnings[@]}" -J "$bin" examples/quickstart.f90 -o "$bin/quickstart-fortran" "${libs[@]}"
 
 passed=0
-for program in verbs refusals threads verbs-static quickstart least_squares quickstart-fortran; do
+for program in verbs loops refusals threads fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
     "$bin/$program"
     passed=$((passed + 1))
 done
-readelf -d "$bin/verbs" | grep -q 'libcholupdate.so.0' # the name that the library says it has
+# The names that the libraries say they have, which are the ones that programs look for, however they were linked.
+abi=$(pkg-config --modversion cholupdate)
+abi=${abi%.*}
+has_name() { readelf -d "$stage/lib/$1" | grep -q "(SONAME).*\[$1.$2\]" && [ -e "$stage/lib/$1.$2" ]; }
+has_name libcholupdate.so "$abi"
+has_name libcholupdate_qrupdate.so 1
+readelf -d "$bin/verbs" | grep -q "(NEEDED).*\[libcholupdate.so.$abi\]"
+# Where a prefix is relative, it is so to where the script is called.
+mkdir "$bin/called"
+(
+    cd "$bin/called"
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$stage/..} "$OLDPWD/install.sh" here >/dev/null
+    DESTDIR=there "$OLDPWD/install.sh" /usr >/dev/null
+    [ "$(PKG_CONFIG_PATH=here/lib/pkgconfig pkg-config --variable=libdir cholupdate)" = "$PWD/here/lib" ]
+    cmp "$stage/lib/libcholupdate.so" here/lib/libcholupdate.so
+    cmp "$stage/lib/libcholupdate.so" there/usr/lib/libcholupdate.so
+    grep -qx prefix=/usr there/usr/lib/pkgconfig/cholupdate.pc
+)
 if command -v valgrind >/dev/null; then
-    for program in verbs refusals; do
+    for program in verbs loops refusals; do
         valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$bin/$program"
         passed=$((passed + 1))
     done

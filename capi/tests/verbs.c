@@ -6,6 +6,7 @@
 #define TYPE cholupdate_d
 #define WORKSPACE cholupdate_d_workspace
 #define NAME(verb) cholupdate_d_##verb
+#include "matrix.h"
 #include "verbs.h"
 #undef REAL
 #undef TYPE
@@ -15,6 +16,7 @@
 #define TYPE cholupdate_s
 #define WORKSPACE cholupdate_s_workspace
 #define NAME(verb) cholupdate_s_##verb
+#include "matrix.h"
 #include "verbs.h"
 
 int main(void) {

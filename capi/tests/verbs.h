@@ -1,28 +1,5 @@
 /* Every function on a factor, in one precision: REAL, and NAME(verb) for the names of the functions. */
 
-static void NAME(near)(REAL found, double expected) {
-    double off = (double)found - expected;
-    double most = (sizeof(REAL) == 4 ? 1e-5 : 1e-13) * (1 + (expected < 0 ? -expected : expected));
-    if (!(off <= most && off >= -most)) {
-        fprintf(stderr, "%.17g, not %.17g\n", (double)found, expected);
-        exit(1);
-    }
-}
-
-/* A, whose both triangles are given, is the matrix of the factor. */
-static void NAME(is)(const TYPE *factor, int64_t n, const double *a) {
-    REAL l[25] = {0};
-    int64_t i, j, k, order = -1;
-    CHECK(NAME(order)(factor, &order) == CHOLUPDATE_OK && order == n);
-    CHECK(NAME(to_factor)(factor, 'L', l, n) == CHOLUPDATE_OK);
-    for (i = 0; i < n; i++)
-        for (j = 0; j < n; j++) {
-            double sum = 0;
-            for (k = 0; k < n; k++) sum += (double)l[i + k * n] * (double)l[j + k * n];
-            NAME(near)((REAL)sum, a[i + j * n]);
-        }
-}
-
 static void NAME(verbs)(void) {
     const REAL a[9] = {4, 2, 1, 77, 5, 2, 77, 77, 6};
     const REAL upper[9] = {4, 77, 77, 2, 5, 77, 1, 2, 6};
@@ -60,6 +37,12 @@ static void NAME(verbs)(void) {
     NAME(free)(other);
     CHECK(NAME(modify)(factor, 2, v, 4, mixed, NULL) == CHOLUPDATE_OK);
     { const double b[9] = {6, 2, 5, 2, 4, 1, 5, 1, 13}; NAME(is)(factor, 3, b); }
+    NAME(free)(factor);
+
+    /* Weights that are not there are those of an update. */
+    CHECK(NAME(new)(3, a, 3, 'L', NULL, &factor) == CHOLUPDATE_OK);
+    CHECK(NAME(modify)(factor, 2, v, 4, NULL, NULL) == CHOLUPDATE_OK);
+    { const double b[9] = {5, 2, 3, 2, 6, 3, 3, 3, 11}; NAME(is)(factor, 3, b); }
     NAME(free)(factor);
 
     /* What is impossible is a status, and nothing changes. */
@@ -127,6 +110,8 @@ static void NAME(verbs)(void) {
     REFUSED(NAME(modify_array)('U', 3, l, 3, 1, large, 3, mixed + 1, NULL, NULL), CHOLUPDATE_NOT_POSITIVE_DEFINITE, "column 0");
     CHECK(memcmp(l, before, sizeof l) == 0);
     CHECK(NAME(modify_array)('U', 3, l, 3, 2, v, 4, one, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_array)('U', 3, before, 3, 2, v, 4, NULL, workspace, NULL) == CHOLUPDATE_OK);
+    CHECK(memcmp(l, before, sizeof l) == 0);
     CHECK(NAME(from_factor)(3, l, 3, 'U', NULL, &other) == CHOLUPDATE_OK);
     { const double b[9] = {5, 2, 3, 2, 6, 3, 3, 3, 11}; NAME(is)(other, 3, b); }
     NAME(free)(other);

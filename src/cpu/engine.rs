@@ -15,6 +15,9 @@ use faer::{Mat, Par};
 /// that wants the same lock, and wait for itself for ever. Where tasks of a pool share a factor behind a lock, give it
 /// [`Cpu::sequential`], which never leaves its thread, or have the calls made in a pool of their own
 /// ([`rayon::ThreadPool::install`]).
+///
+/// The child of a `fork` has none of the pool's threads. Where the pool had been used before, calls in the child work on the calling
+/// thread alone, with the same result, unless they are made in a pool that the child has built itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
     pub(super) threads: Threads,

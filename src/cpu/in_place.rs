@@ -50,7 +50,7 @@ impl<T: Scalar> Workspace<T> {
 /// trusted, [`Cholesky`](crate::Cholesky) checks once and keeps it true.
 ///
 /// # Shapes
-/// L (n × n), V (n × k), w (k). A column-major L (row stride 1) is worked on where it lies; any
+/// L (n × n), V (n × k), w (k) as for [`modify`](crate::Cholesky::modify). A column-major L (row stride 1) is worked on where it lies; any
 /// other layout goes through a copy in `workspace`.
 ///
 /// # Errors
@@ -73,17 +73,17 @@ impl<T: Scalar> Workspace<T> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_in_place<T: Scalar>(
+pub fn modify_in_place<'w, T: Scalar>(
     l: MatMut<'_, T>,
     v: &(impl AsMatrix<T> + ?Sized),
-    weights: &[T],
+    weights: impl Into<Weights<'w, T>>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
 ) -> Result<Modification<T>, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
-    let v = v.as_matrix();
-    Weights::Each(weights).check(order, v.shape())?;
+    let (v, weights) = (v.as_matrix(), weights.into());
+    weights.check(order, v.shape())?;
     for (column, &pivot) in l.as_ref().diagonal().column_vector().iter().enumerate() {
         if !pivot.is_finite() {
             return Err(Error::NonFinite { argument: "l", row: column, column });
@@ -96,7 +96,7 @@ pub fn modify_in_place<T: Scalar>(
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
     let factor = Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm);
-    factor.with_singular(singular).modify(&v, Weights::Each(weights))
+    factor.with_singular(singular).modify(&v, weights)
 }
 
 /// L where the caller has it.

@@ -1,5 +1,6 @@
 //! How many threads a sweep may use.
 
+use super::fork;
 use faer::Par;
 
 /// How many threads a sweep may use, the caller's among them.
@@ -15,6 +16,8 @@ impl Threads {
     #[inline]
     pub fn count(self) -> usize {
         match self {
+            Self::Fixed(1) => 1,
+            _ if fork::pool_is_missing() => 1,
             Self::Pool => rayon::current_num_threads(),
             Self::Fixed(threads) => threads,
         }

@@ -305,6 +305,12 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     let none = Mat::<f64>::zeros(ORDER, 2);
     assert_eq!(here.update(&none).unwrap(), there.update(&none).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
+    // Or for who takes it up again.
+    core::mem::forget(here.submit(&far, Weights::Minus).unwrap());
+    assert_eq!(here.pending().wait().unwrap_err(), expected);
+    core::mem::forget(here.submit(&problem.v, Weights::Plus).unwrap());
+    assert_eq!(here.pending().wait().unwrap(), there.update(&problem.v).unwrap());
+    assert!(bits_of(&here) == bits_of(&there));
     core::mem::forget(here.submit(&problem.v, Weights::Plus).unwrap());
     drop(here);
 

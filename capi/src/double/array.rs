@@ -1,6 +1,6 @@
 //! The same on a factor in an array of the caller's.
 
-use crate::arguments::{array, count, is_upper, matrix, matrix_mut, place, tell};
+use crate::arguments::{count, is_upper, matrix, matrix_mut, place, tell, weights_or_ones};
 use crate::engines::cpu_alone;
 use crate::options::{Settings, cholupdate_options};
 use crate::report::cholupdate_report;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn cholupdate_d_workspace_free(workspace: *mut cholupdate_
 }
 
 /// The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
-/// positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone. One thread at a time uses a `workspace`; NULL is one
+/// positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
 /// for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_array(
         let l = matrix_mut("l", l, (order, order), ldl)?;
         let l = if upper { l.transpose_mut() } else { l };
         let v = matrix("v", v, (order, rank), ldv)?;
-        let weights = array("weights", weights, rank)?;
+        let weights = weights_or_ones(weights, rank)?;
         let report_of = |workspace: &mut cholupdate_d_workspace| {
             modify_in_place(l, &v, weights, &workspace.engine, &mut workspace.memory)
         };

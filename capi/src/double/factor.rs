@@ -1,15 +1,15 @@
-//! Factors: where they come from and end, and what is known of them.
+//! Factors: where they come from, what they are made of and where they end.
 
 use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, triangle};
-use crate::held::{Held, Origin, hold};
+use crate::held::{Origin, hold};
+use crate::kept::Kept;
 use crate::options::{Settings, cholupdate_options};
 use crate::status::{Refused, cholupdate_status, status_of};
 use core::ffi::c_char;
 
 /// A factor in double precision, of a matrix A (n x n).
 pub struct cholupdate_d {
-    pub held: Box<dyn Held<f64>>,
-    settings: Settings,
+    pub kept: Kept<f64>,
 }
 
 /// Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_d_free().
@@ -63,8 +63,8 @@ unsafe fn made(
     unsafe {
         let settings = Settings::new(options)?;
         let given = triangle(argument, start, order, stride, upper)?;
-        let held = hold(from, &given, &settings)?;
-        factor.write(Box::into_raw(Box::new(cholupdate_d { held, settings })));
+        let kept = Kept::new(hold(from, &given, &settings)?, settings);
+        factor.write(Box::into_raw(Box::new(cholupdate_d { kept })));
     }
     Ok(())
 }
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn cholupdate_d_clone(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
-        let (held, settings) = (factor.held.on_engine(&factor.settings)?, factor.settings);
-        copy.write(Box::into_raw(Box::new(cholupdate_d { held, settings })));
+        let kept = factor.kept.copied(None)?;
+        copy.write(Box::into_raw(Box::new(cholupdate_d { kept })));
         Ok(())
     })
 }
@@ -102,21 +102,26 @@ pub unsafe extern "C" fn cholupdate_d_to_engine(
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
         let settings = Settings::new(options)?;
-        let held = factor.held.on_engine(&settings)?;
-        copy.write(Box::into_raw(Box::new(cholupdate_d { held, settings })));
+        let kept = factor.kept.copied(Some(settings))?;
+        copy.write(Box::into_raw(Box::new(cholupdate_d { kept })));
         Ok(())
     })
 }
 
-/// Ends a factor and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+/// Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
+/// nowhere from then on. NULL is nothing to free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_free(factor: *mut cholupdate_d) {
     if factor.is_null() {
         return;
     }
     status_of(|| {
-        // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
-        drop(unsafe { Box::from_raw(factor) });
+        // SAFETY: it came from `Box::into_raw`, and the caller gives it back; a pending object frees what is left for it to free.
+        unsafe {
+            if (*factor).kept.is_over() {
+                drop(Box::from_raw(factor));
+            }
+        }
         Ok(())
     });
 }
@@ -128,7 +133,7 @@ pub unsafe extern "C" fn cholupdate_d_free(factor: *mut cholupdate_d) {
 pub unsafe extern "C" fn cholupdate_d_order(factor: *const cholupdate_d, n: *mut i64) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
-        let order = borrow("factor", factor)?.held.order();
+        let order = borrow("factor", factor)?.kept.order();
         // Rows are counted in 63 bits: their numbers fit memory.
         place("n", n)?.write(order as i64);
         Ok(())
@@ -148,45 +153,11 @@ pub unsafe extern "C" fn cholupdate_d_reserve(
         let factor = borrow_mut("factor", factor)?;
         let rows = count("additional", additional)?;
         let bytes =
-            factor.held.order().checked_add(rows).and_then(|rows| rows.checked_mul(rows)?.checked_mul(16));
+            factor.kept.order().checked_add(rows).and_then(|rows| rows.checked_mul(rows)?.checked_mul(16));
         if bytes.is_none_or(|bytes| isize::try_from(bytes).is_err()) {
             return Err(Refused::invalid("additional", additional, "what memory can hold"));
         }
-        Ok(factor.held.reserve(rows)?)
-    })
-}
-
-/// Writes log det A to `*log_det`.
-///
-/// Returns NULL_POINTER or POISONED.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cholupdate_d_log_det(
-    factor: *const cholupdate_d,
-    log_det: *mut f64,
-) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe {
-        let factor = borrow("factor", factor)?;
-        let log_det = place("log_det", log_det)?;
-        log_det.write(factor.held.log_det()?);
-        Ok(())
-    })
-}
-
-/// Writes an estimate of the condition number of A in the 1-norm to `*condition`.
-///
-/// Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cholupdate_d_condition(
-    factor: *const cholupdate_d,
-    condition: *mut f64,
-) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe {
-        let factor = borrow("factor", factor)?;
-        let condition = place("condition", condition)?;
-        condition.write(factor.held.condition()?);
-        Ok(())
+        Ok(factor.kept.at_rest_mut()?.reserve(rows)?)
     })
 }
 
@@ -204,10 +175,10 @@ pub unsafe extern "C" fn cholupdate_d_to_factor(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let upper = is_upper("uplo", uplo)?;
-        let order = factor.held.order();
+        let order = factor.kept.order();
         let l = matrix_mut("l", l, (order, order), ldl)?;
         let mut l = if upper { l.transpose_mut() } else { l };
-        l.copy_from_triangular_lower(factor.held.to_factor()?.as_ref());
+        l.copy_from_triangular_lower(factor.kept.at_rest()?.to_factor()?.as_ref());
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! A <- A + V diag(w) V^T on a factor.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{array, borrow_mut, count, device_matrix, matrix, place, tell};
+use crate::arguments::{borrow_mut, count, device_matrix, matrix, place, tell, weights_or_ones};
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
 use cholupdate::Weights;
@@ -21,8 +21,8 @@ pub unsafe extern "C" fn cholupdate_d_update(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
-        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
-        tell(report, factor.held.modify(&v, Weights::Plus)?);
+        let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
+        tell(report, factor.kept.change(|held| held.modify(&v, Weights::Plus))?);
         Ok(())
     })
 }
@@ -41,14 +41,14 @@ pub unsafe extern "C" fn cholupdate_d_downdate(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
-        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
-        tell(report, factor.held.modify(&v, Weights::Minus)?);
+        let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
+        tell(report, factor.kept.change(|held| held.modify(&v, Weights::Minus))?);
         Ok(())
     })
 }
 
 /// A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
-/// `report` may be NULL.
+/// `weights` may be NULL for those of an update, which are all 1, and `report` as well.
 ///
 /// Returns as cholupdate_d_downdate().
 #[unsafe(no_mangle)]
@@ -64,16 +64,15 @@ pub unsafe extern "C" fn cholupdate_d_modify(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
-        let v = matrix("v", v, (factor.held.order(), rank), ldv)?;
-        let weights = array("weights", weights, rank)?;
-        tell(report, factor.held.modify(&v, Weights::Each(weights))?);
+        let v = matrix("v", v, (factor.kept.order(), rank), ldv)?;
+        let weights = weights_or_ones(weights, rank)?;
+        tell(report, factor.kept.change(|held| held.modify(&v, weights))?);
         Ok(())
     })
 }
 
 /// As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
-/// or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) is in host memory,
-/// or NULL for an update.
+/// or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
 ///
 /// Returns as cholupdate_d_modify(), and the statuses of devices.
 #[unsafe(no_mangle)]
@@ -91,12 +90,9 @@ pub unsafe extern "C" fn cholupdate_d_modify_on_device(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
-        let v = device_matrix("v", v, (factor.held.order(), rank), ldv, (device, stream))?;
-        let weights = match weights.is_null() {
-            true => Weights::Plus,
-            false => Weights::Each(array("weights", weights, rank)?),
-        };
-        tell(report, factor.held.modify(&v, weights)?);
+        let v = device_matrix("v", v, (factor.kept.order(), rank), ldv, (device, stream))?;
+        let weights = weights_or_ones(weights, rank)?;
+        tell(report, factor.kept.change(|held| held.modify(&v, weights))?);
         Ok(())
     })
 }
@@ -116,9 +112,9 @@ pub unsafe extern "C" fn cholupdate_d_can_downdate(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
-        let v = matrix("v", v, (factor.held.order(), count("k", k)?), ldv)?;
+        let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
         let can = place("can", can)?;
-        can.write(factor.held.can_downdate(&v)?.into());
+        can.write(factor.kept.at_rest_mut()?.can_downdate(&v)?.into());
         Ok(())
     })
 }

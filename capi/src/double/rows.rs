@@ -25,9 +25,9 @@ pub unsafe extern "C" fn cholupdate_d_append(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
-        let cross = matrix("cross", cross, (factor.held.order(), more), ldcross)?;
+        let cross = matrix("cross", cross, (factor.kept.order(), more), ldcross)?;
         let corner = triangle("corner", corner, more, ldcorner, upper)?;
-        tell(report, factor.held.append(&cross, &corner)?);
+        tell(report, factor.kept.change(|held| held.append(&cross, &corner))?);
         Ok(())
     })
 }
@@ -49,9 +49,9 @@ pub unsafe extern "C" fn cholupdate_d_insert(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (at, more) = (count("at", at)?, count("r", r)?);
-        let all = factor.held.order().saturating_add(more);
+        let all = factor.kept.order().saturating_add(more);
         let columns = matrix("columns", columns, (all, more), ldcolumns)?;
-        tell(report, factor.held.insert(at, &columns)?);
+        tell(report, factor.kept.change(|held| held.insert(at, &columns))?);
         Ok(())
     })
 }
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn cholupdate_d_remove(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let indices = rows("indices", indices, count("r", r)?)?;
-        tell(report, factor.held.remove(&indices)?);
+        tell(report, factor.kept.change(|held| held.remove(&indices))?);
         Ok(())
     })
 }
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn cholupdate_d_replace(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (at, rank) = (count("at", at)?, count("r", r)?);
-        let columns = matrix("columns", columns, (factor.held.order(), rank), ldcolumns)?;
-        tell(report, factor.held.replace(at, &columns)?);
+        let columns = matrix("columns", columns, (factor.kept.order(), rank), ldcolumns)?;
+        tell(report, factor.kept.change(|held| held.replace(at, &columns))?);
         Ok(())
     })
 }
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn cholupdate_d_shift(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (from, to) = (count("from", from)?, count("to", to)?);
-        tell(report, factor.held.shift(from, to)?);
+        tell(report, factor.kept.change(|held| held.shift(from, to))?);
         Ok(())
     })
 }
@@ -129,8 +129,8 @@ pub unsafe extern "C" fn cholupdate_d_permute(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
-        let order = rows("order", order, factor.held.order())?;
-        tell(report, factor.held.permute(&order)?);
+        let order = rows("order", order, factor.kept.order())?;
+        tell(report, factor.kept.change(|held| held.permute(&order))?);
         Ok(())
     })
 }

@@ -63,8 +63,8 @@ unsafe fn solved(
     // SAFETY: forwarded to the caller.
     unsafe {
         let factor = borrow("factor", factor)?;
-        let b = matrix_mut("b", b, (factor.held.order(), count("nrhs", nrhs)?), ldb)?;
-        Ok(factor.held.solve(sides, OperandMut::Host(b))?)
+        let b = matrix_mut("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb)?;
+        Ok(factor.kept.at_rest()?.solve(sides, OperandMut::Host(b))?)
     }
 }
 
@@ -130,7 +130,7 @@ unsafe fn solved_on_device(
     // SAFETY: forwarded to the caller.
     unsafe {
         let factor = borrow("factor", factor)?;
-        let b = device_matrix_mut::<f64>("b", b, (factor.held.order(), count("nrhs", nrhs)?), ldb, place)?;
-        Ok(factor.held.solve(sides, b)?)
+        let b = device_matrix_mut::<f64>("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb, place)?;
+        Ok(factor.kept.at_rest()?.solve(sides, b)?)
     }
 }

@@ -17,6 +17,7 @@ use crate::cuda::memory::Pinned;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
 use crate::host::pool::wait_until;
+use crate::host::threads::Threads;
 use crate::report::Health;
 use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
@@ -126,7 +127,7 @@ impl<T: Scalar> HostPart<T> {
             return 0;
         }
         let items = self.count() + 1 + self.panel_cols.div_ceil(self.shape.tile);
-        items.min(rayon::current_num_threads() - 1)
+        items.min(Threads::Pool.count() - 1)
     }
 
     /// Takes `rows` of V, which meet the first diagonal block.

@@ -1,0 +1,104 @@
+//! What is kept of a factor between calls, in both precisions.
+
+use crate::held::{Changed, Held};
+use crate::options::Settings;
+use crate::status::Refused;
+use cholupdate::{Error, Modification, Scalar};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A factor of a C program.
+pub struct Kept<T: Scalar> {
+    held: Box<dyn Held<T>>,
+    settings: Settings,
+    /// There is a pending object, which has this factor for itself.
+    in_flight: bool,
+    /// The program has freed it, and the pending object is what is left.
+    freed: bool,
+    /// Another number for every matrix that a factor was of.
+    matrix: u64,
+}
+
+impl<T: Scalar> Kept<T> {
+    pub fn new(held: Box<dyn Held<T>>, settings: Settings) -> Self {
+        Self { held, settings, in_flight: false, freed: false, matrix: next() }
+    }
+
+    /// The same factor on the same engine, or on another.
+    pub fn copied(&self, settings: Option<Settings>) -> Result<Self, Refused> {
+        let settings = settings.unwrap_or(self.settings);
+        Ok(Self::new(self.at_rest()?.on_engine(&settings)?, settings))
+    }
+
+    pub fn order(&self) -> usize {
+        self.held.order()
+    }
+
+    /// To be read.
+    pub fn at_rest(&self) -> Result<&dyn Held<T>, Refused> {
+        self.landed().map(|()| &*self.held)
+    }
+
+    /// To be changed in what is no part of the matrix.
+    pub fn at_rest_mut(&mut self) -> Result<&mut dyn Held<T>, Refused> {
+        self.landed()?;
+        Ok(&mut *self.held)
+    }
+
+    /// Has `verb` change the matrix.
+    pub fn change(
+        &mut self,
+        verb: impl FnOnce(&mut dyn Held<T>) -> Changed<T>,
+    ) -> Result<Modification<T>, Refused> {
+        let report = verb(self.at_rest_mut()?)?;
+        self.matrix = next();
+        Ok(report)
+    }
+
+    /// Has `verb` begin a modification, which a pending object waits for.
+    pub fn submit(
+        &mut self,
+        verb: impl FnOnce(&mut dyn Held<T>) -> Result<(), Error>,
+    ) -> Result<(), Refused> {
+        verb(self.at_rest_mut()?)?;
+        self.in_flight = true;
+        Ok(())
+    }
+
+    /// Has the pending object wait for it, and do what else is to be done then.
+    pub fn land<R>(&mut self, wait: impl FnOnce(&mut dyn Held<T>) -> (Changed<T>, R)) -> (Changed<T>, R) {
+        self.in_flight = false;
+        let (changed, rest) = wait(&mut *self.held);
+        if changed.is_ok() {
+            self.matrix = next();
+        }
+        (changed, rest)
+    }
+
+    /// The program is done with it. Whether its memory can go; else the pending object sees to that.
+    pub fn is_over(&mut self) -> bool {
+        self.freed = true;
+        !self.in_flight
+    }
+
+    pub fn is_freed(&self) -> bool {
+        self.freed
+    }
+
+    /// Of which matrix it is, by number.
+    pub fn matrix(&self) -> u64 {
+        self.matrix
+    }
+
+    fn landed(&self) -> Result<(), Refused> {
+        if self.in_flight {
+            return Err(Refused::not_so("`factor` has a modification in flight: wait for it first"));
+        }
+        Ok(())
+    }
+}
+
+/// A number that no factor has had.
+fn next() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

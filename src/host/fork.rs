@@ -1,0 +1,120 @@
+//! What becomes of threads in a process that is forked.
+//!
+//! The child of `fork` has the thread that called it and no other. Those of its parent's rayon pool are gone there, and a call
+//! that gave them work would wait for ever. So a child works on the thread that it has, unless it calls from a pool that it has made
+//! itself.
+//!
+//! `fork` runs a handler in the child, which is registered before the pool is used for the first time: a pool that was never used has yet
+//! to be started, and the child starts one of its own.
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// What is known about the threads of rayon's global pool.
+static THREADS: AtomicU8 = AtomicU8::new(NOT_ASKED_FOR);
+const NOT_ASKED_FOR: u8 = 0;
+/// They may be there, and `fork` runs the handler.
+const WATCHED: u8 = 1;
+/// They stayed in the process that this one was forked by.
+const MISSING: u8 = 2;
+
+thread_local! {
+    /// This thread belonged to a pool when it forked: one whose other threads stayed behind, whatever rayon says of it.
+    static LEFT_ITS_POOL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the threads of the current rayon pool are missing in this process. To be asked before they get work.
+#[inline]
+pub(super) fn pool_is_missing() -> bool {
+    match THREADS.load(Ordering::Relaxed) {
+        WATCHED => false,
+        MISSING => rayon::current_thread_index().is_none() || LEFT_ITS_POOL.get(),
+        _ => {
+            watch();
+            false
+        }
+    }
+}
+
+/// Has `fork` run the handler. Two threads that do it at once register it twice, which is once too often and does no harm.
+#[cold]
+fn watch() {
+    // SAFETY: the handler stores to a flag and to a variable of its thread, which a child may do whatever the other threads of its parent
+    // were about.
+    #[cfg(unix)]
+    if unsafe { libc::pthread_atfork(None, None, Some(in_child)) } != 0 {
+        // No memory for it: the next call tries again.
+        return;
+    }
+    THREADS.store(WATCHED, Ordering::Relaxed);
+}
+
+/// Called by `fork` in the child.
+#[cfg(unix)]
+extern "C" fn in_child() {
+    THREADS.store(MISSING, Ordering::Relaxed);
+    LEFT_ITS_POOL.set(rayon::current_thread_index().is_some());
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::threads::Threads;
+    use crate::{Cholesky, Cpu};
+    use faer::Mat;
+    use rayon::{ThreadPool, ThreadPoolBuilder};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Large enough for several threads.
+    fn work(engine: Cpu) -> Mat<f64> {
+        let n = 700;
+        let a = Mat::from_fn(n, n, |i, j| if i == j { n as f64 } else { 1.0 / (1 + i + j) as f64 });
+        let v = Mat::from_fn(n, 16, |i, j| ((7 * i + 5 * j) % 11) as f64 / 11.0);
+        let mut factor = Cholesky::new_in(&a, engine).unwrap();
+        factor.update(&v).unwrap();
+        factor.remove(&[3, 50]).unwrap();
+        factor.downdate(&vec![100.0; n - 2]).unwrap_err();
+        factor.solve(&v.as_ref().subrows(2, n - 2)).unwrap()
+    }
+
+    fn pool() -> ThreadPool {
+        ThreadPoolBuilder::new().num_threads(3).build().unwrap()
+    }
+
+    /// Whether a child finds that this is so. It is ended if it takes a minute.
+    fn holds_in_a_child(claim: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the child has this thread alone, and memory to allocate, which the C library sees to; it ends without going back to the
+        // test runner, whose locks may be held by threads that it does not have.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::alarm(60);
+                let holds = catch_unwind(AssertUnwindSafe(claim)).unwrap_or(false);
+                libc::_exit(if holds { 0 } else { 1 });
+            }
+            let mut status = -1;
+            assert!(child > 0 && libc::waitpid(child, &mut status, 0) == child);
+            libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+        }
+    }
+
+    #[test]
+    fn a_child_process_works_on_the_thread_that_it_has() {
+        let wanted = work(Cpu::default());
+        for engine in [Cpu::default(), Cpu::threads(4)] {
+            assert!(holds_in_a_child(|| work(engine) == wanted));
+        }
+        assert!(holds_in_a_child(|| Threads::Pool.count() == 1 && Threads::Fixed(4).count() == 1));
+        assert!(holds_in_a_child(|| holds_in_a_child(|| work(Cpu::default()) == wanted)));
+    }
+
+    #[test]
+    fn a_child_process_works_in_a_pool_of_its_own() {
+        let wanted = work(Cpu::default());
+        let in_pool = || pool().install(|| Threads::Pool.count() == 3 && work(Cpu::default()) == wanted);
+        assert!(holds_in_a_child(in_pool));
+        // A thread of a pool that forks leaves the others behind.
+        let forks = || holds_in_a_child(|| Threads::Pool.count() == 1 && work(Cpu::default()) == wanted);
+        assert!(pool().install(forks));
+        assert!(holds_in_a_child(|| pool().install(forks)));
+    }
+}
