@@ -8,6 +8,7 @@ mod allocation;
 mod carried;
 mod clones;
 mod drift;
+mod edge;
 mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
