@@ -8,8 +8,10 @@ use crate::input::{AsMatrix, Operand, OperandMut};
 use crate::modify::{Guarded, Stop};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::structure::Resizable;
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
+use crate::wide::Given;
 use core::cell::Cell;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -195,7 +197,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 /// What is carried, and the rows y that come or go.
 type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
 
-impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
+impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// L Lᵀ ← δ L Lᵀ + V diag(w) Vᵀ = δ (L Lᵀ + V diag(w / δ) Vᵀ).
     fn modify_scaled(
         &mut self,
@@ -217,15 +219,23 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             let rule = "large enough that weights divided by it are finite";
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
+        let weights = Weights::Each(&each[..]);
         let Some((y, carried)) = carrying else {
-            let (report, _) = self.scaled(decay, |factor| factor.stage(v, Weights::Each(&each)))?;
+            let (report, _) = self.scaled_or_again(decay, v, weights)?;
             return Ok(report);
         };
         let v = v.clone().on_host()?;
-        let (v, weights) = (v.as_ref(), Weights::Each(&each[..]));
-        if F::CARRIES {
+        let v = v.as_ref();
+        let swept = F::CARRIES.then(|| {
             let stage = |factor: &mut F| factor.stage_carrying((v, weights), (carried.z.as_ref(), y));
-            let (report, start) = self.scaled(decay, stage)?;
+            self.scaled(decay, stage, |_, _, swept| swept)
+        });
+        // What breaks down and can be done again is done again without them.
+        let swept = swept.filter(|swept| {
+            !(matches!(swept, Err(Error::NotPositiveDefinite { .. })) && self.healthy().is_ok())
+        });
+        if let Some(swept) = swept {
+            let (report, start) = swept?;
             let root = decay.sqrt();
             carried
                 .z
@@ -238,7 +248,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             return Ok(report);
         }
         let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
-        let (report, _) = self.scaled(decay, |factor| factor.stage(&Operand::Host(v), weights))?;
+        let (report, _) = self.scaled_or_again(decay, &Operand::Host(v), weights)?;
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
@@ -249,23 +259,40 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         Ok(report)
     }
 
-    /// A modification by what is staged, times δ; and the column of L that the sweep began with, the order if none.
+    /// A modification times δ, which is done again where it breaks down; and the column of L that the sweep began with.
+    fn scaled_or_again(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<(Modification<T>, usize), Error> {
+        let scale = if F::SCALES { decay.sqrt().to_f64() } else { 1.0 };
+        let again = |guarded: &mut Self, start, swept| {
+            guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
+        };
+        self.scaled(decay, |factor| factor.stage(v, weights), again)
+    }
+
+    /// A modification by what is staged, times δ, and by what `behind` makes of a sweep that began with that column; and the column,
+    /// the order if none.
     fn scaled(
         &mut self,
         decay: T,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
+        behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
         let (order, root) = (self.order(), decay.sqrt());
         let start = Cell::new(order);
-        let report = self.modify_by(|factor| {
+        let swept = self.modify_by(|factor| {
             let mut outline = stage(factor)?;
             start.set(outline.first_column::<T>(order).unwrap_or(order));
             if F::SCALES {
                 outline.scale = root.to_f64();
             }
             Ok(outline)
-        })?;
+        });
         let start = start.get();
+        let report = behind(self, start, swept)?;
         if decay != T::ONE {
             let rest = if F::SCALES { start } else { order };
             self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;

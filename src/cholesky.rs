@@ -319,10 +319,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Errors
     /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not
-    /// be positive.
+    /// be positive. What breaks down in working precision is decided, and made where it can be, in twice the precision.
     ///
     /// # Cost
-    /// The flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave the factor as it was.
+    /// The flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave the factor as it was. What is impossible
+    /// takes k + 1 solves with L besides; what is so close to it that these do not tell, some thirty times as long, on one thread of
+    /// the host, and a copy of L there.
     ///
     /// # Source
     /// C. M. Rader, A. O. Steinhardt, *Hyperbolic Householder transformations*, IEEE Trans. ASSP 34 (1986), in mixed form:
@@ -386,7 +388,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// V (n × k), w (k), as [`modify`](Self::modify) takes them.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify); what is found out later comes with [`Pending::wait`].
+    /// As [`modify`](Self::modify); what is found out later comes with [`Pending::wait`], and a breakdown among it is not decided in
+    /// twice the precision.
     ///
     /// # Cost
     /// As [`modify`](Self::modify).
@@ -431,7 +434,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a dry run that stores
-    /// nothing: the very same arithmetic, so the answer is not an estimate. (`&mut` for the working memory
+    /// nothing: the very same arithmetic, in twice the precision where it breaks down, so the answer is not an estimate. (`&mut` for the working memory
     /// alone.)
     ///
     /// # Shapes

@@ -99,6 +99,7 @@ mod scalar;
 mod solve;
 mod structure;
 mod sweep;
+mod wide;
 
 pub use crate::carried::Carried;
 pub use crate::cholesky::Cholesky;

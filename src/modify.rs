@@ -37,7 +37,8 @@ pub enum Safeguard {
     DryRun,
     /// None: for who knows that the modification cannot break down, or can make the factor anew. It works in place. One that
     /// breaks down is `NotPositiveDefinite` all the same, but half of the factor is lost by then, and every later call is
-    /// [`Error::Poisoned`]. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
+    /// [`Error::Poisoned`]. So it cannot be done again in twice the precision, as with the other two, and rounding errors decide where
+    /// next to nothing is left of a direction. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
     None,
 }
 
@@ -252,11 +253,16 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.singular.map_or(Ok(factor), |column| Err(Error::Singular { column }))
     }
 
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
+    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ, by one sweep; what breaks down is for `wide` to do again.
     ///
     /// # Errors
     /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
-    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+    #[inline(always)]
+    pub fn modify_once(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
         self.modify_at_once(|factor| factor.stage(v, weights))
     }
@@ -264,7 +270,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// The same with what `stage` brings to where a sweep takes it, as often as it is asked.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify).
+    /// As [`modify_once`](Self::modify_once).
     pub fn modify_by(
         &mut self,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
@@ -288,8 +294,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// Begins a modification. It may go on after the call; V has been taken over by then.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
-    pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+    /// As [`modify_once`](Self::modify_once), as far as is known by then. Nothing is in flight then.
+    pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
         let begun = self.begin(|factor| factor.stage(v, weights))?;
         self.flight = Some(match begun {
@@ -348,6 +354,17 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         Ok(report)
     }
 
+    /// A modification has been made by other means; so are the rows of L bounded now.
+    pub fn note(&mut self, row_norm: f64, report: &Modification<T>) {
+        self.row_norm = row_norm;
+        self.history.note(report);
+    }
+
+    /// One that was to be submitted has been made: that is its report.
+    pub fn has_landed(&mut self, report: Modification<T>) {
+        self.flight = Some(Flight::Landed(Ok(report)));
+    }
+
     /// Waits for the modification in flight.
     ///
     /// # Errors
@@ -368,11 +385,15 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         }
     }
 
-    /// The outcome that [`modify`](Self::modify) would have. The factor is untouched.
+    /// The outcome that [`modify_once`](Self::modify_once) would have. The factor is untouched.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify).
-    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+    /// As [`modify_once`](Self::modify_once).
+    pub fn dry_run_once(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
         let outline = self.factor.stage(v, weights)?;
         self.row_norm_after(&outline)?;

@@ -12,8 +12,9 @@ use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
+use crate::wide::{Given, again_here};
 use core::ops::Range;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, MatRef};
 
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
 #[derive(Clone)]
@@ -60,7 +61,7 @@ impl<T: Scalar> Workspace<T> {
 /// `workspace`. With [`Safeguard::None`] a breakdown leaves a column-major L half changed.
 ///
 /// # Cost
-/// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
+/// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape, unless it breaks down.
 ///
 /// ```
 /// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_in_place};
@@ -95,8 +96,17 @@ pub fn modify_in_place<'w, T: Scalar>(
     let singular = (0..order).find(|&j| l[(j, j)] == T::ZERO);
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
-    let factor = Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm);
-    factor.with_singular(singular).modify(&v, weights)
+    let guarded = Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm);
+    let mut guarded = guarded.with_singular(singular);
+    match guarded.modify_once(&v, weights) {
+        Err(Error::NotPositiveDefinite { column }) if guarded.healthy().is_ok() => {
+            let l = guarded.into_factor().l;
+            let (new, report) = again_here(column, l.as_ref(), &Given::new(&v, weights)?)?;
+            copy_lower(MatRef::from_column_major_slice(&new, order, order), l, 0..order);
+            Ok(report)
+        }
+        outcome => outcome,
+    }
 }
 
 /// L where the caller has it.

@@ -70,6 +70,12 @@ impl<'a, T: Scalar> Border<'a, T> {
         Ok(Self { left: left.into_const(), corner, below: below.into_const(), least_ratio, log_det })
     }
 
+    /// All rows of L.
+    pub fn whole(l: MatRef<'a, T>) -> Self {
+        let nothing = || MatRef::from_column_major_slice(&[], 0, l.ncols());
+        Self { left: nothing(), corner: l, below: nothing(), least_ratio: T::ONE, log_det: 0.0 }
+    }
+
     /// r.
     pub fn rows(&self) -> usize {
         self.corner.nrows()

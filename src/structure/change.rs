@@ -47,7 +47,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
         let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, border.below) };
         let changed = match behind {
-            true => self.modify_by(|factor| factor.stage_columns(&v)),
+            true => {
+                let swept = self.modify_by(|factor| factor.stage_columns(&v));
+                self.or_again(swept, |factor| v.given(factor))
+            }
             false => Ok(Modification::identity()),
         };
         let report = changed.map_err(|error| match error {

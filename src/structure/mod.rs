@@ -43,8 +43,9 @@ use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
+use crate::wide::Given;
 use core::ops::Range;
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
 /// A factor whose rows and columns come and go. Shapes and indices have been checked.
 pub trait Resizable<T: Scalar>: Factor<T> + Sized {
@@ -124,6 +125,22 @@ pub struct LaterV<'a, T> {
 }
 
 impl<T: Scalar> LaterV<'_, T> {
+    /// It in host memory, with columns of this L.
+    ///
+    /// # Errors
+    /// `Device`.
+    fn given(&self, factor: &impl Factor<T>) -> Result<Given<T>, Error> {
+        let (order, [plus, minus]) = (factor.order(), [self.columns.len(), self.minus.1.ncols()]);
+        let mut l = Mat::new();
+        if plus > 0 {
+            l = Mat::zeros(order, order);
+            factor.read(l.as_mut())?;
+        }
+        let v = gather_v(&l, self, (&mut Mat::new(), self.order)).to_owned();
+        let weights = (0..plus + minus).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+        Ok(Given { v, weights, start: 0, scale: 1.0 })
+    }
+
     /// The sign of each column, in memory that is kept.
     pub fn weights<'w>(&self, signs: &'w mut Vec<T>) -> Weights<'w, T> {
         let (plus, minus) = (self.columns.len(), self.minus.1.ncols());

@@ -10,6 +10,7 @@ mod clones;
 #[cfg(feature = "fake-cuda")]
 mod device_errors;
 mod drift;
+mod edge;
 mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]

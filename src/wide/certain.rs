@@ -1,0 +1,135 @@
+//! Whether A' is indefinite for certain: a direction t with tᵀ A' t < 0 is proof of it, wherever it comes from.
+//!
+//! Such a t is looked for where A' = L (I + P S Pᵀ) Lᵀ with P = L⁻¹ V is least: with x the vector for which
+//! ‖(I + P₊ P₊ᵀ)^(−1/2) P₋ x‖ is largest, by the power method, q = (I + P₊ P₊ᵀ)⁻¹ P₋ x and t = L⁻ᵀ q. Then
+//!
+//! ```text
+//! tᵀ A' t = ‖Lᵀ t‖² + Σ w_r (v_rᵀ t)²
+//! ```
+//!
+//! is evaluated with bounds of its rounding errors. However inaccurate P and t may be, what is refused is indefinite.
+
+use super::Given;
+use crate::engine::Side;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use faer::linalg::matmul::matmul;
+use faer::prelude::Solve;
+use faer::{Accum, Col, Mat, MatMut, MatRef, Par};
+
+/// L, wherever it is.
+pub(super) trait Triangle<T> {
+    /// B ← L⁻¹ B, or L⁻ᵀ B. (n × m)
+    ///
+    /// # Errors
+    /// `NonFinite`; `Device`.
+    fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error>;
+
+    /// B ← Lᵀ B. (n × m)
+    ///
+    /// # Errors
+    /// `Device`.
+    fn multiply_transposed(&self, rhs: MatMut<'_, T>) -> Result<(), Error>;
+
+    /// An upper bound of the 2-norm of any row.
+    fn row_norm(&self) -> f64;
+}
+
+/// Whether it is; where it is not, A' may still be.
+///
+/// # Cost
+/// That of k + 1 solves with L and a product.
+///
+/// # Errors
+/// `Device`.
+pub(super) fn indefinite<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>) -> Result<bool, Error> {
+    let Given { v, weights, .. } = given;
+    let (order, rank) = v.shape();
+    let of_sign = |sign: T| (0..rank).filter(move |&r| weights[r] * sign > T::ZERO);
+    let plus = of_sign(T::ONE).count();
+    if plus > order.max(64) {
+        // Their Gram matrix would take more than the answer.
+        return Ok(false);
+    }
+    let sources: Vec<usize> = of_sign(T::ONE).chain(of_sign(-T::ONE)).collect();
+    let mut p =
+        Mat::from_fn(order, sources.len(), |i, r| v[(i, sources[r])] * weights[sources[r]].abs().sqrt());
+    if !solved(l, Side::L, &mut p)? {
+        return Ok(false);
+    }
+    let p = Mat::from_fn(order, sources.len(), |i, r| p[(i, r)].to_f64());
+    let Some(q) = direction(p.split_at_col(plus)) else { return Ok(false) };
+    let mut t = Mat::from_fn(order, 1, |i, _| T::from_f64(q[i]));
+    Ok(solved(l, Side::Transpose, &mut t)? && is_proof(l, given, &t)?)
+}
+
+/// Solves, and whether that led to anything.
+fn solved<T: Scalar>(l: &impl Triangle<T>, side: Side, rhs: &mut Mat<T>) -> Result<bool, Error> {
+    match l.solve(side, rhs.as_mut()) {
+        Ok(()) => Ok(rhs.as_ref().is_all_finite()),
+        Err(Error::NonFinite { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// q, of norm 1.
+fn direction((plus, minus): (MatRef<'_, f64>, MatRef<'_, f64>)) -> Option<Col<f64>> {
+    /// The power method is at its end long before where A' is far from definite.
+    const STEPS: usize = 30;
+    let mut gram = Mat::identity(plus.ncols(), plus.ncols());
+    matmul(gram.as_mut(), Accum::Add, plus.transpose(), plus, 1.0, Par::Seq);
+    let gram = gram.llt(faer::Side::Lower).ok()?;
+    let first = (0..minus.ncols()).max_by(|&a, &b| {
+        let [a, b] = [a, b].map(|r| minus.col(r).norm_l2());
+        a.total_cmp(&b)
+    })?;
+    let mut x = Col::from_fn(minus.ncols(), |r| if r == first { 1.0 } else { 0.0625 });
+    let (mut q, mut largest) = (Col::zeros(minus.nrows()), 0.0);
+    for _ in 0..STEPS {
+        q = minus * &x;
+        q -= plus * gram.solve(plus.transpose() * &q);
+        x = minus.transpose() * &q;
+        let norm = x.norm_l2();
+        if !(norm > 0.0 && norm.is_finite()) {
+            return None;
+        }
+        x.iter_mut().for_each(|x| *x /= norm);
+        if norm < 1.001 * largest {
+            break;
+        }
+        largest = norm;
+    }
+    let norm = q.norm_l2();
+    q.iter_mut().for_each(|q| *q /= norm);
+    let finite = q.iter().all(|q| q.is_finite());
+    finite.then_some(q)
+}
+
+/// Whether tᵀ A' t < 0 for certain. (n × 1)
+fn is_proof<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>, t: &Mat<T>) -> Result<bool, Error> {
+    let Given { v, weights, .. } = given;
+    let order = t.nrows();
+    // Sums of n terms are off by less than this many roundings (Higham and Mary 2019, with a probability that leaves nothing to be
+    // desired), and by no more than n (Higham, *Accuracy and Stability*, section 3.1).
+    let roundings = (order as f64).min(8.0 * (order as f64).sqrt()) + 4.0;
+    let length: f64 = t.col(0).iter().map(|t| t.to_f64().abs()).sum();
+    let mut product = t.clone();
+    l.multiply_transposed(product.as_mut())?;
+    let norm = product.col(0).iter().map(|a| a.to_f64() * a.to_f64()).sum::<f64>().sqrt();
+    // ‖|Lᵀ| |t|‖ ≤ Σ |t_i| ‖l_i‖.
+    let off = roundings * T::UNIT.to_f64() * l.row_norm() * length;
+    let (mut above, mut below) = ((norm + off) * (norm + off), 0.0);
+    for (r, weight) in weights.iter().map(|weight| weight.to_f64()).enumerate() {
+        let products = v.col(r).iter().zip(t.col(0).iter()).map(|(v, t)| v.to_f64() * t.to_f64());
+        let (sum, all) = products.fold((0.0_f64, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+        let off = roundings * (f64::EPSILON / 2.0) * all;
+        if weight > 0.0 {
+            above += weight * (sum.abs() + off) * (sum.abs() + off);
+        } else {
+            let least = (sum.abs() - off).max(0.0);
+            below -= weight * least * least;
+        }
+    }
+    let rounded = 1.0 + 8.0 * (order + weights.len()) as f64 * f64::EPSILON;
+    Ok(above * rounded < below && below.is_finite())
+}
