@@ -21,18 +21,18 @@ struct BasisState {
 
 // A warp's 16 rows of V through a panel's reflectors. `l`: the panel's column 0 in the warp's first row; rows from
 // `height` on, counted from there, do not exist.
-template <class T>
+template <bool INTERCHANGED, class T>
 __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T* l, long long l_stride,
                                                      long long height, const double* b, const double* scale,
                                                      VRows& v) {
     l += first_row(at);
-#pragma unroll 8
+#pragma unroll(INTERCHANGED ? 1 : 8)
     for (int j = 0; j < PANEL_COLS; ++j) {
         double entry[2], d[2];
 #pragma unroll
         for (int which = 0; which < 2; ++which)
             entry[which] = first_row(at) + which < height ? (double)l[which] : 0.0;
-        reflect<T>(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], scale[2 * PANEL_COLS + j], entry, v, d);
+        reflect<INTERCHANGED, T>(at, b + j * RANK_BLOCK, scale[j], scale[PANEL_COLS + j], scale[2 * PANEL_COLS + j], entry, v, d);
         l += l_stride;
     }
 }
@@ -76,10 +76,14 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     if (i < cols && at.q == 0) sweep.pivots[(long long)panel * PANEL_COLS + i] = (T)d[i][i];
     for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
     __syncthreads();
+    const bool interchanged = any_interchange(at, scales + 2 * PANEL_COLS);
     for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
         VRows rest;
         load_v(at, v + row * V_STRIDE, rest);
-        v_through_reflectors(at, l + row, sweep.l_stride, height - row, b, scales, rest);
+        if (interchanged)
+            v_through_reflectors<true>(at, l + row, sweep.l_stride, height - row, b, scales, rest);
+        else
+            v_through_reflectors<false>(at, l + row, sweep.l_stride, height - row, b, scales, rest);
         store_v(at, v + row * V_STRIDE, rest);
     }
     __syncthreads();

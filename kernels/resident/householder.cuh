@@ -157,8 +157,9 @@ __device__ __forceinline__ void load_block(double (*d)[PANEL_COLS + 1], const T*
 }
 
 // Applies one reflector b (RANK_BLOCK) of a factor of T to two rows of V of the thread, 16 of its warp. Returns d, which the caller
-// adds to the rows' old entries `l` of the reflector's column. `scale` is S rho. With an interchange l is new, and d is 0.
-template <class T>
+// adds to the rows' old entries `l` of the reflector's column. `scale` is S rho. With an interchange, which INTERCHANGED allows, l is
+// new, and d is 0.
+template <bool INTERCHANGED, class T>
 __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, double scale, double excess,
                                         double interchange, double (&l)[2], VRows& v, double (&d)[2]) {
     double entry[V_EIGHTS][2];
@@ -173,7 +174,7 @@ __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, doub
         for (int t = 0; t < V_EIGHTS; ++t)
 #pragma unroll
             for (int e = 0; e < 2; ++e) dot = fma(entry[t][e], v[t][2 * row + e], dot);
-        if (interchange != 0.0) {
+        if (INTERCHANGED && interchange != 0.0) {
             row_changes_places<T>(at, b, scale, excess, interchange, row, l[row], u, v);
             d[row] = 0;
         } else {
@@ -185,4 +186,9 @@ __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, doub
 #pragma unroll
             for (int e = 0; e < 2; ++e) v[t][2 * row + e] = fma(-u, entry[t][e], v[t][2 * row + e]);
     }
+}
+
+// Whether any of a panel's columns changes places with one of V, by their interchanges. By full warps.
+__device__ __forceinline__ bool any_interchange(const MmaLane& at, const double* interchanges) {
+    return __any_sync(ALL_LANES, interchanges[at.lane] != 0.0 || interchanges[at.lane + 32] != 0.0);
 }

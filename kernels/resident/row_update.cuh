@@ -195,20 +195,20 @@ __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRows
 //
 // Columns of L leave their registers on the left, four at a time, so that one loop body serves all. The rows of the
 // panel's own diagonal block come from the record: where little is left of a pivot, they must have the same roundings.
-template <bool STORES, class T>
-__device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+template <bool STORES, bool INTERCHANGED, class T>
+__device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                  const double* record, long long column,
                                                  RowsInRegisters& rows) {
 #pragma unroll 1
     for (int s = 0; s < K_STEPS; ++s) {
         double x[2];
-#pragma unroll
+#pragma unroll(INTERCHANGED ? 1 : 4)
         for (int c = 0; c < 4; ++c) {
             double l[2], d[2];
 #pragma unroll
             for (int which = 0; which < 2; ++which) l[which] = __shfl_sync(ALL_LANES, rows.l[0][which], c, 4);
             const int j = 4 * s + c;
-            reflect<T>(at, record + P_AT + j * RANK_BLOCK, record[N_AT + j], record[N_AT + PANEL_COLS + j],
+            reflect<INTERCHANGED, T>(at, record + P_AT + j * RANK_BLOCK, record[N_AT + j], record[N_AT + PANEL_COLS + j],
                        record[N_AT + 2 * PANEL_COLS + j], l, rows.v, d);
 #pragma unroll
             for (int which = 0; which < 2; ++which)
@@ -226,4 +226,14 @@ __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRo
             for (int next = 1; next < K_STEPS; ++next) rows.l[next - 1][which] = rows.l[next][which];
         }
     }
+}
+
+template <bool STORES, class T>
+__device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+                                                 const double* record, long long column,
+                                                 RowsInRegisters& rows) {
+    if (any_interchange(at, record + N_AT + 2 * PANEL_COLS))
+        apply_columns<STORES, true>(at, rows_of_l, record, column, rows);
+    else
+        apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
 }
