@@ -117,6 +117,33 @@ fn every_instruction_set_follows_the_definition() {
     every_isa::<f32>(2e-5);
 }
 
+/// Columns of L and V change places where V is sixteen times as large, and again where it is taken away.
+#[test]
+fn every_instruction_set_changes_places() {
+    for (seed, &(n, k)) in SHAPES.iter().enumerate() {
+        let (l, _, _) = problem::<f32>(n, k, seed as u64);
+        let mut rng = StdRng::seed_from_u64(seed as u64);
+        let v = Mat::from_fn(n, k, |_, _| rng.random_range(-32.0f32..32.0));
+        let [plus, minus] = [1.0, -1.0].map(|w| vec![w; k]);
+        let expected = definition(l.as_ref(), v.as_ref(), &plus);
+        for isa in Isa::all() {
+            let mut new = lower(l.as_ref());
+            sequential(isa, &mut new, &v, &plus).unwrap();
+            let unit = f64::from(f32::EPSILON) / 2.0;
+            for j in 0..n {
+                let error = (f64::from(new[(j, j)]) / expected[(j, j)] - 1.0).abs() / unit;
+                assert!(
+                    error <= 4.0 * (n + k) as f64,
+                    "{isa:?}, n = {n}, k = {k}: pivot {j} is off by {error} u"
+                );
+            }
+            sequential(isa, &mut new, &v, &minus).unwrap();
+            let (error, size) = ((&new - &l).norm_max(), l.norm_max());
+            assert!(error <= 3e-3 * size, "{isa:?}, n = {n}, k = {k}: {error} after both");
+        }
+    }
+}
+
 /// The first columns of L alone, and all rows: what is left of V below them goes on as if nothing had happened in between.
 #[test]
 fn a_tall_sweep_leaves_the_residual() {
