@@ -109,8 +109,8 @@ fn direction((plus, minus): (MatRef<'_, f64>, MatRef<'_, f64>)) -> Option<Col<f6
 fn is_proof<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>, t: &Mat<T>) -> Result<bool, Error> {
     let Given { v, weights, .. } = given;
     let order = t.nrows();
-    // Sums of n terms are off by less than this many roundings (Higham and Mary 2019, with a probability that leaves nothing to be
-    // desired), and by no more than n (Higham, *Accuracy and Stability*, section 3.1).
+    // Sums of n terms are off by at most n roundings (Higham, *Accuracy and Stability*, section 3.1), and by less than λ √n of them with
+    // a probability of 1 − 2 n exp(−λ² / 2) (Higham and Mary, *A new approach to probabilistic rounding error analysis*, 2019).
     let roundings = (order as f64).min(8.0 * (order as f64).sqrt()) + 4.0;
     let length: f64 = t.col(0).iter().map(|t| t.to_f64().abs()).sum();
     let mut product = t.clone();

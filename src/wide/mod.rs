@@ -215,7 +215,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let (l, report) = self.again(column, &given)?;
         let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
         self.in_place(|factor| factor.write(0, &Border::whole(l)))?;
-        // Whoever asked for a scale applies it to the bound.
+        // The bound is scaled by the caller, as behind any other modification.
         self.note(row_norm(l) / given.scale, &report);
         Ok(report)
     }

@@ -14,7 +14,7 @@ impl Numbers {
     }
 }
 
-/// L with multipliers of up to `most`, and V with 1 − ‖L⁻¹ V₋‖² of about `left`; every other column has a plus sign where `mixed`.
+/// L with entries of up to `most` below the diagonal, and V with 1 − ‖L⁻¹ V₋‖² of about `left`; every other column has a plus sign where `mixed`.
 fn problem(n: usize, k: usize, (most, left): (f64, f64), mixed: bool, seed: u64) -> (Mat<f64>, Given<f64>) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9));
     let l = Mat::from_fn(n, n, |i, j| match i == j {

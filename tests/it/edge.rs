@@ -25,9 +25,9 @@ on_every_engine!(
 /// Families of badly conditioned L.
 #[derive(Clone, Copy, Debug)]
 enum Family {
-    /// A unit diagonal, and large multipliers.
+    /// A unit diagonal, and large entries below it.
     Unit,
-    /// Rows of all sizes, with large multipliers.
+    /// Rows of all sizes, with large entries below the diagonal.
     Rows,
     /// Columns that shrink by up to 10⁻⁷.
     Graded,
