@@ -68,6 +68,8 @@ pub enum Stop {
         /// Whether the target is not as it was.
         written: bool,
     },
+    /// Somebody wanted it, of a sweep that does not work in place.
+    Interrupted,
 }
 
 impl Stop {
@@ -406,6 +408,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         }
     }
 
+    /// Whether a modification has begun whose outcome has gone to nobody yet.
+    pub fn is_in_flight(&self) -> bool {
+        self.flight.is_some()
+    }
+
     /// Lets whatever had begun come to its end. The factor is healthy behind it.
     ///
     /// # Errors
@@ -523,5 +530,6 @@ fn error(stop: Stop) -> Error {
     match stop {
         Stop::Breakdown { column } => Error::NotPositiveDefinite { column },
         Stop::Device { error, .. } => error,
+        Stop::Interrupted => Error::Interrupted,
     }
 }
