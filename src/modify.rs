@@ -408,11 +408,6 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         }
     }
 
-    /// Whether a modification has begun whose outcome has gone to nobody yet.
-    pub fn is_in_flight(&self) -> bool {
-        self.flight.is_some()
-    }
-
     /// Lets whatever had begun come to its end. The factor is healthy behind it.
     ///
     /// # Errors

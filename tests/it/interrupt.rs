@@ -1,10 +1,10 @@
-//! Calls that are stopped, and modifications whose `Pending` was forgotten.
+//! Calls that are stopped.
 
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::Mat;
 use cholupdate::{
-    Carried, Cholesky, Cpu, Engine, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into,
+    Carried, Cpu, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,19 +104,4 @@ fn what_is_carried_stays_with_the_factor() {
     assert_eq!(outcome, Err(Error::Interrupted));
     assert_eq!(carried, kept);
     assert_eq!(bits(factor.l()), bits(problem.l.as_ref()));
-}
-
-on_every_engine!(what_was_forgotten_is_pending);
-
-fn what_was_forgotten_is_pending<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    for kind in Kind::ALL {
-        let problem = Problem::<T>::feasible(50, 3, kind, 0.3, 3);
-        let (expected, report) = problem.modified(engine).unwrap();
-        let mut factor: Cholesky<T, E> = problem.factor(engine);
-        assert!(factor.pending().is_none());
-        core::mem::forget(factor.submit(&problem.v, &problem.weights).unwrap());
-        assert_eq!(factor.pending().map(|pending| pending.wait()), Some(Ok(report)));
-        assert!(factor.pending().is_none());
-        assert!(bits(factor.to_factor().unwrap().as_ref()) == bits(expected.as_ref()));
-    }
 }
