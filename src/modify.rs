@@ -68,7 +68,7 @@ pub enum Stop {
         /// Whether the target is not as it was.
         written: bool,
     },
-    /// Somebody wanted it, of a sweep that does not work in place.
+    /// The caller of [`interruptible`](crate::interruptible) wanted it, of a sweep that does not work in place.
     Interrupted,
 }
 

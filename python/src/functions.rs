@@ -242,7 +242,7 @@ fn place<'py, T: Real>(
     if !object.is_instance_of::<PyUntypedArray>() {
         return shared::<T>(object, how.names.0).map(Place::There);
     }
-    // A copy that NumPy made of what was given is nobody's to write.
+    // A copy that NumPy made of what was given is not the caller's.
     let usable = usable::<T>(object).filter(|l| is_writeable(l));
     Ok(usable.map_or(Place::New, |l| Place::There(l.clone())))
 }
@@ -308,7 +308,7 @@ impl<T: Real> By<'_, T> {
             modify_into(l, self.given, self.weights, to.as_mut(), &self.engine, workspace).map(|_| ())
         });
         match outcome {
-            // Nobody has asked.
+            // The caller does not want to know.
             Err(Error::NonFinite { argument: "l", row, column }) if !self.check_finite && row != column => {
                 copy_triangle(l, to.as_mut());
                 with_workspace(l.nrows(), |workspace| {

@@ -50,7 +50,7 @@ impl<T: Real> State<T> {
 
     fn ended(&mut self, outcome: &Outcome<T>, ended: Changed<T>) {
         self.changes += u64::from(ended.is_ok());
-        // Nobody else has it: it was in flight until now.
+        // It was in flight until now, and has not been set.
         let _ = outcome.set(ended);
     }
 }
@@ -192,7 +192,7 @@ impl<T: Real> Reader<'_, T> {
     }
 }
 
-/// Nobody else uses the factor for as long as this lives.
+/// No other thread uses the factor for as long as this lives.
 pub struct Writer<'a, T: Real>(RwLockWriteGuard<'a, RwLock<State<T>>>);
 
 impl<T: Real> Writer<'_, T> {

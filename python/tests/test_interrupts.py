@@ -21,7 +21,7 @@ N, K = 2500, 1200
 
 @contextmanager
 def interrupted_after(seconds: float) -> Generator[None]:
-    """As if somebody pressed Control-C then."""
+    """As if Control-C was pressed then."""
     timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:

@@ -204,7 +204,7 @@ impl<T: Scalar> Modifiable<T> for Apart<'_, T> {
     fn commit(&mut self, _: usize) {}
 }
 
-/// What has stopped a sweep over L that nobody has looked at: an entry that is not finite makes its row of V so, and with it
+/// What has stopped a sweep over L that is not known to be finite: an entry that is not finite makes its row of V so, and with it
 /// the pivot of that row.
 pub(super) fn named<T: Scalar>(stop: Stop, l: MatRef<'_, T>) -> Stop {
     match stop {

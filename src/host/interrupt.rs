@@ -1,4 +1,4 @@
-//! Calls of seconds that somebody may want to stop.
+//! Calls of seconds that can be stopped.
 
 use core::cell::RefCell;
 use std::sync::Arc;

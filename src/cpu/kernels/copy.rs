@@ -15,8 +15,8 @@ const TOGETHER: usize = 8;
 /// any; whether they are finite. (n × n, the lower triangles)
 ///
 /// # Safety
-/// The entries of the other matrix, whose first is at the pointer and whose columns are so far apart, must be writable, and nobody else
-/// may use them.
+/// The entries of the other matrix, whose first is at the pointer and whose columns are so far apart, must be writable, and used by this
+/// call alone.
 #[inline]
 pub unsafe fn copy<T: Scalar>(
     isa: Isa,
