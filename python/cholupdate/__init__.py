@@ -28,7 +28,7 @@ from ._cholupdate import (
     cholesky_update,
 )
 from ._cholupdate import forked as _forked
-from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError
+from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError, SingularError
 
 __all__ = [
     "Carried",
@@ -40,6 +40,7 @@ __all__ = [
     "NotPositiveDefiniteError",
     "Pending",
     "PoisonedError",
+    "SingularError",
     "__version__",
     "cholesky_update",
     "scipy",

@@ -2,7 +2,7 @@ from typing import Any, Literal, NoReturn, Protocol, SupportsIndex, TypeAlias, T
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 class _SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
@@ -104,6 +104,15 @@ class Cholesky:
         l: _Matrix,
         *,
         upper: bool = False,
+        engine: str = "cpu",
+        threads: SupportsIndex | None = None,
+        safeguard: _Safeguard = "shadow_buffer",
+    ) -> Cholesky: ...
+    @staticmethod
+    def zeros(
+        n: SupportsIndex,
+        *,
+        dtype: DTypeLike | None = None,
         engine: str = "cpu",
         threads: SupportsIndex | None = None,
         safeguard: _Safeguard = "shadow_buffer",

@@ -30,6 +30,10 @@ pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&str, &str)]) ->
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "NotPositiveDefiniteError"), (message, column))
         }
+        Error::Singular { column } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "SingularError"), (message, column))
+        }
         Error::Device { kind, .. } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "DeviceError"), (message, kind_of(kind)))

@@ -1,8 +1,8 @@
 //! The class `Cholesky`: how it is made, and what it holds.
 
-use crate::argument::Argument;
-use crate::errors::{exception, seen_from_above, wrong_type};
-use crate::held::{Given, Made, Origin, hold};
+use crate::argument::{Argument, count};
+use crate::errors::{exception, exception_naming, seen_from_above, wrong_type};
+use crate::held::{Given, Made, Origin, hold, zeros};
 use crate::numbers::Real;
 use crate::operands::Triangle;
 use crate::settings::Settings;
@@ -155,7 +155,7 @@ impl Cholesky {
     /// ----------
     /// l : array_like, shape (n, n)
     ///     L, lower triangular, with A = L Lᵀ; or with `upper` R, upper triangular, with A = Rᵀ R. The other triangle is not read. Where
-    ///     the diagonal is negative, the column of L is negated, which leaves A as it is.
+    ///     the diagonal is negative, the column of L is negated, which leaves A as it is. With zeros there A is singular, as that of `zeros`.
     /// upper : bool, default False
     ///     Whether `l` is upper triangular.
     /// engine, threads, safeguard
@@ -164,11 +164,6 @@ impl Cholesky {
     /// Returns
     /// -------
     /// Cholesky
-    ///
-    /// Raises
-    /// ------
-    /// NotPositiveDefiniteError
-    ///     There is a zero on the diagonal.
     ///
     /// Examples
     /// --------
@@ -192,6 +187,69 @@ impl Cholesky {
     ) -> PyResult<Self> {
         let settings = Settings::given(&engine, &threads, &safeguard)?;
         Self::made(py, Origin::Factor, (l, "l"), upper.flag("upper", false)?, settings)
+    }
+
+    /// The factor of A = 0, with which least squares begin that are accumulated row by row, as in LINPACK's `dchud`.
+    ///
+    /// A is singular until updates have given every pivot a value. Until then updates and `modify_scaled` work as ever. Whatever takes
+    /// a regular A raises `SingularError`: solves, `log_det`, `condition`, negative weights, and rows and columns that come, go or change
+    /// places. (`from_factor` takes zeros on the diagonal as well.)
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    ///     The order.
+    /// dtype : dtype_like, optional
+    ///     float64, the default, or float32.
+    /// engine, threads, safeguard
+    ///     As for `Cholesky`.
+    ///
+    /// Returns
+    /// -------
+    /// Cholesky
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky.zeros(2)
+    /// >>> report = f.update([2.0, 1.0])
+    /// >>> f.log_det()
+    /// Traceback (most recent call last):
+    ///     ...
+    /// cholupdate.SingularError: singular: the pivot of column 1 is zero
+    /// >>> report = f.update([0.0, 2.0])
+    /// >>> f.factor().round(12)
+    /// array([[2., 0.],
+    ///        [1., 2.]])
+    #[staticmethod]
+    #[pyo3(
+        signature = (n, *, dtype=None, engine=Argument::NONE, threads=Argument::NONE, safeguard=Argument::NONE),
+        text_signature = "(n, *, dtype=None, engine='cpu', threads=None, safeguard='shadow_buffer')"
+    )]
+    #[pyo3(name = "zeros")]
+    fn of_zeros<'py>(
+        py: Python<'py>,
+        n: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+        safeguard: Argument<'py>,
+    ) -> PyResult<Self> {
+        fn made<T: Real>(py: Python<'_>, order: usize, settings: &Settings) -> PyResult<Shared<T>> {
+            let factor = without_gil(py, || zeros(order, settings));
+            factor.map(Shared::new).map_err(|error| exception_naming(py, error, &[("order", "n")]))
+        }
+        let (order, settings) = (count(n, "n")?, Settings::given(&engine, &threads, &safeguard)?);
+        let name = match dtype {
+            None => f64::NAME.into(),
+            Some(dtype) => py.import("numpy")?.call_method1("dtype", (dtype,))?.getattr("name")?.to_string(),
+        };
+        let kept = match name.as_str() {
+            f32::NAME => Kept::Single(made(py, order, &settings)?),
+            f64::NAME => Kept::Double(made(py, order, &settings)?),
+            found => return Err(wrong_type(format!("`dtype` is {found}, expected float32 or float64"))),
+        };
+        Ok(Self { kept, settings, library: None })
     }
 
     /// The same factor on another engine; this one stays.

@@ -63,7 +63,9 @@ struct How {
 /// Raises
 /// ------
 /// NotPositiveDefiniteError
-///     The matrix asked for is not positive definite, or `l` has a zero on its diagonal. `l` is as it was, bit for bit.
+///     The matrix asked for is not positive definite. `l` is as it was, bit for bit.
+/// SingularError
+///     `l` has a zero on its diagonal, and a weight is negative. With positive weights it is updated.
 /// ValueError, TypeError
 ///     An argument is not what it should be.
 ///

@@ -308,3 +308,12 @@ pub fn hold<T: Real>(
         Built::Resident(engine) => on(engine, from, given),
     }
 }
+
+/// A factor of zeros, on an engine.
+pub fn zeros<T: Real>(order: usize, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {
+    Ok(match Built::new(settings)? {
+        Built::Cpu(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+        Built::Hybrid(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+        Built::Resident(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+    })
+}

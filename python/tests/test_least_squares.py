@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,52 @@ def test_when_to_start_afresh() -> None:
     for bad in (-1, 1.5):
         with pytest.raises((ValueError, TypeError), match="`max_modifications`"):
             f.needs_refactor(max_modifications=bad)  # type: ignore[arg-type] # pyright: ignore
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_start_from_nothing(driver: Driver, engine: str, dtype: Any) -> None:
+    x = np.random.default_rng(0).standard_normal((20, 5)).astype(dtype)
+    f = cu.Cholesky.zeros(5, dtype=dtype, engine=engine)
+    assert (f.dtype, f.order, f.engine) == (dtype, 5, engine) and not f.factor().any()
+    for rows in range(5):
+        refused: list[Callable[[], object]] = [
+            f.log_det,
+            f.condition,
+            lambda: f.solve(x[0]),
+            lambda: f.downdate(1e-3 * x[0]),
+            lambda: f.remove(0),
+        ]
+        for call in refused:
+            with pytest.raises(cu.SingularError, match=f"singular: the pivot of column {rows} is zero") as caught:
+                call()
+            assert caught.value.column == pickle.loads(pickle.dumps(caught.value)).column == rows
+            assert isinstance(caught.value, np.linalg.LinAlgError)
+        again = pickle.loads(pickle.dumps(f))
+        assert np.array_equal(again.factor(), f.factor())
+        f.update(x[rows])
+    f.update(x[5:].T)
+    np.testing.assert_allclose(f.reconstruct(), x.T @ x, atol=100 * np.finfo(dtype).eps)
+
+
+def test_what_zeros_takes() -> None:
+    assert cu.Cholesky.zeros(np.int64(3)).dtype == np.float64 and cu.Cholesky.zeros(0).log_det() == 0.0
+    assert cu.Cholesky.zeros(2, dtype="f4", threads=-1).dtype == np.float32
+    l = np.array([[2.0, 0.0], [1.0, 0.0]])
+    f = cu.Cholesky.from_factor(l)
+    f.update([0.0, 2.0])
+    assert np.array_equal(f.factor(), [[2.0, 0.0], [1.0, 2.0]])
+    for order in ("C", "F"):
+        given = np.array(l, order=order)  # type: ignore[call-overload] # pyright: ignore
+        np.testing.assert_allclose(cu.cholesky_update(given, [0.0, 2.0]), [[2.0, 0.0], [1.0, 2.0]])
+        cu.cholesky_update(given, [0.0, 2.0], overwrite_l=True)
+        np.testing.assert_allclose(given, [[2.0, 0.0], [1.0, 2.0]])
+    for call, kind, message in (
+        (lambda: cu.Cholesky.zeros(-1), ValueError, "`n` is -1, expected at least 0"),
+        (lambda: cu.Cholesky.zeros(10**30), ValueError, "`n` must be small enough"),
+        (lambda: cu.Cholesky.zeros(2**40), ValueError, "`n` must be small enough"),
+        (lambda: cu.Cholesky.zeros(3, dtype=np.float16), TypeError, "`dtype` is float16, expected float32 or float64"),
+        (lambda: cu.Cholesky.zeros(2.0), TypeError, "`n` must be an integer, not float"),  # type: ignore # pyright: ignore
+    ):
+        with pytest.raises(kind, match=message):
+            call()

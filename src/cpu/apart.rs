@@ -35,8 +35,8 @@ use faer::{Mat, MatMut, MatRef};
 ///
 /// # Errors
 /// `Shape`; `OutOfRange`, naming `to`, where it is not column-major; `NonFinite`, naming the first such entry of L, or
-/// `Overflow`; `NotPositiveDefinite` at the first diagonal entry of L that is zero, or whose pivot² would not be positive. The
-/// lower triangle of `to` has been written in part then.
+/// `Overflow`; `NotPositiveDefinite` at the first column whose pivot² would not be positive; `Singular` where a diagonal entry
+/// of L is zero and a weight negative. The lower triangle of `to` has been written in part then.
 ///
 /// # Cost
 /// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
