@@ -134,17 +134,19 @@ def test_what_zeros_takes() -> None:
     f = cu.Cholesky.from_factor(l)
     f.update([0.0, 2.0])
     assert np.array_equal(f.factor(), [[2.0, 0.0], [1.0, 2.0]])
-    for order in ("C", "F"):
-        given = np.array(l, order=order)  # type: ignore[call-overload] # pyright: ignore
+    orders: tuple[Any, ...] = ("C", "F")
+    for order in orders:
+        given = np.array(l, order=order)
         np.testing.assert_allclose(cu.cholesky_update(given, [0.0, 2.0]), [[2.0, 0.0], [1.0, 2.0]])
         cu.cholesky_update(given, [0.0, 2.0], overwrite_l=True)
         np.testing.assert_allclose(given, [[2.0, 0.0], [1.0, 2.0]])
-    for call, kind, message in (
+    refused: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: cu.Cholesky.zeros(-1), ValueError, "`n` is -1, expected at least 0"),
         (lambda: cu.Cholesky.zeros(10**30), ValueError, "`n` must be small enough"),
         (lambda: cu.Cholesky.zeros(2**40), ValueError, "`n` must be small enough"),
         (lambda: cu.Cholesky.zeros(3, dtype=np.float16), TypeError, "`dtype` is float16, expected float32 or float64"),
-        (lambda: cu.Cholesky.zeros(2.0), TypeError, "`n` must be an integer, not float"),  # type: ignore # pyright: ignore
-    ):
+        (lambda: cu.Cholesky.zeros(2.0), TypeError, "`n` must be an integer, not float"),  # type: ignore[arg-type] # pyright: ignore
+    ]
+    for call, kind, message in refused:
         with pytest.raises(kind, match=message):
             call()
