@@ -97,6 +97,9 @@ pub enum Error {
     /// [`Safeguard::None`](crate::Safeguard::None), and the factor was lost with it.
     #[error("the factor was lost in an earlier call that failed while it worked in place")]
     Poisoned,
+    /// The call was stopped from inside [`interruptible`](crate::interruptible).
+    #[error("the call was interrupted")]
+    Interrupted,
 }
 
 /// Which entry of an argument that names rows, where it can have more than one.

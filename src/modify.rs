@@ -68,6 +68,8 @@ pub enum Stop {
         /// Whether the target is not as it was.
         written: bool,
     },
+    /// The caller of [`interruptible`](crate::interruptible) wanted it, of a sweep that does not work in place.
+    Interrupted,
 }
 
 impl Stop {
@@ -523,5 +525,6 @@ fn error(stop: Stop) -> Error {
     match stop {
         Stop::Breakdown { column } => Error::NotPositiveDefinite { column },
         Stop::Device { error, .. } => error,
+        Stop::Interrupted => Error::Interrupted,
     }
 }

@@ -14,24 +14,37 @@ array([1., 1.])
 `cholesky_update` does the same on arrays, and `cholupdate.scipy` has it with SciPy's arguments.
 """
 
-import os
+import os as _os
 
 from . import scipy
-from ._cholupdate import Cholesky, DeviceArray, Extension, Modification, __version__, forked, cholesky_update
-from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError
+from ._cholupdate import (
+    Carried,
+    Cholesky,
+    DeviceArray,
+    Extension,
+    Modification,
+    Pending,
+    __version__,
+    cholesky_update,
+)
+from ._cholupdate import forked as _forked
+from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError, SingularError
 
 __all__ = [
+    "Carried",
     "Cholesky",
     "DeviceArray",
     "DeviceError",
     "Extension",
     "Modification",
     "NotPositiveDefiniteError",
+    "Pending",
     "PoisonedError",
+    "SingularError",
     "__version__",
     "cholesky_update",
     "scipy",
 ]
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=forked)
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_forked)

@@ -24,6 +24,25 @@ class NotPositiveDefiniteError(LinAlgError):
         return type(self), (str(self), self.column)
 
 
+class SingularError(LinAlgError):
+    """A is singular, and what is asked takes a regular one: updates by enough observations make it so.
+
+    Attributes
+    ----------
+    column : int
+        The first column of L whose pivot is zero.
+    """
+
+    column: int
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.column)
+
+
 class DeviceError(RuntimeError):
     """A GPU, or the driver that leads to it, is missing, cannot do what is asked, is out of memory or has failed.
 
@@ -46,5 +65,5 @@ class PoisonedError(RuntimeError):
     """The factor was lost in an earlier call that failed while it worked in place."""
 
 
-for _class in (NotPositiveDefiniteError, DeviceError, PoisonedError):
+for _class in (NotPositiveDefiniteError, SingularError, DeviceError, PoisonedError):
     _class.__module__ = "cholupdate"

@@ -45,7 +45,7 @@ def cholesky_update(
     Raises
     ------
     numpy.linalg.LinAlgError
-        A − z zᵀ is not positive definite, or `R` is singular. `R` is as it was.
+        A − z zᵀ is not positive definite, or A is singular. `R` is as it was.
     ValueError
         Shapes do not go together, or there is a NaN or an infinity.
 

@@ -6,10 +6,10 @@ use crate::threads::without_gil;
 use cholupdate::faer::{MatMut, MatRef};
 use core::ops::Range;
 use numpy::prelude::*;
-use numpy::{PyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArray};
+use numpy::{BorrowError, PyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyFloat, PyList, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 
 /// An array whose entries can be used where they are: native numbers, aligned.
 pub type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
@@ -105,9 +105,12 @@ fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
     addresses
 }
 
-/// Where entries are native numbers of that type, aligned and whole numbers of entries apart.
+/// Where entries are native numbers of that type, aligned and whole numbers of entries apart, and all that there is.
 pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Array<'py, T>> {
     let array = object.cast::<PyArrayDyn<T>>().ok()?;
+    if !object.is_exact_instance_of::<PyUntypedArray>() && is_masked(object) {
+        return None;
+    }
     let whole = array.strides().iter().all(|stride| stride % size_of::<T>() as isize == 0);
     (whole && array.is_aligned()).then_some(array)
 }
@@ -138,11 +141,7 @@ fn converted<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<A
     match dtype.kind() {
         b'b' | b'i' | b'u' => {}
         b'f' if !has_dtype || dtype.itemsize() == size_of::<T>() => {}
-        b'f' => {
-            let message = format!("`{name}` has dtype {}, but the factor has {}", found()?, T::NAME);
-            return Err(wrong_type(message));
-        }
-        _ => return Err(not_real(name, &found()?)),
+        _ => return Err(not_the_factors::<T>(name, &found()?)),
     }
     if let Some(array) = usable(&array) {
         return Ok(array.clone());
@@ -171,16 +170,50 @@ impl<'py> Either<'py> {
         match (dtype.kind(), dtype.getattr("name")?.to_string().as_str()) {
             (_, "float32") => Ok(Self::Single(self::array(&array, name)?)),
             (b'b' | b'i' | b'u', _) | (_, "float64") => Ok(Self::Double(self::array(&array, name)?)),
-            (b'f', found) => {
-                Err(wrong_type(format!("`{name}` has dtype {found}, expected float32 or float64")))
-            }
-            (_, found) => Err(not_real(name, found)),
+            (_, found) => Err(not_supported(name, found)),
         }
     }
 }
 
-fn not_real(name: &str, found: &str) -> PyErr {
-    wrong_type(format!("`{name}` has dtype {found}, expected real numbers"))
+/// Of an argument that a factor is to be made of.
+fn not_supported(name: &str, found: &str) -> PyErr {
+    let expected = if is_real(found) { "float32 or float64" } else { "real numbers" };
+    wrong_type(format!("`{name}` has dtype {found}, expected {expected}"))
+}
+
+/// Of an argument of a call on a factor of T.
+fn not_the_factors<T: Real>(name: &str, found: &str) -> PyErr {
+    match found {
+        f32::NAME | f64::NAME => {
+            wrong_type(format!("`{name}` has dtype {found}, but the factor has {}", T::NAME))
+        }
+        _ if is_real(found) => {
+            let has = T::NAME;
+            let message = format!(
+                "`{name}` has dtype {found}, which no factor can have: convert it to {has}, which this one has"
+            );
+            wrong_type(message)
+        }
+        _ => not_supported(name, found),
+    }
+}
+
+/// Whether a dtype is of real numbers, of NumPy or of an extension such as that with bfloat16.
+fn is_real(dtype: &str) -> bool {
+    dtype.starts_with("float") || dtype.starts_with("bfloat")
+}
+
+/// Whether it is an array of NumPy's whose mask would be lost.
+#[cold]
+fn is_masked(array: &Bound<'_, PyAny>) -> bool {
+    static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = MASKED.import(array.py(), "numpy.ma", "MaskedArray");
+    class.is_ok_and(|class| array.is_instance(class).unwrap_or(false))
+}
+
+/// Whether it says that it is sparse, in the words of SciPy and those who follow it.
+fn is_sparse(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.hasattr("nnz")? && (object.hasattr("toarray")? || object.hasattr("todense")?))
 }
 
 /// NumPy's array of something, and whether it came with a dtype of its own, as lists and numbers do not.
@@ -188,13 +221,21 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
     static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static FROM_DLPACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     if let Ok(array) = object.cast::<PyUntypedArray>() {
+        if !object.is_exact_instance_of::<PyUntypedArray>() && is_masked(object) {
+            let message =
+                format!("`{name}` is a masked array, whose mask would be lost: give `filled()` of it");
+            return Err(wrong_type(message));
+        }
         return Ok((array.clone(), true));
     }
     let py = object.py();
-    let is_bare = object.is_instance_of::<PyList>()
-        || object.is_instance_of::<PyTuple>()
-        || object.is_instance_of::<PyFloat>()
-        || object.is_instance_of::<pyo3::types::PyInt>();
+    let is_bare = is_bare(object);
+    if !is_bare && is_sparse(object)? {
+        let kind = crate::argument::kind(object);
+        let message =
+            format!("`{name}` is a sparse matrix ({kind}), expected a dense one: give `toarray()` of it");
+        return Err(wrong_type(message));
+    }
     let through_dlpack = !is_bare && !object.hasattr("__array__")? && object.hasattr("__dlpack__")?;
     let (convert, function) =
         if through_dlpack { (&FROM_DLPACK, "from_dlpack") } else { (&ASARRAY, "asarray") };
@@ -210,6 +251,40 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
         renamed
     })?;
     Ok((made.cast_into::<PyUntypedArray>()?, !is_bare))
+}
+
+/// The array of the memory that an object of another library has, where it lets NumPy write there.
+///
+/// # Errors
+/// `TypeError`.
+pub fn shared<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
+    // Copies that live at the same time are in different places.
+    let (first, _) = as_numpy(object, name)?;
+    let (again, _) = as_numpy(object, name)?;
+    match (usable::<T>(&first), usable::<T>(&again)) {
+        (Some(first), Some(again)) if first.data() == again.data() && is_writeable(first) => {
+            Ok(first.clone())
+        }
+        _ => {
+            let kind = crate::argument::kind(object);
+            let message =
+                format!("`{name}` cannot be overwritten: NumPy has no access to the memory of this {kind}");
+            Err(wrong_type(message))
+        }
+    }
+}
+
+/// Whether it may be written to, by who has it alone.
+pub fn is_writeable<T: Real>(array: &Array<'_, T>) -> bool {
+    !matches!(array.try_readwrite(), Err(BorrowError::NotWriteable))
+}
+
+/// Without memory of an array: lists and numbers.
+pub fn is_bare(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyInt>()
 }
 
 /// A new array of zeros, in the order of Fortran or of C.

@@ -30,6 +30,10 @@ pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&str, &str)]) ->
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "NotPositiveDefiniteError"), (message, column))
         }
+        Error::Singular { column } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "SingularError"), (message, column))
+        }
         Error::Device { kind, .. } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "DeviceError"), (message, kind_of(kind)))
@@ -39,6 +43,8 @@ pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&str, &str)]) ->
             made(CLASS.import(py, ERRORS, "PoisonedError"), (message,))
         }
         Error::Index { .. } => PyIndexError::new_err(message),
+        // Of a call inside a handler of a signal, for what the call that it has interrupted holds.
+        Error::Interrupted => in_use("the factor"),
         _ => PyValueError::new_err(message),
     }
 }
@@ -58,6 +64,16 @@ fn in_python(error: &Error, names: &[(&str, &str)]) -> String {
         Some(format!("`{python}`{rest}"))
     });
     renamed.unwrap_or(message)
+}
+
+/// An entry of the matrix that was given as one of its transpose, in which the library has looked for it.
+pub fn seen_from_above(error: Error, upper: bool) -> Error {
+    match error {
+        Error::NonFinite { argument: argument @ ("a" | "l"), row, column } if upper => {
+            Error::NonFinite { argument, row: column, column: row }
+        }
+        error => error,
+    }
 }
 
 /// `DeviceError.kind`.

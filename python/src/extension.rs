@@ -1,20 +1,20 @@
 //! The class `Extension`.
 
-use crate::arrays::to_numpy;
+use crate::arrays::{Read, array, to_numpy};
 use crate::errors::exception;
-use crate::factor::{Cholesky, Kept, State, lock};
+use crate::factor::{Cholesky, Kept};
 use crate::held::{Border, Held};
 use crate::numbers::Real;
 use crate::operands::Matrix;
+use crate::shared::Shared;
 use crate::solving::as_given;
 use crate::threads::without_gil;
 use cholupdate::Error;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
 /// A factor bordered by rows and columns that are never made part of it: `Cholesky.extension` makes it.
-#[pyclass(frozen, module = "cholupdate")]
+#[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Extension {
     base: Py<Cholesky>,
     border: EitherBorder,
@@ -34,16 +34,17 @@ struct Bordered<T: Real> {
 impl<T: Real> Bordered<T> {
     fn new<'py>(
         py: Python<'py>,
-        state: &Mutex<State<T>>,
+        state: &Shared<T>,
         cross: &Bound<'py, PyAny>,
         corner: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
         let (cross, corner) = (Matrix::<T>::new(cross, "cross")?, Matrix::<T>::new(corner, "corner")?);
         let (cross, corner) = (cross.given(py)?, corner.given(py)?);
-        let guard = lock(state)?;
-        let (factor, made_at) = (&*guard.factor, guard.changes);
-        let border =
-            without_gil(py, || factor.extension(&cross, &corner)).map_err(|error| exception(py, error))?;
+        let reader = state.reader()?;
+        let made = without_gil(py, || {
+            reader.look(|state| Ok((state.factor().extension(&cross, &corner)?, state.changes())))
+        });
+        let (border, made_at) = made.map_err(|error| exception(py, error))?;
         Ok(Self { border, made_at })
     }
 
@@ -51,23 +52,53 @@ impl<T: Real> Bordered<T> {
     fn look<R: Send>(
         &self,
         py: Python<'_>,
-        state: &Mutex<State<T>>,
+        state: &Shared<T>,
         call: impl FnOnce(&dyn Held<T>, &Border<T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
-        let guard = lock(state)?;
-        if guard.changes != self.made_at {
-            return Err(PyRuntimeError::new_err(
-                "the factor has changed since this extension of it was made",
-            ));
-        }
-        let factor = &*guard.factor;
-        without_gil(py, || call(factor, &self.border)).map_err(|error| exception(py, error))
+        let reader = state.reader()?;
+        let outcome = without_gil(py, || {
+            reader.look(|state| match state.changes() == self.made_at {
+                true => call(state.factor(), &self.border).map(Some),
+                false => Ok(None),
+            })
+        });
+        outcome.map_err(|error| exception(py, error))?.ok_or_else(|| {
+            PyRuntimeError::new_err("the factor has changed since this extension of it was made")
+        })
+    }
+
+    /// S, C and whether the base is as it was, to be taken up again by `restored`.
+    fn reduced<'py>(
+        &self,
+        py: Python<'py>,
+        state: &Shared<T>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, bool)> {
+        let (s, corner) = &self.border;
+        let changes = changes(py, state)?;
+        let [s, corner] = [to_numpy(py, s.as_ref(), false)?, to_numpy(py, corner.as_ref(), false)?];
+        Ok((s.into_any(), corner.into_any(), changes == self.made_at))
+    }
+
+    /// What `reduced` has made of it.
+    fn restored(
+        py: Python<'_>,
+        state: &Shared<T>,
+        (s, corner): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+        is_valid: bool,
+    ) -> PyResult<Self> {
+        let matrix = |object: &Bound<'_, PyAny>, name| {
+            PyResult::Ok(Read::<T>::new(array(object, name)?, name)?.view().to_owned())
+        };
+        let border = (matrix(s, "s")?, matrix(corner, "corner")?);
+        // No factor has changed so often.
+        let made_at = if is_valid { changes(py, state)? } else { u64::MAX };
+        Ok(Self { border, made_at })
     }
 
     fn solve<'py>(
         &self,
         py: Python<'py>,
-        state: &Mutex<State<T>>,
+        state: &Shared<T>,
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = Matrix::<T>::new(b, "b")?;
@@ -75,6 +106,11 @@ impl<T: Real> Bordered<T> {
         let x = self.look(py, state, |factor, border| factor.solve_extended(border, &view))?;
         as_given(py, x, (b, &given))
     }
+}
+
+fn changes<T: Real>(py: Python<'_>, state: &Shared<T>) -> PyResult<u64> {
+    let reader = state.reader()?;
+    without_gil(py, || reader.look(|state| Ok(state.changes()))).map_err(|error| exception(py, error))
 }
 
 impl Extension {
@@ -158,7 +194,32 @@ impl Extension {
         })
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, extension) = (slf.py(), slf.get());
+        let (s, corner, is_valid) =
+            with_border!(extension, (bordered, state) => bordered.reduced(py, state)?);
+        let restore = py.import("cholupdate._cholupdate")?.getattr("restore_extension")?;
+        let state = (extension.base.clone_ref(py), s, corner, is_valid);
+        Ok((restore, state).into_pyobject(py)?.into_any())
+    }
+
     fn __repr__(&self) -> String {
         format!("<cholupdate.Extension of order {}>", self.order())
     }
+}
+
+/// Makes an extension of what `Extension.__reduce__` kept of it.
+#[pyfunction]
+pub fn restore_extension<'py>(
+    base: &Bound<'py, Cholesky>,
+    s: &Bound<'py, PyAny>,
+    corner: &Bound<'py, PyAny>,
+    is_valid: bool,
+) -> PyResult<Extension> {
+    let (py, parts) = (base.py(), (s, corner));
+    let border = match &base.get().kept {
+        Kept::Single(state) => EitherBorder::Single(Bordered::restored(py, state, parts, is_valid)?),
+        Kept::Double(state) => EitherBorder::Double(Bordered::restored(py, state, parts, is_valid)?),
+    };
+    Ok(Extension { base: base.clone().unbind(), border })
 }

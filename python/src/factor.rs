@@ -1,15 +1,16 @@
-//! The class `Cholesky`: how it is made, what it holds, and who may use it when.
+//! The class `Cholesky`: how it is made, and what it holds.
 
-use crate::errors::{exception, in_use};
-use crate::held::{Given, Held, Made, Origin, hold};
+use crate::argument::{Argument, count};
+use crate::errors::{exception, exception_naming, seen_from_above, wrong_type};
+use crate::held::{Given, Made, Origin, hold, zeros};
 use crate::numbers::Real;
 use crate::operands::Triangle;
 use crate::settings::Settings;
+use crate::shared::Shared;
 use crate::there::{in_numpy, library};
 use crate::threads::without_gil;
-use cholupdate::Error;
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use pyo3::types::{PyDict, PyTuple};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
@@ -23,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 ///     Where the factor is and who does the work: in host memory, in host memory streamed through a GPU, or in the memory of a GPU.
 ///     ``"cuda:1"`` is that of the second GPU.
 /// threads : int, optional
-///     The most threads that the engine "cpu" uses; as many as there are processors by default.
+///     The most threads that the engine "cpu" uses. By default, and with -1, as many as there are processors.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
 ///     How a downdate that turns out to be impossible leaves the factor as it was: by a shadow buffer of n² numbers, in twice the
 ///     time, or not at all. The engine "cuda" has the first alone.
@@ -42,8 +43,12 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// After every exception the factor is what it was, bit for bit. Only a GPU that fails in the middle of a change, or a downdate
 /// that fails without a safeguard, loses it: all later calls raise `PoisonedError`.
 ///
-/// The GIL is released while the library works. A factor that is in use by another thread raises `RuntimeError`. Arguments are read
+/// The GIL is released while the library works. Any number of threads may ask a factor for something at a time. A call that changes it
+/// raises `RuntimeError` while another thread uses it, and so do all calls while another thread changes it. Arguments are read
 /// during the call, without a copy where they are arrays of the factor's dtype: no other thread may write to them meanwhile.
+///
+/// Control-C is looked for during downdates and other changes of rank k that take long on the engine "cpu", and leaves the factor as it was.
+/// Updates, which work in place, and changes of rows and columns end first. The `KeyboardInterrupt` says which it was.
 ///
 /// Examples
 /// --------
@@ -60,7 +65,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 /// cholupdate.NotPositiveDefiniteError: not positive definite: the squared pivot of column 0 is not positive
 /// >>> f.solve([9.0, 13.0]).round(12)                  # as it was
 /// array([1., 1.])
-#[pyclass(frozen, module = "cholupdate")]
+#[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Cholesky {
     pub kept: Kept,
     pub settings: Settings,
@@ -68,17 +73,10 @@ pub struct Cholesky {
     pub library: Option<Py<PyAny>>,
 }
 
-/// The factor, in numbers of one kind or the other. One call uses it at a time.
+/// The factor, in numbers of one kind or the other.
 pub enum Kept {
-    Single(Mutex<State<f32>>),
-    Double(Mutex<State<f64>>),
-}
-
-/// What a call changes.
-pub struct State<T: Real> {
-    pub factor: Box<dyn Held<T>>,
-    /// How often A has changed, for what was made of it before.
-    pub changes: u64,
+    Single(Shared<f32>),
+    Double(Shared<f64>),
 }
 
 /// Does the same with either kind of numbers.
@@ -91,46 +89,6 @@ macro_rules! with_numbers {
     };
 }
 pub(crate) use with_numbers;
-
-/// The factor for this call alone.
-///
-/// # Errors
-/// `RuntimeError` where another call has it. To wait here could last for ever: that call may be waiting for the GIL.
-#[inline]
-pub fn lock<T: Real>(state: &Mutex<State<T>>) -> PyResult<MutexGuard<'_, State<T>>> {
-    match state.try_lock() {
-        Ok(guard) => Ok(guard),
-        // A factor knows by itself whether a panic has lost it.
-        Err(TryLockError::Poisoned(guard)) => Ok(guard.into_inner()),
-        Err(TryLockError::WouldBlock) => Err(in_use("the factor")),
-    }
-}
-
-/// Has the library look at the factor, without the GIL.
-#[inline]
-pub fn look<T: Real, R: Send>(
-    py: Python<'_>,
-    state: &Mutex<State<T>>,
-    call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
-) -> PyResult<R> {
-    let mut guard = lock(state)?;
-    let factor = &mut *guard.factor;
-    without_gil(py, || call(factor)).map_err(|error| exception(py, error))
-}
-
-/// Has the library change the factor, without the GIL.
-#[inline]
-pub fn change<T: Real, R: Send>(
-    py: Python<'_>,
-    state: &Mutex<State<T>>,
-    call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
-) -> PyResult<R> {
-    let mut guard = lock(state)?;
-    let State { factor, changes } = &mut *guard;
-    let outcome = without_gil(py, || call(&mut **factor));
-    *changes += u64::from(outcome.is_ok());
-    outcome.map_err(|error| exception(py, error))
-}
 
 impl Cholesky {
     fn made<'py>(
@@ -145,27 +103,23 @@ impl Cholesky {
             origin: Origin,
             given: &Given<'_, T>,
             settings: &Settings,
-        ) -> PyResult<Mutex<State<T>>> {
-            let factor =
-                without_gil(py, || hold(origin, given, settings)).map_err(|error| exception(py, error))?;
-            Ok(Mutex::new(State { factor, changes: 0 }))
+            upper: bool,
+        ) -> PyResult<Shared<T>> {
+            let factor = without_gil(py, || hold(origin, given, settings))
+                .map_err(|error| exception(py, seen_from_above(error, upper)))?;
+            Ok(Shared::new(factor))
         }
         let kept = match Triangle::new(object, name, upper)? {
-            Triangle::Single(matrix) => Kept::Single(held(py, origin, &matrix.given(py)?, &settings)?),
-            Triangle::Double(matrix) => Kept::Double(held(py, origin, &matrix.given(py)?, &settings)?),
+            Triangle::Single(matrix) => Kept::Single(held(py, origin, &matrix.given(py)?, &settings, upper)?),
+            Triangle::Double(matrix) => Kept::Double(held(py, origin, &matrix.given(py)?, &settings, upper)?),
         };
         Ok(Self { kept, settings, library: library(object, name)? })
     }
 
     /// The same factor on these settings.
     fn copied(&self, py: Python<'_>, settings: Settings) -> PyResult<Self> {
-        fn again<T: Real>(
-            py: Python<'_>,
-            state: &Mutex<State<T>>,
-            settings: &Settings,
-        ) -> PyResult<Mutex<State<T>>> {
-            let factor = look(py, state, |factor| factor.on_engine(settings))?;
-            Ok(Mutex::new(State { factor, changes: 0 }))
+        fn again<T: Real>(py: Python<'_>, state: &Shared<T>, settings: &Settings) -> PyResult<Shared<T>> {
+            Ok(Shared::new(state.look(py, |factor| factor.on_engine(settings))?))
         }
         let kept = match &self.kept {
             Kept::Single(state) => Kept::Single(again(py, state, &settings)?),
@@ -179,16 +133,20 @@ impl Cholesky {
 #[pymethods]
 impl Cholesky {
     #[new]
-    #[pyo3(signature = (a, *, upper=false, engine="cpu", threads=None, safeguard="shadow_buffer"))]
+    #[pyo3(
+        signature = (a, *, upper=Argument::NONE, engine=Argument::NONE, threads=Argument::NONE, safeguard=Argument::NONE),
+        text_signature = "(a, *, upper=False, engine='cpu', threads=None, safeguard='shadow_buffer')"
+    )]
     fn new<'py>(
         py: Python<'py>,
         a: &Bound<'py, PyAny>,
-        upper: bool,
-        engine: &str,
-        threads: Option<usize>,
-        safeguard: &str,
+        upper: Argument<'py>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+        safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        Self::made(py, Origin::Matrix, (a, "a"), upper, Settings::new(engine, threads, safeguard)?)
+        let settings = Settings::given(&engine, &threads, &safeguard)?;
+        Self::made(py, Origin::Matrix, (a, "a"), upper.flag("upper", false)?, settings)
     }
 
     /// Takes a factor that is already known.
@@ -197,7 +155,7 @@ impl Cholesky {
     /// ----------
     /// l : array_like, shape (n, n)
     ///     L, lower triangular, with A = L Lᵀ; or with `upper` R, upper triangular, with A = Rᵀ R. The other triangle is not read. Where
-    ///     the diagonal is negative, the column of L is negated, which leaves A as it is.
+    ///     the diagonal is negative, the column of L is negated, which leaves A as it is. With zeros there A is singular, as that of `zeros`.
     /// upper : bool, default False
     ///     Whether `l` is upper triangular.
     /// engine, threads, safeguard
@@ -207,11 +165,6 @@ impl Cholesky {
     /// -------
     /// Cholesky
     ///
-    /// Raises
-    /// ------
-    /// NotPositiveDefiniteError
-    ///     There is a zero on the diagonal.
-    ///
     /// Examples
     /// --------
     /// >>> import cholupdate as cu
@@ -220,16 +173,83 @@ impl Cholesky {
     /// array([[4., 2.],
     ///        [2., 5.]])
     #[staticmethod]
-    #[pyo3(signature = (l, *, upper=false, engine="cpu", threads=None, safeguard="shadow_buffer"))]
+    #[pyo3(
+        signature = (l, *, upper=Argument::NONE, engine=Argument::NONE, threads=Argument::NONE, safeguard=Argument::NONE),
+        text_signature = "(l, *, upper=False, engine='cpu', threads=None, safeguard='shadow_buffer')"
+    )]
     fn from_factor<'py>(
         py: Python<'py>,
         l: &Bound<'py, PyAny>,
-        upper: bool,
-        engine: &str,
-        threads: Option<usize>,
-        safeguard: &str,
+        upper: Argument<'py>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+        safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        Self::made(py, Origin::Factor, (l, "l"), upper, Settings::new(engine, threads, safeguard)?)
+        let settings = Settings::given(&engine, &threads, &safeguard)?;
+        Self::made(py, Origin::Factor, (l, "l"), upper.flag("upper", false)?, settings)
+    }
+
+    /// The factor of A = 0, with which least squares begin that are accumulated row by row, as in LINPACK's `dchud`.
+    ///
+    /// A is singular until updates have given every pivot a value. Until then updates and `modify_scaled` work as ever. Whatever takes
+    /// a regular A raises `SingularError`: solves, `log_det`, `condition`, negative weights, and rows and columns that come, go or change
+    /// places. (`from_factor` takes zeros on the diagonal as well.)
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    ///     The order.
+    /// dtype : dtype_like, optional
+    ///     float64, the default, or float32.
+    /// engine, threads, safeguard
+    ///     As for `Cholesky`.
+    ///
+    /// Returns
+    /// -------
+    /// Cholesky
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky.zeros(2)
+    /// >>> report = f.update([2.0, 1.0])
+    /// >>> f.log_det()
+    /// Traceback (most recent call last):
+    ///     ...
+    /// cholupdate.SingularError: singular: the pivot of column 1 is zero
+    /// >>> report = f.update([0.0, 2.0])
+    /// >>> f.factor().round(12)
+    /// array([[2., 0.],
+    ///        [1., 2.]])
+    #[staticmethod]
+    #[pyo3(
+        signature = (n, *, dtype=None, engine=Argument::NONE, threads=Argument::NONE, safeguard=Argument::NONE),
+        text_signature = "(n, *, dtype=None, engine='cpu', threads=None, safeguard='shadow_buffer')"
+    )]
+    #[pyo3(name = "zeros")]
+    fn of_zeros<'py>(
+        py: Python<'py>,
+        n: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+        safeguard: Argument<'py>,
+    ) -> PyResult<Self> {
+        fn made<T: Real>(py: Python<'_>, order: usize, settings: &Settings) -> PyResult<Shared<T>> {
+            let factor = without_gil(py, || zeros(order, settings));
+            factor.map(Shared::new).map_err(|error| exception_naming(py, error, &[("order", "n")]))
+        }
+        let (order, settings) = (count(n, "n")?, Settings::given(&engine, &threads, &safeguard)?);
+        let name = match dtype {
+            None => f64::NAME.into(),
+            Some(dtype) => py.import("numpy")?.call_method1("dtype", (dtype,))?.getattr("name")?.to_string(),
+        };
+        let kept = match name.as_str() {
+            f32::NAME => Kept::Single(made(py, order, &settings)?),
+            f64::NAME => Kept::Double(made(py, order, &settings)?),
+            found => return Err(wrong_type(format!("`dtype` is {found}, expected float32 or float64"))),
+        };
+        Ok(Self { kept, settings, library: None })
     }
 
     /// The same factor on another engine; this one stays.
@@ -251,15 +271,18 @@ impl Cholesky {
     /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
     /// >>> f.to_engine("cpu", threads=1)
     /// <cholupdate.Cholesky of order 2, float64, engine 'cpu'>
-    #[pyo3(signature = (engine, *, threads=None, safeguard="shadow_buffer"))]
-    fn to_engine(
+    #[pyo3(
+        signature = (engine, *, threads=Argument::NONE, safeguard=Argument::NONE),
+        text_signature = "($self, engine, *, threads=None, safeguard='shadow_buffer')"
+    )]
+    fn to_engine<'py>(
         &self,
-        py: Python<'_>,
-        engine: &str,
-        threads: Option<usize>,
-        safeguard: &str,
+        py: Python<'py>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+        safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        self.copied(py, Settings::new(engine, threads, safeguard)?)
+        self.copied(py, Settings::given(&engine, &threads, &safeguard)?)
     }
 
     /// The same factor once more, on the same engine.
@@ -267,6 +290,7 @@ impl Cholesky {
         self.copied(py, self.settings)
     }
 
+    /// The same factor once more.
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
         self.copied(py, self.settings)
     }
@@ -287,12 +311,22 @@ impl Cholesky {
 
     /// n, the number of rows of A.
     #[getter]
-    fn order(&self) -> PyResult<usize> {
-        with_numbers!(self, state => Ok(lock(state)?.factor.order()))
+    pub fn order(&self, py: Python<'_>) -> PyResult<usize> {
+        with_numbers!(self, state => state.look(py, |factor| Ok(factor.order())))
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        self.order()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.order(py)
+    }
+
+    /// A factor stands for A and for L.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __array__(
+        &self,
+        _args: &Bound<'_, PyTuple>,
+        _kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        Err(wrong_type("a Cholesky is not an array: L is `factor()`, A is `reconstruct()`"))
     }
 
     /// The dtype of the factor, float32 or float64.
@@ -310,12 +344,12 @@ impl Cholesky {
         self.settings.engine()
     }
 
-    fn __repr__(&self) -> String {
+    fn __repr__(&self, py: Python<'_>) -> String {
         let dtype = match &self.kept {
             Kept::Single(_) => f32::NAME,
             Kept::Double(_) => f64::NAME,
         };
-        let order = self.order().map_or_else(|_| "(in use)".into(), |order| order.to_string());
+        let order = self.order(py).map_or_else(|_| "(in use)".into(), |order| order.to_string());
         format!("<cholupdate.Cholesky of order {order}, {dtype}, engine '{}'>", self.settings.engine())
     }
 }

@@ -1,16 +1,19 @@
 //! Modifications of factors in arrays.
 
-use crate::arrays::{self, Array, Read, usable, view_mut, zeros};
-use crate::errors::{exception_naming, in_use, wrong_value};
+use crate::argument::{Argument, kind};
+use crate::arrays::{self, Array, Read, is_bare, is_writeable, shared, usable, view_mut, zeros};
+use crate::errors::{exception_naming, in_use, seen_from_above, wrong_type, wrong_value};
+use crate::held::Given;
+use crate::interrupts::Interruptible;
 use crate::modifying;
 use crate::numbers::Real;
-use crate::operands::Matrix;
+use crate::operands::{Matrix, like};
 use crate::threads::without_gil;
-use crate::triangle::{copy_triangle, first_not_finite};
-use cholupdate::faer::{MatMut, MatRef};
-use cholupdate::{Cpu, Error, Safeguard, modify_in_place};
-use numpy::BorrowError;
+use crate::triangle::copy_triangle;
+use cholupdate::faer::{Mat, MatMut, MatRef};
+use cholupdate::{Cpu, Error, Safeguard, Workspace, modify_checked_in_place, modify_in_place, modify_into};
 use numpy::prelude::*;
+use numpy::{PyReadwriteArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
 
 /// How the arguments are to be taken.
@@ -42,26 +45,39 @@ struct How {
 /// upper : bool, default False
 ///     Whether `l` is upper triangular.
 /// overwrite_l : bool, default False
-///     Write the result to `l` and return that. An array that is read-only, or that had to be converted, is not written.
+///     Write the result to `l` and return that. An array of NumPy's that is read-only, or that had to be converted, is not written. Of an
+///     array of another library the memory is written where NumPy has access to it, as to a tensor of PyTorch's on the CPU; else that is a
+///     `TypeError`.
 /// check_finite : bool, default True
 ///     Look for infinities and NaNs in the triangle. Without it they are not noticed there. `v` is always looked at.
+/// out : ndarray, shape (n, n), optional
+///     Write the result there and return that. Of the same dtype, and apart from `l`. The other triangle is not written. After an
+///     exception its triangle is not defined.
 ///
 /// Returns
 /// -------
-/// ndarray, shape (n, n)
-///     The new factor, as `l` is: `l` itself with `overwrite_l`, else a new array that is zero in the other triangle.
+/// array, shape (n, n)
+///     The new factor, as `l` is: `l` itself with `overwrite_l`, else `out`, else a new array of the same library (NumPy's for a list)
+///     that is zero in the other triangle.
 ///
 /// Raises
 /// ------
 /// NotPositiveDefiniteError
-///     The matrix asked for is not positive definite, or `l` has a zero on its diagonal. `l` is as it was, bit for bit.
+///     The matrix asked for is not positive definite. `l` is as it was, bit for bit.
+/// SingularError
+///     `l` has a zero on its diagonal, and a weight is negative. With positive weights it is updated.
 /// ValueError, TypeError
 ///     An argument is not what it should be.
 ///
 /// Notes
 /// -----
-/// With `overwrite_l` a lower triangle in Fortran order, and an upper one in C order, is worked on where it is. The other two ways
-/// to lie go through a copy, as does a triangle with negative numbers on the diagonal; those are made positive.
+/// `l` is read, and the result written, in one pass, in which an infinity or a NaN is noticed. With `overwrite_l` a lower triangle in Fortran
+/// order, and an upper one in C order, is worked on where it is: an update by which such an entry comes to light has then overwritten `l`
+/// in part. (With `out`, or for a downdate, it has not.) The other two ways to lie go through a copy, as does a triangle with negative
+/// numbers on the diagonal; those are made positive.
+///
+/// A new array of some megabytes costs more than the update: the system has to find the memory, and to clear it. In a loop let two arrays
+/// take turns as `l` and `out`, or use `overwrite_l`.
 ///
 /// Examples
 /// --------
@@ -73,20 +89,30 @@ struct How {
 /// array([[5., 4.],
 ///        [4., 9.]])
 #[pyfunction]
-#[pyo3(signature = (l, v, *, weights=None, downdate=false, upper=false, overwrite_l=false, check_finite=true))]
+#[pyo3(
+    signature = (l, v, *, weights=None, downdate=Argument::NONE, upper=Argument::NONE, overwrite_l=Argument::NONE, check_finite=Argument::NONE, out=None),
+    text_signature = "(l, v, *, weights=None, downdate=False, upper=False, overwrite_l=False, check_finite=True, out=None)"
+)]
 #[expect(clippy::too_many_arguments, reason = "the signature that Python sees")]
 pub fn cholesky_update<'py>(
     py: Python<'py>,
     l: &Bound<'py, PyAny>,
     v: &Bound<'py, PyAny>,
     weights: Option<&Bound<'py, PyAny>>,
-    downdate: bool,
-    upper: bool,
-    overwrite_l: bool,
-    check_finite: bool,
+    downdate: Argument<'py>,
+    upper: Argument<'py>,
+    overwrite_l: Argument<'py>,
+    check_finite: Argument<'py>,
+    out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let how = How { downdate, upper, overwrite: overwrite_l, check_finite, names: ("l", "v") };
-    updated(py, l, v, weights, how)
+    let how = How {
+        downdate: downdate.flag("downdate", false)?,
+        upper: upper.flag("upper", false)?,
+        overwrite: overwrite_l.flag("overwrite_l", false)?,
+        check_finite: check_finite.flag("check_finite", true)?,
+        names: ("l", "v"),
+    };
+    updated(py, (l, out), v, weights, how)
 }
 
 /// `cholupdate.scipy.cholesky_update`, whose arguments have names of their own.
@@ -95,18 +121,24 @@ pub fn scipy_cholesky_update<'py>(
     py: Python<'py>,
     r: &Bound<'py, PyAny>,
     z: &Bound<'py, PyAny>,
-    downdate: bool,
-    lower: bool,
-    overwrite: bool,
-    check_finite: bool,
+    downdate: Argument<'py>,
+    lower: Argument<'py>,
+    overwrite: Argument<'py>,
+    check_finite: Argument<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let how = How { downdate, upper: !lower, overwrite, check_finite, names: ("R", "z") };
-    updated(py, r, z, None, how)
+    let how = How {
+        downdate: downdate.flag("downdate", false)?,
+        upper: !lower.flag("lower", false)?,
+        overwrite: overwrite.flag("overwrite_rz", false)?,
+        check_finite: check_finite.flag("check_finite", true)?,
+        names: ("R", "z"),
+    };
+    updated(py, (r, None), z, None, how)
 }
 
 fn updated<'py>(
     py: Python<'py>,
-    l: &Bound<'py, PyAny>,
+    (l, out): (&Bound<'py, PyAny>, Option<&Bound<'py, PyAny>>),
     v: &Bound<'py, PyAny>,
     weights: Option<&Bound<'py, PyAny>>,
     how: How,
@@ -114,17 +146,30 @@ fn updated<'py>(
     if how.downdate && weights.is_some() {
         return Err(wrong_value("`weights` and `downdate` cannot be given together"));
     }
-    match arrays::Either::new(l, how.names.0)? {
-        arrays::Either::Single(array) => of_numbers(py, (l, array), v, weights, how),
-        arrays::Either::Double(array) => of_numbers(py, (l, array), v, weights, how),
+    if how.overwrite && out.is_some() {
+        return Err(wrong_value("`overwrite_l` and `out` cannot be given together"));
     }
+    match arrays::Either::new(l, how.names.0)? {
+        arrays::Either::Single(array) => of_numbers(py, (l, array), (v, weights), out, how),
+        arrays::Either::Double(array) => of_numbers(py, (l, array), (v, weights), out, how),
+    }
+}
+
+/// Where the result goes.
+enum Place<'py, T: Real> {
+    /// Over L.
+    There(Array<'py, T>),
+    /// To an array of the caller's.
+    Out(Array<'py, T>),
+    /// To a new one.
+    New,
 }
 
 fn of_numbers<'py, T: Real>(
     py: Python<'py>,
     (object, l): (&Bound<'py, PyAny>, Array<'py, T>),
-    v: &Bound<'py, PyAny>,
-    weights: Option<&Bound<'py, PyAny>>,
+    (v, weights): (&Bound<'py, PyAny>, Option<&Bound<'py, PyAny>>),
+    out: Option<&Bound<'py, PyAny>>,
     how: How,
 ) -> PyResult<Bound<'py, PyAny>> {
     let raise = |error| exception_naming(py, error, &[("l", how.names.0), ("v", how.names.1)]);
@@ -132,102 +177,172 @@ fn of_numbers<'py, T: Real>(
         let message = format!("`{}` has {} dimensions, expected 2", how.names.0, l.ndim());
         return Err(wrong_value(message));
     }
-    // A copy that NumPy made of what was given is nobody's to write.
-    let overwrite = how.overwrite && usable::<T>(object).is_some();
+    let order = l.shape()[0];
+    if l.shape()[1] != order {
+        let error = Error::Shape { argument: "l", extent: "columns", expected: order, found: l.shape()[1] };
+        return Err(raise(error));
+    }
+    let place = place(object, &l, out, how)?;
     let v = Matrix::<T>::new(v, how.names.1)?;
-    // A view of L itself is read before L is written, not meanwhile.
-    let v = if overwrite { v.apart_from(&l, how.names.1)? } else { v };
+    // What is a view of the array that is written is read before, not meanwhile.
+    let v = match &place {
+        Place::There(written) | Place::Out(written) => v.apart_from(written, how.names.1)?,
+        Place::New => v,
+    };
     let given = v.given(py)?;
     let columns = given.0.shape().1;
     let weights = match weights {
         Some(weights) => modifying::weights::<T>(weights)?,
         None => vec![if how.downdate { -T::ONE } else { T::ONE }; columns],
     };
-
-    let order = l.shape()[0];
-    if l.shape()[1] != order {
-        let error = Error::Shape { argument: "l", extent: "columns", expected: order, found: l.shape()[1] };
-        return Err(raise(error));
-    }
-    let written = match overwrite.then(|| l.try_readwrite()) {
-        Some(Err(BorrowError::AlreadyBorrowed)) => return Err(in_use(&format!("`{}`", how.names.0))),
-        Some(Ok(written)) => Some(written),
-        _ => None,
-    };
-    let engine = Cpu::default();
-    let outcome = match &written {
-        Some(_) => {
+    let interruptible = Interruptible::new(py, order, columns);
+    let by = By { given: &given, weights: &weights, engine: Cpu::default(), check_finite: how.check_finite };
+    let (made, outcome) = match place {
+        Place::There(l) => {
+            let _written = borrowed(&l, how.names.0)?;
             let view = view_mut(&l, how.names.0)?;
-            let mut view = if how.upper { view.transpose_mut() } else { view };
-            let modified = without_gil(py, || {
-                check(view.as_ref(), how.check_finite)?;
-                if lies_well(view.as_ref()) {
-                    return modify(view, &given, &weights, &engine);
-                }
-                let mut copy = cholupdate::faer::Mat::zeros(order, order);
-                copy_triangle(view.as_ref(), copy.as_mut());
-                modify(copy.as_mut(), &given, &weights, &engine.with_safeguard(Safeguard::None))?;
-                copy_triangle(copy.as_ref(), view.as_mut());
-                Ok(())
-            });
-            modified.map(|()| l.clone())
+            let view = if how.upper { view.transpose_mut() } else { view };
+            (object.clone(), without_gil(py, || interruptible.run(|| by.in_place(view))))
         }
-        None => {
+        place => {
+            let (to, is_new) = match place {
+                Place::Out(out) => (out, false),
+                _ => (zeros::<T>(py, &[order, order], !how.upper), true),
+            };
             let from = Read::new(l, how.names.0)?.transposed_if(how.upper);
-            let made = zeros::<T>(py, &[order, order], !how.upper);
-            let view = view_mut(&made, how.names.0)?;
-            let mut view = if how.upper { view.transpose_mut() } else { view };
+            let _written = borrowed(&to, "out")?;
+            let view = view_mut(&to, "out")?;
+            let view = if how.upper { view.transpose_mut() } else { view };
             let from = from.view();
-            let modified = without_gil(py, || {
-                check(from, how.check_finite)?;
-                copy_triangle(from, view.as_mut());
-                modify(view, &given, &weights, &engine.with_safeguard(Safeguard::None))
-            });
-            modified.map(|()| made)
+            let outcome = without_gil(py, || interruptible.run(|| by.apart(from, view)));
+            let made = to.clone().into_any();
+            (if is_new && outcome.is_ok() { like(made, object)? } else { made }, outcome)
         }
     };
-    drop(written);
-    outcome.map(Bound::into_any).map_err(|error| raise(seen_from_above(error, how.upper)))
+    let raise = |_: Python<'_>, error| raise(seen_from_above(error, how.upper));
+    interruptible.end_by(py, outcome, raise).map(|()| made)
+}
+
+/// While it lives, no other extension written with this crate uses the array.
+fn borrowed<'py, T: Real>(array: &Array<'py, T>, name: &str) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
+    array.try_readwrite().map_err(|_| in_use(&format!("`{name}`")))
+}
+
+/// Where the result of a call with these arguments goes.
+fn place<'py, T: Real>(
+    object: &Bound<'py, PyAny>,
+    l: &Array<'py, T>,
+    out: Option<&Bound<'py, PyAny>>,
+    how: How,
+) -> PyResult<Place<'py, T>> {
+    if let Some(out) = out {
+        return to_out(l, out).map(Place::Out);
+    }
+    if !how.overwrite || is_bare(object) {
+        return Ok(Place::New);
+    }
+    if !object.is_instance_of::<PyUntypedArray>() {
+        return shared::<T>(object, how.names.0).map(Place::There);
+    }
+    // A copy that NumPy made of what was given is not the caller's.
+    let usable = usable::<T>(object).filter(|l| is_writeable(l));
+    Ok(usable.map_or(Place::New, |l| Place::There(l.clone())))
+}
+
+/// An array for the result, apart from L and as large.
+fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<Array<'py, T>> {
+    if !out.is_instance_of::<PyUntypedArray>() {
+        return Err(wrong_type(format!("`out` must be an ndarray, not {}", kind(out))));
+    }
+    let Some(array) = usable::<T>(out) else {
+        return Err(wrong_type(format!(
+            "`out` must be an aligned array of {} in native order, as `l`",
+            T::NAME
+        )));
+    };
+    if array.shape() != l.shape() {
+        return Err(wrong_value(format!("`out` has shape {:?}, expected {:?}", array.shape(), l.shape())));
+    }
+    if !is_writeable(array) {
+        return Err(wrong_value("`out` is read-only"));
+    }
+    if Read::new(l.clone(), "l")?.overlaps(array) {
+        return Err(wrong_value("`out` has memory in common with `l`: use `overwrite_l`"));
+    }
+    Ok(array.clone())
+}
+
+/// V diag(w) Vᵀ, and how it comes.
+struct By<'a, T: Real> {
+    given: &'a Given<'a, T>,
+    weights: &'a [T],
+    engine: Cpu,
+    check_finite: bool,
+}
+
+impl<T: Real> By<'_, T> {
+    /// L ← L'.
+    fn in_place(&self, l: MatMut<'_, T>) -> Result<(), Error> {
+        if lies_well(l.as_ref()) {
+            return with_workspace(l.nrows(), |workspace| {
+                let modified = match self.check_finite {
+                    true => modify_checked_in_place(l, self.given, self.weights, &self.engine, workspace),
+                    false => modify_in_place(l, self.given, self.weights, &self.engine, workspace),
+                };
+                modified.map(|_| ())
+            });
+        }
+        let mut new = Mat::zeros(l.nrows(), l.nrows());
+        self.apart(l.as_ref(), new.as_mut())?;
+        copy_triangle(new.as_ref(), l);
+        Ok(())
+    }
+
+    /// `to` ← L'.
+    fn apart(&self, l: MatRef<'_, T>, mut to: MatMut<'_, T>) -> Result<(), Error> {
+        if !by_columns(to.as_ref()) {
+            let mut new = Mat::zeros(l.nrows(), l.nrows());
+            self.apart(l, new.as_mut())?;
+            copy_triangle(new.as_ref(), to);
+            return Ok(());
+        }
+        let outcome = with_workspace(l.nrows(), |workspace| {
+            modify_into(l, self.given, self.weights, to.as_mut(), &self.engine, workspace).map(|_| ())
+        });
+        match outcome {
+            // The caller does not want to know.
+            Err(Error::NonFinite { argument: "l", row, column }) if !self.check_finite && row != column => {
+                copy_triangle(l, to.as_mut());
+                with_workspace(l.nrows(), |workspace| {
+                    let engine = self.engine.with_safeguard(Safeguard::None);
+                    modify_in_place(to, self.given, self.weights, &engine, workspace).map(|_| ())
+                })
+            }
+            outcome => outcome,
+        }
+    }
 }
 
 /// Whether the library works on L where it is: by columns, with a positive diagonal.
 fn lies_well<T: Real>(l: MatRef<'_, T>) -> bool {
-    let positive = l.diagonal().column_vector().iter().all(|&pivot| pivot >= T::ZERO);
-    positive && (l.row_stride() == 1 || l.nrows() <= 1) && l.col_stride() >= l.nrows() as isize
+    by_columns(l) && l.diagonal().column_vector().iter().all(|&pivot| pivot >= T::ZERO)
 }
 
-/// L must be finite, where that is asked.
-fn check<T: Real>(l: MatRef<'_, T>, asked: bool) -> Result<(), Error> {
-    match asked.then(|| first_not_finite(l)).flatten() {
-        Some((row, column)) => Err(Error::NonFinite { argument: "l", row, column }),
-        None => Ok(()),
-    }
+fn by_columns<T: Real>(l: MatRef<'_, T>) -> bool {
+    (l.row_stride() == 1 || l.nrows() <= 1) && l.col_stride() >= l.nrows() as isize
 }
 
-fn modify<T: Real>(
-    l: MatMut<'_, T>,
-    v: &crate::held::Given<'_, T>,
-    weights: &[T],
-    engine: &Cpu,
+fn with_workspace<T: Real>(
+    order: usize,
+    call: impl FnOnce(&mut Workspace<T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     /// Working memory of larger factors is not worth keeping.
     const KEPT: usize = 512;
-    let order = l.nrows();
     T::with_workspace(|workspace| {
-        let modified = modify_in_place(l, v, weights, engine, workspace).map(|_| ());
+        let outcome = call(workspace);
         if order > KEPT {
             *workspace = Default::default();
         }
-        modified
+        outcome
     })
-}
-
-/// An entry of L as one of R = Lᵀ.
-fn seen_from_above(error: Error, upper: bool) -> Error {
-    match error {
-        Error::NonFinite { argument: "l", row, column } if upper => {
-            Error::NonFinite { argument: "l", row: column, column: row }
-        }
-        error => error,
-    }
 }

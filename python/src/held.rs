@@ -5,8 +5,8 @@ use crate::settings::{Name, Settings, device};
 use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident, Tuning};
 use cholupdate::faer::Mat;
 use cholupdate::{
-    AsMatrix, AsMatrixMut, Cholesky, Cpu, Engine, Error, Extension, Modification, Operand, OperandMut,
-    Weights,
+    AsMatrix, AsMatrixMut, Carried, Cholesky, Cpu, Engine, Error, Extension, Modification, Operand,
+    OperandMut, RefactorPolicy, Weights,
 };
 use std::any::Any;
 
@@ -42,12 +42,27 @@ pub enum Made {
 /// L⁻¹ B and the factor of what A does not explain of K: an extension without its base.
 pub type Border<T> = (Mat<T>, Mat<T>);
 
-type Changed<T> = Result<Modification<T>, Error>;
+/// The outcome of a modification.
+pub type Changed<T> = Result<Modification<T>, Error>;
 
 /// The verbs of [`Cholesky`], whatever its engine. What they do, take and refuse is said there.
 pub trait Held<T: Real>: Send + Sync {
     fn order(&self) -> usize;
     fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn modify_scaled(&mut self, decay: T, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T>;
+    fn modify_carrying(
+        &mut self,
+        decay: T,
+        v: &Given<'_, T>,
+        weights: Weights<'_, T>,
+        y: &Given<'_, T>,
+        carried: &mut Carried<T>,
+    ) -> Changed<T>;
+    fn carried(&self, b: &Given<'_, T>, sums: &[T]) -> Result<Carried<T>, Error>;
+    /// Begins a modification, of which [`wait`](Self::wait) or [`wait_and_solve`](Self::wait_and_solve) has the outcome.
+    fn submit(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Result<(), Error>;
+    fn wait(&mut self) -> Changed<T>;
+    fn wait_and_solve(&mut self, rhs: OperandMut<'_, T>) -> (Changed<T>, Result<(), Error>);
     fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error>;
     fn append(&mut self, cross: &Given<'_, T>, corner: &Given<'_, T>) -> Changed<T>;
     fn insert(&mut self, at: usize, columns: &Given<'_, T>) -> Changed<T>;
@@ -60,6 +75,8 @@ pub trait Held<T: Real>: Send + Sync {
     fn solve(&self, sides: Sides, rhs: OperandMut<'_, T>) -> Result<(), Error>;
     fn log_det(&self) -> Result<T, Error>;
     fn condition(&self) -> Result<T, Error>;
+    fn error_estimate(&self) -> f64;
+    fn needs_refactor(&self, policy: &RefactorPolicy) -> bool;
     fn to_factor(&self) -> Result<Mat<T>, Error>;
     fn reconstruct(&self) -> Result<Mat<T>, Error>;
     /// Either in the memory of the GPU that the factor is in, of the engine "cuda".
@@ -80,6 +97,38 @@ where
 
     fn modify(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
         self.modify(v, weights)
+    }
+
+    fn modify_scaled(&mut self, decay: T, v: &Given<'_, T>, weights: Weights<'_, T>) -> Changed<T> {
+        self.modify_scaled(decay, v, weights)
+    }
+
+    fn modify_carrying(
+        &mut self,
+        decay: T,
+        v: &Given<'_, T>,
+        weights: Weights<'_, T>,
+        y: &Given<'_, T>,
+        carried: &mut Carried<T>,
+    ) -> Changed<T> {
+        self.modify_carrying(decay, v, weights, y, carried)
+    }
+
+    fn carried(&self, b: &Given<'_, T>, sums: &[T]) -> Result<Carried<T>, Error> {
+        Carried::new(self, b, sums)
+    }
+
+    fn submit(&mut self, v: &Given<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
+        // `wait` has it again.
+        self.submit(v, weights).map(core::mem::forget)
+    }
+
+    fn wait(&mut self) -> Changed<T> {
+        self.pending().wait()
+    }
+
+    fn wait_and_solve(&mut self, rhs: OperandMut<'_, T>) -> (Changed<T>, Result<(), Error>) {
+        self.pending().solve_in_place(&mut Changing(rhs))
     }
 
     fn can_downdate(&mut self, v: &Given<'_, T>) -> Result<bool, Error> {
@@ -133,6 +182,14 @@ where
 
     fn condition(&self) -> Result<T, Error> {
         self.condition()
+    }
+
+    fn error_estimate(&self) -> f64 {
+        self.error_estimate()
+    }
+
+    fn needs_refactor(&self, policy: &RefactorPolicy) -> bool {
+        self.needs_refactor(policy)
     }
 
     fn to_factor(&self) -> Result<Mat<T>, Error> {
@@ -250,4 +307,13 @@ pub fn hold<T: Real>(
         Built::Hybrid(engine) => on(engine, from, given),
         Built::Resident(engine) => on(engine, from, given),
     }
+}
+
+/// A factor of zeros, on an engine.
+pub fn zeros<T: Real>(order: usize, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {
+    Ok(match Built::new(settings)? {
+        Built::Cpu(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+        Built::Hybrid(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+        Built::Resident(engine) => Box::new(Cholesky::zeros_in(order, engine)?),
+    })
 }

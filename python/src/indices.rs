@@ -1,18 +1,17 @@
 //! Numbers of rows.
 
-use crate::errors::wrong_type;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use crate::argument::{kind, number};
+use crate::errors::{wrong_type, wrong_value};
+use numpy::PyUntypedArray;
+use numpy::prelude::*;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
 /// The number of a row.
 pub fn index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
-    let is_bool = object.is_instance_of::<PyBool>();
-    match object.extract::<isize>() {
-        Ok(index) if !is_bool => usize::try_from(index).map_err(|_| out_of_range(object, name)),
-        Err(error) if !error.is_instance_of::<PyTypeError>(object.py()) => Err(out_of_range(object, name)),
-        _ => Err(wrong_type(format!("`{name}` must be an integer, not {}", kind(object)))),
-    }
+    let row = number(object, name)?.and_then(|row| usize::try_from(row).ok());
+    row.ok_or_else(|| PyIndexError::new_err(format!("`{name}` is {object}, but rows are numbered from 0")))
 }
 
 /// The numbers of some rows: one, or whatever gives integers one by one.
@@ -23,10 +22,56 @@ pub fn indices(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
     }
 }
 
-fn out_of_range(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
-    PyIndexError::new_err(format!("`{name}` is {object}, but rows are numbered from 0"))
+/// Some of the rows of a factor of that order, as NumPy takes them: one number or several, negative ones counted from the end, a slice,
+/// or a truth value for each.
+pub fn selection(object: &Bound<'_, PyAny>, name: &str, order: usize) -> PyResult<Vec<usize>> {
+    if let Ok(slice) = object.cast::<PySlice>() {
+        let length = isize::try_from(order).unwrap_or(isize::MAX);
+        let slice = slice.indices(length)?;
+        let rows = (0..slice.slicelength as isize).map(|at| slice.start + at * slice.step);
+        return Ok(rows.map(isize::cast_unsigned).collect());
+    }
+    if let Some(mask) = mask(object)? {
+        if mask.len() != order {
+            let found = mask.len();
+            let message = format!("`{name}`: the number of truth values is {found}, expected {order}");
+            return Err(wrong_value(message));
+        }
+        return Ok((0..order).filter(|&row| mask[row]).collect());
+    }
+    if object.is_instance_of::<PyString>() {
+        return Err(wrong_type(format!("`{name}` must be an integer, not {}", kind(object))));
+    }
+    let row = |entry: &Bound<'_, PyAny>| {
+        let length = i128::try_from(order).unwrap_or(i128::MAX);
+        let row = number(entry, name)?.map(|row| row as i128);
+        let place = row.map(|row| if row < 0 { row + length } else { row });
+        match place {
+            // What is past the end the library refuses, with its place among the others.
+            Some(place) if place >= 0 => Ok(place as usize),
+            _ => Err(PyIndexError::new_err(format!("`{name}` is {entry}, but there are {order} rows"))),
+        }
+    };
+    match object.try_iter() {
+        Ok(entries) => entries.map(|entry| row(&entry?)).collect(),
+        Err(_) => Ok(vec![row(object)?]),
+    }
 }
 
-fn kind(object: &Bound<'_, PyAny>) -> String {
-    object.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string())
+/// The truth values of an array or a list of nothing else.
+fn mask(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<bool>>> {
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return Ok(if array.dtype().kind() == b'b' && array.ndim() == 1 {
+            Some(array.call_method0("tolist")?.extract()?)
+        } else {
+            None
+        });
+    }
+    if !(object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()) || object.is_empty()? {
+        return Ok(None);
+    }
+    let all = object
+        .try_iter()?
+        .try_fold(true, |all, entry| PyResult::Ok(all && entry?.is_instance_of::<PyBool>()))?;
+    Ok(if all { Some(object.extract()?) } else { None })
 }

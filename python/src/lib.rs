@@ -2,21 +2,24 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `factor` | the class `Cholesky`: how it is made, and who may use it when |
+//! | `factor` | the class `Cholesky`: how it is made |
+//! | `shared`, `interrupts` | who may use it when; Control-C |
 //! | `modifying`, `rows`, `solving` | its methods |
-//! | `extension`, `report` | the classes `Extension` and `Modification` |
+//! | `extension`, `report`, `pending`, `carried` | the classes `Extension`, `Modification`, `Pending` and `Carried` |
 //! | `functions`, `triangle` | functions on arrays |
 //! | `held`, `settings`, `numbers` | a factor on any engine, engines by name, the two kinds of numbers |
-//! | `operands` | arguments that are matrices, wherever they are |
+//! | `operands` | arguments that are matrices, wherever they are, and results that are like them |
 //! | `arrays`, `device`, `dlpack` | those of NumPy; those in the memory of a GPU; DLPack's structures |
-//! | `indices`, `errors` | numbers of rows; exceptions |
+//! | `argument`, `indices`, `errors` | words, numbers and truth values; numbers of rows; exceptions |
 //! | `threads` | calls into the library without the GIL |
 
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod argument;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod arrays;
+mod carried;
 #[allow(unsafe_code, reason = "views of memory that other libraries own")]
 mod device;
 #[allow(unsafe_code, reason = "memory that others describe")]
@@ -27,12 +30,15 @@ mod factor;
 mod functions;
 mod held;
 mod indices;
+mod interrupts;
 mod modifying;
 mod numbers;
 mod operands;
+mod pending;
 mod report;
 mod rows;
 mod settings;
+mod shared;
 mod solving;
 mod there;
 mod threads;
@@ -42,15 +48,19 @@ mod triangle;
 #[pyo3::pymodule(gil_used = false)]
 mod _cholupdate {
     #[pymodule_export]
+    use crate::carried::{Carried, restore_carried};
+    #[pymodule_export]
     use crate::device::DeviceArray;
     #[pymodule_export]
-    use crate::extension::Extension;
+    use crate::extension::{Extension, restore_extension};
     #[pymodule_export]
     use crate::factor::{Cholesky, restore};
     #[pymodule_export]
     use crate::functions::{cholesky_update, scipy_cholesky_update};
     #[pymodule_export]
-    use crate::report::Modification;
+    use crate::pending::Pending;
+    #[pymodule_export]
+    use crate::report::{Modification, restore_modification};
 
     #[pymodule_export]
     use crate::threads::forked;

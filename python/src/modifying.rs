@@ -1,26 +1,46 @@
 //! Changes of rank k of the class `Cholesky`.
 
+use crate::argument::Argument;
 use crate::arrays;
+use crate::carried::Carried;
 use crate::errors::wrong_value;
-use crate::factor::{Cholesky, State, change, look, with_numbers};
+use crate::factor::{Cholesky, with_numbers};
+use crate::held::{Changed, Given, Held};
+use crate::interrupts::Interruptible;
 use crate::numbers::Real;
 use crate::operands::Matrix;
+use crate::pending::Pending;
 use crate::report::Modification;
+use crate::shared::Shared;
+use crate::threads::without_gil;
 use cholupdate::Weights;
 use cholupdate::faer::MatRef;
 use pyo3::prelude::*;
-use std::sync::Mutex;
+
+/// A change by V, which Control-C may stop.
+#[inline]
+fn modified_by<'py, T: Real>(
+    py: Python<'py>,
+    state: &Shared<T>,
+    v: &Bound<'py, PyAny>,
+    call: impl FnOnce(&mut dyn Held<T>, &Given<'_, T>) -> Changed<T> + Send,
+) -> PyResult<Modification> {
+    let v = Matrix::<T>::new(v, "v")?;
+    let given = v.given(py)?;
+    let (order, rank) = given.0.shape();
+    let interruptible = Interruptible::new(py, order, rank);
+    let changed = state.writer()?.try_change(py, |factor| interruptible.run(|| call(factor, &given)));
+    interruptible.end(py, changed).map(Modification::from)
+}
 
 #[inline]
 fn modified<'py, T: Real>(
     py: Python<'py>,
-    state: &Mutex<State<T>>,
+    state: &Shared<T>,
     v: &Bound<'py, PyAny>,
     weights: Weights<'_, T>,
 ) -> PyResult<Modification> {
-    let v = Matrix::<T>::new(v, "v")?;
-    let given = v.given(py)?;
-    change(py, state, |factor| factor.modify(&given, weights)).map(Modification::from)
+    modified_by(py, state, v, |factor, v| factor.modify(v, weights))
 }
 
 /// Weights as they are given, one a column of V.
@@ -31,6 +51,16 @@ pub fn weights<T: Real>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     }
     let view: MatRef<'_, T> = weights.view();
     Ok(view.col(0).iter().copied().collect())
+}
+
+/// The same where they may be left out, in favour of a sign of all.
+pub fn weights_or<'w, T: Real>(weights: Option<&'w [T]>, downdate: bool) -> PyResult<Weights<'w, T>> {
+    match weights {
+        Some(_) if downdate => Err(wrong_value("`weights` and `downdate` cannot be given together")),
+        Some(weights) => Ok(Weights::Each(weights)),
+        None if downdate => Ok(Weights::Minus),
+        None => Ok(Weights::Plus),
+    }
 }
 
 #[pymethods]
@@ -127,7 +157,7 @@ impl Cholesky {
     ) -> PyResult<Modification> {
         fn weighted<'py, T: Real>(
             py: Python<'py>,
-            state: &Mutex<State<T>>,
+            state: &Shared<T>,
             v: &Bound<'py, PyAny>,
             w: &Bound<'py, PyAny>,
         ) -> PyResult<Modification> {
@@ -155,15 +185,172 @@ impl Cholesky {
     /// >>> f.can_downdate([1.0, 2.0]), f.can_downdate([2.0, 2.0])
     /// (True, False)
     fn can_downdate<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<bool> {
-        fn asked<'py, T: Real>(
-            py: Python<'py>,
-            state: &Mutex<State<T>>,
-            v: &Bound<'py, PyAny>,
-        ) -> PyResult<bool> {
+        fn asked<'py, T: Real>(py: Python<'py>, state: &Shared<T>, v: &Bound<'py, PyAny>) -> PyResult<bool> {
             let v = Matrix::<T>::new(v, "v")?;
             let given = v.given(py)?;
-            look(py, state, |factor| factor.can_downdate(&given))
+            let (order, rank) = given.0.shape();
+            let (reader, interruptible) = (state.reader()?, Interruptible::new(py, order, rank));
+            let asked =
+                without_gil(py, || reader.work(|factor| interruptible.run(|| factor.can_downdate(&given))));
+            interruptible.end(py, asked)
         }
         with_numbers!(self, state => asked(py, state, v))
+    }
+
+    /// A ← δ A + V diag(w) Vᵀ: what was seen before counts less and less.
+    ///
+    /// Parameters
+    /// ----------
+    /// decay : float
+    ///     δ, positive and at most 1.
+    /// v : array_like, shape (n, k) or (n,)
+    ///     As for `update`.
+    /// weights : array_like, shape (k,), optional
+    ///     w, in host memory. All 1 by default.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///     Against the old A: δ counts in both.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> report = f.modify_scaled(0.5, [1.0, 0.0])
+    /// >>> f.reconstruct().round(12)
+    /// array([[3. , 1. ],
+    ///        [1. , 2.5]])
+    #[pyo3(signature = (decay, v, weights=None))]
+    fn modify_scaled<'py>(
+        &self,
+        py: Python<'py>,
+        decay: f64,
+        v: &Bound<'py, PyAny>,
+        weights: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Modification> {
+        fn scaled<'py, T: Real>(
+            py: Python<'py>,
+            state: &Shared<T>,
+            decay: f64,
+            v: &Bound<'py, PyAny>,
+            w: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Modification> {
+            let w = w.map(self::weights::<T>).transpose()?;
+            let w = weights_or(w.as_deref(), false)?;
+            modified_by(py, state, v, |factor, v| factor.modify_scaled(T::from_f64(decay), v, w))
+        }
+        with_numbers!(self, state => scaled(py, state, decay, v, weights))
+    }
+
+    /// A ← δ A + V diag(w) Vᵀ, and with it right-hand sides of least squares.
+    ///
+    /// The columns of V are observations, with the values `y`: they come, or go where their weight is negative.
+    ///
+    /// Parameters
+    /// ----------
+    /// decay : float
+    ///     δ, positive and at most 1.
+    /// v : array_like, shape (n, k) or (n,)
+    ///     As for `update`.
+    /// y : array_like, shape (k, m) or (k,)
+    ///     What was observed, for each of the m right-hand sides. In host memory.
+    /// carried : Carried
+    ///     What is kept of the right-hand sides. It is changed.
+    /// weights : array_like, shape (k,), optional
+    ///     w, in host memory. All 1 by default.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///     As of `modify_scaled`.
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The matrix asked for is not positive definite. The factor and `carried` are as they were.
+    ///
+    /// Examples
+    /// --------
+    /// A line through (0, 1), (1, 3) and (2, 5), of which the first two are known:
+    ///
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[2.0, 1.0], [1.0, 1.0]])
+    /// >>> line = cu.Carried(f, [4.0, 3.0], [10.0])
+    /// >>> report = f.modify_carrying(1.0, [1.0, 2.0], [5.0], line)
+    /// >>> f.solve_lt(line.z).round(12)
+    /// array([1., 2.])
+    #[pyo3(signature = (decay, v, y, carried, weights=None))]
+    fn modify_carrying<'py>(
+        &self,
+        py: Python<'py>,
+        decay: f64,
+        v: &Bound<'py, PyAny>,
+        y: &Bound<'py, PyAny>,
+        carried: &Bound<'py, Carried>,
+        weights: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Modification> {
+        fn carrying<'py, T: Real>(
+            py: Python<'py>,
+            (state, carried): (&Shared<T>, &Bound<'py, Carried>),
+            decay: f64,
+            (v, y): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+            w: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Modification> {
+            let w = w.map(self::weights::<T>).transpose()?;
+            let w = weights_or(w.as_deref(), false)?;
+            let y = Matrix::<T>::new(y, "y")?;
+            let (y, mut carried) = (y.given(py)?, carried.get().alone::<T>()?);
+            let carried = &mut *carried;
+            modified_by(py, state, v, |factor, v| {
+                factor.modify_carrying(T::from_f64(decay), v, w, &y, carried)
+            })
+        }
+        with_numbers!(self, state => carrying(py, (state, carried), decay, (v, y), weights))
+    }
+
+    /// Begins what `update`, `modify` or `downdate` does, and waits for nothing that a GPU can do meanwhile.
+    ///
+    /// V has been taken over when this returns. The engine "cuda" alone has anything go on; the others do the work in the call. Every other
+    /// call of the factor waits for the modification first.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like, shape (n, k) or (n,)
+    ///     As for `update`.
+    /// weights : array_like, shape (k,), optional
+    ///     w, in host memory. All 1 by default.
+    /// downdate : bool, default False
+    ///     All weights are −1. Not to be given with `weights`.
+    ///
+    /// Returns
+    /// -------
+    /// Pending
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     On an engine that has done the work already. On the engine "cuda" `Pending.wait` raises it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> pending = f.submit([1.0, 2.0])
+    /// >>> pending.solve([9.0, 13.0]).round(12)
+    /// array([1., 1.])
+    /// >>> pending.wait() == f.copy().update([0.0, 0.0])
+    /// False
+    #[pyo3(
+        signature = (v, weights=None, *, downdate=Argument::NONE),
+        text_signature = "($self, v, weights=None, *, downdate=False)"
+    )]
+    fn submit<'py>(
+        slf: &Bound<'py, Self>,
+        v: &Bound<'py, PyAny>,
+        weights: Option<&Bound<'py, PyAny>>,
+        downdate: Argument<'py>,
+    ) -> PyResult<Pending> {
+        Pending::new(slf, v, weights, downdate.flag("downdate", false)?)
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments that are matrices, wherever they are.
+//! Arguments that are matrices, wherever they are, and results that are like them.
 
 use crate::arrays::{self, Either, Read};
 use crate::device::{self, OnDevice};
@@ -73,4 +73,14 @@ impl<'py> Triangle<'py> {
             Either::Double(array) => Self::Double(Matrix::Host(Read::new(array, name)?.transposed_if(upper))),
         })
     }
+}
+
+/// What was made in host memory as an array of the library that an argument is of, if it is one that others can have arrays of; else it
+/// stays NumPy's.
+pub fn like<'py>(made: Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = made.py();
+    if object.is_instance_of::<PyUntypedArray>() || !object.hasattr(pyo3::intern!(py, "__dlpack__"))? {
+        return Ok(made);
+    }
+    py.import("cholupdate._device")?.call_method1("returned", (made, object))
 }

@@ -40,8 +40,20 @@ impl<T: Real> From<cholupdate::Modification<T>> for Modification {
 
 #[pymethods]
 impl Modification {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let Self { min_pivot_ratio, log_det_change } = slf.get();
+        let restore = slf.py().import("cholupdate._cholupdate")?.getattr("restore_modification")?;
+        Ok((restore, (*min_pivot_ratio, *log_det_change)).into_pyobject(slf.py())?.into_any())
+    }
+
     fn __repr__(&self) -> String {
         let Self { min_pivot_ratio, log_det_change } = self;
         format!("Modification(min_pivot_ratio={min_pivot_ratio:?}, log_det_change={log_det_change:?})")
     }
+}
+
+/// Makes a report of what `Modification.__reduce__` kept of it.
+#[pyfunction]
+pub fn restore_modification(min_pivot_ratio: f64, log_det_change: f64) -> Modification {
+    Modification { min_pivot_ratio, log_det_change }
 }

@@ -1,27 +1,28 @@
 //! Rows and columns of the class `Cholesky` that come, go and change places.
 
+use crate::argument::count;
 use crate::extension::Extension;
-use crate::factor::{Cholesky, State, change, with_numbers};
+use crate::factor::{Cholesky, with_numbers};
 use crate::held::{Given, Held};
-use crate::indices::{index, indices};
+use crate::indices::{index, indices, selection};
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::report::Modification;
+use crate::shared::Shared;
 use cholupdate::Error;
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
 /// A change that takes columns of A at some place.
 fn put<'py, T: Real>(
     py: Python<'py>,
-    state: &Mutex<State<T>>,
+    state: &Shared<T>,
     at: &Bound<'py, PyAny>,
     cols: &Bound<'py, PyAny>,
     call: impl FnOnce(&mut dyn Held<T>, usize, &Given<'_, T>) -> Result<cholupdate::Modification<T>, Error> + Send,
 ) -> PyResult<Modification> {
     let (at, cols) = (index(at, "at")?, Matrix::<T>::new(cols, "cols")?);
     let given = cols.given(py)?;
-    change(py, state, |factor| call(factor, at, &given)).map(Modification::from)
+    state.change(py, |factor| call(factor, at, &given)).map(Modification::from)
 }
 
 #[pymethods]
@@ -61,13 +62,13 @@ impl Cholesky {
     ) -> PyResult<Modification> {
         fn appended<'py, T: Real>(
             py: Python<'py>,
-            state: &Mutex<State<T>>,
+            state: &Shared<T>,
             cross: &Bound<'py, PyAny>,
             corner: &Bound<'py, PyAny>,
         ) -> PyResult<Modification> {
             let (cross, corner) = (Matrix::<T>::new(cross, "cross")?, Matrix::<T>::new(corner, "corner")?);
             let (cross, corner) = (cross.given(py)?, corner.given(py)?);
-            change(py, state, |factor| factor.append(&cross, &corner)).map(Modification::from)
+            state.change(py, |factor| factor.append(&cross, &corner)).map(Modification::from)
         }
         with_numbers!(self, state => appended(py, state, cross, corner))
     }
@@ -112,8 +113,9 @@ impl Cholesky {
     ///
     /// Parameters
     /// ----------
-    /// idx : int or sequence of ints
-    ///     Which, in any order, counted from 0.
+    /// idx : int, sequence of ints, slice or mask
+    ///     Which, as NumPy selects rows: in any order, counted from 0 or, where negative, from the end; or a truth value for each of
+    ///     the n rows.
     ///
     /// Returns
     /// -------
@@ -127,9 +129,15 @@ impl Cholesky {
     /// >>> f.reconstruct().round(12)
     /// array([[4., 2.],
     ///        [2., 6.]])
+    /// >>> report = f.remove(slice(-1, None))
+    /// >>> f.reconstruct().round(12)
+    /// array([[4.]])
     fn remove<'py>(&self, py: Python<'py>, idx: &Bound<'py, PyAny>) -> PyResult<Modification> {
-        let idx = indices(idx, "idx")?;
-        with_numbers!(self, state => change(py, state, |factor| factor.remove(&idx)).map(Modification::from))
+        with_numbers!(self, state => {
+            let mut writer = state.writer()?;
+            let idx = selection(idx, "idx", writer.order(py))?;
+            writer.change(py, |factor| factor.remove(&idx)).map(Modification::from)
+        })
     }
 
     /// Gives r neighbouring rows and columns of A other values.
@@ -195,7 +203,7 @@ impl Cholesky {
         j: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
         let (i, j) = (index(i, "i")?, index(j, "j")?);
-        with_numbers!(self, state => change(py, state, |factor| factor.shift(i, j)).map(Modification::from))
+        with_numbers!(self, state => state.change(py, |factor| factor.shift(i, j)).map(Modification::from))
     }
 
     /// Puts rows and columns of A in another order.
@@ -220,7 +228,7 @@ impl Cholesky {
     ///        [2., 1., 5.]])
     fn permute<'py>(&self, py: Python<'py>, p: &Bound<'py, PyAny>) -> PyResult<Modification> {
         let p = indices(p, "p")?;
-        with_numbers!(self, state => change(py, state, |factor| factor.permute(&p)).map(Modification::from))
+        with_numbers!(self, state => state.change(py, |factor| factor.permute(&p)).map(Modification::from))
     }
 
     /// A bordered by r rows and columns, without a change of this factor.
@@ -266,13 +274,13 @@ impl Cholesky {
     /// ----------
     /// r : int
     fn reserve<'py>(&self, py: Python<'py>, r: &Bound<'py, PyAny>) -> PyResult<()> {
-        let r = index(r, "r")?;
-        with_numbers!(self, state => crate::factor::look(py, state, |factor| factor.reserve(r)))
+        let r = count(r, "r")?;
+        with_numbers!(self, state => state.writer()?.work(py, |factor| factor.reserve(r)))
     }
 
     /// The largest order that the factor can grow to without a copy of L.
     #[getter]
-    fn capacity(&self) -> PyResult<usize> {
-        with_numbers!(self, state => Ok(crate::factor::lock(state)?.factor.capacity()))
+    fn capacity(&self, py: Python<'_>) -> PyResult<usize> {
+        with_numbers!(self, state => state.look(py, |factor| Ok(factor.capacity())))
     }
 }

@@ -1,5 +1,6 @@
 //! Engines as Python names them.
 
+use crate::argument::Argument;
 use crate::errors::{exception, wrong_value};
 use crate::threads::without_gil;
 use cholupdate::cuda::Device;
@@ -28,6 +29,13 @@ const SAFEGUARDS: [(&str, Safeguard); 3] =
     [("shadow_buffer", Safeguard::ShadowBuffer), ("dry_run", Safeguard::DryRun), ("none", Safeguard::None)];
 
 impl Settings {
+    /// As keywords of a call.
+    pub fn given(engine: &Argument<'_>, threads: &Argument<'_>, safeguard: &Argument<'_>) -> PyResult<Self> {
+        let (engine, safeguard) =
+            (engine.text("engine", "cpu")?, safeguard.text("safeguard", "shadow_buffer")?);
+        Self::new(&engine, threads.threads()?, &safeguard)
+    }
+
     pub fn new(engine: &str, threads: Option<usize>, safeguard: &str) -> PyResult<Self> {
         let unknown = || {
             wrong_value(format!(
@@ -44,9 +52,6 @@ impl Settings {
             "cuda" => Name::Cuda(ordinal),
             _ => return Err(unknown()),
         };
-        if threads == Some(0) {
-            return Err(wrong_value("`threads` is 0, expected at least 1"));
-        }
         if threads.is_some() && name != Name::Cpu {
             return Err(wrong_value("`threads` is for the engine \"cpu\" alone"));
         }

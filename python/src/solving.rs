@@ -1,25 +1,36 @@
 //! What the class `Cholesky` says of A: solutions, determinant, condition, L itself.
 
+use crate::argument::Argument;
 use crate::arrays::{self, to_numpy, view_mut};
 use crate::device::DeviceArray;
 use crate::errors::exception;
-use crate::factor::{Cholesky, State, look, with_numbers};
+use crate::factor::{Cholesky, with_numbers};
 use crate::held::{Made, Sides};
 use crate::numbers::Real;
-use crate::operands::Matrix;
+use crate::operands::{Matrix, like};
+use crate::shared::Shared;
 use crate::there::made;
 use crate::threads::without_gil;
-use cholupdate::OperandMut;
 use cholupdate::cuda::DeviceMatrix;
+use cholupdate::{Error, OperandMut, RefactorPolicy};
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
 /// Solves for a copy of B, which is where and what B is.
 fn solved<'py, T: Real>(
     py: Python<'py>,
-    state: &Mutex<State<T>>,
+    state: &Shared<T>,
     sides: Sides,
     b: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let reader = state.reader()?;
+    solved_by(py, b, |rhs| reader.look(|state| state.factor().solve(sides, rhs)))
+}
+
+/// The same by `solve`, which is called without the GIL.
+pub fn solved_by<'py, T: Real>(
+    py: Python<'py>,
+    b: &Bound<'py, PyAny>,
+    solve: impl FnOnce(OperandMut<'_, T>) -> Result<(), Error> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     match Matrix::<T>::new(b, "b")? {
         Matrix::Host(given) => {
@@ -28,19 +39,21 @@ fn solved<'py, T: Real>(
             let shape = if given.ndim() == 2 { &[rows, cols][..] } else { &[rows][..] };
             let x = arrays::zeros::<T>(py, shape, true);
             let mut view = view_mut(&x, "b")?;
-            look(py, state, |factor| {
+            let done = without_gil(py, || {
                 view.copy_from(given_view);
-                factor.solve(sides, OperandMut::Host(view))
-            })?;
-            Ok(x.into_any())
+                solve(OperandMut::Host(view))
+            });
+            done.map_err(|error| exception(py, error))?;
+            like(x.into_any(), b)
         }
         Matrix::Device(given) => {
             let (view, is_vector) = (given.view::<T>(py)?, given.ndim() < 2);
-            let x = look(py, state, |factor| {
+            let x = without_gil(py, || {
                 let mut x: DeviceMatrix<T> = view.to_matrix()?;
-                factor.solve(sides, OperandMut::Device(x.view_mut()))?;
+                solve(OperandMut::Device(x.view_mut()))?;
                 Ok(x)
-            })?;
+            });
+            let x = x.map_err(|error| exception(py, error))?;
             DeviceArray::new(x, given.ordinal(), is_vector).like(b)
         }
     }
@@ -58,7 +71,7 @@ impl Cholesky {
     /// Returns
     /// -------
     /// array, shape of `b`
-    ///     A NumPy array in Fortran order, or for an array in the memory of a GPU one of the same library there.
+    ///     An array of the library that `b` is of, on its device, if it is one with ``__dlpack__``; else a NumPy array. In Fortran order.
     ///
     /// Examples
     /// --------
@@ -109,7 +122,7 @@ impl Cholesky {
     /// >>> round(cu.Cholesky([[4.0, 2.0], [2.0, 5.0]]).log_det(), 9)    # log 16
     /// 2.772588722
     fn log_det(&self, py: Python<'_>) -> PyResult<f64> {
-        with_numbers!(self, state => look(py, state, |factor| factor.log_det()).map(Real::double))
+        with_numbers!(self, state => state.look(py, |factor| factor.log_det()).map(Real::double))
     }
 
     /// An estimate of the condition number of A in the 1-norm, seldom less than a third of it.
@@ -118,7 +131,61 @@ impl Cholesky {
     /// -------
     /// float
     fn condition(&self, py: Python<'_>) -> PyResult<f64> {
-        with_numbers!(self, state => look(py, state, |factor| factor.condition()).map(Real::double))
+        with_numbers!(self, state => state.look(py, |factor| factor.condition()).map(Real::double))
+    }
+
+    /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj).
+    ///
+    /// It is what the reports of all changes since the factor was made add up to.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[1.0, 0.0], [0.0, 1.0]])
+    /// >>> report = f.downdate([1.0 - 1e-9, 0.0])
+    /// >>> 1e-9 < f.error_estimate() * 1e2 < 1e-3
+    /// True
+    fn error_estimate(&self, py: Python<'_>) -> PyResult<f64> {
+        with_numbers!(self, state => state.look(py, |factor| Ok(factor.error_estimate())))
+    }
+
+    /// Whether it is time to start afresh, ``Cholesky(a)``.
+    ///
+    /// Parameters
+    /// ----------
+    /// max_error : float, optional
+    ///     The largest `error_estimate` that is good enough. By default half of the digits: about 1e-8, or 2e-4 in single precision.
+    /// max_modifications : int, optional
+    ///     The most changes since the factor was made. By default any number.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[1.0, 0.0], [0.0, 1.0]])
+    /// >>> report = f.downdate([0.5, 0.0])
+    /// >>> f.needs_refactor(), f.needs_refactor(max_modifications=0)
+    /// (False, True)
+    #[pyo3(
+        signature = (max_error=None, max_modifications=Argument::NONE),
+        text_signature = "($self, max_error=None, max_modifications=None)"
+    )]
+    fn needs_refactor(
+        &self,
+        py: Python<'_>,
+        max_error: Option<f64>,
+        max_modifications: Argument<'_>,
+    ) -> PyResult<bool> {
+        let most = max_modifications.most("max_modifications")?;
+        let policy = RefactorPolicy { max_error, max_modifications: most.unwrap_or(usize::MAX) };
+        with_numbers!(self, state => state.look(py, |factor| Ok(factor.needs_refactor(&policy))))
     }
 
     /// A copy of the factor.
@@ -142,14 +209,17 @@ impl Cholesky {
     /// >>> cu.Cholesky([[4.0, 2.0], [2.0, 5.0]]).factor(upper=True)
     /// array([[2., 1.],
     ///        [0., 2.]])
-    #[pyo3(signature = (upper=false, *, like=None))]
+    #[pyo3(
+        signature = (upper=Argument::NONE, *, like=None),
+        text_signature = "($self, upper=False, *, like=None)"
+    )]
     fn factor<'py>(
         &self,
         py: Python<'py>,
-        upper: bool,
+        upper: Argument<'py>,
         like: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        made(py, self, (Made::Factor, upper), like)
+        made(py, self, (Made::Factor, upper.flag("upper", false)?), like)
     }
 
     /// A = L Lᵀ, both triangles.
@@ -181,7 +251,7 @@ pub fn as_given<'py, T: Real>(
     match given {
         Matrix::Host(given) => {
             let x = to_numpy(py, x.as_ref(), false)?.into_any();
-            if given.ndim() == 2 { Ok(x) } else { x.call_method1("reshape", (-1,)) }
+            like(if given.ndim() == 2 { x } else { x.call_method1("reshape", (-1,))? }, b)
         }
         Matrix::Device(given) => {
             let device = crate::settings::device_for(py, given.ordinal())?;

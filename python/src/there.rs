@@ -2,13 +2,13 @@
 
 use crate::arrays::to_numpy;
 use crate::device::{self, DeviceArray};
-use crate::factor::{Cholesky, State, look, with_numbers};
+use crate::factor::{Cholesky, with_numbers};
 use crate::held::Made;
 use crate::numbers::Real;
 use crate::settings::Name;
+use crate::shared::Shared;
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
 /// What makes an array of the library that this one is from, of one that this library has made on the device; none where the array is
 /// in host memory. It does not keep the array.
@@ -48,10 +48,10 @@ pub fn in_numpy<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     fn copied<'py, T: Real>(
         py: Python<'py>,
-        state: &Mutex<State<T>>,
+        state: &Shared<T>,
         (what, upper): (Made, bool),
     ) -> PyResult<Bound<'py, PyAny>> {
-        let matrix = look(py, state, |factor| match what {
+        let matrix = state.look(py, |factor| match what {
             Made::Factor => factor.to_factor(),
             Made::Matrix => factor.reconstruct(),
         })?;
@@ -62,10 +62,10 @@ pub fn in_numpy<'py>(
 
 fn there<T: Real>(
     py: Python<'_>,
-    state: &Mutex<State<T>>,
+    state: &Shared<T>,
     (what, upper): (Made, bool),
     ordinal: usize,
 ) -> PyResult<DeviceArray> {
-    let array = DeviceArray::new(look(py, state, |factor| factor.made_there(what))?, ordinal, false);
+    let array = DeviceArray::new(state.look(py, |factor| factor.made_there(what))?, ordinal, false);
     Ok(if upper { array.transposed() } else { array })
 }

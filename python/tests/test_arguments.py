@@ -129,13 +129,50 @@ def test_arrays_of_other_libraries_in_host_memory() -> None:
         f.update(Elsewhere(columns(3, 2, np.float32)))
 
 
+class Sparse:
+    """A matrix as SciPy has them."""
+
+    nnz = 3
+
+    def toarray(self) -> Array:
+        return np.eye(3)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        raise AssertionError("it is not to be asked for an array")
+
+
+def half() -> Any:
+    """Of a dtype that is an extension's."""
+    return np.zeros((3, 3), pytest.importorskip("ml_dtypes").bfloat16)
+
+
+MASKED: Any = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])  # pyright: ignore
+NAN_ABOVE = np.eye(3)
+NAN_ABOVE[0, 2] = np.nan
+
 f64 = cu.Cholesky(np.eye(3))
 f32 = cu.Cholesky(np.eye(3, dtype=np.float32))
 
 REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: f64.update(np.ones(3, np.float32)), TypeError, "`v` has dtype float32, but the factor has float64"),
     (lambda: f32.update(np.ones(3)), TypeError, "`v` has dtype float64, but the factor has float32"),
-    (lambda: f64.update(np.ones(3, np.float16)), TypeError, "`v` has dtype float16, but the factor has float64"),
+    (
+        lambda: f64.update(np.ones(3, np.float16)),
+        TypeError,
+        "`v` has dtype float16, which no factor can have: convert it to float64, which this one has",
+    ),
+    (lambda: f32.update(half()), TypeError, "`v` has dtype bfloat16, which no factor can have: convert it to float32"),
+    (lambda: cu.Cholesky(half()), TypeError, "`a` has dtype bfloat16, expected float32 or float64"),
+    (lambda: cu.Cholesky(np.ma.masked_array(np.eye(2))), TypeError, "`a` is a masked array, whose mask would be lost"),
+    (lambda: f64.update(MASKED), TypeError, "`v` is a masked array"),
+    (lambda: f64.solve(np.ma.ones(3)), TypeError, "`b` is a masked array"),
+    (lambda: f64.modify(np.ones(3), np.ma.ones(1)), TypeError, "`weights` is a masked array"),
+    (lambda: cu.cholesky_update(np.ma.masked_array(np.eye(3)), np.ones(3), overwrite_l=True), TypeError, "`l` is a masked array"),
+    (lambda: cu.Cholesky(Sparse()), TypeError, "`a` is a sparse matrix (Sparse), expected a dense one: give `toarray()`"),
+    (lambda: f64.update(Sparse()), TypeError, "`v` is a sparse matrix (Sparse)"),
+    (lambda: cu.Cholesky(NAN_ABOVE, upper=True), ValueError, "`a` is not finite at (0, 2)"),
+    (lambda: cu.Cholesky.from_factor(NAN_ABOVE, upper=True), ValueError, "`l` is not finite at (0, 2)"),
+    (lambda: cu.Cholesky(NAN_ABOVE.T), ValueError, "`a` is not finite at (2, 0)"),
     (lambda: f64.modify(np.ones(3), np.ones(1, np.float32)), TypeError, "`weights` has dtype float32"),
     (lambda: f64.update(np.ones(3, complex)), TypeError, "`v` has dtype complex128, expected real numbers"),
     (lambda: f64.update(["x", "y", "z"]), TypeError, "`v` has dtype str"),
@@ -168,15 +205,33 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: f64.insert(True, np.ones(4)), TypeError, "`at` must be an integer, not bool"),
     (lambda: f64.replace(3, np.ones(3)), IndexError, "`at` is 3"),
     (lambda: f64.remove(3), IndexError, "`idx`[0] is 3, but must be less than 3"),
-    (lambda: f64.remove([0, -1]), IndexError, "`idx` is -1"),
+    (lambda: f64.remove([0, -4]), IndexError, "`idx` is -4, but there are 3 rows"),
+    (lambda: f64.remove([0, -3]), ValueError, "`idx` has 0 twice"),
     (lambda: f64.remove(10**30), IndexError, "`idx` is 1000"),
+    (lambda: f64.remove([True, False]), ValueError, "`idx`: the number of truth values is 2, expected 3"),
+    (lambda: f64.remove(np.zeros(4, bool)), ValueError, "`idx`: the number of truth values is 4, expected 3"),
+    (lambda: f64.remove(True), TypeError, "`idx` must be an integer, not bool"),
+    (lambda: f64.remove([0, True]), TypeError, "`idx` must be an integer, not bool"),
+    (lambda: f64.remove("0"), TypeError, "`idx` must be an integer, not str"),  # type: ignore[arg-type] # pyright: ignore
     (lambda: f64.remove([0, 1, 0]), ValueError, "`idx` has 0 twice"),
     (lambda: f64.remove([0.5]), TypeError, "`idx` must be an integer, not float"),  # type: ignore[list-item] # pyright: ignore
     (lambda: f64.shift(3, 0), IndexError, "`i` is 3, but must be less than 3"),
     (lambda: f64.shift(0, 3), IndexError, "`j` is 3, but must be less than 3"),
     (lambda: f64.permute([0, 1]), ValueError, "`p`: the number of entries is 2, expected 3"),
     (lambda: f64.permute([0, 1, 1]), ValueError, "`p` has 1 twice"),
-    (lambda: f64.reserve(-1), IndexError, "`r` is -1"),
+    (lambda: f64.reserve(-1), ValueError, "`r` is -1, expected at least 0"),
+    (lambda: f64.reserve(-(10**30)), ValueError, "`r` is -1000"),
+    (lambda: f64.reserve(10**30), ValueError, "`r` must be few enough"),
+    (lambda: cu.Cholesky(np.eye(2), upper=1), TypeError, "`upper` must be a bool, not int"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: f64.factor(upper="U"), TypeError, "`upper` must be a bool, not str"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: cu.cholesky_update(np.eye(2), [1, 1], downdate=0), TypeError, "`downdate` must be a bool"),  # type: ignore # pyright: ignore
+    (lambda: cu.scipy.cholesky_update(np.eye(2), [1, 1], lower=None), TypeError, "`lower` must be a bool"),  # type: ignore # pyright: ignore
+    (lambda: cu.Cholesky(np.eye(2), engine=3), TypeError, "`engine` must be a str, not int"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: cu.Cholesky(np.eye(2), threads=-2), ValueError, "`threads` is -2, expected at least 1, or -1 for all"),
+    (lambda: cu.Cholesky(np.eye(2), threads=-(10**30)), ValueError, "`threads` is -1000"),
+    (lambda: cu.Cholesky(np.eye(2), threads=1.5), TypeError, "`threads` must be an integer, not float"),  # type: ignore # pyright: ignore
+    (lambda: np.asarray(f64), TypeError, "a Cholesky is not an array: L is `factor()`, A is `reconstruct()`"),  # pyright: ignore
+    (lambda: cu.Cholesky(f64), TypeError, "a Cholesky is not an array"),
     (lambda: f64.reserve(2**62), ValueError, "`r` must be few enough"),
     (lambda: cu.Cholesky.from_factor([[np.nan]]), ValueError, "`l` is not finite"),
 ]

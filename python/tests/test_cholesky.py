@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -134,6 +135,73 @@ def test_copies_are_apart() -> None:
         again.downdate(v)
         assert np.array_equal(again.factor(), f.factor())
         assert (again.engine, again.dtype, again.order) == (f.engine, f.dtype, f.order)
+
+
+def test_reports_and_extensions_survive_a_pickle() -> None:
+    a = spd(6)
+    f = cu.Cholesky(a[:4, :4])
+    report = f.update(columns(4, 1))
+    assert pickle.loads(pickle.dumps(report)) == report and copy.copy(report) == report
+    a[:4, :4] = f.reconstruct()
+    f.update(np.zeros(4))
+    extension = f.extension(a[:4, 4:], a[4:, 4:])
+    again, base = pickle.loads(pickle.dumps((extension, f)))
+    b = columns(6, 2)
+    for of in (again, copy.copy(extension), copy.deepcopy(extension)):
+        assert np.array_equal(of.solve(b), extension.solve(b)) and np.array_equal(of.corner(), extension.corner())
+    # It stands on the factor that came with it.
+    base.update(np.ones(4))
+    with pytest.raises(RuntimeError, match="has changed"):
+        again.log_det()
+    assert extension.log_det() == pytest.approx(np.linalg.slogdet(a)[1])
+    f.update(np.ones(4))
+    for of in (copy.copy(extension), pickle.loads(pickle.dumps(extension))):
+        with pytest.raises(RuntimeError, match="has changed"):
+            of.log_det()
+
+
+def test_weak_references() -> None:
+    f = cu.Cholesky(np.eye(3))
+    extension = f.extension(np.zeros(3), 1.0)
+    kept: list[Callable[[], object]] = [weakref.ref(f), weakref.ref(extension)]
+    cache = weakref.WeakKeyDictionary({f: 1})
+    assert kept[0]() is f and len(cache) == 1
+    del f, extension
+    gc.collect()
+    assert [ref() for ref in kept] == [None, None] and len(cache) == 0
+
+
+@pytest.mark.parametrize(
+    "idx",
+    [
+        -1, 3, np.int64(-6), [-2, 0], [5, -6], (1, -1), np.array([4, -3]), slice(1, 4), slice(None, None, -2), slice(-2, None),
+        slice(9, 12), [], np.array([], int), [True, False, True, False, False, True], np.arange(6) % 2 == 0, np.zeros(6, bool),
+        range(2, 5), iter([1, 2]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_rows_are_selected_as_numpy_selects_them(idx: Any) -> None:
+    a = spd(6)
+    left = np.delete(np.arange(6), list(idx) if hasattr(idx, "__next__") else idx)
+    if hasattr(idx, "__next__"):
+        left, idx = np.array([0, 3, 4, 5]), iter([1, 2])
+    f = cu.Cholesky(a)
+    f.remove(idx)
+    np.testing.assert_allclose(f.reconstruct(), a[np.ix_(left, left)], atol=1e-14)
+
+
+def test_as_many_threads_as_there_are() -> None:
+    f, v = cu.Cholesky(spd(400)), columns(400, 20)
+    f.update(v)
+    for threads in (-1, None, 10**30, np.int64(-1)):
+        g = cu.Cholesky(spd(400), threads=threads)
+        g.update(v)
+        assert np.array_equal(f.factor(), g.factor())
+    assert pickle.loads(pickle.dumps(cu.Cholesky(np.eye(2), threads=-1))).order == 2
+
+
+def test_the_names_of_the_package() -> None:
+    assert {name for name in dir(cu) if not name.startswith("_")} == set(cu.__all__) - {"__version__"}
 
 
 def test_single_precision_survives_a_pickle() -> None:

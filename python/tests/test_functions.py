@@ -121,6 +121,123 @@ def test_unchecked_arrays() -> None:
     cu.cholesky_update(l, np.zeros(4), check_finite=False)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("n", "k"), [(0, 2), (1, 1), (7, 1), (67, 3), (300, 1), (300, 2), (300, 4), (300, 20), (1400, 5)])
+def test_the_result_is_that_of_the_class(dtype: Any, upper: bool, order: Any, n: int, k: int) -> None:
+    """In one pass, whatever the layout; leading zeros of V and signs of columns of L are as they are there."""
+    l = np.tril(columns(n, n, dtype, seed=3, size=0.02))
+    l[np.diag_indices(n)] = 1.0 + np.abs(l[np.diag_indices(n)])
+    for start, flipped in ((0, False), (n // 3, False), (n // 3, True), (n, False)):
+        v = columns(n, k, dtype, seed=4)
+        v[:start] = 0.0
+        f = cu.Cholesky.from_factor(l)
+        f.update(v)
+        wanted = f.factor(upper=upper)
+        given = triangle(l * np.where(np.arange(n) % 3 == 1, -1, 1).astype(dtype) if flipped else l, upper, order)
+        tolerance = 4 * np.finfo(dtype).eps
+        for out in (None, np.full((n, n), NAN, dtype, "C"), np.full((n, n), NAN, dtype, "F")):
+            new = cu.cholesky_update(given, v, upper=upper, out=out)
+            assert out is None or new is out
+            part = np.triu if upper else np.tril
+            np.testing.assert_allclose(part(new), wanted, atol=tolerance)
+            if out is not None:
+                assert np.all(np.isnan(new[np.triu_indices(n, 1)[::-1] if upper else np.triu_indices(n, 1)]))
+        back = cu.cholesky_update(wanted, v, upper=upper, downdate=True)
+        f.downdate(v)
+        np.testing.assert_allclose(back, f.factor(upper=upper), atol=tolerance)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("bad", [NAN, np.inf, -np.inf])
+def test_every_entry_is_looked_at(order: Any, upper: bool, overwrite: bool, bad: float) -> None:
+    n = 150
+    l, v = np.linalg.cholesky(spd(n)), columns(n, 2)
+    for row, column in ((0, 0), (149, 0), (149, 149), (148, 147), (70, 3), (97, 64), (96, 95), (3, 2)):
+        for start in (0, 100, n):
+            v[:start] = 0.0
+            given = triangle(l, upper, order)
+            given[(column, row) if upper else (row, column)] = bad
+            before = given.copy()
+            place = (column, row) if upper else (row, column)
+            in_place = overwrite and order == ("C" if upper else "F")
+            for downdate in (True, False):
+                # An update in place has gone on until it came to light.
+                where = r"\(\d+, \d+\)" if in_place and not downdate else re.escape(str(place))
+                with pytest.raises(ValueError, match=f"`l` is not finite at {where}"):
+                    cu.cholesky_update(given, v, upper=upper, downdate=downdate, overwrite_l=overwrite)
+                if downdate or not in_place or start == n:
+                    assert given.tobytes() == before.tobytes()
+
+
+def test_out_is_apart_from_l() -> None:
+    whole = np.zeros((8, 4))
+    whole[:4] = np.linalg.cholesky(spd(4))
+    l, v = whole[:4], columns(4, 2)
+    wanted = cu.cholesky_update(l, v)
+    assert np.array_equal(np.tril(cu.cholesky_update(l, v, out=whole[4:])), wanted)
+    refused: list[tuple[Any, type[Exception], str]] = [
+        (whole[1:5], ValueError, "`out` has memory in common with `l`: use `overwrite_l`"),
+        (l, ValueError, "`out` has memory in common with `l`"),
+        (np.zeros((4, 5)), ValueError, "`out` has shape [4, 5], expected [4, 4]"),
+        (np.zeros((4, 4), np.float32), TypeError, "`out` must be an aligned array of float64"),
+        (np.broadcast_to(0.0, (4, 4)), ValueError, "`out` is read-only"),
+        ([[0.0] * 4] * 4, TypeError, "`out` must be an ndarray, not list"),
+    ]
+    for out, kind, message in refused:
+        with pytest.raises(kind, match=re.escape(message)):
+            cu.cholesky_update(l, v, out=out)
+    with pytest.raises(ValueError, match="`overwrite_l` and `out` cannot be given together"):
+        cu.cholesky_update(l, v, out=whole[4:], overwrite_l=True)  # type: ignore[call-overload] # pyright: ignore
+    # V may be a part of what is written.
+    out = np.array(v[:, [0, 1, 0, 1]], order="F")
+    assert np.array_equal(np.tril(cu.cholesky_update(l, out[:, :2], out=out)), wanted)
+
+
+class Shares:
+    """An array of another library, in host memory."""
+
+    def __init__(self, array: Array, copies: bool = False) -> None:
+        self.array, self.copies = array, copies
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return self.array.copy() if self.copies else self.array
+
+
+class Exports(Shares):
+    __array__ = None  # type: ignore[assignment]
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__array__":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", [Shares, Exports])
+def test_memory_of_other_libraries_is_written_or_refused(kind: type[Shares], order: Any) -> None:
+    l, v = np.array(np.linalg.cholesky(spd(5)), order=order), columns(5, 2)
+    wanted = cu.cholesky_update(l, v)
+    given: Any = kind(l)
+    assert cu.cholesky_update(given, v, overwrite_l=True) is given
+    np.testing.assert_allclose(np.tril(l), wanted, atol=1e-15)
+    frozen = l.copy()
+    frozen.flags.writeable = False
+    for refused in (kind(frozen) if kind is Shares else Shares(frozen), Shares(l, copies=True), Shares(np.eye(5, dtype=int))):
+        with pytest.raises(TypeError, match="`l` cannot be overwritten: NumPy has no access to the memory of this Shares"):
+            cu.cholesky_update(refused, v, overwrite_l=True)
+    assert np.array_equal(np.tril(frozen), np.tril(l))
+
+
 def test_wrong_arguments() -> None:
     l = np.eye(3)
     with pytest.raises(ValueError, match="cannot be given together"):
@@ -135,6 +252,6 @@ def test_wrong_arguments() -> None:
         cu.cholesky_update(l, np.ones(3), weights=[1.0, 1.0])
     with pytest.raises(TypeError, match="`v` has dtype float32, but the factor has float64"):
         cu.cholesky_update(l, np.ones(3, np.float32))
-    with pytest.raises(cu.NotPositiveDefiniteError):
-        cu.cholesky_update(np.zeros((3, 3)), np.ones(3))
+    with pytest.raises(cu.SingularError):
+        cu.cholesky_update(np.zeros((3, 3)), np.ones(3), downdate=True)
     assert np.array_equal(l, np.eye(3))

@@ -121,9 +121,14 @@ def test_a_downdate_to_something_indefinite_raises(lower: bool, overwrite: bool)
         assert_array_equal(r, before)
 
 
-def test_a_singular_factor_raises() -> None:
-    with pytest.raises(np.linalg.LinAlgError):
-        cholesky_update(np.diag([1.0, 0.0, 1.0]), Z1)
+def test_nothing_is_subtracted_from_a_singular_matrix() -> None:
+    r = np.diag([1.0, 0.0, 1.0])
+    for overwrite in (False, True):
+        with pytest.raises(np.linalg.LinAlgError, match="singular"):
+            cholesky_update(r, 0.1 * Z1, downdate=True, overwrite_rz=overwrite)
+    assert_array_equal(r, np.diag([1.0, 0.0, 1.0]))
+    new = cholesky_update(r, Z1)
+    assert_allclose(new.T @ new, r + np.outer(Z1, Z1), atol=1e-15)
 
 
 def test_shapes_that_do_not_go_together_raise() -> None:

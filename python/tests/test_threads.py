@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import pickle
 import resource
 import sys
 import threading
@@ -12,6 +13,7 @@ import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,6 +48,80 @@ def test_one_factor_in_two_threads_is_a_clear_error() -> None:
         thread.join()
     assert set(errors) == {"the factor is in use by another thread"}
     assert np.all(np.isfinite(f.factor()))
+
+
+def test_readers_share() -> None:
+    """Any number of threads may ask one factor at a time; none is turned away, and all have the same answers."""
+    n = 700
+    f = cu.Cholesky(spd(n), threads=1)
+    b, v = columns(n, 3), columns(n, 2)
+    corner = 9.0 * np.eye(2)
+    extension = f.extension(v, corner)
+    calls: list[Callable[[], Any]] = [
+        lambda: f.solve(b),
+        lambda: f.solve_l(b),
+        lambda: f.solve_lt(b),
+        lambda: f.log_det(),
+        lambda: f.condition(),
+        lambda: f.factor(),
+        lambda: f.reconstruct(),
+        lambda: f.can_downdate(v),
+        lambda: f.can_downdate(100.0 * v),
+        lambda: f.extension(v, corner).corner(),
+        lambda: extension.solve(np.ones(n + 2)),
+        lambda: extension.log_det(),
+        lambda: f.copy().log_det(),
+        lambda: (f.order, len(f), f.capacity, repr(f), f.error_estimate(), f.needs_refactor()),
+        lambda: cu.Carried(f, b, np.ones(3)).z,
+        lambda: pickle.loads(pickle.dumps(f)).log_det(),
+        lambda: pickle.loads(pickle.dumps(extension)).log_det(),
+    ]
+    wanted = [call() for call in calls]
+    errors: list[BaseException] = []
+    start = threading.Barrier(8)
+
+    def work(seed: int) -> None:
+        start.wait()
+        try:
+            random = np.random.default_rng(seed)
+            for _ in range(60):
+                at = int(random.integers(0, len(calls)))
+                np.testing.assert_equal(calls[at](), wanted[at])
+        except BaseException as error:  # noqa: BLE001 (whatever it is)
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors[0]
+
+
+def test_a_reader_and_a_writer_do_not_share() -> None:
+    n = 1500
+    f = cu.Cholesky(np.eye(n) * 4.0, threads=1)
+    v = np.full((n, 64), 1e-4)
+    done, errors = threading.Event(), set[str]()
+
+    def read() -> None:
+        while not done.is_set():
+            try:
+                f.log_det()
+            except RuntimeError as error:
+                errors.add(str(error))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not errors and time.monotonic() < deadline:
+        try:
+            f.update(v)
+        except RuntimeError as error:
+            errors.add(str(error))
+    done.set()
+    thread.join()
+    assert errors == {"the factor is in use by another thread"}
 
 
 def test_factors_in_threads_of_their_own_are_right() -> None:

@@ -1,5 +1,6 @@
 //! L in memory that the caller owns.
 
+use super::apart::named;
 use super::engine::Cpu;
 use super::kernels::entries::Entries;
 use super::sweep::{Sweep, sweep};
@@ -19,7 +20,7 @@ use faer::{Mat, MatMut, MatRef};
 /// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
 #[derive(Clone)]
 pub struct Workspace<T> {
-    sweep: Sweep<T>,
+    pub(super) sweep: Sweep<T>,
     /// As large as the largest L that needed it.
     shadow: Option<Mat<T>>,
 }
@@ -47,8 +48,8 @@ impl<T: Scalar> Workspace<T> {
 /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ on a factor in memory that the caller owns.
 ///
 /// The strict upper triangle of L is neither read nor written. Entries below the diagonal are trusted to be
-/// finite and far from overflow: looking at them would cost as much as a rank-1 update. Where it cannot be
-/// trusted, [`Cholesky`](crate::Cholesky) checks once and keeps it true.
+/// finite and far from overflow: looking at them would cost as much as a rank-1 update. Where they cannot be
+/// trusted to be finite, [`modify_checked_in_place`] notices; [`Cholesky`](crate::Cholesky) checks once and keeps it true.
 ///
 /// # Shapes
 /// L (n × n), V (n × k), w (k) as for [`modify`](crate::Cholesky::modify). A column-major L (row stride 1) is worked on where it lies; any
@@ -81,9 +82,49 @@ pub fn modify_in_place<'w, T: Scalar>(
     engine: &Cpu,
     workspace: &mut Workspace<T>,
 ) -> Result<Modification<T>, Error> {
+    in_place((l, false), &v.as_matrix(), weights.into(), engine, workspace)
+}
+
+/// As [`modify_in_place`], for L that is not known to be finite.
+///
+/// # Shapes
+/// As [`modify_in_place`].
+///
+/// # Errors
+/// As [`modify_in_place`], and `NonFinite`, naming `l`, for any entry of the lower triangle. Where the modification works in place, as one
+/// that cannot break down does, L has been written in part by then; by a shadow buffer or a dry run it is as it was.
+///
+/// # Cost
+/// As [`modify_in_place`]: an entry that is not finite is noticed by what becomes of its row. Columns of L that V leaves alone, and all of it where V
+/// is zero, are read besides.
+///
+/// ```
+/// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_checked_in_place};
+///
+/// let mut l = mat![[2.0, 0.0], [f64::NAN, 2.0]];
+/// let (cpu, mut workspace) = (Cpu::sequential(), Workspace::new());
+/// let refused = modify_checked_in_place(l.as_mut(), &[1.0, 1.0], &[1.0], &cpu, &mut workspace);
+/// assert_eq!(refused, Err(Error::NonFinite { argument: "l", row: 1, column: 0 }));
+/// ```
+pub fn modify_checked_in_place<'w, T: Scalar>(
+    l: MatMut<'_, T>,
+    v: &(impl AsMatrix<T> + ?Sized),
+    weights: impl Into<Weights<'w, T>>,
+    engine: &Cpu,
+    workspace: &mut Workspace<T>,
+) -> Result<Modification<T>, Error> {
+    in_place((l, true), &v.as_matrix(), weights.into(), engine, workspace)
+}
+
+fn in_place<T: Scalar>(
+    (l, checked): (MatMut<'_, T>, bool),
+    v: &Operand<'_, T>,
+    weights: Weights<'_, T>,
+    engine: &Cpu,
+    workspace: &mut Workspace<T>,
+) -> Result<Modification<T>, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
-    let (v, weights) = (v.as_matrix(), weights.into());
     weights.check(order, v.shape())?;
     for (column, &pivot) in l.as_ref().diagonal().column_vector().iter().enumerate() {
         if !pivot.is_finite() {
@@ -96,16 +137,23 @@ pub fn modify_in_place<'w, T: Scalar>(
     let singular = (0..order).find(|&j| l[(j, j)] == T::ZERO);
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
-    let guarded = Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm);
-    let mut guarded = guarded.with_singular(singular);
-    match guarded.modify_once(&v, weights) {
+    let borrowed = Borrowed { cpu: *engine, l, checked, known: 0, workspace };
+    let mut guarded = Guarded::new(borrowed, row_norm).with_singular(singular);
+    match guarded.modify_once(v, weights) {
         Err(Error::NotPositiveDefinite { column }) if guarded.healthy().is_ok() => {
             let l = guarded.into_factor().l;
-            let (new, report) = again_here(column, l.as_ref(), &Given::new(&v, weights)?)?;
+            let (new, report) = again_here(column, l.as_ref(), &Given::new(v, weights)?)?;
             copy_lower(MatRef::from_column_major_slice(&new, order, order), l, 0..order);
             Ok(report)
         }
-        outcome => outcome,
+        Ok(report) => {
+            let Borrowed { l, known, .. } = guarded.into_factor();
+            if checked && known < order {
+                finite_lower("l", l.as_ref())?;
+            }
+            Ok(report)
+        }
+        refused => refused,
     }
 }
 
@@ -113,6 +161,10 @@ pub fn modify_in_place<'w, T: Scalar>(
 struct Borrowed<'a, T> {
     cpu: Cpu,
     l: MatMut<'a, T>,
+    /// An entry that is not finite is an error.
+    checked: bool,
+    /// So many rows and columns are known to be finite.
+    known: usize,
     workspace: &'a mut Workspace<T>,
 }
 
@@ -158,6 +210,10 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
 
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
         let (order, column_major) = (self.l.nrows(), self.is_column_major());
+        if self.checked && self.known < order {
+            finite_lower("l", self.l.as_ref().subcols(0, columns.start)).map_err(Stop::before)?;
+            self.known = order;
+        }
         let Workspace { sweep: memory, shadow } = &mut *self.workspace;
         let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
         let other = match (target, shadow) {
@@ -175,7 +231,12 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
         let entries = Entries { src: src.cast_const(), src_stride, dst: other.0, dst_stride: other.1 };
         // SAFETY: L and the shadow are n × n at least, each with its own stride, and borrowed exclusively; without a place to
         // write to L is column-major, since any other prefers the shadow.
-        unsafe { sweep(entries, (order, None), columns, outline, memory, self.cpu.threads) }
+        let swept = unsafe { sweep(entries, (order, None), columns, outline, memory, self.cpu.threads) };
+        swept.map_err(|stop| match target {
+            _ if !self.checked => stop,
+            Target::InPlace => named(stop, self.l.as_ref()).behind_a_change(),
+            Target::Shadow | Target::Discard => named(stop, self.l.as_ref()),
+        })
     }
 
     fn wait(&mut self) -> Result<Modification<T>, Stop> {

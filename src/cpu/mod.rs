@@ -6,13 +6,15 @@
 //! | `factor` | L in host memory |
 //! | `resize` | rows and columns of it that come and go |
 //! | `moves` | how they move within its memory |
-//! | `in_place` | L in memory that the caller owns |
+//! | `in_place`, `apart` | L in memory that the caller owns; L' in other memory of the caller's |
 //! | `sweep` | a sweep: V packed, then one of the schedules |
 //! | `serial`, `workers` | the schedules: on one thread, on several |
 //! | `solve` | triangular solves, by the same schedule on several |
 //! | `tuning` | panel widths, chunk heights, thread counts |
 //! | `kernels/` | the steps of a panel and the micro-kernels that they are made of |
 
+#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
+mod apart;
 mod carried;
 mod engine;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
@@ -37,5 +39,6 @@ mod workers;
 #[allow(unsafe_code, reason = "sweeps from inside")]
 mod tests;
 
+pub use self::apart::modify_into;
 pub use self::engine::Cpu;
-pub use self::in_place::{Workspace, modify_in_place};
+pub use self::in_place::{Workspace, modify_checked_in_place, modify_in_place};

@@ -6,20 +6,23 @@ use super::kernels::packed::Packed;
 use super::kernels::shape::{MAX_LANES, by_column, shape};
 use super::serial;
 use super::tuning;
-use super::workers::{Chunk, Workers, cut};
+use super::workers::{Chunk, Steps, Workers, alone, cut};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
+use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::input::Operand;
 use crate::modify::Stop;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
-use crate::sweep::plan::Plan;
+use crate::sweep::plan::{Panel, Plan};
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering};
 use faer::MatRef;
 
 /// V as staged, and the working memory of a sweep, kept between calls.
@@ -289,18 +292,109 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
     job.carried = carried;
-    let health = if threads > 1 {
-        let chunk_rows = tuning::chunk_rows(&plan, threads);
-        cut(&plan, chunk_rows, &mut memory.chunks);
-        // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, are borrowed
-        // from `memory`.
-        unsafe { Workers::new(&job, &plan, chunk_rows, &mut memory.chunks) }.run(threads)?
-    } else {
-        // SAFETY: as above, with one set for the one panel that is worked on.
-        unsafe { serial::sweep(&job, &plan)? }
+    let in_place = l.src == l.dst.cast_const();
+    let asks = if in_place { None } else { Asks::take() };
+    let health = match asks {
+        // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, or one for the one panel that is worked on
+        // by one thread, are borrowed from `memory`.
+        Some(asks) => unsafe { run_asking(job, asks, &plan, (threads, &mut memory.chunks))? },
+        // SAFETY: as above.
+        None if threads > 1 => unsafe { run(&job, &plan, (threads, &mut memory.chunks))? },
+        // SAFETY: as above.
+        None => unsafe { serial::sweep(&job, &plan)? },
     };
     memory.end(&plan, &health);
     Ok(())
+}
+
+/// The same of an L that is complete when `steps` has come to it, and which is not the caller's factor until this has ended well.
+///
+/// # Errors
+/// As [`sweep`].
+///
+/// # Safety
+/// As [`sweep`], for L as the steps leave it to those of their job.
+pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
+    l: Entries<T>,
+    rows: usize,
+    columns: Range<usize>,
+    outline: &Outline,
+    (memory, threads): (&mut Sweep<T>, Threads),
+    steps: impl FnOnce(Job<T>) -> S,
+) -> Result<(), Stop> {
+    let plan = plan(rows, columns, outline);
+    let threads = tuning::threads(threads, &plan, outline.rank());
+    let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
+    let steps = steps(memory.job(Isa::detect(), l, &plan, outline, reflector_sets));
+    let shared = (threads, &mut memory.chunks);
+    let health = match Asks::take() {
+        // SAFETY: as in `sweep`.
+        Some(asks) => unsafe { run_asking(steps, asks, &plan, shared)? },
+        // SAFETY: as in `sweep`.
+        None => unsafe { run(&steps, &plan, shared)? },
+    };
+    memory.end(&plan, &health);
+    Ok(())
+}
+
+/// The panels of a sweep on so many threads.
+///
+/// # Safety
+/// As [`Workers::new`].
+unsafe fn run<S: Steps>(
+    steps: &S,
+    plan: &Plan,
+    (threads, chunks): (usize, &mut Vec<Chunk>),
+) -> Result<S::Report, Breakdown> {
+    let chunk_rows = tuning::chunk_rows(plan, threads);
+    if threads == 1 {
+        // SAFETY: forwarded to the caller.
+        return unsafe { alone(steps, plan, chunk_rows) };
+    }
+    cut(plan, chunk_rows, chunks);
+    // SAFETY: forwarded to the caller.
+    unsafe { Workers::new(steps, plan, chunk_rows, chunks) }.run(threads)
+}
+
+/// The same, asking before every panel whether to stop.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn run_asking<S: Steps>(
+    steps: S,
+    asks: Asks,
+    plan: &Plan,
+    shared: (usize, &mut Vec<Chunk>),
+) -> Result<S::Report, Stop> {
+    let asking = Asking { steps, asks, stopped: AtomicBool::new(false) };
+    // SAFETY: forwarded to the caller.
+    let outcome = unsafe { run(&asking, plan, shared) };
+    if asking.stopped.into_inner() { Err(Stop::Interrupted) } else { Ok(outcome?) }
+}
+
+/// Steps that can be stopped.
+struct Asking<S> {
+    steps: S,
+    asks: Asks,
+    stopped: AtomicBool,
+}
+
+impl<S: Steps> Steps for Asking<S> {
+    type Report = S::Report;
+
+    unsafe fn diagonal(&self, panel: Panel, report: &mut S::Report) -> Result<(), Breakdown> {
+        if self.asks.stop() {
+            self.stopped.store(true, Ordering::Relaxed);
+            return Err(Breakdown { column: panel.first });
+        }
+        // SAFETY: forwarded to the caller.
+        unsafe { self.steps.diagonal(panel, report) }
+    }
+
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        // SAFETY: forwarded to the caller.
+        unsafe { self.steps.trailing(panel, rows) }
+    }
 }
 
 /// The same on one thread, for L that moves in place on its way: `src` may be `dst` further down and to the right.

@@ -4,6 +4,7 @@ pub mod buffer;
 pub mod caches;
 #[allow(unsafe_code, reason = "asks to hear of a fork")]
 mod fork;
+pub mod interrupt;
 #[allow(unsafe_code, reason = "instructions that pulp has no name for")]
 pub mod isa;
 pub mod layout;

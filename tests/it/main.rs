@@ -5,6 +5,7 @@ mod support;
 
 mod accuracy;
 mod allocation;
+mod apart;
 mod carried;
 mod clones;
 #[cfg(feature = "fake-cuda")]
@@ -18,6 +19,7 @@ mod from_the_device;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;
+mod interrupt;
 mod layouts;
 #[cfg(feature = "cuda")]
 mod on_device;

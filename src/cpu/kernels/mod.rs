@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `shape` | how many columns and rows a micro-kernel call works on |
 //! | `entries`, `packed` | where L and V are |
+//! | `copy` | old L, to where it is worked on |
 //! | `reflector` | the block reflector of a few columns of L, in memory |
 //! | `diagonal` | makes it: the pivots, and the only place where a sweep can break down |
 //! | `at_once` | the same for all columns of a block together, where that is accurate |
@@ -21,6 +22,7 @@
 pub mod apply;
 mod at_once;
 mod compensated;
+pub mod copy;
 pub mod diagonal;
 mod elimination;
 pub mod entries;

@@ -76,7 +76,7 @@ impl<T: Scalar> ResidentFactor<T> {
             },
             // Nobody knows what has become of right-hand sides there.
             (Some(_), Err(Stop::Device { error, .. })) => Err(error.clone()),
-            (Some(_), Err(Stop::Breakdown { .. })) | (None, _) => return (ended, None),
+            (Some(_), Err(Stop::Breakdown { .. } | Stop::Interrupted)) | (None, _) => return (ended, None),
         };
         if matches!(solved, Err(Error::Device { .. })) {
             inverses.forget();

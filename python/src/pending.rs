@@ -1,0 +1,132 @@
+//! The class `Pending`.
+
+use crate::errors::exception;
+use crate::factor::{Cholesky, Kept};
+use crate::modifying::{weights, weights_or};
+use crate::numbers::Real;
+use crate::operands::Matrix;
+use crate::report::Modification;
+use crate::shared::{Outcome, Shared};
+use crate::solving::solved_by;
+use crate::threads::without_gil;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A modification in flight: `Cholesky.submit` makes it.
+///
+/// Every other call of the factor waits for it first, and its outcome is kept for this. Where nothing asks for it, it is lost with this, and
+/// the factor is what the modification has made of it.
+#[pyclass(frozen, weakref, module = "cholupdate")]
+pub struct Pending {
+    factor: Py<Cholesky>,
+    outcome: EitherOutcome,
+}
+
+enum EitherOutcome {
+    Single(Arc<Outcome<f32>>),
+    Double(Arc<Outcome<f64>>),
+}
+
+impl Pending {
+    pub fn new<'py>(
+        factor: &Bound<'py, Cholesky>,
+        v: &Bound<'py, PyAny>,
+        weights: Option<&Bound<'py, PyAny>>,
+        downdate: bool,
+    ) -> PyResult<Self> {
+        let py = factor.py();
+        let outcome = match &factor.get().kept {
+            Kept::Single(state) => EitherOutcome::Single(begun(py, state, v, weights, downdate)?),
+            Kept::Double(state) => EitherOutcome::Double(begun(py, state, v, weights, downdate)?),
+        };
+        Ok(Self { factor: factor.clone().unbind(), outcome })
+    }
+}
+
+fn begun<'py, T: Real>(
+    py: Python<'py>,
+    state: &Shared<T>,
+    v: &Bound<'py, PyAny>,
+    w: Option<&Bound<'py, PyAny>>,
+    downdate: bool,
+) -> PyResult<Arc<Outcome<T>>> {
+    let w = w.map(weights::<T>).transpose()?;
+    let w = weights_or(w.as_deref(), downdate)?;
+    let v = Matrix::<T>::new(v, "v")?;
+    let given = v.given(py)?;
+    state.writer()?.submit(py, |factor| factor.submit(&given, w))
+}
+
+fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome<T>) -> PyResult<Modification> {
+    let reader = state.reader()?;
+    let waited = without_gil(py, || reader.wait_for(outcome));
+    waited.map(Modification::from).map_err(|error| exception(py, error))
+}
+
+fn solved<'py, T: Real>(
+    py: Python<'py>,
+    state: &Shared<T>,
+    outcome: &Arc<Outcome<T>>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let reader = state.reader()?;
+    solved_by(py, b, |rhs| reader.wait_and_solve(outcome, rhs))
+}
+
+/// Does the same with either kind of numbers, which are those of the factor.
+macro_rules! with_outcome {
+    ($pending:expr, ($outcome:ident, $state:ident) => $body:expr) => {
+        match (&$pending.outcome, &$pending.factor.get().kept) {
+            (EitherOutcome::Single($outcome), Kept::Single($state)) => $body,
+            (EitherOutcome::Double($outcome), Kept::Double($state)) => $body,
+            _ => unreachable!("an outcome has the numbers of its factor"),
+        }
+    };
+}
+
+#[pymethods]
+impl Pending {
+    /// Waits for the outcome. It may be asked for again.
+    ///
+    /// Returns
+    /// -------
+    /// Modification
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The matrix asked for is not positive definite. The factor is as it was.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> round(f.submit([0.0, 1.0], downdate=True).wait().min_pivot_ratio, 12)
+    /// 0.75
+    fn wait(&self, py: Python<'_>) -> PyResult<Modification> {
+        with_outcome!(self, (outcome, state) => waited(py, state, outcome))
+    }
+
+    /// Waits for the outcome, and solves A X = B with the new A. On the engine "cuda" the two are one step for the GPU.
+    ///
+    /// Parameters
+    /// ----------
+    /// b : array_like, shape (n, m) or (n,)
+    ///     As for `Cholesky.solve`.
+    ///
+    /// Returns
+    /// -------
+    /// array, shape of `b`
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     The modification has failed, and nothing is solved. The factor is as it was.
+    fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_outcome!(self, (outcome, state) => solved(py, state, outcome, b))
+    }
+
+    fn __repr__(&self) -> String {
+        "<cholupdate.Pending>".into()
+    }
+}

@@ -1,0 +1,259 @@
+//! L' in other memory than L, both the caller's, in one pass: L is worked on where it lies, or copied when the sweep comes to it.
+
+use super::engine::Cpu;
+use super::in_place::Workspace;
+use super::kernels::copy::copy;
+use super::kernels::entries::Entries;
+use super::kernels::job::Job;
+use super::sweep::{sweep, sweep_by};
+use super::workers::Steps;
+use crate::check::{extent, finite_lower};
+use crate::error::Error;
+use crate::host::isa::Isa;
+use crate::host::layout::copy_lower;
+use crate::input::{AsMatrix, Operand};
+use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
+use crate::report::{Health, Modification};
+use crate::scalar::Scalar;
+use crate::sweep::Breakdown;
+use crate::sweep::outline::Outline;
+use crate::sweep::plan::Panel;
+use crate::sweep::weights::Weights;
+use crate::wide::{Given, again_here};
+use core::ops::Range;
+use faer::{Mat, MatMut, MatRef};
+
+/// The factor of L Lᵀ + V diag(w) Vᵀ, written to `to`; L, in memory that the caller owns, is only read.
+///
+/// The strict upper triangles are neither read nor written. Columns of L with a negative diagonal entry are negated on the
+/// way, which leaves L Lᵀ as it is. Entries of L are trusted to be far from overflow, and known to be finite when this has
+/// succeeded.
+///
+/// # Shapes
+/// L and `to` (n × n), V (n × k), w (k). `to` is column-major (row stride 1). L lies as it likes; where it is column-major as
+/// well, nothing is copied.
+///
+/// # Errors
+/// `Shape`; `OutOfRange`, naming `to`, where it is not column-major; `NonFinite`, naming the first such entry of L, or
+/// `Overflow`; `NotPositiveDefinite` at the first column whose pivot² would not be positive; `Singular` where a diagonal entry
+/// of L is zero and a weight negative. The lower triangle of `to` has been written in part then.
+///
+/// # Cost
+/// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
+///
+/// ```
+/// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_into};
+///
+/// # fn main() -> Result<(), Error> {
+/// let l = mat![[2.0, f64::NAN], [1.0, 2.0]]; // of A = (4 2; 2 5)
+/// let mut new = mat![[0.0, 0.0], [0.0, 0.0]];
+/// modify_into(l.as_ref(), &[1.0, 1.0], &[1.0], new.as_mut(), &Cpu::sequential(), &mut Workspace::new())?;
+/// assert!((new[(1, 0)] - 3.0 / 5.0_f64.sqrt()).abs() < 1e-15); // of (5 3; 3 6)
+/// # Ok(())
+/// # }
+/// ```
+pub fn modify_into<'w, T: Scalar>(
+    l: MatRef<'_, T>,
+    v: &(impl AsMatrix<T> + ?Sized),
+    weights: impl Into<Weights<'w, T>>,
+    to: MatMut<'_, T>,
+    engine: &Cpu,
+    workspace: &mut Workspace<T>,
+) -> Result<Modification<T>, Error> {
+    let order = l.nrows();
+    extent("l", "columns", order, l.ncols())?;
+    extent("to", "rows", order, to.nrows())?;
+    extent("to", "columns", order, to.ncols())?;
+    if order > 1 && to.row_stride() != 1 {
+        return Err(Error::OutOfRange { argument: "to", rule: "column-major" });
+    }
+    let (v, weights) = (v.as_matrix(), weights.into());
+    weights.check(order, v.shape())?;
+    let (mut negative, mut singular) = (false, None);
+    for (column, &pivot) in l.diagonal().column_vector().iter().enumerate() {
+        if !pivot.is_finite() {
+            return finite_lower("l", l).map(|_| Modification::identity());
+        }
+        negative |= pivot < T::ZERO;
+        if pivot == T::ZERO && singular.is_none() {
+            singular = Some(column);
+        }
+    }
+    let copied = negative || !(l.row_stride() == 1 || order <= 1);
+    let apart = Apart { cpu: *engine, l, copied, negative, to, workspace, swept: false };
+    let mut guarded = Guarded::new(apart, 0.0).with_singular(singular);
+    match guarded.modify_once(&v, weights) {
+        Err(Error::NotPositiveDefinite { column }) => {
+            let Apart { l, to, .. } = guarded.into_factor();
+            let given = Given::new(&v, weights)?;
+            let (new, report) = match negative {
+                true => again_here(column, with_positive_pivots(l).as_ref(), &given)?,
+                false => again_here(column, l, &given)?,
+            };
+            copy_lower(MatRef::from_column_major_slice(&new, order, order), to, 0..order);
+            Ok(report)
+        }
+        Ok(report) => {
+            let mut apart = guarded.into_factor();
+            if !apart.swept {
+                apart.copy(0..order)?;
+            }
+            Ok(report)
+        }
+        refused => refused,
+    }
+}
+
+/// Columns of L with a negative diagonal entry negated. (n × n, the lower triangle)
+fn with_positive_pivots<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
+    let sign = |column| if l[(column, column)] < T::ZERO { -T::ONE } else { T::ONE };
+    Mat::from_fn(l.nrows(), l.ncols(), |i, j| if i < j { T::ZERO } else { sign(j) * l[(i, j)] })
+}
+
+/// L where the caller has it, and L' where the caller wants it.
+struct Apart<'a, T> {
+    cpu: Cpu,
+    l: MatRef<'a, T>,
+    /// L is not worked on where it lies, but copied to where L' will be.
+    copied: bool,
+    /// Some of its diagonal entries are negative.
+    negative: bool,
+    to: MatMut<'a, T>,
+    workspace: &'a mut Workspace<T>,
+    /// There was a sweep.
+    swept: bool,
+}
+
+impl<T: Scalar> Apart<'_, T> {
+    /// Copies columns that no sweep goes over.
+    ///
+    /// # Errors
+    /// `NonFinite`.
+    fn copy(&mut self, columns: Range<usize>) -> Result<(), Error> {
+        /// Columns and rows that are copied together.
+        const TOGETHER: (usize, usize) = (16, 256);
+        let (isa, order) = (Isa::detect(), self.to.nrows());
+        let to = (self.to.as_ptr_mut(), self.to.col_stride());
+        let mut finite = true;
+        for first in columns.clone().step_by(TOGETHER.0) {
+            let some = first..columns.end.min(first + TOGETHER.0);
+            for top in (some.start..order).step_by(TOGETHER.1) {
+                let part = (some.clone(), top..order.min(top + TOGETHER.1));
+                // SAFETY: `to` is n × n, column-major and borrowed exclusively.
+                finite &= unsafe { copy(isa, self.l, self.negative, part, to) };
+            }
+        }
+        if finite { Ok(()) } else { finite_lower("l", self.l).map(|_| ()) }
+    }
+}
+
+impl<T: Scalar> Modifiable<T> for Apart<'_, T> {
+    fn order(&self) -> usize {
+        self.to.nrows()
+    }
+
+    fn pivot(&self, column: usize) -> T {
+        self.to[(column, column)]
+    }
+
+    fn largest(&self) -> Result<T, Error> {
+        finite_lower("l", self.l)
+    }
+
+    fn safeguard(&self) -> Safeguard {
+        Safeguard::ShadowBuffer
+    }
+
+    /// `to` is the shadow buffer.
+    fn prefers_shadow(&self) -> bool {
+        true
+    }
+
+    fn reserve_shadow(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        self.workspace.sweep.stage(v, weights, self.cpu.threads)
+    }
+
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, _: Target) -> Result<(), Stop> {
+        self.swept = true;
+        self.copy(0..columns.start).map_err(Stop::before)?;
+        let (dst, dst_stride) = (self.to.as_ptr_mut(), self.to.col_stride());
+        let (order, memory, threads) = (self.to.nrows(), &mut self.workspace.sweep, self.cpu.threads);
+        let swept = if self.copied {
+            let entries = Entries { src: dst.cast_const(), src_stride: dst_stride, dst, dst_stride };
+            let (l, negative) = (self.l, self.negative);
+            let steps = |job| Copied { job, l, negative };
+            // SAFETY: `to` is n × n, column-major and borrowed exclusively; the steps copy an entry before they work on it.
+            unsafe { sweep_by(entries, order, columns, outline, (memory, threads), steps) }
+        } else {
+            let (src, src_stride) = (self.l.as_ptr(), self.l.col_stride());
+            let entries = Entries { src, src_stride, dst, dst_stride };
+            // SAFETY: L is n × n and column-major; `to` is so, and borrowed exclusively.
+            unsafe { sweep(entries, (order, None), columns, outline, memory, threads) }
+        };
+        swept.map_err(|stop| named(stop, self.l))
+    }
+
+    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+        Ok(self.workspace.sweep.take_report())
+    }
+
+    fn commit(&mut self, _: usize) {}
+}
+
+/// What has stopped a sweep over L that is not known to be finite: an entry that is not finite makes its row of V so, and with it
+/// the pivot of that row.
+pub(super) fn named<T: Scalar>(stop: Stop, l: MatRef<'_, T>) -> Stop {
+    match stop {
+        Stop::Breakdown { .. } => finite_lower("l", l).map_or_else(Stop::before, |_| stop),
+        stop => stop,
+    }
+}
+
+/// The steps of a job in place whose L comes from elsewhere: each part of it is copied just before it is worked on.
+struct Copied<'a, T> {
+    job: Job<T>,
+    l: MatRef<'a, T>,
+    negative: bool,
+}
+
+impl<T: Scalar> Copied<'_, T> {
+    /// # Safety
+    /// As [`Steps::trailing`], for rows from the first column on.
+    #[inline(always)]
+    unsafe fn take(&self, columns: Range<usize>, rows: Range<usize>) {
+        let Self { job, l, negative } = self;
+        // SAFETY: forwarded to the caller: these rows of these columns are its own.
+        unsafe { copy(job.isa, *l, *negative, (columns, rows), (job.l.dst, job.l.dst_stride)) };
+    }
+}
+
+impl<T: Scalar> Steps for Copied<'_, T> {
+    type Report = Health<T>;
+
+    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
+        // SAFETY: forwarded to the caller.
+        unsafe {
+            self.take(panel.block(), panel.block());
+            self.job.diagonal(panel, health)
+        }
+    }
+
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        /// Bytes that are copied before they are worked on, so that they are still in the first cache then.
+        const FIRST_CACHE: usize = 24 << 10;
+        let panel_cols = self.job.panel_cols;
+        let together = (FIRST_CACHE / size_of::<T>() / panel_cols).max(1).next_multiple_of(panel_cols);
+        for first in rows.clone().step_by(together) {
+            let some = first..rows.end.min(first + together);
+            // SAFETY: forwarded to the caller.
+            unsafe {
+                self.take(panel.block(), some.clone());
+                self.job.trailing(panel, some);
+            }
+        }
+    }
+}
