@@ -200,7 +200,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(row_norm) }
         };
         if let Some((factor, largest)) = engine.adopt_there(&l)? {
-            let guarded = Guarded::new(factor, bound(largest)?);
+            let row_norm = bound(largest)?;
+            let singular = factor.diagonal().position(|pivot| pivot == T::ZERO);
+            let guarded = Guarded::new(factor, row_norm).with_singular(singular);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
         }
         let l = l.on_host()?;

@@ -54,7 +54,7 @@ pub trait EngineCore<T: Scalar> {
     /// Takes over L from where it is, and says what its largest magnitude is; `None` as above.
     ///
     /// # Errors
-    /// `NonFinite`, naming `l`; `NotPositiveDefinite` at the first zero on the diagonal; what a device has to say.
+    /// `NonFinite`, naming `l`; what a device has to say.
     fn adopt_there(&self, _l: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
         Ok(None)
     }

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::scalar::Scalar;
+use core::ops::Range;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 
 #[cfg(feature = "nalgebra")]
@@ -57,6 +58,15 @@ impl<'a, T: Scalar> Operand<'a, T> {
             Self::Host(a) => a.shape(),
             #[cfg(feature = "cuda")]
             Self::Device(a) => a.shape(),
+        }
+    }
+
+    /// Some of the rows.
+    pub(crate) fn rows(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::Host(a) => Self::Host(a.subrows(range.start, range.len())),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => Self::Device(a.rows(range)),
         }
     }
 

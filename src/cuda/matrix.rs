@@ -241,6 +241,15 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         Self { slice, shape: (self.shape.0, range.len()), ..self.clone() }
     }
 
+    /// Some of the rows.
+    pub(crate) fn rows(&self, range: Range<usize>) -> Self {
+        let cols = if range.is_empty() { 0 } else { self.shape.1 };
+        let len = cols.checked_sub(1).map_or(0, |before| before * self.stride + range.len());
+        let start = if len == 0 { 0 } else { range.start };
+        let slice = self.slice.part(start..start + len);
+        Self { slice, shape: (range.len(), self.shape.1), ..self.clone() }
+    }
+
     /// Whether it is on this device.
     pub(super) fn is_on(&self, device: &Device, argument: &str) -> Result<(), Error> {
         if self.device.ordinal() == device.ordinal() {

@@ -25,6 +25,7 @@ pub(super) static SWEEP: ByCapability =
     ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
 /// The same for rank blocks of 32 columns, which take more shared memory than there is before compute capability 9.0.
 pub(super) static SWEEP_WIDE: &str = ptx!("sweep_wide.compute_90.ptx");
+pub(super) static BORDER: &str = ptx!("border.compute_80.ptx");
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: &str = ptx!("multiply.compute_80.ptx");
 pub(super) static REARRANGE: &str = ptx!("rearrange.compute_80.ptx");

@@ -2,7 +2,7 @@
 //! factor as it stands, what follows it cannot.
 
 use super::rearrangement::places;
-use super::{Border, LaterV, Rearrangement, Resizable, Scratch};
+use super::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run, Scratch};
 use crate::check::finite;
 use crate::error::Error;
 use crate::modify::{Guarded, Stop, Target};
@@ -11,6 +11,17 @@ use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
 use core::ops::Range;
 use faer::{MatRef, Par};
+
+/// New rows and columns whose border is there: their place, how many they are and how many old ones they replace, and what the border
+/// has below the diagonal, if the host has it.
+struct Entry<'a, T> {
+    places: (usize, usize, usize),
+    argument: &'static str,
+    row_norm: f64,
+    below: MatRef<'a, T>,
+    least_ratio: T,
+    log_det: f64,
+}
 
 impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// Columns of A (rows as afterwards) that have been checked, from `at` on: for as many as there are of them, of which the
@@ -30,12 +41,61 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             return self.regular().map(|_| Modification::identity());
         }
         let Scratch { new, kept, rows, border, .. } = scratch;
-        let (order, rank) = (self.order(), columns.ncols());
-        let (row_norm, history) = (self.row_norm_with(at, columns, argument)?, self.history());
+        let rank = columns.ncols();
+        let row_norm = self.row_norm_with(at, columns, argument)?;
         let border = Border::new(self.regular()?, at, columns, replaced, border, par)?;
         self.finite_square(at + rank, border.below)?;
+        let entry = Entry {
+            places: (at, rank, replaced),
+            argument,
+            row_norm,
+            below: border.below,
+            least_ratio: border.least_ratio,
+            log_det: border.log_det,
+        };
+        let (stage, write) = (F::stage_columns, |factor: &mut F| factor.write(at, &border));
+        self.entered(&entry, (new, kept, rows), stage, write)
+    }
+
+    /// The same of columns that are where the engine can use them; `None` where they are not. Nothing but their shapes is known.
+    ///
+    /// # Errors
+    /// `NonFinite`, and those of [`enter`](Self::enter).
+    pub(super) fn enter_there(
+        &mut self,
+        at: usize,
+        parts: &Parts<'_, T>,
+        replaced: usize,
+        scratch: &mut Scratch<T>,
+    ) -> Result<Option<Modification<T>>, Error> {
+        let rank = parts.corner.entries.shape().1;
+        if rank == 0 {
+            return Ok(None);
+        }
+        self.regular()?;
+        let made = self.in_place(|factor| factor.border_there(at, parts, replaced).map_err(Stop::before))?;
+        let Some(BorderThere { least_ratio, log_det, largest }) = made else { return Ok(None) };
+        let row_norm = self.row_norm().max(largest.sqrt());
+        let below = MatRef::from_column_major_slice(&[], 0, rank);
+        let argument = parts.corner.argument;
+        let entry = Entry { places: (at, rank, replaced), argument, row_norm, below, least_ratio, log_det };
+        let Scratch { new, kept, rows, .. } = scratch;
+        let write = |factor: &mut F| factor.write_there(at);
+        self.entered(&entry, (new, kept, rows), F::stage_border, write).map(Some)
+    }
+
+    /// What is left to do when the border of new rows and columns is there.
+    fn entered(
+        &mut self,
+        entry: &Entry<'_, T>,
+        (new, kept, rows): (&mut Rearrangement, &mut Vec<Run>, &mut Vec<usize>),
+        stage: impl Fn(&mut F, &LaterV<'_, T>) -> Result<Outline, Error>,
+        write: impl FnOnce(&mut F) -> Result<(), Stop>,
+    ) -> Result<Modification<T>, Error> {
+        let &Entry { places: (at, rank, replaced), argument, row_norm, below, least_ratio, log_det } = entry;
+        let (order, history) = (self.order(), self.history());
         let (came, old) = (rank - replaced, at..at + replaced);
-        let log_det = self.log_det_of(old.clone());
+        let log_det = log_det - self.log_det_of(old.clone());
         self.make_room(order + came)?;
         let behind = at + replaced < order;
         if behind && came > 0 && self.factor().prefers_shadow() {
@@ -45,11 +105,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         rows.clear();
         rows.extend(old);
         places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
-        let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, border.below) };
+        let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, below) };
         let changed = match behind {
             true => {
-                let swept = self.modify_by(|factor| factor.stage_columns(&v));
-                self.or_again(swept, |factor| v.given(factor))
+                let swept = self.modify_by(|factor| stage(factor, &v));
+                // A border that is on a device is not done again.
+                if below.nrows() > 0 { self.or_again(swept, |factor| v.given(factor)) } else { swept }
             }
             false => Ok(Modification::identity()),
         };
@@ -64,11 +125,11 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
                 _ => factor.rearrange(new.with_room(at, came, order)),
             };
             let moved = if behind { moved.map_err(Stop::behind_a_change) } else { moved };
-            moved.and_then(|()| factor.write(at, &border))
+            moved.and_then(|()| write(factor))
         })?;
         self.bound_rows(row_norm);
         self.note_rearrangement(history);
-        Ok(report.and(border.least_ratio, border.log_det - log_det))
+        Ok(report.and(least_ratio, log_det))
     }
 
     /// Takes out the rows and columns that are in `rows`, in ascending order.

@@ -25,6 +25,7 @@ mod extension;
 mod host;
 mod rearrangement;
 mod scratch;
+mod there;
 mod verbs;
 
 pub use border::Border;
@@ -35,6 +36,7 @@ pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
 pub(crate) use rearrangement::{Rearrangement, Run};
 pub(crate) use scratch::Scratch;
+pub use there::{BorderThere, Part, Parts};
 
 use crate::engine::Factor;
 use crate::error::Error;
@@ -110,6 +112,36 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
     /// # Errors
     /// `Device`, in [`Stop::Device`].
     fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop>;
+
+    /// Makes the border of new columns of A at row `at`, as [`Border::new`] does, where they are, and keeps it; `None` where the engine
+    /// cannot use them there. Shapes are right, and nothing else is known. L stays as it is.
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device`.
+    fn border_there(
+        &mut self,
+        _at: usize,
+        _parts: &Parts<'_, T>,
+        _skipped: usize,
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        Ok(None)
+    }
+
+    /// As [`stage_columns`](Self::stage_columns), with what that border has below the diagonal for the columns with a minus sign.
+    ///
+    /// # Errors
+    /// As [`stage_columns`](Self::stage_columns).
+    fn stage_border(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+        self.stage_columns(v)
+    }
+
+    /// Writes that border, as [`write`](Self::write) does.
+    ///
+    /// # Errors
+    /// `Device`, in [`Stop::Device`].
+    fn write_there(&mut self, _at: usize) -> Result<(), Stop> {
+        Ok(())
+    }
 }
 
 /// V of a modification by columns of L, as they stand, with a plus sign, and by others with a minus sign.

@@ -2,7 +2,7 @@
 
 use super::rearrangement::{ascending, shifts};
 use super::scratch::room;
-use super::{Extension, Resizable};
+use super::{Extension, Parts, Resizable};
 use crate::check::{extent, finite, finite_lower, index};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
@@ -94,8 +94,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
         let (at, par) = (self.order(), self.par());
+        let (cross, corner) = (cross.as_matrix(), corner.as_matrix());
+        self.check_border(&cross, &corner)?;
+        let parts = Parts::at_the_end(&cross, &corner);
+        if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
+            return Ok(made);
+        }
         let mut columns = core::mem::replace(&mut self.scratch.columns, Mat::new());
-        let put = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns);
+        let put = self.bordering(&cross, &corner, &mut columns);
         let made =
             put.and_then(|columns| self.guarded.enter(at, columns, 0, "corner", (&mut self.scratch, par)));
         self.scratch.columns = columns;
@@ -136,9 +142,15 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
         index("at", at, self.order() + 1)?;
-        let columns = columns.as_matrix().on_host()?;
+        let columns = columns.as_matrix();
+        let (rows, rank) = columns.shape();
+        extent("columns", "rows", self.order().saturating_add(rank), rows)?;
+        let parts = Parts::of(&columns, at, "columns");
+        if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
+            return Ok(made);
+        }
+        let columns = columns.on_host()?;
         let columns = columns.as_ref();
-        extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
         finite_columns(at, columns)?;
         let par = self.par();
         self.guarded.enter(at, columns, 0, "columns", (&mut self.scratch, par))
@@ -207,12 +219,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         columns: &(impl AsMatrix<T> + ?Sized),
     ) -> Result<Modification<T>, Error> {
         self.guarded.finish()?;
-        let columns = columns.as_matrix().on_host()?;
-        let columns = columns.as_ref();
-        let (order, rank) = (self.order(), columns.ncols());
-        extent("columns", "rows", order, columns.nrows())?;
+        let columns = columns.as_matrix();
+        let (order, (rows, rank)) = (self.order(), columns.shape());
+        extent("columns", "rows", order, rows)?;
         extent("columns", "columns", rank.min(order), rank)?;
         index("at", at, order - rank + 1)?;
+        let parts = Parts::of(&columns, at, "columns");
+        if let Some(made) = self.guarded.enter_there(at, &parts, rank, &mut self.scratch)? {
+            return Ok(made);
+        }
+        let columns = columns.on_host()?;
+        let columns = columns.as_ref();
         finite_columns(at, columns)?;
         let par = self.par();
         self.guarded.enter(at, columns, rank, "columns", (&mut self.scratch, par))
@@ -330,6 +347,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Extension::new(self, cross.to_owned(), corner)
     }
 
+    /// Whether B and K are of the right shapes. (n × r, r × r)
+    fn check_border(&self, cross: &Operand<'_, T>, corner: &Operand<'_, T>) -> Result<(), Error> {
+        extent("cross", "rows", self.order(), cross.shape().0)?;
+        extent("corner", "rows", cross.shape().1, corner.shape().0)?;
+        extent("corner", "columns", cross.shape().1, corner.shape().1)
+    }
+
     /// B above K, checked. ((n + r) × r)
     fn bordering<'m>(
         &self,
@@ -338,9 +362,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         memory: &'m mut Mat<T>,
     ) -> Result<MatRef<'m, T>, Error> {
         let (order, rank) = (self.order(), cross.shape().1);
-        extent("cross", "rows", order, cross.shape().0)?;
-        extent("corner", "rows", rank, corner.shape().0)?;
-        extent("corner", "columns", rank, corner.shape().1)?;
+        self.check_border(cross, corner)?;
         let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
         finite("cross", cross.as_ref())?;
         finite_lower("corner", corner.as_ref())?;

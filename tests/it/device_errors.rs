@@ -137,6 +137,17 @@ fn verbs_there() -> Vec<Verb<Resident>> {
             modified?;
             Ok(if solved.is_ok() { x.to_host().map_or(UNKNOWN.to_vec(), owned) } else { UNKNOWN.to_vec() })
         }),
+        ("append from there", |f, given| {
+            let [cross, corner] =
+                [&given.cross, &given.corner].map(|a| DeviceMatrix::from_host(f.engine().device(), a));
+            f.append(&cross?, &corner?).map(nothing)
+        }),
+        ("insert from there", |f, given| {
+            f.insert(20, &DeviceMatrix::from_host(f.engine().device(), &given.inserted())?).map(nothing)
+        }),
+        ("replace from there", |f, given| {
+            f.replace(20, &DeviceMatrix::from_host(f.engine().device(), &given.columns)?).map(nothing)
+        }),
         ("to_factor_on_device", |f, _| f.to_factor_on_device()?.to_host().map(owned)),
         ("reconstruct_on_device", |f, _| f.reconstruct_on_device()?.to_host().map(owned)),
         ("l_on_device", |f, _| f.l_on_device()?.to_host().map(|l| owned(lower(l.as_ref())))),

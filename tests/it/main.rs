@@ -33,6 +33,8 @@ mod published;
 mod report;
 #[cfg(feature = "cuda")]
 mod resident;
+#[cfg(feature = "cuda")]
+mod rows_from_the_device;
 mod shapes;
 mod singular;
 mod state_machine;

@@ -17,7 +17,8 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 22] = [
+const MADE: [(&str, &str, &[&str]); 23] = [
+    ("ptx/border.compute_80.ptx", "resident/border.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
     ("ptx/crout.compute_80.ptx", "factor/crout.cu", &[]),

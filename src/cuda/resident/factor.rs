@@ -1,5 +1,6 @@
 //! L in device memory, and what goes with it.
 
+use super::border::Made;
 use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
@@ -7,7 +8,7 @@ use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
 use super::systems::Systems;
 use super::take::Take;
-use super::triangle::Made;
+use super::triangle::Made as MadeOfL;
 use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -53,6 +54,8 @@ pub struct ResidentFactor<T> {
     pub(super) resizing: Option<Rearranger<T>>,
     /// Columns of L that are V of a modification.
     pub(super) columns: Option<DeviceBuffer<T>>,
+    /// Of rows and columns that come from the device, until they are part of L.
+    pub(super) border: Option<Made<T>>,
 }
 
 impl<T> core::fmt::Debug for ResidentFactor<T> {
@@ -83,6 +86,7 @@ impl<T: Scalar> ResidentFactor<T> {
             flight: None,
             resizing: None,
             columns: None,
+            border: None,
             solving,
             device: device.clone(),
         })
@@ -96,7 +100,7 @@ impl<T: Scalar> ResidentFactor<T> {
     }
 
     /// L, or L Lᵀ, in memory of its own on the device.
-    pub(in crate::cuda) fn made(&self, made: Made) -> Result<DeviceMatrix<T>, Error> {
+    pub(in crate::cuda) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
         let order = self.l.order();
         // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
         let buffer = unsafe { made.make(&self.device, (self.l.slice(), self.l.stride()), order)? };

@@ -110,7 +110,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
     /// L as it is, but for its signs, and the magnitude of its largest entry.
     ///
     /// # Errors
-    /// `NonFinite`, or `NotPositiveDefinite` at the first zero on the diagonal; [`Error::Device`].
+    /// `NonFinite`; [`Error::Device`].
     pub fn adopt(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
         if matches!(self.from, Operand::Host(_)) {
             return Ok(None);
@@ -118,9 +118,6 @@ impl<'a, T: Scalar> Intake<'a, T> {
         let stream = Stream::new(self.device)?;
         let (l, found) = self.take(&stream, true)?;
         let diagonal = l.diagonal(&stream)?;
-        match diagonal.iter().position(|&pivot| pivot == T::ZERO) {
-            Some(column) => Err(Error::NotPositiveDefinite { column }),
-            None => Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, found.largest))),
-        }
+        Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, found.largest)))
     }
 }

@@ -10,6 +10,8 @@
 //! | `take` | columns that are on the device already, on their way into the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | rows and columns of L that come and go |
+//! | `border` | those that come from the device |
+//! | `borders` | their kernels, and the functions that launch them |
 //! | `rearrange` | their kernels, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
 //! | `queue` | what a modification has on the device beside L, and what it enqueues |
@@ -21,6 +23,8 @@
 //! | `working` | what they take beside L and right-hand sides |
 //! | `solves` | their kernels, and the one function that launches them |
 
+mod border;
+mod borders;
 mod factor;
 mod intake;
 mod inverses;

@@ -7,13 +7,14 @@ use super::systems::Work;
 use crate::cuda::dense::Dense;
 use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
-use crate::cuda::memory::DeviceBuffer;
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
+use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::rotation::Rotation;
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
 use crate::scalar::Scalar;
-use crate::structure::{Border, LaterV, Rearrangement, Resizable, Run};
+use crate::structure::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run};
 use crate::sweep::outline::Outline;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
@@ -52,43 +53,58 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
     fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
         let (row, minus) = v.minus;
         let mut signs = Vec::new();
-        let (weights, count) = (v.weights(&mut signs), v.columns.len() + minus.ncols());
+        let (weights, device) = (v.weights(&mut signs), self.device.clone());
         if v.columns.is_empty() {
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
             return self.stage(&Operand::Host(all.as_ref()), weights);
         }
-        self.quiet()?;
-        let (order, plus, device) = (v.order, v.columns.len(), self.device.clone());
-        let len = order * count;
-        let buffer = match self.columns.take() {
-            Some(fitting) if fitting.len() >= len => fitting,
-            old => {
-                drop(old);
-                DeviceBuffer::new(&device, len)?
+        self.stage_later(v, minus.ncols(), |stream, others| {
+            if minus.ncols() == 0 {
+                return Ok(());
             }
-        };
-        let memory = buffer.slice(0..len);
-        let columns: Vec<Run> =
-            v.columns.iter().enumerate().map(|(to, &from)| Run { from, to, len: 1 }).collect();
-        let places = Places { rows: v.rows, order, columns: &columns, cols: plus, triangle: false };
-        // SAFETY: the memory is this factor's own and as large as both views, which end before it is used again; L is read.
-        let staged = unsafe {
-            let l = (self.l.slice(), self.l.stride());
-            let rearranger = Rearranger::ready(&mut self.resizing, &device)?;
-            rearranger.gather(l, (memory, order), &places)?;
-            let others = memory.part(order * plus..memory.len()).address();
-            if minus.ncols() > 0 {
-                let mut all = Mat::zeros(order, minus.ncols());
-                all.subrows_mut(row, minus.nrows()).copy_from(minus);
-                DeviceViewMut::from_raw(&device, others, (order, minus.ncols()), order)?
-                    .write(all.as_ref())?;
+            let mut all = Mat::zeros(v.order, minus.ncols());
+            all.subrows_mut(row, minus.nrows()).copy_from(minus);
+            // SAFETY: the memory is that of columns of V, which nobody else uses; what is on the stream has been waited for.
+            let put = unsafe {
+                DeviceViewMut::from_raw(&device, others.address(), (v.order, minus.ncols()), v.order)
+            };
+            stream.synchronize()?;
+            put?.write(all.as_ref())
+        })
+    }
+
+    fn border_there(
+        &mut self,
+        at: usize,
+        parts: &Parts<'_, T>,
+        skipped: usize,
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        self.border = None;
+        let all = [&parts.above, &parts.corner, &parts.below].map(|part| match &part.entries {
+            Operand::Device(view) => view.is_on(&self.device, part.argument).ok().map(|()| view),
+            Operand::Host(_) => None,
+        });
+        match all {
+            [Some(above), Some(corner), Some(below)] => {
+                self.make_border(at, (parts, [above, corner, below]), skipped).map(Some)
             }
-            let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
-            self.stage(&Operand::Device(all), weights)
-        };
-        self.columns = Some(buffer);
+            _ => Ok(None),
+        }
+    }
+
+    fn stage_border(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+        let Some(made) = self.border.take() else { return Err(other("there is no border")) };
+        let staged = self.stage_later(v, made.rank(), |stream, others| {
+            // SAFETY: the memory is that of columns of V, which nobody else uses, and the stream is waited for.
+            unsafe { Self::put_below(stream, &made, others, (v.order, v.minus.0)) }
+        });
+        self.border = Some(made);
         staged
+    }
+
+    fn write_there(&mut self, at: usize) -> Result<(), Stop> {
+        self.write_made(at).map_err(|error| Stop::Device { error, written: true })
     }
 
     fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
@@ -112,6 +128,43 @@ impl<T: Scalar> ResidentFactor<T> {
     /// Waits for what the last modification has left to do behind its outcome.
     pub(super) fn quiet(&self) -> Result<(), Error> {
         self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
+    }
+
+    /// Stages columns of L with a plus sign and so many others with a minus sign, which `put` enqueues, or puts, to where they go.
+    fn stage_later(
+        &mut self,
+        v: &LaterV<'_, T>,
+        minus: usize,
+        put: impl FnOnce(&Stream, DeviceSlice<'_, T>) -> Result<(), Error>,
+    ) -> Result<Outline, Error> {
+        self.quiet()?;
+        let mut signs = Vec::new();
+        let (order, plus, device) = (v.order, v.columns.len(), self.device.clone());
+        let (weights, count) = (v.weights(&mut signs), plus + minus);
+        let len = order * count;
+        let buffer = match self.columns.take() {
+            Some(fitting) if fitting.len() >= len => fitting,
+            old => {
+                drop(old);
+                DeviceBuffer::new(&device, len)?
+            }
+        };
+        let memory = buffer.slice(0..len);
+        let columns: Vec<Run> =
+            v.columns.iter().enumerate().map(|(to, &from)| Run { from, to, len: 1 }).collect();
+        let places = Places { rows: v.rows, order, columns: &columns, cols: plus, triangle: false };
+        // SAFETY: the memory is this factor's own and as large as the view, which ends before it is used again; L is read.
+        let staged = unsafe {
+            let l = (self.l.slice(), self.l.stride());
+            let rearranger = Rearranger::ready(&mut self.resizing, &device)?;
+            rearranger.gather(l, (memory, order), &places)?;
+            let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
+            rearranger.stream.synchronize().and(put)?;
+            let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
+            self.stage(&Operand::Device(all), weights)
+        };
+        self.columns = Some(buffer);
+        staged
     }
 
     /// L with other rows and columns; the old one is in the shadow behind it.

@@ -1,0 +1,221 @@
+//! The border that comes with new rows and columns of A which are on the device: made there, and kept until it is part of L.
+//!
+//! The same steps as on the host (`structure::Border`), each behind the one before: nothing but status and diagonals comes back.
+
+use super::borders::Borders;
+use super::factor::ResidentFactor;
+use super::rearrange::{Columns, Rearranger};
+use super::systems::Work;
+use super::take::Take;
+use super::triangle::{TakeLower, To};
+use crate::cuda::dense::Dense;
+use crate::cuda::factorize::{By, Means};
+use crate::cuda::matrix::{DeviceView, DeviceViewMut};
+use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::scalar::Scalar;
+use crate::structure::{BorderThere, Part, Parts};
+use faer::Mat;
+use std::sync::PoisonError;
+
+/// S above rows of zeros above X, and C.
+pub(super) struct Made<T> {
+    /// ((at + skipped + m) × r)
+    rhs: DeviceBuffer<T>,
+    rows: usize,
+    at: usize,
+    skipped: usize,
+    /// (r × r)
+    corner: Dense<T>,
+    diagonal: Vec<T>,
+}
+
+impl<T: Scalar> Made<T> {
+    /// r.
+    pub fn rank(&self) -> usize {
+        self.corner.order()
+    }
+
+    /// S. (at × r)
+    fn left(&self) -> Columns<'_, T> {
+        (self.rhs.slice(0..self.rhs.len()), self.rows)
+    }
+
+    /// X, and its rows. (m × r)
+    pub fn below(&self) -> (Columns<'_, T>, usize) {
+        let first = (self.at + self.skipped).min(self.rhs.len());
+        ((self.rhs.slice(first..self.rhs.len()), self.rows), self.rows - self.at - self.skipped)
+    }
+
+    fn corner(&self) -> Columns<'_, T> {
+        (self.corner.slice(), self.corner.stride())
+    }
+}
+
+/// The first of some entries, column after column, that is not finite.
+fn refuse<T: Scalar>(
+    found: impl IntoIterator<Item = Option<(usize, usize)>>,
+    part: &Part<'_, T>,
+) -> Option<Error> {
+    let first = found.into_iter().flatten().min_by_key(|&(row, column)| (column, row));
+    first.map(|(row, column)| Error::NonFinite { argument: part.argument, row, column })
+}
+
+impl<T: Scalar> ResidentFactor<T> {
+    /// As [`Resizable::border_there`](crate::structure::Resizable::border_there), with the three parts on the device of the factor.
+    ///
+    /// # Errors
+    /// As [`Resizable::border_there`](crate::structure::Resizable::border_there).
+    pub(super) fn make_border(
+        &mut self,
+        at: usize,
+        (parts, [above, corner, below]): (&Parts<'_, T>, [&DeviceView<'_, T>; 3]),
+        skipped: usize,
+    ) -> Result<BorderThere<T>, Error> {
+        self.quiet()?;
+        let device = self.device.clone();
+        let (rank, rows) = (corner.shape().0, at + skipped + below.shape().0);
+        let stream = Stream::new(&device)?;
+        let c = Dense::aligned(&device, rank, rank)?;
+        let rhs = DeviceBuffer::new(&device, rows * rank)?;
+        let mut made = Made { rhs, rows, at, skipped, corner: c, diagonal: Vec::new() };
+
+        // SAFETY: what is made is this call's own; the views are borrowed, and read behind what their streams have. Each is waited
+        // for before the next.
+        let (found, largest) = unsafe {
+            stream.clear(made.rhs.slice(0..made.rhs.len()))?;
+            let mut kept = None;
+            let take = Take::ready(&mut kept, &device, rank)?;
+            let mut rows_of = |view: &DeviceView<'_, T>, to: Columns<'_, T>, row: usize| {
+                if view.shape().0 == 0 {
+                    return Ok(Vec::new());
+                }
+                let from = view.slice_on(&stream)?;
+                let places = (0..rank).map(|column| Some((column, T::ONE)));
+                let found = take.take(&stream, from, to, view.shape(), places)?.iter().enumerate();
+                let bad = found.filter_map(|(column, found)| Some((row + found.not_finite?, column)));
+                Ok::<Vec<_>, Error>(bad.map(Some).collect())
+            };
+            let bad_above = rows_of(above, made.left(), parts.above.row)?;
+            if let Some(error) = refuse(bad_above, &parts.above) {
+                return Err(error);
+            }
+            let mut bad = rows_of(below, made.below().0, parts.below.row)?;
+            let lower = TakeLower::load::<T>(&device)?;
+            let from = corner.slice_on(&stream)?;
+            let to = To { columns: Some(made.corner()), as_factor: false };
+            let found = lower.take(&stream, from, to, rank)?;
+            bad.push(found.not_finite.map(|(row, column)| (row + parts.corner.row, column)));
+            (bad, found.largest_diagonal)
+        };
+        if let Some(error) = refuse(found, &parts.corner) {
+            return Err(error);
+        }
+        if largest > T::LARGE_SQUARE.to_f64() {
+            return Err(Error::Overflow { argument: parts.corner.argument });
+        }
+        let old = made.corner.diagonal(&stream)?;
+        self.solve_border(&made, &stream)?;
+        let factored = Means::new(&device, By::Blocked)?.factorize(&made.corner);
+        factored.map_err(|error| match error {
+            Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: at + column },
+            error => error,
+        })?;
+        made.diagonal = made.corner.diagonal(&stream)?;
+        self.divide_border(&made, &stream)?;
+
+        let ratios = made.diagonal.iter().zip(&old).map(|(&c, &k)| c * (c / k));
+        let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+        let log_det = 2.0 * made.diagonal.iter().map(|c| c.to_f64().ln()).sum::<f64>();
+        self.border = Some(made);
+        Ok(BorderThere { least_ratio, log_det, largest })
+    }
+
+    /// B₁ ← S, B₂ ← B₂ − L₂₁ S, and K ← K − Sᵀ S.
+    fn solve_border(&self, made: &Made<T>, stream: &Stream) -> Result<(), Error> {
+        let (at, rows, rank) = (made.at, made.rows, made.rank());
+        if at == 0 {
+            return Ok(());
+        }
+        let address = made.rhs.slice(0..made.rhs.len()).address();
+        // SAFETY: the memory is as large, and nobody else uses it while it is solved for.
+        let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
+        self.with_systems(|triangle, systems| systems.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
+        let borders = Borders::load(&self.device)?;
+        // SAFETY: all of it is in what is made, and waited for here.
+        let enqueued = unsafe { borders.schur(stream, made.left(), made.corner(), (at, rank)) };
+        stream.synchronize().and(enqueued)
+    }
+
+    /// B₂ ← X, whose squares must be finite.
+    fn divide_border(&self, made: &Made<T>, stream: &Stream) -> Result<(), Error> {
+        let (below, rows) = made.below();
+        let (first, rank) = (made.at + made.rank(), made.rank());
+        if rows == 0 {
+            return Ok(());
+        }
+        let borders = Borders::load(&self.device)?;
+        let mut kept = None;
+        let take = Take::ready(&mut kept, &self.device, rank)?;
+        // SAFETY: all of it is in what is made, which nobody else uses; both are waited for before anybody does.
+        let found = unsafe {
+            borders.below(stream, made.corner(), below, (rows, rank))?;
+            take.take(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
+        };
+        let most = T::LARGE_SQUARE.to_f64() / rank as f64;
+        let large = |x: f64| !(x * x <= most);
+        if !found.iter().any(|found| found.not_finite.is_some() || large(found.largest.to_f64())) {
+            return Ok(());
+        }
+        // Which row it is, the host finds out.
+        let x: Mat<T> = DeviceView::new(below.0, (rows, rank), below.1, &self.device).to_host()?;
+        let row = (0..rows).find(|&i| x.row(i).iter().any(|x| large(x.to_f64()))).unwrap_or(0);
+        Err(Error::NotPositiveDefinite { column: first + row })
+    }
+
+    /// Puts X, with zeros above it, where columns of V with a minus sign go. (order × r, packed)
+    ///
+    /// # Safety
+    /// Nothing else uses the memory, which has room for them.
+    pub(super) unsafe fn put_below(
+        stream: &Stream,
+        made: &Made<T>,
+        others: DeviceSlice<'_, T>,
+        (order, row): (usize, usize),
+    ) -> Result<(), Error> {
+        let (below, rows) = made.below();
+        // SAFETY: forwarded to the caller; X is only read.
+        unsafe {
+            stream.clear(others)?;
+            stream.move_columns(below, (rows, made.rank()), (others.part(row..others.len()), order))
+        }
+    }
+
+    /// Writes the border that has been made over the rows and columns from `at` on.
+    pub(super) fn write_made(&mut self, at: usize) -> Result<(), Error> {
+        let Some(made) = self.border.take() else { return Ok(()) };
+        self.quiet()?;
+        self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
+        self.diagonal[at..at + made.rank()].copy_from_slice(&made.diagonal);
+        let borders = Borders::load(&self.device)?;
+        let Self { l, resizing, device, .. } = self;
+        let stream = &Rearranger::<T>::ready(resizing, device)?.stream;
+        let (all, stride, rank) = (l.slice(), l.stride(), made.rank());
+        let from = |row: usize, column: usize| (all.part(column * stride + row..all.len()), stride);
+        let (below, rows) = made.below();
+        // SAFETY: L has these rows and columns, and nothing is in flight; all is waited for here.
+        let enqueued = unsafe {
+            let write = || {
+                borders.left(stream, made.left(), from(at, 0), (at, rank))?;
+                stream.move_columns(made.corner(), (rank, rank), from(at, at))?;
+                match rows {
+                    0 => Ok(()),
+                    _ => stream.move_columns(below, (rows, rank), from(at + rank, at)),
+                }
+            };
+            write()
+        };
+        stream.synchronize().and(enqueued)
+    }
+}

@@ -1,0 +1,58 @@
+//! New rows and columns of A that are where the engine can use them: their border is made there.
+
+use crate::input::Operand;
+use crate::scalar::Scalar;
+use core::ops::Range;
+
+/// Some rows of the new columns of A: what the argument is called that they are of, and which row of it is the first.
+#[derive(Clone, Debug)]
+pub struct Part<'a, T: Scalar> {
+    /// The entries.
+    pub entries: Operand<'a, T>,
+    /// The argument.
+    pub argument: &'static str,
+    /// The row.
+    pub row: usize,
+}
+
+/// New columns of A at row `at`: B₁ above, K on and B₂ below the diagonal. (at × r, r × r, m × r)
+#[derive(Clone, Debug)]
+pub struct Parts<'a, T: Scalar> {
+    /// B₁.
+    pub above: Part<'a, T>,
+    /// K.
+    pub corner: Part<'a, T>,
+    /// B₂.
+    pub below: Part<'a, T>,
+}
+
+impl<'a, T: Scalar> Parts<'a, T> {
+    /// Of one argument that has all of them, one above the other.
+    pub(super) fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
+        let (rows, rank) = columns.shape();
+        let part = |range: Range<usize>| Part { row: range.start, entries: columns.rows(range), argument };
+        Self { above: part(0..at), corner: part(at..at + rank), below: part(at + rank..rows) }
+    }
+
+    /// Of rows that come at the end.
+    pub(super) fn at_the_end(cross: &Operand<'a, T>, corner: &Operand<'a, T>) -> Self {
+        let order = cross.shape().0;
+        let part = |entries, argument| Part { entries, argument, row: 0 };
+        Self {
+            above: part(cross.clone(), "cross"),
+            corner: part(corner.clone(), "corner"),
+            below: part(cross.rows(order..order), "cross"),
+        }
+    }
+}
+
+/// What there is to know of a border that has been made, as [`Border`](super::Border) has it.
+#[derive(Clone, Copy, Debug)]
+pub struct BorderThere<T> {
+    /// min over the rows of c_jj² / k_jj.
+    pub least_ratio: T,
+    /// log det C Cᵀ.
+    pub log_det: f64,
+    /// The largest diagonal entry of K.
+    pub largest: f64,
+}

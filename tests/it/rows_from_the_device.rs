@@ -1,0 +1,179 @@
+//! Rows and columns that come from device memory: as good as those of the host, and their errors the same.
+
+use crate::support::cuda::{device, hybrid, resident};
+use crate::support::model::Model;
+use crate::support::problem::rng;
+use crate::support::real::{Real, bits};
+use cholupdate::cuda::{DeviceMatrix, Resident};
+use cholupdate::faer::Mat;
+use cholupdate::{Cholesky, Engine, Error};
+
+fn there<T: Real>(a: &Mat<T>) -> DeviceMatrix<T> {
+    DeviceMatrix::from_host(&device().unwrap(), a).unwrap()
+}
+
+/// Well-conditioned and symmetric; its leading rows and columns are those of a smaller one.
+fn entry(i: usize, j: usize) -> f64 {
+    if i == j { 3.0 + (i % 5) as f64 } else { ((i * 31 + j * 31) % 13) as f64 / 1e3 }
+}
+
+fn matrix<T: Real>(n: usize) -> Mat<T> {
+    Mat::from_fn(n, n, |i, j| T::of(entry(i, j)))
+}
+
+/// Rows `at..at + r` of a matrix of order n + r are new; n = order of the factor before.
+fn new_columns<T: Real>(n: usize, at: usize, r: usize) -> Mat<T> {
+    Mat::from_fn(n + r, r, |i, j| T::of(entry(i, at + j)))
+}
+
+/// max |(L Lᵀ − A)_ij| / √(a_ii a_jj), in units of rounding.
+fn error<T: Real>(l: &Mat<T>, a: impl Fn(usize, usize) -> f64) -> f64 {
+    let n = l.nrows();
+    let mut worst = 0.0_f64;
+    for i in 0..n {
+        for j in 0..=i {
+            let sum: f64 = (0..=j).map(|p| l[(i, p)].f64() * l[(j, p)].f64()).sum();
+            worst = worst.max((sum - a(i, j)).abs() / (a(i, i) * a(j, j)).sqrt());
+        }
+    }
+    worst / T::U
+}
+
+fn rows<T: Real>(engine: &Resident) {
+    for (n, r) in [(0, 1), (1, 1), (5, 2), (64, 1), (70, 3), (130, 20), (130, 70)] {
+        for at in [0, 1, n / 2, n].into_iter().filter(|&at| at <= n) {
+            // Of a matrix of order n + r without these rows.
+            let old = |i: usize| if i < at { i } else { i + r };
+            let a = Mat::from_fn(n, n, |i, j| T::of(entry(old(i), old(j))));
+            let columns = new_columns::<T>(n, at, r);
+            let mut here = Cholesky::new_in(&a, engine.clone()).unwrap();
+            let mut found = Cholesky::new_in(&a, engine.clone()).unwrap();
+            let reports = if at == n {
+                let (cross, corner) = columns.split_at_row(n);
+                let there = (there(&cross.to_owned()), there(&corner.to_owned()));
+                [here.append(&cross, &corner), found.append(&there.0, &there.1)]
+            } else {
+                [here.insert(at, &columns), found.insert(at, &there(&columns))]
+            };
+            let what = format!("n = {n}, r = {r}, at {at}");
+            let [expected, report] = reports.map(|report| report.unwrap());
+            let close = |a: T, b: T| (a.f64() - b.f64()).abs() < 1e3 * T::U * (1.0 + b.f64().abs());
+            assert!(close(report.log_det_change, expected.log_det_change), "{what}");
+            assert!(close(report.min_pivot_ratio, expected.min_pivot_ratio), "{what}");
+            let [here, l] = [here, found].map(|factor| factor.to_factor().unwrap());
+            let (worst, before) = (error(&l, entry), error(&here, entry));
+            assert!(worst <= (1.5 * before).max(12.0), "{what}: {worst} u, by way of the host {before} u");
+        }
+    }
+    // In place of others.
+    for (n, r) in [(5, 2), (64, 64), (130, 20)] {
+        for at in [0, (n - r) / 2, n - r] {
+            let mut a = matrix::<T>(n);
+            for i in (0..n).filter(|i| !(at..at + r).contains(i)) {
+                for j in at..at + r {
+                    (a[(i, j)], a[(j, i)]) = (T::of(0.01), T::of(0.01));
+                }
+            }
+            let mut factor = Cholesky::new_in(&a, engine.clone()).unwrap();
+            let columns = Mat::from_fn(n, r, |i, j| T::of(entry(i, at + j)));
+            factor.replace(at, &there(&columns)).unwrap();
+            let worst = error(&factor.to_factor().unwrap(), entry);
+            assert!(worst <= 40.0, "n = {n}, r = {r}, at {at}: {worst} u");
+        }
+    }
+}
+
+#[test]
+fn they_are_as_good_as_those_of_the_host() {
+    let Some((_turn, engine)) = resident() else { return };
+    rows::<f64>(&engine);
+    rows::<f32>(&engine);
+}
+
+fn refused<E: Engine<f64> + Clone>(engine: &E) {
+    let n = 70;
+    let a = matrix::<f64>(n);
+    let factor = || Cholesky::new_in(&a, engine.clone()).unwrap();
+    let (good_cross, good_corner) = (Mat::from_fn(n, 3, |i, j| entry(i, n + j)), matrix::<f64>(3));
+    let with = |m: &Mat<f64>, entries: &[(usize, usize, f64)]| {
+        let mut m = m.clone();
+        entries.iter().for_each(|&(i, j, x)| m[(i, j)] = x);
+        m
+    };
+    let appended = |cross: &Mat<f64>, corner: &Mat<f64>| {
+        let (mut here, mut found) = (factor(), factor());
+        let outcome = found.append(&there(cross), &there(corner));
+        assert_eq!(outcome.clone().map(|_| ()), here.append(cross, corner).map(|_| ()));
+        assert!(bits(found.to_factor().unwrap().as_ref()) == bits(factor().to_factor().unwrap().as_ref()));
+        // It goes on as if nothing had been.
+        found.append(&there(&good_cross), &there(&good_corner)).unwrap();
+        outcome.unwrap_err()
+    };
+    let bad = f64::NAN;
+    let error =
+        appended(&with(&good_cross, &[(60, 1, bad), (3, 2, bad)]), &with(&good_corner, &[(1, 0, bad)]));
+    assert_eq!(error, Error::NonFinite { argument: "cross", row: 60, column: 1 });
+    let error = appended(&good_cross, &with(&good_corner, &[(2, 0, bad), (1, 1, bad), (0, 2, bad)]));
+    assert_eq!(error, Error::NonFinite { argument: "corner", row: 2, column: 0 });
+    assert_eq!(
+        appended(&good_cross, &with(&good_corner, &[(1, 1, 1e308)])),
+        Error::Overflow { argument: "corner" }
+    );
+    let error = appended(&good_cross, &with(&good_corner, &[(1, 1, 1e-9)]));
+    assert_eq!(error, Error::NotPositiveDefinite { column: n + 1 });
+    let error = appended(&good_cross, &Mat::<f64>::zeros(2, 3));
+    assert!(matches!(error, Error::Shape { argument: "corner", .. }), "{error:?}");
+    let error = appended(&Mat::<f64>::zeros(n - 1, 3), &good_corner);
+    assert!(matches!(error, Error::Shape { argument: "cross", .. }), "{error:?}");
+
+    let good = new_columns::<f64>(n, 20, 3);
+    let inserted = |columns: &Mat<f64>| {
+        let (mut here, mut found) = (factor(), factor());
+        let outcome = found.insert(20, &there(columns));
+        assert_eq!(outcome.clone().map(|_| ()), here.insert(20, columns).map(|_| ()));
+        assert!(bits(found.to_factor().unwrap().as_ref()) == bits(factor().to_factor().unwrap().as_ref()));
+        outcome.unwrap_err()
+    };
+    let error = inserted(&with(&good, &[(60, 1, bad), (21, 1, bad), (22, 0, bad)]));
+    assert_eq!(error, Error::NonFinite { argument: "columns", row: 22, column: 0 });
+    let error = inserted(&with(&good, &[(60, 0, bad), (21, 1, bad)]));
+    assert_eq!(error, Error::NonFinite { argument: "columns", row: 60, column: 0 });
+    let error = inserted(&with(&good, &[(60, 0, bad), (5, 2, bad)]));
+    assert_eq!(error, Error::NonFinite { argument: "columns", row: 5, column: 2 });
+    // The third of the new rows, and one below them.
+    assert_eq!(inserted(&with(&good, &[(22, 2, -1.0)])), Error::NotPositiveDefinite { column: 22 });
+    assert_eq!(inserted(&with(&good, &[(40, 1, 1e3)])), Error::NotPositiveDefinite { column: 40 });
+    assert_eq!(inserted(&with(&good, &[(50, 1, 1e200)])), Error::NotPositiveDefinite { column: 50 });
+}
+
+#[test]
+fn what_is_wrong_with_them_is_found_there() {
+    let Some((_turn, engine)) = resident() else { return };
+    refused(&engine);
+}
+
+#[test]
+fn the_hybrid_engine_takes_them_as_well() {
+    let Some((_turn, engine)) = hybrid() else { return };
+    refused(&engine);
+}
+
+/// A window that slides: rows come from the device at the end, and go at the beginning.
+#[test]
+fn a_window_slides_on_the_device() {
+    let Some((_turn, engine)) = resident() else { return };
+    let mut model = Model::new::<f64>(40, &mut rng(91));
+    let mut factor = Cholesky::new_in(&there(&model.a), engine).unwrap();
+    for step in 0..12 {
+        let n = model.order();
+        let columns = model.entering(&(n..n), 2, 0.5, &mut rng(92 + step));
+        let (cross, corner) = columns.split_at_row(n);
+        factor.append(&there(&cross.to_owned()), &there(&corner.to_owned())).unwrap();
+        model = model.entered(&(n..n), &columns).unwrap();
+        factor.remove(&[0, 1]).unwrap();
+        let kept: Vec<usize> = (2..n + 2).collect();
+        model = model.rows(&kept, 0);
+        let worst = model.error(factor.to_factor().unwrap().as_ref());
+        assert!(worst < 200.0, "step {step}: {worst} u");
+    }
+}
