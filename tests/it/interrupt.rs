@@ -3,9 +3,7 @@
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::Mat;
-use cholupdate::{
-    Carried, Cpu, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into,
-};
+use cholupdate::{Carried, Cpu, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
