@@ -19,8 +19,9 @@
  *
  * A process that is forked works on the thread that it has; the pool of threads stays with its parent. A GPU that its parent has used is not for it.
  *
- * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_, and but for INVALID_ARGUMENT where a
- * modification of the factor is in flight, as cholupdate_d_submit() begins it.
+ * "Returns" names the statuses beside CHOLUPDATE_OK and CHOLUPDATE_INTERNAL, without CHOLUPDATE_, but for two: INVALID_ARGUMENT where a
+ * modification of the factor is in flight, as cholupdate_d_submit() begins it, and SINGULAR where A is singular, as with cholupdate_d_zeros(), and the
+ * function takes a regular one.
  *
  * Names with _d_ are for double precision, those with _s_ for single. All else is the same.
  */
@@ -86,6 +87,11 @@ typedef enum {
    * A defect of the library: please report it. A factor that was being changed can only be freed.
    */
   CHOLUPDATE_INTERNAL = 11,
+  /**
+   * A is singular, and what is asked takes a regular one: enough updates make it so. cholupdate_last_error_column() has the first column whose
+   * pivot is zero.
+   */
+  CHOLUPDATE_SINGULAR = 12,
 } cholupdate_status;
 
 /**
@@ -233,7 +239,7 @@ void cholupdate_last_error(char *message,
 
 /**
  * The first column whose squared pivot was not positive, if the last call on this thread that was refused returned
- * CHOLUPDATE_NOT_POSITIVE_DEFINITE; else -1.
+ * CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR; else -1.
  */
 int64_t cholupdate_last_error_column(void);
 
@@ -259,7 +265,7 @@ cholupdate_status cholupdate_d_new(int64_t n,
  * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
  * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_d_free(); `l` is copied.
  *
- * Returns as cholupdate_d_new(); NOT_POSITIVE_DEFINITE for a zero on the diagonal.
+ * Returns as cholupdate_d_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_d_zeros().
  */
 cholupdate_status cholupdate_d_from_factor(int64_t n,
                                            const double *l,
@@ -267,6 +273,17 @@ cholupdate_status cholupdate_d_from_factor(int64_t n,
                                            char uplo,
                                            const cholupdate_options *options,
                                            cholupdate_d **factor);
+
+/**
+ * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
+ * given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works as ever, and so does
+ * what reads L; whatever takes a regular A returns SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_zeros(int64_t n,
+                                     const cholupdate_options *options,
+                                     cholupdate_d **factor);
 
 /**
  * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_d_free().
@@ -333,7 +350,7 @@ cholupdate_status cholupdate_s_new(int64_t n,
  * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
  * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_s_free(); `l` is copied.
  *
- * Returns as cholupdate_s_new(); NOT_POSITIVE_DEFINITE for a zero on the diagonal.
+ * Returns as cholupdate_s_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_s_zeros().
  */
 cholupdate_status cholupdate_s_from_factor(int64_t n,
                                            const float *l,
@@ -341,6 +358,17 @@ cholupdate_status cholupdate_s_from_factor(int64_t n,
                                            char uplo,
                                            const cholupdate_options *options,
                                            cholupdate_s **factor);
+
+/**
+ * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
+ * given every pivot a value. Until then cholupdate_s_update() and every modification with positive weights alone works as ever, and so does
+ * what reads L; whatever takes a regular A returns SINGULAR. `*factor` is the caller's from then on, for cholupdate_s_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_zeros(int64_t n,
+                                     const cholupdate_options *options,
+                                     cholupdate_s **factor);
 
 /**
  * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_s_free().
@@ -839,11 +867,11 @@ cholupdate_status cholupdate_d_workspace_new(const cholupdate_options *options,
 void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
 
 /**
- * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
- * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
+ * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
+ * negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
  * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
  */
 cholupdate_status cholupdate_d_modify_array(char uplo,
                                             int64_t n,
@@ -871,11 +899,11 @@ cholupdate_status cholupdate_s_workspace_new(const cholupdate_options *options,
 void cholupdate_s_workspace_free(cholupdate_s_workspace *workspace);
 
 /**
- * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
- * positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
+ * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
+ * negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
  * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
  */
 cholupdate_status cholupdate_s_modify_array(char uplo,
                                             int64_t n,

@@ -15,6 +15,21 @@ pub fn count(argument: &'static str, found: i64) -> Result<usize, Refused> {
     usize::try_from(found).map_err(|_| Refused::invalid(argument, found, "0 or more"))
 }
 
+/// A number of right-hand sides, of so many entries each, which are copied.
+pub fn sides<T>(argument: &'static str, found: i64, entries: usize) -> Result<usize, Refused> {
+    let sides = count(argument, found)?;
+    room::<T>(argument, found, sides.checked_mul(entries))?;
+    Ok(sides)
+}
+
+/// There must be memory for so many entries, which `argument` asks for.
+pub fn room<T>(argument: &'static str, found: i64, entries: Option<usize>) -> Result<(), Refused> {
+    if entries.is_some_and(|entries| Vec::<T>::new().try_reserve_exact(entries).is_ok()) {
+        return Ok(());
+    }
+    Err(Refused::invalid(argument, found, "small enough for the memory that there is"))
+}
+
 /// What a pointer leads to, to be read.
 ///
 /// # Safety

@@ -220,36 +220,33 @@ impl<T: Scalar> AsMatrixMut<T> for Changing<'_, T> {
 }
 
 /// What a factor is made from.
-#[derive(Clone, Copy)]
-pub enum Origin {
+pub enum Origin<'a, T: Scalar> {
     /// A.
-    Matrix,
+    Matrix(Given<'a, T>),
     /// L.
-    Factor,
+    Factor(Given<'a, T>),
+    /// Zeros, so many rows of them.
+    Nothing(usize),
 }
 
-/// A factor of what is given, on an engine.
-pub fn hold<T: Scalar>(
-    from: Origin,
-    given: &Given<'_, T>,
-    settings: &Settings,
-) -> Result<Box<dyn Held<T>>, Error> {
+/// A factor on an engine.
+pub fn hold<T: Scalar>(from: &Origin<'_, T>, settings: &Settings) -> Result<Box<dyn Held<T>>, Error> {
     fn on<T: Scalar, E: Engine<T> + Send + Sync + 'static>(
         engine: E,
-        from: Origin,
-        given: &Given<'_, T>,
+        from: &Origin<'_, T>,
     ) -> Result<Box<dyn Held<T>>, Error>
     where
         Cholesky<T, E>: Send + Sync,
     {
         Ok(Box::new(match from {
-            Origin::Matrix => Cholesky::new_in(given, engine)?,
-            Origin::Factor => Cholesky::from_factor_in(given, engine)?,
+            Origin::Matrix(a) => Cholesky::new_in(a, engine)?,
+            Origin::Factor(l) => Cholesky::from_factor_in(l, engine)?,
+            Origin::Nothing(order) => Cholesky::zeros_in(*order, engine)?,
         }))
     }
     match Built::new(settings)? {
-        Built::Cpu(engine) => on(engine, from, given),
-        Built::Hybrid(engine) => on(engine, from, given),
-        Built::Resident(engine) => on(engine, from, given),
+        Built::Cpu(engine) => on(engine, from),
+        Built::Hybrid(engine) => on(engine, from),
+        Built::Resident(engine) => on(engine, from),
     }
 }

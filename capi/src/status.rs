@@ -33,6 +33,9 @@ pub enum cholupdate_status {
     CHOLUPDATE_DEVICE_ERROR = 10,
     /// A defect of the library: please report it. A factor that was being changed can only be freed.
     CHOLUPDATE_INTERNAL = 11,
+    /// A is singular, and what is asked takes a regular one: enough updates make it so. cholupdate_last_error_column() has the first column whose
+    /// pivot is zero.
+    CHOLUPDATE_SINGULAR = 12,
 }
 use cholupdate_status::*;
 
@@ -40,7 +43,7 @@ use cholupdate_status::*;
 pub struct Refused {
     status: cholupdate_status,
     message: String,
-    /// Of a matrix that is not positive definite.
+    /// Of a matrix that is not positive definite, or singular.
     column: Option<usize>,
 }
 
@@ -65,6 +68,7 @@ impl From<Error> for Refused {
             Error::NonFinite { .. } => (CHOLUPDATE_NOT_FINITE, None),
             Error::Overflow { .. } => (CHOLUPDATE_OVERFLOW, None),
             Error::NotPositiveDefinite { column } => (CHOLUPDATE_NOT_POSITIVE_DEFINITE, Some(*column)),
+            Error::Singular { column } => (CHOLUPDATE_SINGULAR, Some(*column)),
             Error::Poisoned => (CHOLUPDATE_POISONED, None),
             Error::Device { kind, .. } => (of_device(*kind), None),
             _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
@@ -123,6 +127,7 @@ pub extern "C" fn cholupdate_status_string(status: i32) -> *const c_char {
         9 => c"the device has failed",
         10 => c"error of a device or its driver",
         11 => c"a defect of cholupdate",
+        12 => c"singular",
         _ => c"not a status of cholupdate",
     };
     words.as_ptr()
@@ -150,7 +155,7 @@ pub unsafe extern "C" fn cholupdate_last_error(message: *mut c_char, size: usize
 }
 
 /// The first column whose squared pivot was not positive, if the last call on this thread that was refused returned
-/// CHOLUPDATE_NOT_POSITIVE_DEFINITE; else -1.
+/// CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR; else -1.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_last_error_column() -> i64 {
     let column = LAST.try_with(|last| last.borrow().1).ok().flatten();

@@ -175,7 +175,58 @@ static void NAME(extended)(void) {
     NAME(extension_free)(NULL);
 }
 
+/* Row by row from nothing: singular until there are enough. */
+static void NAME(from_nothing)(void) {
+    const REAL first[2] = {2, 1}, second[2] = {0, 2}, minus[1] = {-1}, rows[6] = {1, 0, 1, 1, 1, 2}, y[3] = {1, 3, 5};
+    const REAL leading[4] = {2, 1, 77, 0};
+    const double whole[4] = {4, 2, 2, 5};
+    REAL l[4] = {0, 0, 77, 0}, z[2] = {0, 0}, squares[1] = {0}, number = 7, x[2] = {1, 1};
+    TYPE *factor = NULL, *copy = NULL;
+    int32_t can = 7;
+    int row;
+    CHECK(NAME(zeros)(2, NULL, &factor) == CHOLUPDATE_OK);
+    { const double nothing[4] = {0, 0, 0, 0}; NAME(is)(factor, 2, nothing); }
+    REFUSED(NAME(solve)(factor, 1, x, 2), CHOLUPDATE_SINGULAR, "column 0");
+    CHECK(NAME(update)(factor, 1, first, 2, NULL) == CHOLUPDATE_OK);
+    REFUSED(NAME(solve_lt)(factor, 1, x, 2), CHOLUPDATE_SINGULAR, "column 1");
+    CHECK(cholupdate_last_error_column() == 1 && x[0] == 1 && x[1] == 1);
+    REFUSED(NAME(log_det)(factor, &number), CHOLUPDATE_SINGULAR, "column 1");
+    REFUSED(NAME(condition)(factor, &number), CHOLUPDATE_SINGULAR, "column 1");
+    REFUSED(NAME(downdate)(factor, 1, first, 2, NULL), CHOLUPDATE_SINGULAR, "column 1");
+    REFUSED(NAME(can_downdate)(factor, 1, first, 2, &can), CHOLUPDATE_SINGULAR, "column 1");
+    REFUSED(NAME(shift)(factor, 0, 1, NULL), CHOLUPDATE_SINGULAR, "column 1");
+    CHECK(number == 7 && can == 7);
+    CHECK(NAME(clone)(factor, &copy) == CHOLUPDATE_OK);
+    REFUSED(NAME(log_det)(copy, &number), CHOLUPDATE_SINGULAR, "column 1");
+    NAME(free)(copy);
+    CHECK(NAME(update)(factor, 1, second, 2, NULL) == CHOLUPDATE_OK);
+    NAME(is)(factor, 2, whole);
+    CHECK(NAME(log_det)(factor, &number) == CHOLUPDATE_OK);
+    NAME(near)(number, 2.772588722239781); /* log 16 */
+    NAME(free)(factor);
+
+    CHECK(NAME(from_factor)(2, leading, 2, 'L', NULL, &factor) == CHOLUPDATE_OK);
+    REFUSED(NAME(log_det)(factor, &number), CHOLUPDATE_SINGULAR, "column 1");
+    CHECK(NAME(update)(factor, 1, second, 2, NULL) == CHOLUPDATE_OK);
+    NAME(is)(factor, 2, whole);
+    NAME(free)(factor);
+    REFUSED(NAME(modify_array)('L', 2, l, 2, 1, first, 2, minus, NULL, NULL), CHOLUPDATE_SINGULAR, "column 0");
+    CHECK(NAME(modify_array)('L', 2, l, 2, 1, first, 2, NULL, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_array)('L', 2, l, 2, 1, second, 2, NULL, NULL, NULL) == CHOLUPDATE_OK);
+    NAME(near)(l[0], 2); NAME(near)(l[1], 1); NAME(near)(l[3], 2);
+    CHECK(l[2] == 77);
+
+    /* Least squares, as with LINPACK's dchud: z and the residual begin with zeros as well. */
+    CHECK(NAME(zeros)(2, NULL, &factor) == CHOLUPDATE_OK);
+    for (row = 0; row < 3; row++)
+        CHECK(NAME(modify_carrying)(factor, 1, 1, rows + 2 * row, 2, NULL, 1, y + row, 1, z, 2, squares, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(solve_lt)(factor, 1, z, 2) == CHOLUPDATE_OK);
+    NAME(near)(z[0], 1); NAME(near)(z[1], 2); NAME(near)(squares[0], 0);
+    NAME(free)(factor);
+}
+
 static void NAME(loops)(void) {
+    NAME(from_nothing)();
     NAME(forgetting)();
     NAME(least_squares)();
     NAME(in_flight)();

@@ -24,6 +24,11 @@ static void making(void) {
     REFUSED(cholupdate_d_from_factor(2, huge, 2, 'L', NULL, &factor), CHOLUPDATE_OVERFLOW, "`l`");
     CHECK(cholupdate_last_error_column() == -1);
 
+    REFUSED(cholupdate_d_zeros(-1, NULL, &factor), INVALID, "`n` is -1");
+    REFUSED(cholupdate_d_zeros((int64_t)1 << 28, NULL, &factor), INVALID, "`n` is 268435456");
+    REFUSED(cholupdate_d_zeros(INT64_MAX, NULL, &factor), INVALID, "`n` is");
+    REFUSED(cholupdate_d_zeros(2, NULL, NULL), NULLS, "`factor`");
+
     REFUSED(cholupdate_options_init(NULL), NULLS, "`options`");
     CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK && options.size == sizeof options);
     options.size = 3;
@@ -72,6 +77,9 @@ static void loops(cholupdate_d *factor, const double *x, const double *v, const 
     REFUSED(cholupdate_d_carry(factor, -1, b, 2, b + 2), INVALID, "`m` is -1");
     REFUSED(cholupdate_d_carry(factor, 1, NULL, 2, b + 2), NULLS, "`b`");
     REFUSED(cholupdate_d_carry(factor, 1, b, 2, NULL), NULLS, "`sums`");
+    /* Copies that there is no memory for. */
+    REFUSED(cholupdate_d_carry(factor, (int64_t)1 << 40, b, 2, b + 2), INVALID, "`m` is");
+    REFUSED(cholupdate_d_modify_carrying(factor, 1, 0, NULL, 2, NULL, INT64_MAX, NULL, 0, b, 2, b + 2, NULL), INVALID, "`m` is");
     REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, NULL, 1, b, 2, b + 2, NULL), NULLS, "`y`");
     REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, x, 0, b, 2, b + 2, NULL), INVALID, "`ldy` is 0");
     REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, x, 1, NULL, 2, b + 2, NULL), NULLS, "`z`");

@@ -46,11 +46,11 @@ pub unsafe extern "C" fn cholupdate_d_workspace_free(workspace: *mut cholupdate_
     });
 }
 
-/// The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must be
-/// positive; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
+/// The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
+/// negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
 /// for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
 ///
-/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE.
+/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_modify_array(
     uplo: c_char,

@@ -2,7 +2,7 @@
 
 use super::factor::cholupdate_d;
 use crate::arguments::{
-    array, array_mut, borrow, borrow_mut, count, matrix, matrix_mut, tell, weights_or_ones,
+    array, array_mut, borrow, borrow_mut, count, matrix, matrix_mut, sides, tell, weights_or_ones,
 };
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
@@ -49,7 +49,8 @@ pub unsafe extern "C" fn cholupdate_d_carry(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
-        let (order, sides) = (factor.kept.order(), count("m", m)?);
+        let order = factor.kept.order();
+        let sides = sides::<f64>("m", m, 1 + order)?;
         let given = matrix("b", b, (order, sides), ldb)?;
         let carried = factor.kept.at_rest()?.carry(&given, array("sums", sums, sides)?)?;
         // What was read from the arrays is read by now.
@@ -84,7 +85,8 @@ pub unsafe extern "C" fn cholupdate_d_modify_carrying(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
-        let (order, rank, sides) = (factor.kept.order(), count("k", k)?, count("m", m)?);
+        let (order, rank) = (factor.kept.order(), count("k", k)?);
+        let sides = sides::<f64>("m", m, 1 + order)?;
         let v = matrix("v", v, (order, rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
         let y = matrix("y", y, (rank, sides), ldy)?;

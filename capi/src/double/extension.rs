@@ -1,7 +1,7 @@
 //! A bordered by rows that are never made part of the factor.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{borrow, count, is_upper, matrix, matrix_mut, place, triangle};
+use crate::arguments::{borrow, count, is_upper, matrix, matrix_mut, place, sides, triangle};
 use crate::held::Border;
 use crate::status::{Refused, cholupdate_status, status_of};
 use core::ffi::c_char;
@@ -87,7 +87,8 @@ pub unsafe extern "C" fn cholupdate_d_extension_solve(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let extension = borrow("extension", extension)?.of(factor)?;
-        let shape = (extension.order(), count("nrhs", nrhs)?);
+        let order = extension.order();
+        let shape = (order, sides::<f64>("nrhs", nrhs, order)?);
         let x = factor.kept.at_rest()?.solve_extended(&extension.border, &matrix("b", b, shape, ldb)?)?;
         // What was read from the array is read by now.
         matrix_mut("b", b, shape, ldb)?.copy_from(x);

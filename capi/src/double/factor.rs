@@ -1,6 +1,6 @@
 //! Factors: where they come from, what they are made of and where they end.
 
-use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, triangle};
+use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, room, triangle};
 use crate::held::{Origin, hold};
 use crate::kept::Kept;
 use crate::options::{Settings, cholupdate_options};
@@ -26,13 +26,16 @@ pub unsafe extern "C" fn cholupdate_d_new(
     factor: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe { made(Origin::Matrix, ("a", a, lda), (n, uplo), options, factor) })
+    status_of(|| unsafe {
+        let a = triangle("a", a, count("n", n)?, lda, is_upper("uplo", uplo)?)?;
+        made(&Origin::Matrix(a), options, factor)
+    })
 }
 
 /// Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
 /// L L^T as it is. `*factor` is the caller's from then on, for cholupdate_d_free(); `l` is copied.
 ///
-/// Returns as cholupdate_d_new(); NOT_POSITIVE_DEFINITE for a zero on the diagonal.
+/// Returns as cholupdate_d_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_d_zeros().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_from_factor(
     n: i64,
@@ -43,7 +46,30 @@ pub unsafe extern "C" fn cholupdate_d_from_factor(
     factor: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe { made(Origin::Factor, ("l", l, ldl), (n, uplo), options, factor) })
+    status_of(|| unsafe {
+        let l = triangle("l", l, count("n", n)?, ldl, is_upper("uplo", uplo)?)?;
+        made(&Origin::Factor(l), options, factor)
+    })
+}
+
+/// Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
+/// given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works as ever, and so does
+/// what reads L; whatever takes a regular A returns SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
+///
+/// Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_zeros(
+    n: i64,
+    options: *const cholupdate_options,
+    factor: *mut *mut cholupdate_d,
+) -> cholupdate_status {
+    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    status_of(|| unsafe {
+        let order = count("n", n)?;
+        // Of L and a copy.
+        room::<f64>("n", n, order.checked_mul(order).and_then(|entries| entries.checked_mul(2)))?;
+        made(&Origin::Nothing(order), options, factor)
+    })
 }
 
 /// A factor of what is given.
@@ -51,19 +77,15 @@ pub unsafe extern "C" fn cholupdate_d_from_factor(
 /// # Safety
 /// Pointers are NULL or lead to what the header says.
 unsafe fn made(
-    from: Origin,
-    (argument, start, stride): (&'static str, *const f64, i64),
-    (n, uplo): (i64, c_char),
+    from: &Origin<'_, f64>,
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> Result<(), Refused> {
-    let (order, upper) = (count("n", n)?, is_upper("uplo", uplo)?);
     let factor = place("factor", factor)?;
     // SAFETY: forwarded to the caller.
     unsafe {
         let settings = Settings::new(options)?;
-        let given = triangle(argument, start, order, stride, upper)?;
-        let kept = Kept::new(hold(from, &given, &settings)?, settings);
+        let kept = Kept::new(hold(from, &settings)?, settings);
         factor.write(Box::into_raw(Box::new(cholupdate_d { kept })));
     }
     Ok(())
