@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Waits of a device that failed: behind one, what was waited for may still read and write memory, which nobody may use before
+/// Waits of a device that failed: behind one, what was waited for may still read and write memory, none of which is used before
 /// the device is known to be idle.
 #[derive(Default)]
 pub(super) struct Doubt {
