@@ -117,7 +117,7 @@ fn time_potrf(a: &DeviceMatrix<f64>) -> Result<Option<f64>, Error> {
     let found = unsafe {
         ["libcusolver.so", "libcusolver.so.12", "libcusolver.so.11"]
             .iter()
-            .find_map(|name| Library::new(name).ok())
+            .find_map(|name| Library::new(*name).ok())
     };
     let Some(library) = found else { return Ok(None) };
     let n = a.shape().0 as c_int;
