@@ -89,15 +89,15 @@ fn measure(device: &Device, order: usize, memory: f64) -> Result<(), Error> {
         Ok(seconds)
     })?;
     // What a second reads and writes, a pass reads or writes.
-    let passes = 2.0 * (order * order * size_of::<f64>()) as f64 / memory;
+    let bound = 2.0 * (order * order * size_of::<f64>()) as f64 / memory;
     let ms = |seconds: f64| 1e3 * seconds;
     println!(
         "n {order:>5} potrf {:>8.3} ms new {:>8.3} ms ({:.2} of at most {:.3} ms) from host {:>8.3} ms from_factor {:>7.3} ms \
          to_factor {:>7.3} ms residual {residual:.1} u",
         ms(potrf.unwrap_or(f64::NAN)),
         ms(new),
-        new / (1.25 * potrf.unwrap_or(f64::NAN) + passes),
-        ms(1.25 * potrf.unwrap_or(f64::NAN) + passes),
+        new / (1.25 * potrf.unwrap_or(f64::NAN) + bound),
+        ms(1.25 * potrf.unwrap_or(f64::NAN) + bound),
         ms(from_host),
         ms(adopted),
         ms(copied),

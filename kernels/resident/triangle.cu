@@ -1,4 +1,4 @@
-// The lower triangle of somebody else's matrix in device memory, on its way into the engine's own memory, and L on its way
+// The lower triangle of a caller's matrix in device memory, on its way into the engine's own memory, and L on its way
 // back.
 //
 // `take_lower` copies a triangle and finds out about it on the way:

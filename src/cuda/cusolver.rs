@@ -216,7 +216,7 @@ impl Solver {
 impl Drop for Solver {
     fn drop(&mut self) {
         // What was asked for has been waited for, by whoever asked.
-        if let Some(handles) = self.handles.take().filter(|_| self.device.settled().is_ok()) {
+        if let Some(handles) = self.handles.take().filter(|_| self.device.doubtless().is_ok()) {
             self.device.keep_idle(handles);
         }
     }

@@ -128,7 +128,7 @@ impl Device {
     /// [`Error::Device`], also where the device is not known to be idle behind such a wait.
     pub(super) fn bind(&self) -> Result<(), Error> {
         self.turn_to()?;
-        self.shared.doubt.settle_by(|| result::ctx::synchronize().map_err(failed("waiting for the device")))
+        self.shared.doubt.clear_by(|| result::ctx::synchronize().map_err(failed("waiting for the device")))
     }
 
     fn turn_to(&self) -> Result<(), Error> {
@@ -148,7 +148,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Device`] where that is not known.
-    pub(super) fn settled(&self) -> Result<(), Error> {
+    pub(super) fn doubtless(&self) -> Result<(), Error> {
         if self.shared.doubt.is_raised() { self.bind() } else { Ok(()) }
     }
 

@@ -177,7 +177,7 @@ impl<T: Plain> Pinned<T> {
     /// # Errors
     /// [`Error::Device`] where a wait has failed and the device is not known to be idle since.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
-        self.device.settled()?;
+        self.device.doubtless()?;
         // SAFETY: as for `as_slice`, and borrowed alone; no copy goes on behind a wait that failed.
         Ok(unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }

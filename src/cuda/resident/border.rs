@@ -139,7 +139,7 @@ impl<T: Scalar> ResidentFactor<T> {
             return Ok(());
         }
         let address = made.rhs.slice(0..made.rhs.len()).address();
-        // SAFETY: the memory is as large, and nobody else uses it while it is solved for.
+        // SAFETY: the memory is as large, and nothing else uses it while it is solved for.
         let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
         self.with_systems(|triangle, systems| systems.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
         let borders = Borders::load(&self.device)?;
@@ -158,7 +158,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let borders = Borders::load(&self.device)?;
         let mut kept = None;
         let take = Take::ready(&mut kept, &self.device, rank)?;
-        // SAFETY: all of it is in what is made, which nobody else uses; both are waited for before anybody does.
+        // SAFETY: all of it is in what is made, which nothing else uses; both are waited for before anything does.
         let found = unsafe {
             borders.below(stream, made.corner(), below, (rows, rank))?;
             take.take(stream, below, below, (rows, rank), (0..rank).map(|_| None))?

@@ -45,7 +45,7 @@ impl<T: Scalar> Borders<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nobody writes S, and nothing but the stream uses K.
+    /// Until it is done, both live, nothing writes S, and nothing but the stream uses K.
     pub unsafe fn schur(
         &self,
         stream: &Stream,
@@ -64,7 +64,7 @@ impl<T: Scalar> Borders<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nobody writes C, and nothing but the stream uses X.
+    /// Until it is done, both live, nothing writes C, and nothing but the stream uses X.
     pub unsafe fn below(
         &self,
         stream: &Stream,
@@ -82,7 +82,7 @@ impl<T: Scalar> Borders<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nobody writes S, and nothing but the stream uses those rows.
+    /// Until it is done, both live, nothing writes S, and nothing but the stream uses those rows.
     pub unsafe fn left(
         &self,
         stream: &Stream,

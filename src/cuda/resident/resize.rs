@@ -65,7 +65,7 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
             }
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            // SAFETY: the memory is that of columns of V, which nobody else uses; what is on the stream has been waited for.
+            // SAFETY: the memory is that of columns of V, which nothing else uses; what is on the stream has been waited for.
             let put = unsafe {
                 DeviceViewMut::from_raw(&device, others.address(), (v.order, minus.ncols()), v.order)
             };
@@ -96,7 +96,7 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
     fn stage_border(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
         let Some(made) = self.border.take() else { return Err(other("there is no border")) };
         let staged = self.stage_later(v, made.rank(), |stream, others| {
-            // SAFETY: the memory is that of columns of V, which nobody else uses, and the stream is waited for.
+            // SAFETY: the memory is that of columns of V, which nothing else uses, and the stream is waited for.
             unsafe { Self::put_below(stream, &made, others, (v.order, v.minus.0)) }
         });
         self.border = Some(made);

@@ -63,7 +63,7 @@ impl TakeLower {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns, both matrices live, have n rows and columns, nobody writes the first and nobody else uses the second.
+    /// Until it returns, both matrices live, have n rows and columns, nothing writes the first and nothing else uses the second.
     pub unsafe fn take<T: Scalar>(
         &self,
         stream: &Stream,
@@ -128,7 +128,7 @@ impl Made {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns, L lives and nobody writes it.
+    /// Until it returns, L lives and nothing writes it.
     pub unsafe fn make<T: Scalar>(
         self,
         device: &Device,
