@@ -37,53 +37,75 @@ __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T*
     }
 }
 
+// The same where columns change places, apart from the kernel.
+template <class T>
+__device__ __noinline__ void v_through_interchanges(const T* l, long long l_stride, long long height, const double* b,
+                                                    const double* scale, double* v) {
+    const MmaLane at;
+    VRows rows;
+    load_v(at, v, rows);
+    v_through_reflectors<true>(at, l, l_stride, height, b, scale, rows);
+    store_v(at, v, rows);
+}
+
+// Where a panel's fallback leaves what it finds, and what it takes of the sweep.
+template <class T>
+struct Fallback {
+    double* record;
+    T* pivots;  // of the panel
+    int* status;
+    long long first_column;  // the panel's, in the whole factor
+    long long l_stride;
+    double sign;
+};
+
 // The Householder fallback of a panel: its reflectors to the record, and V of the row block's rows below through them.
 //     d       room for the diagonal block; what P and G took of `shared` is used as well
 //     l       the panel's diagonal entry, with `height` rows from there on
 //     v       V from the panel's first row on
 template <class T>
 __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, double (*d)[PANEL_COLS + 1],
-                                                     const Sweep<T>& sweep, int panel, const T* l, double* v,
+                                                     const Fallback<T>& panel, const T* l, double* v,
                                                      int height) {
     const MmaLane at;
     const int i = threadIdx.x / ROW_THREADS, cols = min(height, PANEL_COLS);
     double (*const staged)[RANK_BLOCK] = (double (*)[RANK_BLOCK])shared.g;
     double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, x, and interchanges
     static_assert(2 * RANK_BLOCK + 3 * PANEL_COLS <= RANK_BLOCK * V_STRIDE, "all of these fit in g");
-    double* const record = sweep.records + (long long)panel * RECORD;
+    double* const record = panel.record;
     double x[ROW_ENTRIES];
     Pivot own = {};
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) x[r] = v[i * V_STRIDE + at.column(r / 2, r % 2)];
     __syncthreads();
-    load_block(d, l, sweep.l_stride, cols);
+    load_block(d, l, panel.l_stride, cols);
     __syncthreads();
-    const int done = eliminate<T>(d, staged, x, sweep.sign, cols, own);
+    const int done = eliminate<T>(d, staged, x, panel.sign, cols, own);
     __syncthreads();
     // Columns before a breakdown are good, and a later sweep may find an earlier one: from the breakdown on the
     // reflectors are identities.
-    const long long first = sweep.first_column + (long long)panel * PANEL_COLS;
-    if (done < cols && threadIdx.x == 0) atomicMin(sweep.status, (int)(first + done) + 1);
+    if (done < cols && threadIdx.x == 0) atomicMin(panel.status, (int)(panel.first_column + done) + 1);
     if (i >= done) own = {1.0, 2.0, 0.0};
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) {
         const int entry = i * RANK_BLOCK + at.column(r / 2, r % 2);
         b[entry] = record[P_AT + entry] = i < done ? x[r] : 0.0;
     }
-    scales[i] = record[N_AT + i] = sweep.sign * own.rho;  // all four threads of the row store the same
+    scales[i] = record[N_AT + i] = panel.sign * own.rho;  // all four threads of the row store the same
     scales[PANEL_COLS + i] = record[N_AT + PANEL_COLS + i] = own.excess;
     scales[2 * PANEL_COLS + i] = record[N_AT + 2 * PANEL_COLS + i] = own.interchange;
-    if (i < cols && at.q == 0) sweep.pivots[(long long)panel * PANEL_COLS + i] = (T)d[i][i];
+    if (i < cols && at.q == 0) panel.pivots[i] = (T)d[i][i];
     for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
     __syncthreads();
     const bool interchanged = any_interchange(at, scales + 2 * PANEL_COLS);
     for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
+        if (interchanged) {
+            v_through_interchanges(l + row, panel.l_stride, height - row, b, scales, v + row * V_STRIDE);
+            continue;
+        }
         VRows rest;
         load_v(at, v + row * V_STRIDE, rest);
-        if (interchanged)
-            v_through_reflectors<true>(at, l + row, sweep.l_stride, height - row, b, scales, rest);
-        else
-            v_through_reflectors<false>(at, l + row, sweep.l_stride, height - row, b, scales, rest);
+        v_through_reflectors<false>(at, l + row, panel.l_stride, height - row, b, scales, rest);
         store_v(at, v + row * V_STRIDE, rest);
     }
     __syncthreads();
@@ -246,8 +268,11 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             }
         } else {
             mode |= FALLBACK;
-            householder_fallback(shared, (double (*)[PANEL_COLS + 1]) tiles.slot(0), sweep, first + j, l, v,
-                                 height);
+            const long long before = (long long)(first + j) * PANEL_COLS;
+            const Fallback<T> panel = {record,       sweep.pivots + before, sweep.status, sweep.first_column + before,
+                                       sweep.l_stride, sweep.sign};
+            double (*const d)[PANEL_COLS + 1] = (double (*)[PANEL_COLS + 1]) tiles.slot(0);
+            householder_fallback(shared, d, panel, l, v, height);
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) store_relaxed(record + own.in_record(e), total[e]);
             __syncthreads();

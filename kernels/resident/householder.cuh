@@ -95,8 +95,26 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
         double tau = 0;
         // With some room for roundings.
         const double most = sign > 0.0 ? old_square : old_square - norm;
-        const bool outweighed = 1.01 * norm > OUTWEIGHS * OUTWEIGHS * most && norm > MIN_SQUARE && norm <= MAX_F64 &&
-                                change_places<T>(lane, i > j, sign < 0.0, pivot, l, u, x, b, found);
+        bool outweighed = 1.01 * norm > OUTWEIGHS * OUTWEIGHS * most && norm > MIN_SQUARE && norm <= MAX_F64;
+        if (outweighed) {
+            // On copies: what is called apart has its arguments in memory.
+            double own_l = l, own_u = 0, own_x[ROW_ENTRIES], own_b[ROW_ENTRIES];
+            Pivot place = {};
+#pragma unroll
+            for (int r = 0; r < ROW_ENTRIES; ++r) own_x[r] = x[r];
+#pragma unroll
+            for (int r = 0; r < ROW_ENTRIES; ++r) own_b[r] = b[r];
+            outweighed = change_places<T>(lane, i > j, sign < 0.0, pivot, own_l, own_u, own_x, own_b, place);
+            if (outweighed) {
+                l = own_l;
+                u = own_u;
+                found = place;
+#pragma unroll
+                for (int r = 0; r < ROW_ENTRIES; ++r) x[r] = own_x[r];
+#pragma unroll
+                for (int r = 0; r < ROW_ENTRIES; ++r) b[r] = own_b[r];
+            }
+        }
         // The other branch leaves the pivot as it is, to the bit, where the norm is 0.
         if (outweighed) {
         } else if (norm != 0.0 && square > MIN_SQUARE && square <= MAX_F64 && square > 0.25 * old_square) {

@@ -72,7 +72,7 @@ __device__ __forceinline__ double through_interchange(double l, double other, Su
 // that of the reflector, l to the row's new entry of column j, u to what V <- V - u b takes, and V_p in x; only rows `below`
 // have V. By full warps.
 template <class T>
-__device__ __forceinline__ bool change_places(int lane, bool below, bool minus, double pivot, double& l, double& u,
+__device__ __noinline__ bool change_places(int lane, bool below, bool minus, double pivot, double& l, double& u,
                                               double (&x)[ROW_ENTRIES], double (&b)[ROW_ENTRIES], Pivot& found) {
     double most = 0;
     int column = 0;

@@ -228,12 +228,44 @@ __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsO
     }
 }
 
+// What stores the new L of a warp's rows, by value.
+template <class T>
+struct NewRows {
+    T* to;
+    long long l_stride;
+    T* pivots;
+    long long n, row;
+};
+
+// The same apart from the kernel, and on a copy of the rows: what is rare does not take registers from all else.
 template <bool STORES, class T>
-__device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
-                                                 const double* record, long long column,
-                                                 RowsInRegisters& rows) {
+__device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, long long column,
+                                         RowsInRegisters& rows) {
+    const MmaLane at;
+    Sweep<T> sweep = {};
+    sweep.to = new_rows.to;
+    sweep.l_stride = new_rows.l_stride;
+    sweep.pivots = new_rows.pivots;
+    sweep.n = new_rows.n;
+    const WarpRowsOfL<T> rows_of_l{sweep, new_rows.row, nullptr};
     if (any_interchange(at, record + N_AT + 2 * PANEL_COLS))
         apply_columns<STORES, true>(at, rows_of_l, record, column, rows);
     else
         apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
+}
+
+template <bool STORES, class T>
+__device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
+                                                 const double* record, long long column,
+                                                 RowsInRegisters& rows) {
+    // The kernel of wide rank blocks has no registers to spare.
+    if (RANK_BLOCK > 16 || any_interchange(at, record + N_AT + 2 * PANEL_COLS)) {
+        const Sweep<T>& sweep = rows_of_l.sweep;
+        RowsInRegisters copy = rows;
+        apply_apart<STORES>(NewRows<T>{sweep.to, sweep.l_stride, sweep.pivots, sweep.n, rows_of_l.row}, record,
+                            column, copy);
+        rows = copy;
+    } else {
+        apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
+    }
 }
