@@ -57,8 +57,8 @@ impl<T: Scalar> Workspace<T> {
 ///
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is
-/// negative or whose pivot² would not be positive; `Singular` where an entry is zero and a weight negative. With such an L it is bit for bit as it was on every error, by
-/// `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
+/// negative or whose pivot² would not be positive; `Singular` where an entry is zero and a weight negative. With
+/// such an L it is bit for bit as it was on every error, by `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
 /// `workspace`. With [`Safeguard::None`] a breakdown leaves a column-major L half changed.
 ///
 /// # Cost
