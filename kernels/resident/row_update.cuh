@@ -259,12 +259,14 @@ __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRo
                                                  const double* record, long long column,
                                                  RowsInRegisters& rows) {
     // The kernel of wide rank blocks has no registers to spare.
-    if (RANK_BLOCK > 16 || any_interchange(at, record + N_AT + 2 * PANEL_COLS)) {
+    if constexpr (RANK_BLOCK > 16) {
         const Sweep<T>& sweep = rows_of_l.sweep;
         RowsInRegisters copy = rows;
         apply_apart<STORES>(NewRows<T>{sweep.to, sweep.l_stride, sweep.pivots, sweep.n, rows_of_l.row}, record,
                             column, copy);
         rows = copy;
+    } else if (any_interchange(at, record + N_AT + 2 * PANEL_COLS)) {
+        apply_columns<STORES, true>(at, rows_of_l, record, column, rows);
     } else {
         apply_columns<STORES, false>(at, rows_of_l, record, column, rows);
     }
