@@ -229,6 +229,10 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.history.note(&Modification::<T>::identity());
     }
 
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     /// The factor, whatever has become of it.
     pub fn factor(&self) -> &F {
         &self.factor
