@@ -29,6 +29,8 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
 
     fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
+        // Before there is another L: all three would be more than what is documented.
+        self.drop_shadow();
         let mut l = with_capacity(capacity, order);
         copy_lower(self.l().as_ref(), l.as_mut(), 0..order);
         self.move_to(l, capacity);
