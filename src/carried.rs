@@ -113,7 +113,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// 0 < δ ≤ 1, `decay`; V (n × k), w (k), as for [`modify`](Self::modify).
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`.
+    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`, also where √δ takes a pivot of L to where digits are lost to
+    /// underflow (below 8e-292 in double precision, 8e-31 in single): what is not excited any more vanishes in the end. Pivots of a
+    /// singular factor that are zero stay zero.
     ///
     /// # Report
     /// Against the old A: δ counts in both.
@@ -282,6 +284,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
         let (order, root) = (self.order(), decay.sqrt());
+        // Zeros of a singular factor stay what they are.
+        let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
+        if decay != T::ONE && self.healthy()?.diagonal().any(lost) {
+            let rule = "large enough that no pivot of the factor is lost";
+            return Err(Error::OutOfRange { argument: "decay", rule });
+        }
         let start = Cell::new(order);
         let swept = self.modify_by(|factor| {
             let mut outline = stage(factor)?;
