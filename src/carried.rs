@@ -1,6 +1,6 @@
 //! What a loop of least squares needs beside updates and downdates: forgetting, and right-hand sides that go through the sweep.
 
-use crate::check::{extent, finite};
+use crate::check::{extent, finite, room, room_on_host};
 use crate::cholesky::Cholesky;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
@@ -59,10 +59,11 @@ impl<T: Scalar> Carried<T> {
         b: &(impl AsMatrix<T> + ?Sized),
         sums: &[T],
     ) -> Result<Self, Error> {
-        let b = b.as_matrix().on_host()?;
-        let mut z = b.as_ref().to_owned();
-        extent("b", "rows", factor.order(), z.nrows())?;
-        extent("sums", "entries", z.ncols(), sums.len())?;
+        let b = b.as_matrix();
+        extent("b", "rows", factor.order(), b.shape().0)?;
+        extent("sums", "entries", b.shape().1, sums.len())?;
+        room_on_host("b", &b)?;
+        let mut z = b.on_host()?.as_ref().to_owned();
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
         factor.guarded.regular()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
@@ -113,7 +114,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// 0 < δ ≤ 1, `decay`; V (n × k), w (k), as for [`modify`](Self::modify).
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`.
+    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`, also where √δ takes a pivot of L to where digits are lost to
+    /// underflow (below 8e-292 in double precision, 8e-31 in single): what is not excited any more vanishes in the end. Pivots of a
+    /// singular factor that are zero stay zero.
     ///
     /// # Report
     /// Against the old A: δ counts in both.
@@ -214,6 +217,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         if let Some((y, carried)) = &carrying {
             carried.check(order, columns, *y)?;
         }
+        if order == 0 && carrying.is_none() {
+            return Ok(Modification::identity());
+        }
+        room::<T>("v", columns, (1, 0))?;
         let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
@@ -282,6 +289,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
         let (order, root) = (self.order(), decay.sqrt());
+        // Zeros of a singular factor stay what they are.
+        let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
+        if decay != T::ONE && self.healthy()?.diagonal().any(lost) {
+            let rule = "large enough that no pivot of the factor is lost";
+            return Err(Error::OutOfRange { argument: "decay", rule });
+        }
         let start = Cell::new(order);
         let swept = self.modify_by(|factor| {
             let mut outline = stage(factor)?;

@@ -1,6 +1,6 @@
 //! The front type: a factor that stays current.
 
-use crate::check::{extent, finite_lower};
+use crate::check::{extent, finite_lower, room, room_on_host};
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor};
 use crate::error::Error;
@@ -106,7 +106,7 @@ impl<T: Scalar> Cholesky<T> {
     /// and columns that come, go or change places.
     ///
     /// # Errors
-    /// `OutOfRange`, naming `order`, where no address space could hold L.
+    /// `OutOfRange`, naming `order`, where there is no memory for L.
     ///
     /// # Cost
     /// n² zeros.
@@ -170,6 +170,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let a = a.as_matrix();
         extent("a", "columns", a.shape().0, a.shape().1)?;
+        room_on_host("a", &a)?;
         if let Some((factor, largest)) = engine.factorize_there(&a)? {
             let guarded = Guarded::new(factor, largest.sqrt());
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
@@ -194,6 +195,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let l = l.as_matrix();
         let (order, columns) = l.shape();
         extent("l", "columns", order, columns)?;
+        room_on_host("l", &l)?;
         let bound = |largest: f64| {
             let row_norm = largest * (order as f64).sqrt();
             let overflows = row_norm * row_norm > T::LARGE_SQUARE.to_f64();
@@ -227,11 +229,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n² zeros.
     pub fn zeros_in(order: usize, engine: E) -> Result<Self, Error> {
-        // With columns a bit further apart than they are long, and a shadow buffer.
-        let entries = order.checked_add(1 << 10).and_then(|stride| stride.checked_mul(order));
-        if entries.is_none_or(|entries| entries > isize::MAX as usize / (2 * size_of::<T>())) {
-            return Err(Error::OutOfRange { argument: "order", rule: "small enough for an address space" });
-        }
+        // With columns a bit further apart than they are long.
+        room::<T>("order", order, (order.saturating_add(1 << 10), 0))?;
         Self::from_factor_in(&Mat::<T>::zeros(order, order), engine)
     }
 

@@ -100,17 +100,23 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// modifications since L was made have said. Each adds a unit of rounding. Errors stay where they are while A shrinks or grows: where
     /// it takes a pivot² down to a share of what it was, all so far count by one over that share, or by one over that of det A
     /// if that is less, which makes up for it when A grows again; never for less than their unit. Rows that come, go or change
-    /// places only add theirs, and so does the factor δ of [`modify_scaled`](Cholesky::modify_scaled).
+    /// places only add theirs, and so does the factor δ of [`modify_scaled`](Cholesky::modify_scaled). Infinite for a factor that has
+    /// been lost ([`Error::Poisoned`]).
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
+        if self.guarded.is_poisoned() {
+            return f64::INFINITY;
+        }
         self.guarded.history().error * T::UNIT.to_f64()
     }
 
-    /// Whether it is time to start afresh, `Cholesky::new(&a)`.
+    /// Whether it is time to start afresh, `Cholesky::new(&a)`. It is where the factor has been lost.
     #[must_use]
     pub fn needs_refactor(&self, policy: &RefactorPolicy) -> bool {
         let most = policy.max_error.unwrap_or_else(|| T::UNIT.to_f64().sqrt());
-        self.error_estimate() > most || self.guarded.history().modifications > policy.max_modifications
+        self.guarded.is_poisoned()
+            || self.error_estimate() > most
+            || self.guarded.history().modifications > policy.max_modifications
     }
 }
 

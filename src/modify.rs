@@ -11,6 +11,7 @@
 //! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
 //! back, but panicked.
 
+use crate::check::room_for_v;
 use crate::condition::History;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
@@ -229,6 +230,10 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.history.note(&Modification::<T>::identity());
     }
 
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     /// The factor, whatever has become of it.
     pub fn factor(&self) -> &F {
         &self.factor
@@ -314,6 +319,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// Starts the sweep of a modification, if it takes one.
     #[inline(always)]
     fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<Option<Course>, Error> {
+        if self.order() == 0 {
+            return Ok(None);
+        }
         let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
         let Some(start) = outline.first_column::<T>(self.order()) else { return Ok(None) };
@@ -397,6 +405,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         weights: Weights<'_, T>,
     ) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
+        if self.order() == 0 {
+            return Ok(Modification::identity());
+        }
         let outline = self.factor.stage(v, weights)?;
         self.row_norm_after(&outline)?;
         if outline.minus > 0 {
@@ -451,7 +462,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     #[inline(always)]
     pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
-        weights.check(self.order(), v.shape())
+        weights.check(self.order(), v.shape())?;
+        room_for_v(v)
     }
 
     /// Where a modification writes; `Discard` stands for a dry run and then in place.

@@ -48,6 +48,10 @@ pub trait Float:
     const SMALL_SQUARE: Self;
     /// Below this the reciprocal of a number may overflow, but not that of its product with `MAGNIFIER`.
     const TINY: Self;
+    /// A pivot of L below this may have lost digits to underflow in the entries beside it.
+    const LEAST_PIVOT: Self;
+    /// The largest finite number.
+    const LARGEST: Self;
     /// A power of two.
     const MAGNIFIER: Self;
     /// u, the unit roundoff.
@@ -149,6 +153,8 @@ macro_rules! float {
             const INFINITY: Self = $t::INFINITY;
             const SMALL_SQUARE: Self = $small;
             const TINY: Self = 4.0 * $t::MIN_POSITIVE;
+            const LEAST_PIVOT: Self = Self::TINY / Self::UNIT;
+            const LARGEST: Self = $t::MAX;
             const UNIT: Self = $t::EPSILON / 2.0;
             const MAGNIFIER: Self = $magnifier;
             const LARGE_SQUARE: Self = $large;

@@ -2,6 +2,8 @@
 
 pub mod buffer;
 pub mod caches;
+#[allow(unsafe_code, reason = "sets the extents of matrices of no entries")]
+pub mod empty;
 #[allow(unsafe_code, reason = "asks to hear of a fork")]
 mod fork;
 pub mod interrupt;

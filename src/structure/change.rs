@@ -96,7 +96,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let (order, history) = (self.order(), self.history());
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = log_det - self.log_det_of(old.clone());
-        self.make_room(order + came)?;
+        self.make_room(order + came, argument)?;
         let behind = at + replaced < order;
         if behind && came > 0 && self.factor().prefers_shadow() {
             // What moves behind the sweep needs it.
@@ -202,12 +202,16 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 
     /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row
     /// comes with.
-    fn make_room(&mut self, order: usize) -> Result<(), Error> {
+    fn make_room(&mut self, order: usize, argument: &'static str) -> Result<(), Error> {
         if order <= self.factor().capacity() {
             return Ok(());
         }
         let capacity = order.max(self.order() + self.order() / 8);
-        self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
+        let made = self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before));
+        made.map_err(|error| match error {
+            Error::OutOfRange { rule, .. } => Error::OutOfRange { argument, rule },
+            error => error,
+        })
     }
 
     /// Whether the squares of X, whose rows are these of A from `first` on, are finite.

@@ -3,7 +3,7 @@
 use super::rearrangement::{ascending, shifts};
 use super::scratch::room;
 use super::{Extension, Parts, Resizable};
-use crate::check::{extent, finite, finite_lower, index};
+use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -49,11 +49,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             return Ok(());
         }
         // With columns a bit further apart than they are long.
-        let bytes =
-            (capacity.checked_add(1 << 10)).and_then(|stride| stride.checked_mul(capacity * size_of::<T>()));
-        if capacity > isize::MAX as usize / size_of::<T>()
-            || bytes.is_none_or(|bytes| bytes > isize::MAX as usize)
-        {
+        let bytes = capacity
+            .checked_add(1 << 10)
+            .and_then(|stride| stride.checked_mul(capacity)?.checked_mul(size_of::<T>()));
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
             return Err(Error::OutOfRange {
                 argument: "additional",
                 rule: "few enough for an address space",
@@ -149,6 +148,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
             return Ok(made);
         }
+        room_for_copy::<T>("columns", columns.shape())?;
         let columns = columns.on_host()?;
         let columns = columns.as_ref();
         finite_columns(at, columns)?;
@@ -228,6 +228,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if let Some(made) = self.guarded.enter_there(at, &parts, rank, &mut self.scratch)? {
             return Ok(made);
         }
+        room_for_copy::<T>("columns", columns.shape())?;
         let columns = columns.on_host()?;
         let columns = columns.as_ref();
         finite_columns(at, columns)?;
@@ -363,6 +364,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ) -> Result<MatRef<'m, T>, Error> {
         let (order, rank) = (self.order(), cross.shape().1);
         self.check_border(cross, corner)?;
+        room_for_copy::<T>("corner", (order.saturating_add(rank), rank))?;
         let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
         finite("cross", cross.as_ref())?;
         finite_lower("corner", corner.as_ref())?;

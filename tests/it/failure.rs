@@ -6,7 +6,7 @@ use crate::support::layout::{Laid, Layout};
 use crate::support::problem::{Kind, Problem, breaking};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::Mat;
-use cholupdate::{Cholesky, Cpu, Engine, Error, Safeguard, Workspace, modify_in_place};
+use cholupdate::{Cholesky, Cpu, Engine, Error, RefactorPolicy, Safeguard, Workspace, modify_in_place};
 
 on_every_engine!(
     a_breakdown_leaves_the_factor_as_it_was,
@@ -179,6 +179,9 @@ fn without_a_safeguard_a_breakdown_loses_the_factor() {
                 assert_eq!(error, Error::NotPositiveDefinite { column });
                 assert_eq!(factor.update(&problem.v).unwrap_err(), Error::Poisoned);
                 assert_eq!(factor.to_factor().unwrap_err(), Error::Poisoned);
+                let lenient =
+                    RefactorPolicy { max_error: Some(f64::INFINITY), max_modifications: usize::MAX };
+                assert!(factor.needs_refactor(&lenient) && factor.error_estimate() == f64::INFINITY);
             });
             for k in [1, 2, 4, 17] {
                 let problem = Problem::<T>::feasible(130, k, Kind::Mixed, 0.3, k as u64);

@@ -12,6 +12,7 @@ mod clones;
 mod device_errors;
 mod drift;
 mod edge;
+mod extents;
 mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
