@@ -71,7 +71,7 @@ impl<T: Scalar, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
                     }
                     for (x, chain) in some.iter_mut().zip(&mut chains) {
                         *chain += *x * T::ZERO;
-                        *x = *x * sign;
+                        *x *= sign;
                     }
                     to.wrapping_offset(column as isize * stride).add(row).cast::<[T; TOGETHER]>().write(some);
                 }
