@@ -170,7 +170,7 @@ fn what_is_wrong_is_refused() {
     refused(l, &other, weights, Error::Overflow { argument: "v" });
     let mut singular = l.clone();
     singular[(4, 4)] = 0.0;
-    refused(&singular, v, weights, Error::NotPositiveDefinite { column: 4 });
+    refused(&singular, v, weights, Error::Singular { column: 4 });
 
     let mut by_rows = Mat::<f64>::zeros(6, 6);
     let to = by_rows.as_mut().transpose_mut();
