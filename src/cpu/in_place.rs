@@ -142,6 +142,9 @@ fn in_place<T: Scalar>(
     match guarded.modify_once(v, weights) {
         Err(Error::NotPositiveDefinite { column }) if guarded.healthy().is_ok() => {
             let l = guarded.into_factor().l;
+            if let Err(error) = finite_lower("l", l.as_ref()) {
+                return Err(if checked { error } else { Error::NotPositiveDefinite { column } });
+            }
             let (new, report) = again_here(column, l.as_ref(), &Given::new(v, weights)?)?;
             copy_lower(MatRef::from_column_major_slice(&new, order, order), l, 0..order);
             Ok(report)
