@@ -101,7 +101,7 @@ impl<T: Scalar> Cholesky<T> {
     /// `dchud`.
     ///
     /// A is singular until updates have given every pivot a value. Until then [`update`](Self::update), and every modification with
-    /// positive weights alone, works as ever, and so do `modify_scaled` and what reads L; whatever takes a regular A is
+    /// positive weights alone, works, and so do `modify_scaled` and the calls that read L. Those that need a regular A return
     /// [`Error::Singular`], with the first column whose pivot is zero: solves, `log_det`, `condition`, negative weights, and rows
     /// and columns that come, go or change places.
     ///

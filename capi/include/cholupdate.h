@@ -276,8 +276,8 @@ cholupdate_status cholupdate_d_from_factor(int64_t n,
 
 /**
  * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
- * given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works as ever, and so does
- * what reads L; whatever takes a regular A returns SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
+ * given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works, and so do
+ * calls that read L; those that need a regular A return SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
  */
@@ -361,8 +361,8 @@ cholupdate_status cholupdate_s_from_factor(int64_t n,
 
 /**
  * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
- * given every pivot a value. Until then cholupdate_s_update() and every modification with positive weights alone works as ever, and so does
- * what reads L; whatever takes a regular A returns SINGULAR. `*factor` is the caller's from then on, for cholupdate_s_free().
+ * given every pivot a value. Until then cholupdate_s_update() and every modification with positive weights alone works, and so do
+ * calls that read L; those that need a regular A return SINGULAR. `*factor` is the caller's from then on, for cholupdate_s_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
  */
