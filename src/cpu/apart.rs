@@ -85,7 +85,6 @@ pub fn modify_into<'w, T: Scalar>(
     match guarded.modify_once(&v, weights) {
         Err(Error::NotPositiveDefinite { column }) => {
             let Apart { l, to, .. } = guarded.into_factor();
-            finite_lower("l", l)?;
             let given = Given::new(&v, weights)?;
             let (new, report) = match negative {
                 true => again_here(column, with_positive_pivots(l).as_ref(), &given)?,

@@ -142,10 +142,11 @@ fn in_place<T: Scalar>(
     match guarded.modify_once(v, weights) {
         Err(Error::NotPositiveDefinite { column }) if guarded.healthy().is_ok() => {
             let l = guarded.into_factor().l;
-            if let Err(error) = finite_lower("l", l.as_ref()) {
-                return Err(if checked { error } else { Error::NotPositiveDefinite { column } });
-            }
-            let (new, report) = again_here(column, l.as_ref(), &Given::new(v, weights)?)?;
+            let again = again_here(column, l.as_ref(), &Given::new(v, weights)?);
+            let (new, report) = again.map_err(|error| match error {
+                Error::NonFinite { .. } if !checked => Error::NotPositiveDefinite { column },
+                error => error,
+            })?;
             copy_lower(MatRef::from_column_major_slice(&new, order, order), l, 0..order);
             Ok(report)
         }

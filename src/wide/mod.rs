@@ -20,6 +20,7 @@ mod recurrence;
 mod tests;
 
 use self::certain::Triangle;
+use crate::check::finite_lower;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
@@ -112,13 +113,14 @@ fn row_norm<T: Scalar>(l: MatRef<'_, T>) -> f64 {
 /// A modification of L in host memory that broke down at `column` of it: the new L, zero above the diagonal. (n × n, by columns)
 ///
 /// # Errors
-/// `NotPositiveDefinite` where there is none, or no memory for it.
+/// `NonFinite`, naming `l`; `NotPositiveDefinite` where there is none, or no memory for it.
 #[cold]
 pub(crate) fn again_here<T: Scalar>(
     column: usize,
     l: MatRef<'_, T>,
     given: &Given<T>,
 ) -> Result<(Vec<T>, Modification<T>), Error> {
+    finite_lower("l", l)?;
     again(column, &Here(l), given, |to| {
         copy_lower(l, to, 0..l.ncols());
         Ok(())

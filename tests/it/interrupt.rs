@@ -22,7 +22,7 @@ fn engines() -> impl Iterator<Item = Cpu> {
 }
 
 fn a_call_that_is_stopped_leaves_the_factor<T: Real>() {
-    for (n, k) in [(60, 1), (300, 5), (1000, 2), (1000, 20)] {
+    for (n, k) in [(60, 2), (300, 5), (1000, 2), (1000, 20)] {
         let problem = Problem::<T>::feasible(n, k, Kind::Mixed, 0.3, 3);
         let before = bits(problem.l.as_ref());
         for cpu in engines() {
@@ -31,7 +31,7 @@ fn a_call_that_is_stopped_leaves_the_factor<T: Real>() {
             let (outcome, panels) =
                 stopped_at(usize::MAX, || problem.factor(&cpu).modify(&problem.v, &problem.weights));
             assert_eq!(outcome, Ok(expected.1));
-            assert!(panels >= n / 64, "{panels} panels of {n} columns");
+            assert!(panels > n / 64, "{panels} panels of {n} columns");
             for nth in [1, 2, panels / 2, panels].into_iter().filter(|&nth| nth > 0 && nth <= panels) {
                 let (outcome, asked) = stopped_at(nth, || factor.modify(&problem.v, &problem.weights));
                 assert_eq!((outcome, asked), (Err(Error::Interrupted), nth), "{n} × {k}, {cpu:?}");
