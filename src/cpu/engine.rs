@@ -33,9 +33,9 @@ impl Cpu {
         Self { threads: Threads::Fixed(1), ..Self::default() }
     }
 
-    /// At most `threads` threads of the current rayon pool, the caller's among them; 0 is taken for 1.
+    /// At most `threads` threads of the current rayon pool, the caller's among them; 0 is taken for 1, and what is beyond 1024 for 1024.
     pub fn threads(threads: usize) -> Self {
-        Self { threads: Threads::Fixed(threads.max(1)), ..Self::default() }
+        Self { threads: Threads::at_most(threads), ..Self::default() }
     }
 
     /// The same engine with another safeguard.

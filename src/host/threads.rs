@@ -7,11 +7,19 @@ use faer::Par;
 pub(crate) enum Threads {
     /// As many as the current rayon pool has.
     Pool,
-    /// At least one.
+    /// From one on to what [`at_most`](Self::at_most) has.
     Fixed(usize),
 }
 
+/// More than any pool has; schedules keep something for each.
+const MOST: usize = 1024;
+
 impl Threads {
+    /// So many, within what there can be.
+    pub fn at_most(threads: usize) -> Self {
+        Self::Fixed(threads.clamp(1, MOST))
+    }
+
     #[inline]
     pub fn count(self) -> usize {
         match self {
@@ -20,13 +28,14 @@ impl Threads {
         }
     }
 
-    /// The same for faer's routines.
+    /// The same for faer's routines, which cut their work into as many parts, however few threads the current pool has.
     #[inline]
     pub fn par(self) -> Par {
-        match self.count() {
-            1 => Par::Seq,
-            threads => Par::rayon(threads),
-        }
+        let threads = match self {
+            Self::Fixed(1) => 1,
+            _ => self.count().min(rayon::current_num_threads()),
+        };
+        if threads > 1 { Par::rayon(threads) } else { Par::Seq }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::support::real::{Real, bits};
 use cholupdate::{Cholesky, Cpu, Engine, Error, Modification, Safeguard, Workspace, modify_in_place};
 use rayon::ThreadPoolBuilder;
 use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// Around tiles and panels, and large enough for the trailing rows to be shared.
 const ORDERS: &[usize] = sized(&[0, 1, 7, 16, 47, 48, 49, 97, 128, 200, 333, 512, 700], &[0, 1, 16, 49, 97]);
@@ -50,6 +52,27 @@ where
 fn any_number_of_threads_gives_the_same_bits() {
     any_number_of_threads::<f64>();
     any_number_of_threads::<f32>();
+}
+
+/// However many threads are asked for, no call takes longer for it, or panics.
+#[test]
+fn more_threads_than_there_can_be_are_as_many_as_there_are() {
+    let n = sized(300, 60);
+    let problem = Problem::<f64>::feasible(n, 3, Kind::Down, 0.1, 1);
+    let a = problem.factor(&Cpu::sequential()).reconstruct().unwrap();
+    for threads in [1 << 20, 1_000_000_000, usize::MAX / 2, usize::MAX] {
+        let (done, when_done) = channel();
+        let (meant, v) = (a.clone(), problem.v.clone());
+        std::thread::spawn(move || {
+            let mut factor = Cholesky::new_in(&meant, Cpu::threads(threads)).unwrap();
+            factor.downdate(&v).unwrap();
+            factor.update(&v).unwrap();
+            let x = factor.solve(&v).unwrap();
+            done.send((factor.reconstruct().unwrap(), x)).unwrap();
+        });
+        let (back, _) = when_done.recv_timeout(Duration::from_secs(60)).expect("it does not return");
+        assert!((back - &a).norm_max() < 1e-12 * a.norm_max());
+    }
 }
 
 /// Factors beyond the caches, whose shadow buffer may be written another way, and rank one where it is shared.
