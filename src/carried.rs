@@ -1,11 +1,11 @@
 //! What a loop of least squares needs beside updates and downdates: forgetting, and right-hand sides that go through the sweep.
 
-use crate::check::{extent, finite};
+use crate::check::{extent, finite, room, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
 use crate::input::{AsMatrix, Operand, OperandMut};
-use crate::modify::{Guarded, Stop};
+use crate::modify::{Guarded, Source, Stop, with_v};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
@@ -49,9 +49,10 @@ impl<T: Scalar> Carried<T> {
         sums: &[T],
     ) -> Result<Self, Error> {
         let b = b.as_matrix().on_host()?;
+        extent("b", "rows", factor.order(), b.as_ref().nrows())?;
+        extent("sums", "entries", b.as_ref().ncols(), sums.len())?;
+        room_for_copy::<T>("b", b.as_ref().shape())?;
         let mut z = b.as_ref().to_owned();
-        extent("b", "rows", factor.order(), z.nrows())?;
-        extent("sums", "entries", z.ncols(), sums.len())?;
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
         factor.guarded.healthy()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
@@ -102,7 +103,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// 0 < δ ≤ 1, `decay`; V (n × k), w (k), as for [`modify`](Self::modify).
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`.
+    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`, also where √δ takes a pivot of L to where digits are lost to
+    /// underflow (below 8e-292 in double precision, 8e-31 in single): what is not excited any more vanishes in the end.
     ///
     /// # Report
     /// Against the old A: δ counts in both.
@@ -203,20 +205,28 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         if let Some((y, carried)) = &carrying {
             carried.check(order, columns, *y)?;
         }
+        if order == 0 && carrying.is_none() {
+            return Ok(Modification::identity());
+        }
+        room::<T>("v", columns, (1, 0))?;
         let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
+        let weights = Weights::Each(&each[..]);
         let Some((y, carried)) = carrying else {
-            let (report, _) = self.scaled(decay, |factor| factor.stage(v, Weights::Each(&each)))?;
-            return Ok(report);
+            return with_v::<T, F, _>(v, |v| {
+                let (report, _) = self.scaled(decay, (v, weights), |factor| factor.stage(v, weights))?;
+                Ok(report)
+            });
         };
-        let v = v.clone().on_host()?;
-        let (v, weights) = (v.as_ref(), Weights::Each(&each[..]));
+        let copied = v.clone().on_host()?;
+        let v = copied.as_ref();
+        let operand = &Operand::Host(v);
         if F::CARRIES {
             let stage = |factor: &mut F| factor.stage_carrying((v, weights), (carried.z.as_ref(), y));
-            let (report, start) = self.scaled(decay, stage)?;
+            let (report, start) = self.scaled(decay, (operand, weights), stage)?;
             let root = decay.sqrt();
             carried
                 .z
@@ -229,7 +239,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             return Ok(report);
         }
         let mut apart = Apart::before(self.healthy()?, (v, &each), y, carried)?;
-        let (report, _) = self.scaled(decay, |factor| factor.stage(&Operand::Host(v), weights))?;
+        let (report, _) = self.scaled(decay, (operand, weights), |factor| factor.stage(operand, weights))?;
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
@@ -244,11 +254,16 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
     fn scaled(
         &mut self,
         decay: T,
+        (v, weights): (&Operand<'_, T>, Weights<'_, T>),
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
         let (order, root) = (self.order(), decay.sqrt());
+        if decay != T::ONE && self.healthy()?.diagonal().any(|pivot| !(pivot * root >= T::LEAST_PIVOT)) {
+            let rule = "large enough that no pivot of the factor is lost";
+            return Err(Error::OutOfRange { argument: "decay", rule });
+        }
         let start = Cell::new(order);
-        let report = self.modify_by(|factor| {
+        let report = self.modify_by(Source::V(v, weights), |factor| {
             let mut outline = stage(factor)?;
             start.set(outline.first_column::<T>(order).unwrap_or(order));
             if F::SCALES {
@@ -261,6 +276,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             let rest = if F::SCALES { start } else { order };
             self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;
             self.bound_rows(self.row_norm() * root.to_f64());
+            self.history_mut().scaled(decay.to_f64());
         }
         let ratio = decay * report.min_pivot_ratio;
         let log_det = report.log_det_change.to_f64() + order as f64 * decay.to_f64().ln();

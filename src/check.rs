@@ -5,6 +5,42 @@ use crate::scalar::Scalar;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
+/// There must be room in memory for `count` times so many scalars, so many bytes beside them, and as many again: what a call
+/// takes for an argument of that extent, asked for before anything is read of it or allocated for it. (A view may claim
+/// any extent where its strides are 0.)
+pub(crate) fn room<T: Scalar>(
+    argument: &'static str,
+    count: usize,
+    (scalars, beside): (usize, usize),
+) -> Result<(), Error> {
+    /// What any system has.
+    const ALWAYS: usize = 1 << 26;
+    let each = scalars.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(beside));
+    let bytes = each.and_then(|bytes| bytes.checked_mul(count)?.checked_mul(2));
+    let there_is = |bytes: usize| bytes <= ALWAYS || Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    match bytes {
+        Some(bytes) if there_is(bytes) => Ok(()),
+        _ => Err(Error::OutOfRange { argument, rule: "small enough for the memory that there is" }),
+    }
+}
+
+/// Room for a matrix that is copied.
+pub(crate) fn room_for_copy<T: Scalar>(
+    argument: &'static str,
+    (rows, columns): (usize, usize),
+) -> Result<(), Error> {
+    if rows == 0 { Ok(()) } else { room::<T>(argument, columns, (rows, 0)) }
+}
+
+/// Room for V (n × k), packed in tiles, and for what is seen of its columns.
+pub(crate) fn room_for_v<T: Scalar>((rows, columns): (usize, usize)) -> Result<(), Error> {
+    /// Rows of a tile.
+    const TILE: usize = 64;
+    /// For each column.
+    const SEEN: usize = 96;
+    if rows == 0 { Ok(()) } else { room::<T>("v", columns, (rows.max(TILE), SEEN)) }
+}
+
 /// `found` must be `expected`.
 pub(crate) fn extent(
     argument: &'static str,
@@ -36,7 +72,9 @@ fn columns<T: Scalar>(
     first_row: impl Fn(usize) -> usize,
 ) -> Result<T, Error> {
     let mut largest = T::ZERO;
-    for column in 0..a.ncols() {
+    // Without rows there may be any number of columns.
+    let columns = if a.nrows() == 0 { 0 } else { a.ncols() };
+    for column in 0..columns {
         let first = first_row(column);
         match largest_entry(a.col(column).subrows(first, a.nrows() - first)) {
             Ok(entry) => largest = largest.max(entry),

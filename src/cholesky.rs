@@ -1,10 +1,11 @@
 //! The front type: a factor that stays current.
 
-use crate::check::{extent, finite_lower};
+use crate::check::{extent, finite_lower, room_for_copy};
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
+use crate::history::{History, diagonal_of_product};
 use crate::host::layout::lower;
 use crate::input::AsMatrix;
 use crate::modify::Guarded;
@@ -140,7 +141,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let a = a.as_matrix().on_host()?;
         let largest = factorize::check(a.as_ref())?;
         let factor = engine.factorize(lower(a.as_ref()))?;
-        Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine, scratch: Scratch::default() })
+        let diagonal = a.as_ref().diagonal().column_vector().iter().map(|a| a.to_f64()).collect();
+        let guarded = Guarded::new(factor, largest.sqrt(), History::of_matrix(diagonal));
+        Ok(Self { guarded, engine, scratch: Scratch::default() })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.
@@ -157,11 +160,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let l = l.as_matrix().on_host()?;
         let l = l.as_ref();
         extent("l", "columns", l.nrows(), l.ncols())?;
-        let largest = finite_lower("l", l)?.to_f64();
-        let row_norm = largest * (l.nrows() as f64).sqrt();
-        if row_norm * row_norm > T::LARGE_SQUARE.to_f64() {
+        room_for_copy::<T>("l", l.shape())?;
+        finite_lower("l", l)?;
+        let diagonal = diagonal_of_product(l);
+        let largest = diagonal.iter().copied().fold(0.0, f64::max);
+        if largest > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: "l" });
         }
+        let row_norm = largest.sqrt();
         let mut l = lower(l);
         for j in 0..l.ncols() {
             if l[(j, j)] == T::ZERO {
@@ -171,7 +177,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
             }
         }
-        Ok(Self { guarded: Guarded::new(engine.adopt(l)?, row_norm), engine, scratch: Scratch::default() })
+        let history = History::of_factor(diagonal);
+        let guarded = Guarded::new(engine.adopt(l)?, row_norm, history);
+        Ok(Self { guarded, engine, scratch: Scratch::default() })
     }
 
     /// The same factor on another engine; this one stays.
@@ -183,8 +191,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
-        let factor = engine.adopt(self.to_factor()?)?;
-        Ok(Cholesky { guarded: self.guarded.with(factor), engine, scratch: Scratch::default() })
+        let l = self.to_factor()?;
+        let mut history = self.guarded.history().clone();
+        if history.misses_diagonal() {
+            history.take_diagonal(diagonal_of_product(l.as_ref()));
+        }
+        let guarded = self.guarded.with(engine.adopt(l)?, history);
+        Ok(Cholesky { guarded, engine, scratch: Scratch::default() })
     }
 
     /// The factor moved to another engine, from host memory to a device or back.

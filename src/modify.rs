@@ -11,9 +11,10 @@
 //! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
 //! back, but panicked.
 
-use crate::condition::History;
+use crate::check::room_for_v;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
+use crate::history::History;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -99,11 +100,19 @@ pub trait Modifiable<T: Scalar> {
     /// Whether the columns of a [`sweep`](Self::sweep) may end before the rows do.
     const TALL: bool = false;
 
+    /// Whether V in the memory of a device is taken from there; else it comes by the host.
+    const TAKES_FROM_DEVICE: bool = false;
+
     /// Whether a sweep multiplies the new entries of L by the scale of its outline; else it must be 1.
     const SCALES: bool = false;
 
     /// Rows of A.
     fn order(&self) -> usize;
+
+    /// The diagonal of L, where V may be in the memory of a device and be left there.
+    fn pivots(&self) -> &[T] {
+        &[]
+    }
 
     /// The largest magnitude in L.
     ///
@@ -151,6 +160,31 @@ pub trait Modifiable<T: Scalar> {
     fn commit(&mut self, start: usize);
 }
 
+/// Where V of a modification comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a, T: Scalar> {
+    /// The caller, with weights.
+    V(&'a Operand<'a, T>, Weights<'a, T>),
+    /// L.
+    L,
+}
+
+/// Hands V to `work` where it is or, for engines that do not take it from there, in host memory.
+#[inline(always)]
+pub(crate) fn with_v<T: Scalar, F: Modifiable<T>, R>(
+    v: &Operand<'_, T>,
+    work: impl FnOnce(&Operand<'_, T>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    match v {
+        #[cfg(feature = "cuda")]
+        Operand::Device(there) if !F::TAKES_FROM_DEVICE => {
+            let copied = there.to_host()?;
+            work(&Operand::Host(copied.as_ref()))
+        }
+        v => work(v),
+    }
+}
+
 /// A sweep that has begun: columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
 #[derive(Debug)]
 struct Course {
@@ -181,14 +215,15 @@ pub(crate) struct Guarded<T, F> {
 impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is of the factor as it was before.
     fn clone(&self) -> Self {
-        let Self { ref factor, row_norm, history, poisoned, .. } = *self;
-        Self { factor: factor.clone(), row_norm, flight: None, history, poisoned }
+        let Self { factor, row_norm, history, poisoned, .. } = self;
+        let (factor, history) = (factor.clone(), history.clone());
+        Self { factor, row_norm: *row_norm, flight: None, history, poisoned: *poisoned }
     }
 }
 
 impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
-    pub fn new(factor: F, row_norm: f64) -> Self {
-        Self { factor, row_norm, flight: None, history: History::default(), poisoned: false }
+    pub fn new(factor: F, row_norm: f64, history: History) -> Self {
+        Self { factor, row_norm, flight: None, history, poisoned: false }
     }
 
     pub fn order(&self) -> usize {
@@ -199,21 +234,21 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.row_norm
     }
 
-    /// The same factor as another engine keeps it.
-    pub fn with<G: Modifiable<T>>(&self, factor: G) -> Guarded<T, G> {
-        let &Self { row_norm, history, .. } = self;
-        Guarded { history, ..Guarded::new(factor, row_norm) }
+    /// The same factor as another engine keeps it, with what has become of it.
+    pub fn with<G: Modifiable<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
+        Guarded::new(factor, self.row_norm, history)
     }
 
-    pub fn history(&self) -> History {
-        self.history
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
-    /// What has happened since that history was one change of rows and columns, which leaves the diagonal entries of A that were
-    /// there: whatever its pivots are, it makes no earlier error count for more.
-    pub fn note_rearrangement(&mut self, history: History) {
-        self.history = history;
-        self.history.note(&Modification::<T>::identity());
+    pub fn history_mut(&mut self) -> &mut History {
+        &mut self.history
+    }
+
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
     }
 
     /// The factor, whatever has become of it.
@@ -239,28 +274,32 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
-        self.modify_at_once(|factor| factor.stage(v, weights))
+        with_v::<T, F, _>(v, |v| {
+            self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
+        })
     }
 
-    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked.
+    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked, and which comes from there.
     ///
     /// # Errors
     /// As [`modify`](Self::modify).
     pub fn modify_by(
         &mut self,
+        source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification<T>, Error> {
         self.finish()?;
-        self.modify_at_once(stage)
+        self.modify_at_once(source, stage)
     }
 
     /// Begins a modification and waits for it.
     #[inline(always)]
     fn modify_at_once(
         &mut self,
+        source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification<T>, Error> {
-        match self.begin(stage)? {
+        match self.begin(source, stage)? {
             Some(course) => self.end(course, F::wait),
             None => Ok(Modification::identity()),
         }
@@ -272,7 +311,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
     pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
-        let begun = self.begin(|factor| factor.stage(v, weights))?;
+        let begun =
+            with_v::<T, F, _>(v, |v| self.begin(Source::V(v, weights), |factor| factor.stage(v, weights)))?;
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
             // Whoever forgets it must not find half a factor, nor miss what is done already.
@@ -286,7 +326,14 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
 
     /// Starts the sweep of a modification, if it takes one.
     #[inline(always)]
-    fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<Option<Course>, Error> {
+    fn begin(
+        &mut self,
+        source: Source<'_, T>,
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Option<Course>, Error> {
+        if self.order() == 0 {
+            return Ok(None);
+        }
         let outline = stage(&mut self.factor)?;
         let row_norm = self.row_norm_after(&outline)?;
         let Some(start) = outline.first_column::<T>(self.order()) else { return Ok(None) };
@@ -301,6 +348,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let started = self.factor.sweep(&outline, columns, target);
         self.unpoison_unless(target, &started);
         started.map_err(error)?;
+        // While the sweep goes on, where it does.
+        self.expect(source, &outline);
         Ok(Some(Course { target, start, row_norm }))
     }
 
@@ -319,8 +368,21 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
             self.factor.commit(start);
         }
         self.row_norm = row_norm;
-        self.history.note(&report);
+        self.history.note(self.factor.pivots());
         Ok(report)
+    }
+
+    /// Has the history know of the modification that has begun.
+    #[inline(always)]
+    fn expect(&mut self, source: Source<'_, T>, outline: &Outline) {
+        let Source::V(v, weights) = source else { return self.history.expect_none() };
+        let seen = match v {
+            Operand::Host(v) => Some((*v, weights)),
+            #[cfg(feature = "cuda")]
+            Operand::Device(_) => None,
+        };
+        let added = if outline.minus > 0 { outline.row_norm * outline.row_norm } else { 0.0 };
+        self.history.expect(seen, outline.rank(), added, self.factor.pivots());
     }
 
     /// Waits for the modification in flight.
@@ -349,6 +411,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// As [`modify`](Self::modify).
     pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
+        if self.order() == 0 {
+            return Ok(Modification::identity());
+        }
         let outline = self.factor.stage(v, weights)?;
         self.row_norm_after(&outline)?;
         match outline.first_column::<T>(self.order()) {
@@ -400,7 +465,12 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     #[inline(always)]
     pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
-        weights.check(self.order(), v.shape())
+        weights.check(self.order(), v.shape())?;
+        match v {
+            Operand::Host(v) => room_for_v::<T>(v.shape()),
+            #[cfg(feature = "cuda")]
+            Operand::Device(_) => Ok(()),
+        }
     }
 
     /// Where a modification writes; `Discard` stands for a dry run and then in place.

@@ -83,6 +83,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
         let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
         match extent("rhs", "rows", self.guarded.order(), rhs.shape().0) {
+            Ok(()) if self.guarded.order() == 0 => (self.guarded.wait(), Ok(())),
             Ok(()) => self.guarded.wait_and_solve(&[Side::L, Side::Transpose], rhs),
             Err(error) => (self.guarded.wait(), Err(error)),
         }

@@ -13,7 +13,7 @@ pub struct Modification<T> {
     /// Never below 1 for an update, and 1 as soon as V leaves a column alone: its first rows that are zero do. For a downdate it
     /// is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, whatever the method (Stewart,
     /// *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A row that is new counts
-    /// with its pivot² over its diagonal entry of A.
+    /// with its pivot² over its diagonal entry of A. A ratio beyond the largest finite number of the type is that number.
     pub min_pivot_ratio: T,
     /// log det A' − log det A.
     pub log_det_change: T,
@@ -100,6 +100,8 @@ impl<T: Scalar> Health<T> {
             .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
         let least = if !self.any || (start > 0 && least > T::ONE) { T::ONE } else { least };
         let log = self.log + self.products.iter().product::<f64>().ln();
-        Modification { min_pivot_ratio: least * least, log_det_change: T::from_f64(2.0 * log) }
+        let square = least * least;
+        let min_pivot_ratio = if square < T::INFINITY { square } else { T::LARGEST };
+        Modification { min_pivot_ratio, log_det_change: T::from_f64(2.0 * log) }
     }
 }

@@ -1,9 +1,10 @@
 //! Solves with the factor, and their halves.
 
-use crate::check::extent;
+use crate::check::{extent, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
+use crate::host::empty::without_rows;
 use crate::input::{AsMatrix, AsMatrixMut, OperandMut};
 use crate::scalar::Scalar;
 use faer::Mat;
@@ -108,12 +109,16 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let factor = self.guarded.healthy()?;
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        factor.solve(sides, rhs)
+        if self.order() == 0 { Ok(()) } else { factor.solve(sides, rhs) }
     }
 
     fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
         let (factor, rhs) = (self.guarded.healthy()?, rhs.as_matrix());
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        if self.order() == 0 {
+            return Ok(without_rows(rhs.shape().1));
+        }
+        room_for_copy::<T>("rhs", rhs.shape())?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
         factor.solve(sides, OperandMut::Host(x.as_mut()))?;
         Ok(x)

@@ -96,13 +96,16 @@ impl<T: Scalar> HostFactor<T> {
         self.capacity
     }
 
-    /// Takes L in memory that has more room, and such a shadow.
+    /// Takes L in memory that has more room, and makes such a shadow; there is none.
     pub(super) fn move_to(&mut self, l: Mat<T>, capacity: usize) {
         (self.l, self.capacity) = (l, capacity);
-        self.shadow = None;
         if self.safeguard == Safeguard::ShadowBuffer {
             self.make_shadow();
         }
+    }
+
+    pub(super) fn drop_shadow(&mut self) {
+        self.shadow = None;
     }
 
     /// How many threads a sweep over these columns of a factor of that order takes.

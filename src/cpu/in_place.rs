@@ -5,6 +5,7 @@ use super::kernels::entries::Entries;
 use super::sweep::{Sweep, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
+use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
 use crate::input::{AsMatrix, Operand};
 use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
@@ -94,7 +95,8 @@ pub fn modify_in_place<T: Scalar>(
     }
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
-    Guarded::new(Borrowed { cpu: *engine, l, workspace }, row_norm).modify(&v, Weights::Each(weights))
+    let factor = Borrowed { cpu: *engine, l, workspace };
+    Guarded::new(factor, row_norm, History::default()).modify(&v, Weights::Each(weights))
 }
 
 /// L where the caller has it.

@@ -3,9 +3,10 @@
 use super::factor::HostFactor;
 use super::moves::{move_columns, move_up};
 use super::solve::solve;
+use crate::check::room;
 use crate::engine::Side;
 use crate::error::Error;
-use crate::host::layout::{copy_lower, with_capacity};
+use crate::host::layout::{copy_lower, stride, with_capacity};
 use crate::input::Operand;
 use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
@@ -29,6 +30,9 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
 
     fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
+        // Before there is another L: all three would be more than what is documented.
+        self.drop_shadow();
+        room::<T>("additional", capacity, (stride::<T>(capacity) as usize / 2, 0))?;
         let mut l = with_capacity(capacity, order);
         copy_lower(self.l().as_ref(), l.as_mut(), 0..order);
         self.move_to(l, capacity);

@@ -28,7 +28,7 @@ mod threads;
 pub use self::sequential::Sequential;
 pub use self::threads::Threaded;
 
-use crate::check::{extent, finite_lower};
+use crate::check::{extent, finite_lower, room_for_copy};
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
 use crate::error::Error;
@@ -157,6 +157,7 @@ fn in_device_memory<T: Scalar>(
 /// `Shape`, `NonFinite` or `Overflow`.
 pub(crate) fn check<T: Scalar>(a: MatRef<'_, T>) -> Result<f64, Error> {
     extent("a", "columns", a.nrows(), a.ncols())?;
+    room_for_copy::<T>("a", a.shape())?;
     finite_lower("a", a)?;
     let largest = a.diagonal().column_vector().iter().fold(0.0, |m: f64, x| m.max(x.to_f64()));
     if largest > T::LARGE_SQUARE.to_f64() { Err(Error::Overflow { argument: "a" }) } else { Ok(largest) }

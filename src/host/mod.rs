@@ -2,6 +2,8 @@
 
 pub mod buffer;
 pub mod caches;
+#[allow(unsafe_code, reason = "sets the extents of matrices of no entries")]
+pub mod empty;
 #[allow(unsafe_code, reason = "instructions that pulp has no name for")]
 pub mod isa;
 pub mod layout;

@@ -5,7 +5,7 @@ use super::rearrangement::places;
 use super::{Border, LaterV, Rearrangement, Resizable, Scratch};
 use crate::check::finite;
 use crate::error::Error;
-use crate::modify::{Guarded, Stop, Target};
+use crate::modify::{Guarded, Source, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
@@ -31,12 +31,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         }
         let Scratch { new, kept, rows, border, .. } = scratch;
         let (order, rank) = (self.order(), columns.ncols());
-        let (row_norm, history) = (self.row_norm_with(at, columns, argument)?, self.history());
+        let row_norm = self.row_norm_with(at, columns, argument)?;
         let border = Border::new(self.healthy()?, at, columns, replaced, border, par)?;
         self.finite_square(at + rank, border.below)?;
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = self.log_det_of(old.clone());
-        self.make_room(order + came)?;
+        self.make_room(order + came, argument)?;
         let behind = at + replaced < order;
         if behind && came > 0 && self.factor().prefers_shadow() {
             // What moves behind the sweep needs it.
@@ -47,7 +47,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
         let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, border.below) };
         let changed = match behind {
-            true => self.modify_by(|factor| factor.stage_columns(&v)),
+            true => self.modify_by(Source::L, |factor| factor.stage_columns(&v)),
             false => Ok(Modification::identity()),
         };
         let report = changed.map_err(|error| match error {
@@ -64,7 +64,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             moved.and_then(|()| factor.write(at, &border))
         })?;
         self.bound_rows(row_norm);
-        self.note_rearrangement(history);
+        self.history_mut().came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].to_f64()));
         Ok(report.and(border.least_ratio, border.log_det - log_det))
     }
 
@@ -87,7 +87,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             Error::Overflow { .. } => Error::Overflow { argument: "indices" },
             error => error,
         })?;
-        self.note_rearrangement(self.history());
+        self.history_mut().went(removed);
         Ok(report.and(T::ONE, -log_det))
     }
 
@@ -96,7 +96,6 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// # Errors
     /// `Device` or `Poisoned`.
     pub(super) fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
-        let history = self.history();
         let mut report = Modification::identity();
         for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
             report = report.then(self.shift(from, to).inspect_err(|_| {
@@ -105,7 +104,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
                     self.lose();
                 }
             })?);
-            self.note_rearrangement(history);
+            self.history_mut().shifted(from, to);
         }
         Ok(report)
     }
@@ -137,12 +136,19 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 
     /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row
     /// comes with.
-    fn make_room(&mut self, order: usize) -> Result<(), Error> {
+    fn make_room(&mut self, order: usize, argument: &'static str) -> Result<(), Error> {
         if order <= self.factor().capacity() {
             return Ok(());
         }
         let capacity = order.max(self.order() + self.order() / 8);
-        self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
+        self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before)).map_err(
+            |error| match error {
+                Error::OutOfRange { rule, .. } => Error::OutOfRange { argument, rule },
+                error => error,
+            },
+        )?;
+        self.history_mut().reserve(capacity);
+        Ok(())
     }
 
     /// Whether the squares of X, whose rows are these of A from `first` on, are finite.

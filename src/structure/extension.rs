@@ -1,12 +1,13 @@
 //! A bordered by rows that are never made part of the factor.
 
 use super::border::schur;
-use crate::check::{extent, finite};
+use crate::check::{extent, finite, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
 use crate::factorize::blocked::Memory;
+use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OperandMut};
 use crate::scalar::Scalar;
@@ -101,6 +102,10 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
         let rhs = rhs.as_matrix();
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        if self.order() == 0 {
+            return Ok(without_rows(rhs.shape().1));
+        }
+        room_for_copy::<T>("rhs", rhs.shape())?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
         finite("rhs", x.as_ref())?;
         let base = self.base.guarded.healthy()?;

@@ -3,7 +3,7 @@
 use super::rearrangement::{ascending, shifts};
 use super::scratch::room;
 use super::{Extension, Resizable};
-use crate::check::{extent, finite, finite_lower, index};
+use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -49,17 +49,18 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             return Ok(());
         }
         // With columns a bit further apart than they are long.
-        let bytes =
-            (capacity.checked_add(1 << 10)).and_then(|stride| stride.checked_mul(capacity * size_of::<T>()));
-        if capacity > isize::MAX as usize / size_of::<T>()
-            || bytes.is_none_or(|bytes| bytes > isize::MAX as usize)
-        {
+        let bytes = capacity
+            .checked_add(1 << 10)
+            .and_then(|stride| stride.checked_mul(capacity)?.checked_mul(size_of::<T>()));
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
             return Err(Error::OutOfRange {
                 argument: "additional",
                 rule: "few enough for an address space",
             });
         }
-        self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
+        self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))?;
+        self.guarded.history_mut().reserve(capacity);
+        Ok(())
     }
 
     /// A ← (A B; Bᵀ K): r further rows and columns at the end.
@@ -139,6 +140,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let columns = columns.as_matrix().on_host()?;
         let columns = columns.as_ref();
         extent("columns", "rows", self.order().saturating_add(columns.ncols()), columns.nrows())?;
+        room_for_copy::<T>("columns", columns.shape())?;
         finite_columns(at, columns)?;
         let par = self.par();
         self.guarded.enter(at, columns, 0, "columns", (&mut self.scratch, par))
@@ -213,6 +215,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("columns", "rows", order, columns.nrows())?;
         extent("columns", "columns", rank.min(order), rank)?;
         index("at", at, order - rank + 1)?;
+        room_for_copy::<T>("columns", columns.shape())?;
         finite_columns(at, columns)?;
         let par = self.par();
         self.guarded.enter(at, columns, rank, "columns", (&mut self.scratch, par))
@@ -341,6 +344,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("cross", "rows", order, cross.shape().0)?;
         extent("corner", "rows", rank, corner.shape().0)?;
         extent("corner", "columns", rank, corner.shape().1)?;
+        room_for_copy::<T>("corner", (order.saturating_add(rank), rank))?;
         let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
         finite("cross", cross.as_ref())?;
         finite_lower("corner", corner.as_ref())?;

@@ -95,6 +95,33 @@ fn rows_that_come_and_go_allocate_nothing_after_the_first() {
     }
 }
 
+/// The old L, the old shadow and the new L are never there together: with room for an eighth more there are no more than two that
+/// large.
+#[test]
+fn growth_takes_no_more_memory_than_two_factors() {
+    for grow in [0, 1] {
+        let n = sized(600, 200);
+        let problem = Problem::<f64>::feasible(n, 1, Kind::Down, 0.1, 1);
+        let group = Group::new();
+        group.join();
+        let mut factor = problem.factor(&Cpu::sequential());
+        factor.downdate(&problem.v).unwrap();
+        let two = |order: usize| (2 * order * (order + 40) * 8) as isize;
+        let beside = (100 * n * 8) as isize;
+        assert!(group.most_bytes() <= two(n) + beside, "before");
+        match grow {
+            0 => factor.reserve(n / 8).unwrap(),
+            _ => {
+                let (cross, corner) = (Mat::<f64>::zeros(n, 1), [1.0]);
+                factor.append(&cross, &corner).map(drop).unwrap();
+            }
+        }
+        assert!(factor.capacity() >= n + n / 8);
+        let most = group.most_bytes();
+        assert!(most <= two(factor.capacity()) + beside, "{most} bytes, {grow}");
+    }
+}
+
 #[test]
 fn breakdowns_allocate_nothing_after_the_first() {
     for safeguard in SAFEGUARDS {

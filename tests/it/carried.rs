@@ -13,6 +13,7 @@ on_every_engine!(
     what_would_be_negative_is_flagged,
     what_is_refused_changes_nothing,
     the_condition_number_is_estimated,
+    a_scale_that_would_lose_a_pivot_is_refused,
 );
 
 fn matrix<T: Real>(rows: usize, cols: usize, seed: u64) -> Mat<T> {
@@ -180,6 +181,50 @@ fn what_is_refused_changes_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let not_finite = Error::NonFinite { argument: "y", row: 1, column: 0 };
     assert_eq!(refuse(1.0, &v, &plus, &wrong, &mut carried), not_finite);
     assert_eq!(carried, along);
+}
+
+/// What is not excited vanishes, but not without a word: the call that would take a pivot out of the range leaves the factor, and it
+/// is as good as before.
+fn a_scale_that_would_lose_a_pivot_is_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let n = 20;
+    let l = factor::<T>(n, 5);
+    let v = Mat::from_fn(n, 1, |i, _| if i == 3 { T::ONE } else { T::ZERO });
+    let (decay, most) = (T::of(1e-3), if T::U < 1e-10 { 216 } else { 31 });
+    let rule = "large enough that no pivot of the factor is lost";
+    for weights in [vec![], vec![T::ONE], vec![T::ONE, T::of(-0.5)]] {
+        let v = Mat::from_fn(n, weights.len(), |i, _| v[(i, 0)]);
+        let mut kept = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
+        let mut steps = 0;
+        let refused = loop {
+            let before = bits(kept.to_factor().unwrap().as_ref());
+            match kept.modify_scaled(decay, &v, &weights) {
+                Ok(report) => assert!(report.log_det_change.f64().is_finite()),
+                Err(error) => {
+                    assert_eq!(bits(kept.to_factor().unwrap().as_ref()), before);
+                    break error;
+                }
+            }
+            steps += 1;
+            assert!(steps < most, "a pivot has gone");
+        };
+        assert_eq!(refused, Error::OutOfRange { argument: "decay", rule });
+        assert!(steps > most / 2, "{steps} steps");
+        assert!(kept.log_det().unwrap().f64().is_finite());
+        let zeros = Carried { z: Mat::zeros(n, 1), squares: vec![T::ONE] };
+        let mut carried = zeros.clone();
+        let y = Mat::zeros(weights.len(), 1);
+        assert_eq!(kept.modify_carrying(decay, &v, &weights, &y, &mut carried).unwrap_err(), refused);
+        assert_eq!(carried, zeros);
+        // No pivot of the row that is left alone is anything but what it should be.
+        let (found, shrunk) = (kept.to_factor().unwrap(), 1e-3f64.powf(0.5 * f64::from(steps)));
+        let off = (found[(0, 0)].f64() / (l[(0, 0)].f64() * shrunk) - 1.0).abs();
+        assert!(off <= f64::from(4 * steps) * T::U, "{off:e}");
+        kept.update(&Mat::<T>::identity(n, n)).unwrap();
+        let x = kept.solve(&Mat::<T>::identity(n, n)).unwrap();
+        assert!((0..n).all(|i| {
+            (x[(i, i)].f64() - if i == 3 && !weights.is_empty() { x[(i, i)].f64() } else { 1.0 }).abs() < 1e-3
+        }));
+    }
 }
 
 /// A lower bound that is seldom less than a third: here against the inverse itself.

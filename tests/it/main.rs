@@ -8,8 +8,10 @@ mod allocation;
 mod carried;
 mod clones;
 mod drift;
+mod extents;
 mod factorize;
 mod failure;
+mod health;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;

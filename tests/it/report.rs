@@ -107,6 +107,9 @@ fn extreme_ratios_are_reported<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let off = (report.log_det_change.f64() - expected).abs();
             assert!(off <= 1e2 * T::U * expected, "{small} to {large}, n = {n}: {report:?}, not {expected}");
             assert!(report.min_pivot_ratio > T::ONE, "{small} to {large}, n = {n}: {report:?}");
+            let square = (large.f64() / small.f64()).powi(2).min(T::MOST);
+            let off = (report.min_pivot_ratio.f64() - square).abs();
+            assert!(off <= 1e2 * T::U * square, "{small} to {large}, n = {n}: {report:?}, not {square}");
         }
     }
 }

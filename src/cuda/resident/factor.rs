@@ -139,9 +139,14 @@ fn lost(error: Error, written: bool) -> Stop {
 
 impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
     const ASYNCHRONOUS: bool = true;
+    const TAKES_FROM_DEVICE: bool = true;
 
     fn order(&self) -> usize {
         self.l.order()
+    }
+
+    fn pivots(&self) -> &[T] {
+        &self.diagonal
     }
 
     fn largest(&self) -> Result<T, Error> {

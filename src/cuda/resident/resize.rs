@@ -26,6 +26,8 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
     fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
         self.quiet()?;
         let order = self.l.order();
+        // What is as large as the old L goes before there is another.
+        (self.queue, self.shadow) = (None, None);
         let l = Dense::aligned(&self.device, order, capacity)?;
         let inverses = Inverses::new::<T>(&self.device, order, capacity)?;
         let (from, to) = ((self.l.slice(), self.l.stride()), (l.slice(), l.stride()));
@@ -33,8 +35,6 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
         // SAFETY: both matrices are this factor's, and nothing is in flight; the stream is waited for here.
         let enqueued = unsafe { stream.move_columns(from, (order, order), to) };
         stream.synchronize().and(enqueued)?;
-        // What is as large as the old L goes before there is more.
-        (self.queue, self.shadow) = (None, None);
         self.l = l;
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0 = inverses;
         // Without a shadow, updates are made in place.

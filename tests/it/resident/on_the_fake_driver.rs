@@ -32,6 +32,24 @@ fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_r
     observed.check_some_rows(factor.to_factor().unwrap().as_ref(), &back, "and back");
 }
 
+/// The old L, its shadow and the new L are never there together.
+#[test]
+fn growth_has_room_where_two_factors_have() {
+    let fake = fake_cuda::exclusive();
+    let engine = Resident::new(&device().unwrap());
+    let n = 600;
+    let problem = Problem::<f64>::feasible(n, 1, Kind::Down, 0.5, 22);
+    let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
+    factor.downdate(&problem.v).unwrap();
+    let (matrix, grown) = (n * n * 8, (n + n / 8) * (n + n / 8) * 8);
+    let beside = fake.stats().live_bytes as usize - 2 * matrix;
+    assert!(beside < matrix / 2, "{beside}");
+    fake.memory_cap(2 * grown + beside + matrix / 4);
+    factor.append(&Mat::<f64>::zeros(n, 1), &[1.0]).unwrap();
+    assert_eq!(factor.capacity(), n + n / 8);
+    factor.downdate(&Mat::from_fn(n + 1, 1, |i, _| if i == n { 0.5 } else { 0.0 })).unwrap();
+}
+
 /// Where there is no room for what cuSOLVER works with, as where there is no cuSOLVER, kernels of our own factor A,
 /// and there, too, the factor never comes home.
 #[test]

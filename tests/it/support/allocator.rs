@@ -2,7 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -12,36 +12,49 @@ const GROUPS: usize = 64;
 static COUNTS: [AtomicUsize; GROUPS] = [const { AtomicUsize::new(0) }; GROUPS];
 static NEXT_GROUP: AtomicUsize = AtomicUsize::new(1);
 
+/// Bytes that are allocated, and the most that have been.
+static LIVE: [AtomicIsize; GROUPS] = [const { AtomicIsize::new(0) }; GROUPS];
+static MOST: [AtomicIsize; GROUPS] = [const { AtomicIsize::new(0) }; GROUPS];
+
 thread_local! {
     static GROUP: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Counting;
 
-fn count() {
+fn count(bytes: usize) {
     // A thread that is being taken down has no group any more.
     let group = GROUP.try_with(Cell::get).unwrap_or(0);
     COUNTS[group].fetch_add(1, Ordering::Relaxed);
+    let live = LIVE[group].fetch_add(bytes as isize, Ordering::Relaxed) + bytes as isize;
+    MOST[group].fetch_max(live, Ordering::Relaxed);
+}
+
+fn freed(bytes: usize) {
+    let group = GROUP.try_with(Cell::get).unwrap_or(0);
+    LIVE[group].fetch_sub(bytes as isize, Ordering::Relaxed);
 }
 
 // SAFETY: every call is handed to the system's allocator as it is; counting touches no memory of the caller.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: the caller's promise is the one the system asks for.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count();
+        count(new_size);
+        freed(layout.size());
         // SAFETY: as above; `ptr` came from the system's allocator.
         unsafe { System.realloc(ptr, layout, new_size) }
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        freed(layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(ptr, layout) }
     }
@@ -61,6 +74,11 @@ impl Group {
     /// The calling thread belongs to this group from now on.
     pub fn join(self) {
         GROUP.with(|group| group.set(self.0));
+    }
+
+    /// The most bytes that the group has had at a time, of those that it has allocated itself.
+    pub fn most_bytes(self) -> isize {
+        MOST[self.0].load(Ordering::Relaxed)
     }
 
     /// Allocations of the group so far.

@@ -8,6 +8,8 @@ use nalgebra::{DMatrix, DVector};
 pub trait Real: Scalar {
     /// Unit roundoff.
     const U: f64;
+    /// The largest finite number.
+    const MOST: f64;
 
     /// x rounded to this type.
     fn of(x: f64) -> Self;
@@ -33,6 +35,7 @@ macro_rules! by_nalgebra {
 
 impl Real for f64 {
     const U: f64 = f64::EPSILON / 2.0;
+    const MOST: f64 = f64::MAX;
 
     fn of(x: f64) -> Self {
         x
@@ -48,6 +51,7 @@ impl Real for f64 {
 
 impl Real for f32 {
     const U: f64 = f32::EPSILON as f64 / 2.0;
+    const MOST: f64 = f32::MAX as f64;
 
     fn of(x: f64) -> Self {
         x as f32
