@@ -225,8 +225,8 @@ fn what_does_not_overflow_is_accepted<T: Real, E: Engine<T> + Clone>(engine: &E)
 /// Scaled by powers of two, which is exact, so that squares are next to overflow.
 fn up_to_the_limits_the_contract_holds<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut observed = Observed::recorded(10.0);
-    for n in [1, 9, 40, sized(150, 70)] {
-        for k in [1, 2, 3, 5, 17, 40] {
+    for n in [1, 9, sized(70, 40)] {
+        for k in [1, 2, 5, 17] {
             for kind in Kind::ALL {
                 let problem = Problem::<T>::feasible(n, k, kind, 1e-2, (n + k) as u64);
                 let largest = |a: &Mat<T>| a.norm_max().f64();

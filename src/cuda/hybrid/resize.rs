@@ -2,6 +2,7 @@
 
 use super::factor::HybridFactor;
 use super::panels::Panels;
+use crate::check::room;
 use crate::cpu::solve::solve;
 use crate::engine::Side;
 use crate::error::Error;
@@ -23,6 +24,8 @@ impl<T: Scalar> Resizable<T> for HybridFactor<T> {
     fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());
         self.drop_shadow();
+        // Half of a square, as `room` counts.
+        room::<T>("additional", capacity, (capacity / 4, 0))?;
         let mut l = Panels::zeros(&self.device, order, capacity, panel_cols)?;
         l.copy_from(&self.l);
         self.take_over(l);
