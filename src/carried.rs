@@ -5,7 +5,7 @@ use crate::cholesky::Cholesky;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
 use crate::input::{AsMatrix, Operand, OperandMut};
-use crate::modify::{Guarded, Stop};
+use crate::modify::{Guarded, Source, Stop, with_v};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::Resizable;
@@ -233,9 +233,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         };
         let v = v.clone().on_host()?;
         let v = v.as_ref();
+        let operand = &Operand::Host(v);
         let swept = F::CARRIES.then(|| {
             let stage = |factor: &mut F| factor.stage_carrying((v, weights), (carried.z.as_ref(), y));
-            self.scaled(decay, stage, |_, _, swept| swept)
+            self.scaled(decay, (operand, weights), stage, |_, _, swept| swept)
         });
         // What breaks down and can be done again is done again without them.
         let swept = swept.filter(|swept| {
@@ -255,7 +256,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             return Ok(report);
         }
         let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
-        let (report, _) = self.scaled_or_again(decay, &Operand::Host(v), weights)?;
+        let (report, _) = self.scaled_or_again(decay, operand, weights)?;
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
@@ -277,7 +278,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let again = |guarded: &mut Self, start, swept| {
             guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
         };
-        self.scaled(decay, |factor| factor.stage(v, weights), again)
+        with_v::<T, F, _>(v, |v| self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again))
     }
 
     /// A modification by what is staged, times δ, and by what `behind` makes of a sweep that began with that column; and the column,
@@ -285,6 +286,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     fn scaled(
         &mut self,
         decay: T,
+        (v, weights): (&Operand<'_, T>, Weights<'_, T>),
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
         behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
@@ -296,7 +298,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
         let start = Cell::new(order);
-        let swept = self.modify_by(|factor| {
+        let swept = self.modify_by(Source::V(v, weights), |factor| {
             let mut outline = stage(factor)?;
             start.set(outline.first_column::<T>(order).unwrap_or(order));
             if F::SCALES {
@@ -310,6 +312,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             let rest = if F::SCALES { start } else { order };
             self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;
             self.bound_rows(self.row_norm() * root.to_f64());
+            self.history_mut().scaled(decay.to_f64());
         }
         let ratio = decay * report.min_pivot_ratio;
         let log_det = report.log_det_change.to_f64() + order as f64 * decay.to_f64().ln();

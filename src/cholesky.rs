@@ -5,8 +5,9 @@ use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
+use crate::history::{History, diagonal_of, diagonal_of_product, largest_of};
 use crate::host::layout::lower;
-use crate::input::AsMatrix;
+use crate::input::{AsMatrix, Operand};
 use crate::modify::Guarded;
 use crate::pending::Pending;
 use crate::report::Modification;
@@ -172,13 +173,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         extent("a", "columns", a.shape().0, a.shape().1)?;
         room_on_host("a", &a)?;
         if let Some((factor, largest)) = engine.factorize_there(&a)? {
-            let guarded = Guarded::new(factor, largest.sqrt());
+            let history = match &a {
+                Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
+                #[cfg(feature = "cuda")]
+                Operand::Device(_) => History::of_pivots(factor.diagonal(), 1.0),
+            };
+            let guarded = Guarded::new(factor, largest.sqrt(), history);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
         }
         let a = a.on_host()?;
         let largest = factorize::check(a.as_ref())?;
         let factor = engine.factorize(lower(a.as_ref()))?;
-        Ok(Self { guarded: Guarded::new(factor, largest.sqrt()), engine, scratch: Scratch::default() })
+        let history = History::of_matrix(diagonal_of(a.as_ref()));
+        let guarded = Guarded::new(factor, largest.sqrt(), history);
+        Ok(Self { guarded, engine, scratch: Scratch::default() })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.
@@ -196,20 +204,30 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let (order, columns) = l.shape();
         extent("l", "columns", order, columns)?;
         room_on_host("l", &l)?;
-        let bound = |largest: f64| {
-            let row_norm = largest * (order as f64).sqrt();
-            let overflows = row_norm * row_norm > T::LARGE_SQUARE.to_f64();
-            if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(row_norm) }
+        let finite = |square: f64| {
+            let overflows = square > T::LARGE_SQUARE.to_f64();
+            if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
         };
         if let Some((factor, largest)) = engine.adopt_there(&l)? {
-            let row_norm = bound(largest)?;
+            let (row_norm, history) = match &l {
+                Operand::Host(l) => {
+                    let squares = diagonal_of_product(*l, engine.par());
+                    (finite(largest_of(&squares))?, History::of_factor(squares))
+                }
+                #[cfg(feature = "cuda")]
+                Operand::Device(_) => {
+                    (finite(largest * largest * order as f64)?, History::of_pivots(factor.diagonal(), 0.0))
+                }
+            };
             let singular = factor.diagonal().position(|pivot| pivot == T::ZERO);
-            let guarded = Guarded::new(factor, row_norm).with_singular(singular);
+            let guarded = Guarded::new(factor, row_norm, history).with_singular(singular);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
         }
         let l = l.on_host()?;
         let l = l.as_ref();
-        let row_norm = bound(finite_lower("l", l)?.to_f64())?;
+        finite_lower("l", l)?;
+        let squares = diagonal_of_product(l, engine.par());
+        let row_norm = finite(largest_of(&squares))?;
         let mut l = lower(l);
         for j in 0..l.ncols() {
             if l[(j, j)] < T::ZERO {
@@ -217,8 +235,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             }
         }
         let singular = (0..l.ncols()).find(|&j| l[(j, j)] == T::ZERO);
-        let guarded = Guarded::new(engine.adopt(l)?, row_norm).with_singular(singular);
-        Ok(Self { guarded, engine, scratch: Scratch::default() })
+        let guarded = Guarded::new(engine.adopt(l)?, row_norm, History::of_factor(squares));
+        Ok(Self { guarded: guarded.with_singular(singular), engine, scratch: Scratch::default() })
     }
 
     /// As [`Cholesky::zeros`], on `engine`.
@@ -243,8 +261,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
-        let factor = engine.adopt(self.to_factor()?)?;
-        Ok(Cholesky { guarded: self.guarded.with(factor), engine, scratch: Scratch::default() })
+        let l = self.to_factor()?;
+        let mut history = self.guarded.history().clone();
+        if history.misses_diagonal() {
+            history.take_diagonal(diagonal_of_product(l.as_ref(), engine.par()));
+        }
+        let guarded = self.guarded.with(engine.adopt(l)?, history);
+        Ok(Cholesky { guarded, engine, scratch: Scratch::default() })
     }
 
     /// The factor moved to another engine, from host memory to a device or back.

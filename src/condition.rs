@@ -4,7 +4,6 @@ use crate::cholesky::Cholesky;
 use crate::engine::{Engine, Factor, Side};
 use crate::error::Error;
 use crate::input::OperandMut;
-use crate::report::Modification;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut};
 
@@ -35,27 +34,6 @@ impl Default for RefactorPolicy {
     /// Half of the digits, any number of modifications.
     fn default() -> Self {
         Self { max_error: None, max_modifications: usize::MAX }
-    }
-}
-
-/// What has become of a factor since it was made.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct History {
-    modifications: usize,
-    /// In units of rounding.
-    error: f64,
-}
-
-impl History {
-    pub fn note<T: Scalar>(&mut self, report: &Modification<T>) {
-        let ratio = report.min_pivot_ratio.to_f64().min(1.0);
-        self.modifications += 1;
-        let least = self.modifications as f64;
-        self.error += 1.0;
-        if ratio < 1.0 || self.error > least {
-            let shrunk = (-report.log_det_change.to_f64()).exp().min(1.0 / ratio);
-            self.error = (self.error * shrunk).max(least);
-        }
     }
 }
 
@@ -96,18 +74,23 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(T::from_f64(norm * of_inverse))
     }
 
-    /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what the reports of all
-    /// modifications since L was made have said. Each adds a unit of rounding. Errors stay where they are while A shrinks or grows: where
-    /// it takes a pivot² down to a share of what it was, all so far count by one over that share, or by one over that of det A
-    /// if that is less, which makes up for it when A grows again; never for less than their unit. Rows that come, go or change
-    /// places only add theirs, and so does the factor δ of [`modify_scaled`](Cholesky::modify_scaled). Infinite for a factor that has
-    /// been lost ([`Error::Poisoned`]).
+    /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what all modifications since L
+    /// was made have done to A; 0 before the first one. Each adds units of rounding, √k for a rank of k, of each diagonal entry of A as the
+    /// modification found it and of what it added. Errors stay where they are while A shrinks or grows: a row whose diagonal
+    /// entry falls to a share of what it was has all errors so far count by one over that share, whatever becomes of other rows, and a row
+    /// that grows has them count for less.
+    ///
+    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where V was in the memory of a GPU and stayed there, diagonal entries
+    /// of A count by the pivots of L.
+    ///
+    /// # Cost
+    /// None. Of a modification, that of a few passes over V on the host.
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
         if self.guarded.is_poisoned() {
             return f64::INFINITY;
         }
-        self.guarded.history().error * T::UNIT.to_f64()
+        self.guarded.history().error() * T::UNIT.to_f64()
     }
 
     /// Whether it is time to start afresh, `Cholesky::new(&a)`. It is where the factor has been lost.

@@ -89,6 +89,7 @@ pub mod cuda;
 mod engine;
 mod error;
 pub mod factorize;
+mod history;
 mod host;
 mod input;
 mod modify;

@@ -12,9 +12,9 @@
 //! back, but panicked.
 
 use crate::check::room_for_v;
-use crate::condition::History;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
+use crate::history::History;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -103,6 +103,9 @@ pub trait Modifiable<T: Scalar> {
     /// Whether the columns of a [`sweep`](Self::sweep) may end before the rows do.
     const TALL: bool = false;
 
+    /// Whether V in the memory of a device is taken from there; else it comes by the host.
+    const TAKES_FROM_DEVICE: bool = false;
+
     /// Whether a sweep multiplies the new entries of L by the scale of its outline; else it must be 1.
     const SCALES: bool = false;
 
@@ -158,6 +161,31 @@ pub trait Modifiable<T: Scalar> {
     fn commit(&mut self, start: usize);
 }
 
+/// Where V of a modification comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a, T: Scalar> {
+    /// The caller, with weights.
+    V(&'a Operand<'a, T>, Weights<'a, T>),
+    /// L.
+    L,
+}
+
+/// Hands V to `work` where it is or, for engines that do not take it from there, in host memory.
+#[inline(always)]
+pub(crate) fn with_v<T: Scalar, F: Modifiable<T>, R>(
+    v: &Operand<'_, T>,
+    work: impl FnOnce(&Operand<'_, T>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    match v {
+        #[cfg(feature = "cuda")]
+        Operand::Device(there) if !F::TAKES_FROM_DEVICE => {
+            let copied = there.to_host()?;
+            work(&Operand::Host(copied.as_ref()))
+        }
+        v => work(v),
+    }
+}
+
 /// A sweep that has begun: columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
 #[derive(Debug)]
 struct Course {
@@ -190,14 +218,21 @@ pub(crate) struct Guarded<T, F> {
 impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is of the factor as it was before.
     fn clone(&self) -> Self {
-        let Self { ref factor, row_norm, history, poisoned, singular, .. } = *self;
-        Self { factor: factor.clone(), row_norm, flight: None, history, poisoned, singular }
+        let Self { factor, row_norm, history, poisoned, singular, .. } = self;
+        Self {
+            factor: factor.clone(),
+            row_norm: *row_norm,
+            flight: None,
+            history: history.clone(),
+            poisoned: *poisoned,
+            singular: *singular,
+        }
     }
 }
 
 impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
-    pub fn new(factor: F, row_norm: f64) -> Self {
-        Self { factor, row_norm, flight: None, history: History::default(), poisoned: false, singular: None }
+    pub fn new(factor: F, row_norm: f64, history: History) -> Self {
+        Self { factor, row_norm, flight: None, history, poisoned: false, singular: None }
     }
 
     /// The same of a factor whose first zero pivot, if there is one, is in this column.
@@ -213,21 +248,21 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.row_norm
     }
 
-    /// The same factor as another engine keeps it.
-    pub fn with<G: Modifiable<T>>(&self, factor: G) -> Guarded<T, G> {
-        let &Self { row_norm, history, singular, .. } = self;
-        Guarded { history, singular, ..Guarded::new(factor, row_norm) }
+    /// The same factor as another engine keeps it, with what has become of it.
+    pub fn with<G: Modifiable<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
+        Guarded::new(factor, self.row_norm, history).with_singular(self.singular)
     }
 
-    pub fn history(&self) -> History {
-        self.history
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
-    /// What has happened since that history was one change of rows and columns, which leaves the diagonal entries of A that were
-    /// there: whatever its pivots are, it makes no earlier error count for more.
-    pub fn note_rearrangement(&mut self, history: History) {
-        self.history = history;
-        self.history.note(&Modification::<T>::identity());
+    pub fn factor_and_history(&mut self) -> (&F, &mut History) {
+        (&self.factor, &mut self.history)
+    }
+
+    pub fn history_mut(&mut self) -> &mut History {
+        &mut self.history
     }
 
     pub fn is_poisoned(&self) -> bool {
@@ -271,28 +306,32 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         weights: Weights<'_, T>,
     ) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
-        self.modify_at_once(|factor| factor.stage(v, weights))
+        with_v::<T, F, _>(v, |v| {
+            self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
+        })
     }
 
-    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked.
+    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked, and which comes from there.
     ///
     /// # Errors
     /// As [`modify_once`](Self::modify_once).
     pub fn modify_by(
         &mut self,
+        source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification<T>, Error> {
         self.finish()?;
-        self.modify_at_once(stage)
+        self.modify_at_once(source, stage)
     }
 
     /// Begins a modification and waits for it.
     #[inline(always)]
     fn modify_at_once(
         &mut self,
+        source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification<T>, Error> {
-        match self.begin(stage)? {
+        match self.begin(source, stage)? {
             Some(course) => self.end(course, F::wait),
             None => Ok(Modification::identity()),
         }
@@ -304,7 +343,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// As [`modify_once`](Self::modify_once), as far as is known by then. Nothing is in flight then.
     pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
-        let begun = self.begin(|factor| factor.stage(v, weights))?;
+        let begun =
+            with_v::<T, F, _>(v, |v| self.begin(Source::V(v, weights), |factor| factor.stage(v, weights)))?;
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
             // Whoever forgets it must not find half a factor, nor miss what is done already.
@@ -318,7 +358,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
 
     /// Starts the sweep of a modification, if it takes one.
     #[inline(always)]
-    fn begin(&mut self, stage: impl Fn(&mut F) -> Result<Outline, Error>) -> Result<Option<Course>, Error> {
+    fn begin(
+        &mut self,
+        source: Source<'_, T>,
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Option<Course>, Error> {
         if self.order() == 0 {
             return Ok(None);
         }
@@ -339,6 +383,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let started = self.factor.sweep(&outline, columns, target);
         self.unpoison_unless(target, &started);
         started.map_err(error)?;
+        // While the sweep goes on, where it does.
+        self.expect(source, &outline);
         Ok(Some(Course { target, start, row_norm }))
     }
 
@@ -357,22 +403,35 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
             self.factor.commit(start);
         }
         self.row_norm = row_norm;
-        self.history.note(&report);
+        self.history.note(|column| self.factor.pivot(column));
         if self.singular.is_some() {
             self.singular = (0..self.order()).find(|&j| self.factor.pivot(j) == T::ZERO);
         }
         Ok(report)
     }
 
-    /// A modification has been made by other means; so are the rows of L bounded now.
-    pub fn note(&mut self, row_norm: f64, report: &Modification<T>) {
+    /// The modification that was expected has been made by other means; so are the rows of L bounded now.
+    pub fn note(&mut self, row_norm: f64) {
         self.row_norm = row_norm;
-        self.history.note(report);
+        self.history.note(|column| self.factor.pivot(column));
     }
 
     /// One that was to be submitted has been made: that is its report.
     pub fn has_landed(&mut self, report: Modification<T>) {
         self.flight = Some(Flight::Landed(Ok(report)));
+    }
+
+    /// Has the history know of the modification that has begun.
+    #[inline(always)]
+    fn expect(&mut self, source: Source<'_, T>, outline: &Outline) {
+        let Source::V(v, weights) = source else { return self.history.expect_none() };
+        let seen = match v {
+            Operand::Host(v) => Some((*v, weights)),
+            #[cfg(feature = "cuda")]
+            Operand::Device(_) => None,
+        };
+        let added = if outline.minus > 0 { outline.row_norm * outline.row_norm } else { 0.0 };
+        self.history.expect(seen, outline.rank(), added, |column| self.factor.pivot(column));
     }
 
     /// Waits for the modification in flight.

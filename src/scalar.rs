@@ -56,7 +56,7 @@ pub trait Float:
     const MAGNIFIER: Self;
     /// u, the unit roundoff.
     const UNIT: Self;
-    /// Sums of squares up to this are far from overflow.
+    /// Sums of squares up to this do not overflow, nor do roundings of them.
     const LARGE_SQUARE: Self;
 
     fn from_f64(x: f64) -> Self;
@@ -254,9 +254,9 @@ macro_rules! float {
     };
 }
 
-float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 1e300, 1.2676506002282294e30,
+float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 0.9 * f64::MAX, 1.2676506002282294e30,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s mul_add_f64s
     mask_between_m64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s);
-float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 1e36, 1_073_741_824.0,
+float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 0.9 * f32::MAX, 1_073_741_824.0,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s mul_add_f32s
     mask_between_m32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s);

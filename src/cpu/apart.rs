@@ -9,6 +9,7 @@ use super::sweep::{sweep, sweep_by};
 use super::workers::Steps;
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
+use crate::history::History;
 use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
 use crate::input::{AsMatrix, Operand};
@@ -81,7 +82,7 @@ pub fn modify_into<'w, T: Scalar>(
     }
     let copied = negative || !(l.row_stride() == 1 || order <= 1);
     let apart = Apart { cpu: *engine, l, copied, negative, to, workspace, swept: false };
-    let mut guarded = Guarded::new(apart, 0.0).with_singular(singular);
+    let mut guarded = Guarded::new(apart, 0.0, History::default()).with_singular(singular);
     match guarded.modify_once(&v, weights) {
         Err(Error::NotPositiveDefinite { column }) => {
             let Apart { l, to, .. } = guarded.into_factor();

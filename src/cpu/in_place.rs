@@ -6,6 +6,7 @@ use super::kernels::entries::Entries;
 use super::sweep::{Sweep, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
+use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
 use crate::input::{AsMatrix, Operand};
 use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
@@ -138,7 +139,7 @@ fn in_place<T: Scalar>(
     // The rows of L are trusted to be far from overflow.
     let row_norm = 0.0;
     let borrowed = Borrowed { cpu: *engine, l, checked, known: 0, workspace };
-    let mut guarded = Guarded::new(borrowed, row_norm).with_singular(singular);
+    let mut guarded = Guarded::new(borrowed, row_norm, History::default()).with_singular(singular);
     match guarded.modify_once(v, weights) {
         Err(Error::NotPositiveDefinite { column }) if guarded.healthy().is_ok() => {
             let l = guarded.into_factor().l;

@@ -5,7 +5,7 @@ use super::rearrangement::places;
 use super::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run, Scratch};
 use crate::check::finite;
 use crate::error::Error;
-use crate::modify::{Guarded, Stop, Target};
+use crate::modify::{Guarded, Source, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
@@ -17,6 +17,8 @@ use faer::{MatRef, Par};
 struct Entry<'a, T> {
     places: (usize, usize, usize),
     argument: &'static str,
+    /// The columns of A, if the host has them.
+    columns: Option<MatRef<'a, T>>,
     row_norm: f64,
     below: MatRef<'a, T>,
     least_ratio: T,
@@ -48,6 +50,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let entry = Entry {
             places: (at, rank, replaced),
             argument,
+            columns: Some(columns),
             row_norm,
             below: border.below,
             least_ratio: border.least_ratio,
@@ -78,7 +81,8 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let row_norm = self.row_norm().max(largest.sqrt());
         let below = MatRef::from_column_major_slice(&[], 0, rank);
         let argument = parts.corner.argument;
-        let entry = Entry { places: (at, rank, replaced), argument, row_norm, below, least_ratio, log_det };
+        let places = (at, rank, replaced);
+        let entry = Entry { places, argument, columns: None, row_norm, below, least_ratio, log_det };
         let Scratch { new, kept, rows, .. } = scratch;
         let write = |factor: &mut F| factor.write_there(at);
         self.entered(&entry, (new, kept, rows), F::stage_border, write).map(Some)
@@ -92,8 +96,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         stage: impl Fn(&mut F, &LaterV<'_, T>) -> Result<Outline, Error>,
         write: impl FnOnce(&mut F) -> Result<(), Stop>,
     ) -> Result<Modification<T>, Error> {
-        let &Entry { places: (at, rank, replaced), argument, row_norm, below, least_ratio, log_det } = entry;
-        let (order, history) = (self.order(), self.history());
+        let &Entry { places: (at, rank, replaced), argument, columns, row_norm, below, least_ratio, log_det } =
+            entry;
+        let order = self.order();
         let (came, old) = (rank - replaced, at..at + replaced);
         let log_det = log_det - self.log_det_of(old.clone());
         self.make_room(order + came, argument)?;
@@ -108,7 +113,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, below) };
         let changed = match behind {
             true => {
-                let swept = self.modify_by(|factor| stage(factor, &v));
+                let swept = self.modify_by(Source::L, |factor| stage(factor, &v));
                 // A border that is on a device is not done again.
                 if below.nrows() > 0 { self.or_again(swept, |factor| v.given(factor)) } else { swept }
             }
@@ -128,7 +133,11 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             moved.and_then(|()| write(factor))
         })?;
         self.bound_rows(row_norm);
-        self.note_rearrangement(history);
+        let (factor, history) = self.factor_and_history();
+        match columns {
+            Some(columns) => history.came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].to_f64())),
+            None => history.came_unseen(at, replaced, (at..at + rank).map(|row| factor.pivot(row).to_f64())),
+        }
         Ok(report.and(least_ratio, log_det))
     }
 
@@ -152,7 +161,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             Error::Overflow { .. } => Error::Overflow { argument: "indices" },
             error => error,
         })?;
-        self.note_rearrangement(self.history());
+        self.history_mut().went(removed);
         Ok(report.and(T::ONE, -log_det))
     }
 
@@ -161,7 +170,6 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     /// # Errors
     /// `Device` or `Poisoned`.
     pub(super) fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
-        let history = self.history();
         let mut report = Modification::identity();
         for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
             report = report.then(self.shift(from, to).inspect_err(|_| {
@@ -170,7 +178,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
                     self.lose();
                 }
             })?);
-            self.note_rearrangement(history);
+            self.history_mut().shifted(from, to);
         }
         Ok(report)
     }
@@ -211,7 +219,9 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         made.map_err(|error| match error {
             Error::OutOfRange { rule, .. } => Error::OutOfRange { argument, rule },
             error => error,
-        })
+        })?;
+        self.history_mut().reserve(capacity);
+        Ok(())
     }
 
     /// Whether the squares of X, whose rows are these of A from `first` on, are finite.

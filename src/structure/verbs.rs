@@ -58,7 +58,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 rule: "few enough for an address space",
             });
         }
-        self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))
+        self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))?;
+        self.guarded.history_mut().reserve(capacity);
+        Ok(())
     }
 
     /// A ← (A B; Bᵀ K): r further rows and columns at the end.

@@ -218,7 +218,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
         self.in_place(|factor| factor.write(0, &Border::whole(l)))?;
         // The bound is scaled by the caller, as behind any other modification.
-        self.note(row_norm(l) / given.scale, &report);
+        self.note(row_norm(l) / given.scale);
         Ok(report)
     }
 

@@ -1,6 +1,7 @@
 //! Arguments that are refused: the error names the argument and the place, and nothing is touched.
 
-use crate::support::engines::steps;
+use crate::support::contract::Observed;
+use crate::support::engines::{sized, steps};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::Mat;
@@ -14,6 +15,8 @@ on_every_engine!(
     non_finite_right_hand_sides_are_found,
     entries_whose_squares_overflow_are_refused,
     large_entries_within_the_limits_are_accepted,
+    what_does_not_overflow_is_accepted,
+    up_to_the_limits_the_contract_holds,
     a_window_of_large_entries_does_not_overflow,
 );
 
@@ -189,6 +192,60 @@ fn large_entries_within_the_limits_are_accepted<T: Real, E: Engine<T> + Clone>(e
     // A tiny weight makes room for a large V.
     factor.modify(&[large * T::of(100.0); 9], &[T::of(1e-4)]).unwrap();
     assert!(factor.to_factor().unwrap()[(8, 0)].f64() >= large.f64());
+}
+
+fn what_does_not_overflow_is_accepted<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let (a, v) = if T::U < 1e-10 { (1.1e308, 7e153) } else { (2e38, 1e19) };
+    let diagonal = |x: f64| Mat::from_fn(2, 2, |i, j| if i == j { T::of(x) } else { T::ZERO });
+    let mut of_a = Cholesky::new_in(&diagonal(a), engine.clone()).unwrap();
+    let mut of_l = Cholesky::from_factor_in(&diagonal(a.sqrt()), engine.clone()).unwrap();
+    for factor in [&mut of_a, &mut of_l] {
+        factor.update(&[T::of(v), T::ZERO]).unwrap();
+        let expected = [(a + v * v).sqrt(), a.sqrt()];
+        let is = |factor: &Cholesky<T, E>, expected: [f64; 2]| {
+            let l = factor.to_factor().unwrap();
+            for (i, expected) in expected.into_iter().enumerate() {
+                let off = (l[(i, i)].f64() / expected - 1.0).abs();
+                assert!(off <= 4.0 * T::U, "{i}: {:?}, not {expected:e}", l[(i, i)]);
+            }
+        };
+        is(factor, expected);
+        assert!(
+            factor.reconstruct().unwrap().as_ref().is_all_finite() && factor.error_estimate() < 10.0 * T::U
+        );
+        factor.downdate(&[T::of(v), T::ZERO]).unwrap();
+        is(factor, [a.sqrt(); 2]);
+        let before = bits(factor.to_factor().unwrap().as_ref());
+        let refused = factor.update(&[T::of(2.0 * v), T::ZERO]).unwrap_err();
+        assert_eq!(refused, Error::Overflow { argument: "v" });
+        assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
+    }
+}
+
+/// Scaled by powers of two, which is exact, so that squares are next to overflow.
+fn up_to_the_limits_the_contract_holds<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let mut observed = Observed::recorded(10.0);
+    for n in [1, 9, sized(70, 40)] {
+        for k in [1, 2, 5, 17] {
+            for kind in Kind::ALL {
+                let problem = Problem::<T>::feasible(n, k, kind, 1e-2, (n + k) as u64);
+                let largest = |a: &Mat<T>| a.norm_max().f64();
+                let of_v = k as f64 * largest(&problem.v).powi(2);
+                let squares = of_v + n as f64 * largest(&problem.l).powi(2);
+                let scale = T::of((((0.9 * T::MOST).log2() - squares.log2()) / 2.0).floor().exp2());
+                let scaled =
+                    |a: &Mat<T>, scale: T| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] * scale);
+                let large = Problem {
+                    l: scaled(&problem.l, scale),
+                    v: scaled(&problem.v, scale),
+                    weights: problem.weights.clone(),
+                };
+                let (new, report) = large.modified(engine).unwrap();
+                assert!(report.log_det_change.f64().is_finite());
+                observed.check(scaled(&new, T::ONE / scale).as_ref(), &problem, (n, k, kind));
+            }
+        }
+    }
 }
 
 /// Rows that come and go: what counts is the factor, not what it once was.

@@ -17,6 +17,7 @@ mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]
 mod from_the_device;
+mod health;
 #[cfg(feature = "cuda")]
 mod hybrid;
 mod input;

@@ -21,6 +21,7 @@ mod on_the_fake_driver {
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
     use crate::engine::{EngineCore, Factor as _};
+    use crate::history::History;
     use crate::input::Operand;
     use crate::modify::Guarded;
     use crate::sweep::weights::Weights;
@@ -45,7 +46,7 @@ mod on_the_fake_driver {
         });
         let v = Mat::from_fn(ORDER, RANK, |i, r| ((i * 5 + r * 13) % 17) as f64 / 17.0 - 0.4);
         let engine = Hybrid::new(&Device::new(0).ok()?, tuning(slots)).ok()?;
-        let mut factor = Guarded::new(engine.adopt(l).ok()?, 1.0);
+        let mut factor = Guarded::new(engine.adopt(l).ok()?, 1.0, History::default());
         for weights in [Weights::Plus, Weights::Minus] {
             factor.modify(&Operand::Host(v.as_ref()), weights).ok()?;
         }

@@ -152,6 +152,7 @@ fn lost(error: Error, written: bool) -> Stop {
 
 impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
     const ASYNCHRONOUS: bool = true;
+    const TAKES_FROM_DEVICE: bool = true;
 
     fn order(&self) -> usize {
         self.l.order()

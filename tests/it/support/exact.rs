@@ -29,6 +29,29 @@ impl Symmetric {
         }
     }
 
+    /// A ← s A.
+    pub fn scale_by<T: Real>(&mut self, s: T) {
+        self.0.iter_mut().flatten().for_each(|a| *a *= wide(s));
+    }
+
+    /// The matrix with these rows and columns of this one, and for those that are new the entries that `new` has.
+    pub fn with_rows<T: Real>(&self, rows: &[Option<usize>], new: impl Fn(usize, usize) -> T) -> Self {
+        let entry = |i: usize, j: usize| match (rows[i], rows[j]) {
+            (Some(i), Some(j)) => self.0[i.max(j)][i.min(j)],
+            _ => wide(new(i, j)),
+        };
+        Self((0..rows.len()).map(|i| (0..=i).map(|j| entry(i, j)).collect()).collect())
+    }
+
+    pub fn order(&self) -> usize {
+        self.0.len()
+    }
+
+    /// An entry, rounded.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        self.0[i.max(j)][i.min(j)].0
+    }
+
     /// A ← s² A.
     pub fn scale<T: Real>(&mut self, s: T) {
         let square = wide(s) * wide(s);
