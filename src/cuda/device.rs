@@ -3,6 +3,7 @@
 use super::cusolver::Handles;
 use super::doubt::Doubt;
 use super::error::{failed, unavailable};
+use super::memory::Block;
 use super::module::Module;
 use crate::error::{DeviceErrorKind, Error};
 use core::fmt;
@@ -15,6 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const DRIVER_VERSION: i32 = 12_080;
 /// Of cuSOLVER: as many threads as make factors at the same time find one.
 const HANDLES_KEPT: usize = 4;
+/// Of small page-locked memory: what some calls at the same time take.
+const BLOCKS_KEPT: usize = 32;
 /// The oldest compute capability that the PTX is for.
 const COMPUTE_CAPABILITY: (i32, i32) = (8, 0);
 
@@ -46,6 +49,8 @@ struct Shared {
     doubt: Doubt,
     /// Of cuSOLVER, idle.
     handles: Mutex<Vec<Handles>>,
+    /// Of page-locked memory, idle.
+    blocks: Mutex<Vec<Block>>,
 }
 
 impl Device {
@@ -77,8 +82,9 @@ impl Device {
         // streams with events of their own.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
-        let (doubt, handles) = (Doubt::default(), Mutex::default());
-        let shared = Shared { modules, context, ordinal, name, multiprocessors, capability, doubt, handles };
+        let (doubt, handles, blocks) = (Doubt::default(), Mutex::default(), Mutex::default());
+        let shared =
+            Shared { modules, context, ordinal, name, multiprocessors, capability, doubt, handles, blocks };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -173,6 +179,21 @@ impl Device {
         let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < HANDLES_KEPT {
             kept.push(handles);
+        }
+    }
+
+    /// Page-locked memory of so many bytes, if some is idle.
+    pub(super) fn idle_block(&self, bytes: usize) -> Option<Block> {
+        let mut kept = self.shared.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().rposition(|block| block.bytes == bytes)?;
+        Some(kept.swap_remove(at))
+    }
+
+    /// Takes idle memory, or releases it where there is enough.
+    pub(super) fn keep_block(&self, block: Block) {
+        let mut kept = self.shared.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < BLOCKS_KEPT {
+            kept.push(block);
         }
     }
 

@@ -10,8 +10,9 @@ use crate::error::Error;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
-use cudarc::driver::result;
 use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaContext, result};
+use std::sync::Arc;
 
 /// Bytes of `len` scalars, at least one: the driver allocates no empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
@@ -115,6 +116,36 @@ impl<T> DeviceSlice<'_, T> {
     }
 }
 
+/// Bytes of page-locked memory up to which it is kept when it is idle: to allocate and release some takes a millisecond.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Bytes that are allocated where so many are wanted, in few sizes where they are kept.
+fn block_bytes(bytes: usize) -> usize {
+    /// A page.
+    const LEAST: usize = 4 << 10;
+    if bytes <= KEPT_BYTES { bytes.next_power_of_two().max(LEAST) } else { bytes }
+}
+
+/// Idle page-locked host memory of so many bytes.
+pub(super) struct Block {
+    pub bytes: usize,
+    /// `None` once it has gone to another owner.
+    start: Option<NonNull<u8>>,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: it owns its memory.
+unsafe impl Send for Block {}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some(start) = self.start.take().filter(|_| self.context.bind_to_thread().is_ok()) {
+            // SAFETY: allocated by `Pinned::new`, freed only here; no copy is under way in a block that is idle.
+            let _ = unsafe { result::free_host(start.as_ptr().cast()) };
+        }
+    }
+}
+
 /// Page-locked host memory for scalars, zero at first, aligned to a page: the only host memory that is copied
 /// at the link's rate and while the host goes on. Good for reading and writing by the host (not
 /// write-combined).
@@ -130,20 +161,28 @@ unsafe impl<T: Plain> Send for Pinned<T> {}
 unsafe impl<T: Plain> Sync for Pinned<T> {}
 
 impl<T: Plain> Pinned<T> {
-    /// Cost: locking and clearing pages, about a second for some gigabytes.
+    /// Cost: locking and clearing pages, about a second for some gigabytes. Small memory is that of an idle block of the device, if there
+    /// is one.
     ///
     /// # Errors
     /// [`Error::Device`] where the host has not that much memory that can be locked.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(len)?;
         device.bind()?;
-        let flags = 0;
-        // SAFETY: the memory is written below before anything reads it.
-        let start = unsafe { result::malloc_host(bytes, flags) }
-            .map_err(failed(format_args!("allocating {bytes} bytes of page-locked host memory")))?;
-        let start = NonNull::new(start.cast::<T>())
-            .ok_or_else(|| other("the driver allocated page-locked host memory at no address"))?;
-        // SAFETY: `bytes` bytes were just allocated and are nobody else's.
+        let bytes = block_bytes(bytes);
+        let idle = if bytes <= KEPT_BYTES { device.idle_block(bytes) } else { None };
+        let start = match idle.and_then(|mut block| block.start.take()) {
+            Some(start) => start.cast::<T>(),
+            None => {
+                let flags = 0;
+                // SAFETY: the memory is written below before anything reads it.
+                let start = unsafe { result::malloc_host(bytes, flags) }
+                    .map_err(failed(format_args!("allocating {bytes} bytes of page-locked host memory")))?;
+                NonNull::new(start.cast::<T>())
+                    .ok_or_else(|| other("the driver allocated page-locked host memory at no address"))?
+            }
+        };
+        // SAFETY: `bytes` bytes are there, and are nobody else's.
         unsafe { start.cast::<u8>().write_bytes(0, bytes) };
         Ok(Self { start, len, device: device.clone() })
     }
@@ -186,9 +225,18 @@ impl<T: Plain> Pinned<T> {
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         // Else it stays: a copy may still write there.
-        if self.device.can_free() {
-            // SAFETY: allocated by `new`, freed only here. Whoever asked for copies has promised that they
-            // have been waited for, and where a wait failed the device has been idle since.
+        if !self.device.can_free() {
+            return;
+        }
+        // Whoever asked for copies has promised that they have been waited for, and where a wait failed the device has been idle
+        // since.
+        // Of a length that `new` has multiplied.
+        let bytes = block_bytes((self.len * size_of::<T>()).max(1));
+        if bytes <= KEPT_BYTES {
+            let (start, context) = (Some(self.start.cast()), self.device.context());
+            self.device.keep_block(Block { bytes, start, context });
+        } else {
+            // SAFETY: allocated by `new`, freed only here; no copy is under way.
             let _ = unsafe { result::free_host(self.start.as_ptr().cast()) };
         }
     }
