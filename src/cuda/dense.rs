@@ -53,17 +53,24 @@ impl<T: Scalar> Dense<T> {
         Ok(Self { buffer, order, capacity, stride, halves, half_len, device: device.clone() })
     }
 
-    /// Has `work` use the staging memory.
-    fn with_halves(&self, work: impl FnOnce(&mut [Half<T>; 2]) -> Result<(), Error>) -> Result<(), Error> {
+    /// Has `work` use the staging memory, and waits for the stream. Also behind an error no copy uses that memory any more when others,
+    /// who read the same matrix, may.
+    fn with_halves(
+        &self,
+        stream: &Stream,
+        work: impl FnOnce(&mut [Half<T>; 2]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *halves {
-            Some(halves) => work(halves),
+        let halves = match &mut *halves {
+            Some(halves) => halves,
             none => {
                 let half =
                     || Ok::<_, Error>((Pinned::new(&self.device, self.half_len)?, Event::new(&self.device)?));
-                work(none.insert([half()?, half()?]))
+                none.insert([half()?, half()?])
             }
-        }
+        };
+        let outcome = work(halves);
+        stream.synchronize().and(outcome)
     }
 
     pub fn order(&self) -> usize {
@@ -119,9 +126,7 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the driver fails.
     pub fn upload(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
-        let outcome = self.with_halves(|halves| self.send(stream, halves, a));
-        // Also behind an error: the staging memory is free when this returns.
-        stream.synchronize().and(outcome)
+        self.with_halves(stream, |halves| self.send(stream, halves, a))
     }
 
     fn send(&self, stream: &Stream, halves: &mut [Half<T>; 2], a: MatRef<'_, T>) -> Result<(), Error> {
@@ -152,8 +157,7 @@ impl<T: Scalar> Dense<T> {
         (row, column): (usize, usize),
         a: MatRef<'_, T>,
     ) -> Result<(), Error> {
-        let outcome = self.with_halves(|halves| self.send_columns(stream, halves, (row, column), a));
-        stream.synchronize().and(outcome)
+        self.with_halves(stream, |halves| self.send_columns(stream, halves, (row, column), a))
     }
 
     fn send_columns(
@@ -190,8 +194,7 @@ impl<T: Scalar> Dense<T> {
     /// # Errors
     /// [`Error::Device`] where the driver fails.
     pub fn download(&self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
-        let outcome = self.with_halves(|halves| self.receive(stream, halves, l, cols));
-        stream.synchronize().and(outcome)
+        self.with_halves(stream, |halves| self.receive(stream, halves, l, cols))
     }
 
     fn receive(
