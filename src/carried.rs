@@ -49,8 +49,9 @@ impl<T: Scalar> Carried<T> {
     /// Xᵀ y (n × m), the sums (m).
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, naming `b` or `sums`; `Overflow`, naming `b`, where squares of z could overflow; `Device` or
-    /// `Poisoned` on an engine with a device. A sum that is smaller than what is explained, by more than roundings, is none: −1.
+    /// `Shape` or `NonFinite`, naming `b` or `sums`; `Overflow`, naming `b`, where squares of z could overflow; `Singular`;
+    /// `Device` or `Poisoned` on an engine with a device. A sum smaller than ‖z‖² by more than roundings
+    /// is stored as −1 (unknown).
     ///
     /// # Cost
     /// A solve with L: m n² flops.
@@ -225,6 +226,13 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
             return Err(Error::OutOfRange { argument: "decay", rule });
+        }
+        if let Some((y, _)) = &carrying {
+            let largest = |all: MatRef<'_, T>| all.norm_max().to_f64();
+            let of_weights = largest(MatRef::from_column_major_slice(&each, columns, 1));
+            if largest(*y).powi(2) * of_weights * columns as f64 > T::LARGE_SQUARE.to_f64() {
+                return Err(Error::Overflow { argument: "y" });
+            }
         }
         let weights = Weights::Each(&each[..]);
         let Some((y, carried)) = carrying else {

@@ -5,10 +5,11 @@ use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
-use crate::history::{History, diagonal_of, diagonal_of_product, largest_of};
+use crate::history::{History, diagonal_of};
 use crate::host::layout::lower;
+use crate::host::squares::{diagonal_of_product, largest_of};
 use crate::input::{AsMatrix, Operand};
-use crate::modify::Guarded;
+use crate::modify::{Guarded, Modifiable};
 use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
@@ -216,7 +217,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 }
                 #[cfg(feature = "cuda")]
                 Operand::Device(_) => {
-                    (finite(largest * largest * order as f64)?, History::of_pivots(factor.diagonal(), 0.0))
+                    let roughly = finite(largest * largest * order as f64);
+                    let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
+                    (row_norm, History::of_pivots(factor.diagonal(), 0.0))
                 }
             };
             let singular = factor.diagonal().position(|pivot| pivot == T::ZERO);
@@ -465,7 +468,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// V (n × k), any layout; a slice, array or vector for k = 1.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`; `Poisoned`; `Device` on an engine with a device, of which the resident one
+    /// `Shape`, `NonFinite` or `Overflow`; `Singular`; `Poisoned`; `Device` on an engine with a device, of which the resident one
     /// needs room for a second matrix.
     ///
     /// # Cost
@@ -491,7 +494,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// log det A, formed in double precision.
     ///
     /// # Errors
-    /// [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
+    /// `Singular`, `Poisoned`.
     ///
     /// # Cost
     /// n logarithms.

@@ -75,13 +75,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what all modifications since L
-    /// was made have done to A; 0 before the first one. Each adds units of rounding, √k for a rank of k, of each diagonal entry of A as the
-    /// modification found it and of what it added. Errors stay where they are while A shrinks or grows: a row whose diagonal
-    /// entry falls to a share of what it was has all errors so far count by one over that share, whatever becomes of other rows, and a row
-    /// that grows has them count for less.
+    /// was made have done to A; 0 before the first one. A modification of rank k adds √k u times a_ii and what it adds to a_ii to the error
+    /// of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, whatever becomes of other rows; if it
+    /// grows, correspondingly less.
     ///
-    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where V was in the memory of a GPU and stayed there, diagonal entries
-    /// of A count by the pivots of L.
+    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where A, L or V was in the memory of a GPU and stayed there, the pivots
+    /// of L stand for the diagonal of A, and a direction in which many rows lost their digits can be hidden by the growth of one row.
     ///
     /// # Cost
     /// None. Of a modification, that of a few passes over V on the host.

@@ -88,6 +88,16 @@ impl Stop {
     }
 }
 
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Breakdown { column } => Self::NotPositiveDefinite { column },
+            Stop::Device { error, .. } => error,
+            Stop::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
 impl From<Breakdown> for Stop {
     fn from(Breakdown { column }: Breakdown) -> Self {
         Self::Breakdown { column }
@@ -115,11 +125,11 @@ pub trait Modifiable<T: Scalar> {
     /// A diagonal entry of L.
     fn pivot(&self, column: usize) -> T;
 
-    /// The largest magnitude in L.
+    /// The largest 2-norm of a row of L.
     ///
     /// # Errors
     /// `Device`.
-    fn largest(&self) -> Result<T, Error>;
+    fn row_norm(&self) -> Result<f64, Error>;
 
     /// What keeps L as it was where a sweep may break down.
     fn safeguard(&self) -> Safeguard;
@@ -375,16 +385,20 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let columns = start..self.order();
         let mut target = self.target(outline.minus > 0)?;
         if target == Target::Discard {
-            self.dry(&outline, columns.clone())?;
+            let run = self.dry(&outline, columns.clone());
+            if run.is_err() {
+                self.expect(source, &outline);
+            }
+            run?;
             stage(&mut self.factor)?;
             target = Target::InPlace;
         }
         self.poisoned = target == Target::InPlace;
         let started = self.factor.sweep(&outline, columns, target);
         self.unpoison_unless(target, &started);
-        started.map_err(error)?;
-        // While the sweep goes on, where it does.
+        // While the sweep goes on, where it does; what breaks down may be done again.
         self.expect(source, &outline);
+        started?;
         Ok(Some(Course { target, start, row_norm }))
     }
 
@@ -398,7 +412,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.poisoned = target == Target::InPlace;
         let ended = wait(&mut self.factor);
         self.unpoison_unless(target, &ended);
-        let report = ended.map_err(error)?;
+        let report = ended?;
         if target == Target::Shadow {
             self.factor.commit(start);
         }
@@ -499,7 +513,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         self.poisoned = true;
         let outcome = change(&mut self.factor);
         self.unpoison_unless(Target::InPlace, &outcome);
-        outcome.map_err(error)
+        outcome.map_err(Error::from)
     }
 
     /// The factor is no use any more.
@@ -513,8 +527,8 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 
     fn dry(&mut self, outline: &Outline, columns: Range<usize>) -> Result<Modification<T>, Error> {
-        self.factor.sweep(outline, columns, Target::Discard).map_err(error)?;
-        self.factor.wait().map_err(error)
+        self.factor.sweep(outline, columns, Target::Discard)?;
+        self.factor.wait().map_err(Error::from)
     }
 
     /// Ready to stage V, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
@@ -559,8 +573,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         let mut row_norm = norm_of_both(self.row_norm, outline.row_norm);
         if overflows(row_norm) {
             // The bound never shrinks with a downdate: look at L itself before refusing.
-            let largest = self.factor.largest()?.to_f64();
-            row_norm = norm_of_both(largest * (self.order() as f64).sqrt(), outline.row_norm);
+            row_norm = norm_of_both(self.factor.row_norm()?, outline.row_norm);
         }
         if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
     }
@@ -589,13 +602,5 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         });
         let solved = solved.unwrap_or_else(|| self.regular()?.solve(sides, rhs));
         (ended, solved)
-    }
-}
-
-fn error(stop: Stop) -> Error {
-    match stop {
-        Stop::Breakdown { column } => Error::NotPositiveDefinite { column },
-        Stop::Device { error, .. } => error,
-        Stop::Interrupted => Error::Interrupted,
     }
 }

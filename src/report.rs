@@ -10,13 +10,13 @@ use crate::scalar::Scalar;
 pub struct Modification<T> {
     /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 where L has none.
     ///
-    /// Never below 1 for an update, and 1 as soon as V leaves a column alone: its first rows that are zero do. For a downdate it
+    /// Never below 1 for an update, and exactly 1 if some column is unchanged, for example where V begins with zero rows. For a downdate it
     /// is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, whatever the method (Stewart,
     /// *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A row that is new counts
     /// with its pivot² over its diagonal entry of A. A ratio beyond the largest finite number of the type is that number.
     pub min_pivot_ratio: T,
-    /// log det A' − log det A. Of a singular A the part of the columns of L whose pivots were not zero; those that were are left out of
-    /// [`min_pivot_ratio`](Self::min_pivot_ratio) as well.
+    /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero; the others do not count in
+    /// [`min_pivot_ratio`](Self::min_pivot_ratio) either.
     pub log_det_change: T,
 }
 

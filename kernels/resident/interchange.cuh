@@ -113,7 +113,7 @@ __device__ __noinline__ bool change_places(int lane, bool below, bool minus, dou
         large = (double)(T)square.root();
     }
     const double beta = largest + large;
-    found = {minus ? small : large, beta / large, -rest.rounded() / (large * beta), sigma * (column + 1.0)};
+    found = {minus ? small : large, beta / large, -rest.rounded() / large / beta, sigma * (column + 1.0)};
     double taken = 0;
     Sum sum;
 #pragma unroll

@@ -3,6 +3,7 @@
 use crate::arrays::{self, Read, to_numpy};
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::factor::{Cholesky, Kept};
+use crate::indices::index;
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::shared::Shared;
@@ -124,6 +125,38 @@ impl Carried {
             Kept::Single(state) => made(py, state, b, sums),
             Kept::Double(state) => made(py, state, b, sums),
         }
+    }
+
+    /// Of no observations yet: what goes with `Cholesky.zeros`.
+    ///
+    /// Parameters
+    /// ----------
+    /// f : Cholesky
+    ///     From which the order n and the dtype are.
+    /// m : int, optional
+    ///     Right-hand sides. By default one, with z of shape (n,).
+    ///
+    /// Returns
+    /// -------
+    /// Carried
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky.zeros(2)
+    /// >>> line = cu.Carried.zeros(f)
+    /// >>> _ = f.modify_carrying(1.0, [[1.0, 1.0], [0.0, 1.0]], [1.0, 3.0], line)
+    /// >>> f.solve_lt(line.z).round(12)
+    /// array([1., 2.])
+    #[staticmethod]
+    #[pyo3(signature = (f, m = None))]
+    fn zeros(py: Python<'_>, f: &Bound<'_, Cholesky>, m: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let columns = m.map_or(Ok(1), |m| index(m, "m"))?;
+        let order = f.get().order(py)?;
+        Ok(match &f.get().kept {
+            Kept::Single(_) => Self::of(cholupdate::Carried::<f32>::zeros(order, columns), m.is_none()),
+            Kept::Double(_) => Self::of(cholupdate::Carried::<f64>::zeros(order, columns), m.is_none()),
+        })
     }
 
     /// L⁻¹ b: a copy, of the shape of b.

@@ -4,7 +4,7 @@ use crate::argument::{Argument, kind};
 use crate::arrays::{self, Array, Read, is_bare, is_writeable, shared, usable, view_mut, zeros};
 use crate::errors::{exception_naming, in_use, seen_from_above, wrong_type, wrong_value};
 use crate::held::Given;
-use crate::interrupts::Interruptible;
+use crate::interrupts::{Interruptible, NOTHING_CHANGED};
 use crate::modifying;
 use crate::numbers::Real;
 use crate::operands::{Matrix, like};
@@ -197,6 +197,10 @@ fn of_numbers<'py, T: Real>(
     };
     let interruptible = Interruptible::new(py, order, columns);
     let by = By { given: &given, weights: &weights, engine: Cpu::default(), check_finite: how.check_finite };
+    let left = match place {
+        Place::Out(_) => "the call was interrupted: `out` has been written in part",
+        _ => NOTHING_CHANGED,
+    };
     let (made, outcome) = match place {
         Place::There(l) => {
             let _written = borrowed(&l, how.names.0)?;
@@ -220,7 +224,7 @@ fn of_numbers<'py, T: Real>(
         }
     };
     let raise = |_: Python<'_>, error| raise(seen_from_above(error, how.upper));
-    interruptible.end_by(py, outcome, raise).map(|()| made)
+    interruptible.end_by(py, outcome, left, raise).map(|()| made)
 }
 
 /// While it lives, no other extension written with this crate uses the array.

@@ -15,6 +15,9 @@ thread_local! {
     static HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// What an interrupted call has left.
+pub const NOTHING_CHANGED: &str = "the call was interrupted before it had changed anything";
+
 /// Whether this thread is in a handler that a call has asked for. It must not wait for what that call holds.
 pub fn is_handling() -> bool {
     HANDLING.get()
@@ -80,22 +83,21 @@ impl Interruptible {
 
     /// The outcome of the call, in which a signal may have come: what it has left is said.
     pub fn end<R>(self, py: Python<'_>, outcome: Result<R, Error>) -> PyResult<R> {
-        self.end_by(py, outcome, exception)
+        self.end_by(py, outcome, NOTHING_CHANGED, exception)
     }
 
-    /// The same with exceptions of the caller's own.
+    /// The same with exceptions of the caller's own, and what an interrupted call has left in words.
     pub fn end_by<R>(
         self,
         py: Python<'_>,
         outcome: Result<R, Error>,
+        left: &'static str,
         exception: impl FnOnce(Python<'_>, Error) -> PyErr,
     ) -> PyResult<R> {
         let Some(handlers) = self.0 else { return outcome.map_err(|error| exception(py, error)) };
         let raised = handlers.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (outcome, raised) {
-            (Err(Error::Interrupted), Some(raised)) => {
-                Err(in_words(py, raised, "the call was interrupted before it had changed anything"))
-            }
+            (Err(Error::Interrupted), Some(raised)) => Err(in_words(py, raised, left)),
             (outcome, _) => {
                 let outcome = outcome.map_err(|error| exception(py, error));
                 match check(py) {

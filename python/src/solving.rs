@@ -136,7 +136,7 @@ impl Cholesky {
 
     /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj).
     ///
-    /// It is what the reports of all changes since the factor was made add up to.
+    /// By what all changes since the factor was made have done to the diagonal of A; 0 before the first one.
     ///
     /// Returns
     /// -------
@@ -195,7 +195,7 @@ impl Cholesky {
     /// upper : bool, default False
     ///     R = Lᵀ, upper triangular, with A = Rᵀ R.
     /// like : array, optional
-    ///     An array of the library that is to have the copy, in the memory that it is to be in. By default that which the factor was
+    ///     An array whose library and device the result should have. By default that which the factor was
     ///     made of. Where either is in host memory, or the factor is, the copy is a NumPy array.
     ///
     /// Returns

@@ -47,6 +47,24 @@ def test_right_hand_sides_go_along() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_least_squares_begin_from_nothing(driver: Driver, engine: str, dtype: Any) -> None:
+    random = np.random.default_rng(2)
+    x, y = random.standard_normal((30, 4)).astype(dtype), random.standard_normal((30, 2)).astype(dtype)
+    f = cu.Cholesky.zeros(4, dtype=dtype, engine=engine)
+    carried, alone = cu.Carried.zeros(f, 2), cu.Carried.zeros(f)
+    assert carried.z.shape == (4, 2) and alone.z.shape == (4,) and alone.z.dtype == dtype
+    for row in range(0, 30, 3):
+        f.modify_carrying(1.0, x[row : row + 3].T, y[row : row + 3], carried)
+    beta = np.linalg.lstsq(x, y)[0]
+    tolerance = 200 * np.finfo(dtype).eps
+    np.testing.assert_allclose(f.solve_lt(carried.z), beta, atol=tolerance)
+    np.testing.assert_allclose(carried.squares, np.sum((y - x @ beta) ** 2, axis=0), rtol=tolerance)
+    with pytest.raises(ValueError, match="`m`"):
+        cu.Carried.zeros(f, -1)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_one_right_hand_side_forgets_as_well(driver: Driver, engine: str) -> None:
     random = np.random.default_rng(1)
     x, y = random.standard_normal((30, 4)), random.standard_normal(30)

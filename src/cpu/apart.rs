@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::history::History;
 use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
+use crate::host::squares::row_norm;
 use crate::input::{AsMatrix, Operand};
 use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
 use crate::report::{Health, Modification};
@@ -157,8 +158,9 @@ impl<T: Scalar> Modifiable<T> for Apart<'_, T> {
         self.to[(column, column)]
     }
 
-    fn largest(&self) -> Result<T, Error> {
-        finite_lower("l", self.l)
+    fn row_norm(&self) -> Result<f64, Error> {
+        finite_lower("l", self.l)?;
+        Ok(row_norm(self.l))
     }
 
     fn safeguard(&self) -> Safeguard {

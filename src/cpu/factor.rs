@@ -9,6 +9,7 @@ use crate::check::finite;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
+use crate::host::squares::{add_column, largest_of, row_norm};
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
@@ -169,8 +170,8 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
         self.l[(column, column)]
     }
 
-    fn largest(&self) -> Result<T, Error> {
-        Ok(self.l.norm_max())
+    fn row_norm(&self) -> Result<f64, Error> {
+        Ok(row_norm(self.l.as_ref()))
     }
 
     fn safeguard(&self) -> Safeguard {
@@ -264,7 +265,12 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
         all.subrows_mut(order, count).copy_from(y.transpose());
         let staged = self.stage(&Operand::Host(all.as_ref()), weights)?;
         self.carried.take(z);
-        Ok(staged)
+        // Rows of L are bounded by V alone.
+        let mut squares = vec![0.0; order];
+        for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {
+            add_column(&mut squares, column, weights.of(r).to_f64());
+        }
+        Ok(Outline { row_norm: staged.row_norm.min(largest_of(&squares).sqrt()), ..staged })
     }
 
     fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {

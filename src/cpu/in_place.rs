@@ -8,6 +8,7 @@ use crate::check::{extent, finite_lower};
 use crate::error::Error;
 use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
+use crate::host::squares::row_norm;
 use crate::input::{AsMatrix, Operand};
 use crate::modify::{Guarded, Modifiable, Safeguard, Stop, Target};
 use crate::report::Modification;
@@ -188,8 +189,9 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
         self.l[(column, column)]
     }
 
-    fn largest(&self) -> Result<T, Error> {
-        finite_lower("l", self.l.as_ref())
+    fn row_norm(&self) -> Result<f64, Error> {
+        finite_lower("l", self.l.as_ref())?;
+        Ok(row_norm(self.l.as_ref()))
     }
 
     fn safeguard(&self) -> Safeguard {

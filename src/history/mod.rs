@@ -16,9 +16,8 @@ mod rows;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::{MatRef, Par};
+use faer::MatRef;
 use pivots::Pivots;
-use rayon::prelude::*;
 use rows::Rows;
 
 /// What has become of a factor since it was made.
@@ -215,45 +214,4 @@ fn shift(of: &mut [f64], from: usize, to: usize) {
 /// What is on the diagonal of A. (n × n)
 pub(crate) fn diagonal_of<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
     a.diagonal().column_vector().iter().map(|a| a.to_f64()).collect()
-}
-
-/// What is on the diagonal of L Lᵀ. (n × n, lower triangular)
-pub(crate) fn diagonal_of_product<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
-    /// Columns that one thread sums, so that the sums are the same for any number of threads.
-    const TOGETHER: usize = 256;
-    let sums = |first: usize| {
-        let mut sums = vec![0.0; l.nrows() - first];
-        for j in first..l.ncols().min(first + TOGETHER) {
-            let (entries, sums) = (l.col(j).subrows(j, l.nrows() - j), &mut sums[j - first..]);
-            match entries.try_as_col_major() {
-                Some(entries) => add_squares(sums, entries.as_slice(), 1.0),
-                None => sums.iter_mut().zip(entries.iter()).for_each(|(sum, x)| {
-                    *sum += x.to_f64() * x.to_f64();
-                }),
-            }
-        }
-        sums
-    };
-    let blocks = l.ncols().div_ceil(TOGETHER);
-    let each: Vec<_> = match par {
-        Par::Rayon(_) if blocks > 1 => {
-            (0..blocks).into_par_iter().map(|block| sums(block * TOGETHER)).collect()
-        }
-        _ => (0..blocks).map(|block| sums(block * TOGETHER)).collect(),
-    };
-    let mut diagonal = vec![0.0; l.nrows()];
-    for (block, sums) in each.iter().enumerate() {
-        diagonal[block * TOGETHER..].iter_mut().zip(sums).for_each(|(sum, x)| *sum += x);
-    }
-    diagonal
-}
-
-pub(crate) fn largest_of(of: &[f64]) -> f64 {
-    of.iter().copied().fold(0.0, f64::max)
-}
-
-/// sums ← sums + weight x², entry by entry.
-#[inline(always)]
-fn add_squares<T: Scalar>(sums: &mut [f64], x: &[T], weight: f64) {
-    sums.iter_mut().zip(x).for_each(|(sum, x)| *sum += weight * x.to_f64() * x.to_f64());
 }

@@ -58,7 +58,15 @@ impl Pivots {
         debug_assert!(self.before.len() == self.squares.len());
         let mut of_block = 1.0f64;
         for (i, old) in self.before.iter().enumerate() {
-            let ratio = pivot(i).to_f64() / old;
+            let new = pivot(i).to_f64();
+            if *old == 0.0 {
+                // Of a singular A: whatever the row had is lost in what it has now.
+                self.squares[i] = new * new;
+                let error = if new > 0.0 { unit } else { 0.0 };
+                (self.own[i], self.leading[i]) = (error, error);
+                continue;
+            }
+            let ratio = new / old;
             let change = if ratio > 0.0 { (ratio * ratio).clamp(RANGE.0, RANGE.1) } else { 1.0 };
             of_block = (of_block * change).clamp(RANGE.0, RANGE.1);
             let added = self.added / self.squares[i].max(f64::MIN_POSITIVE);

@@ -1,6 +1,7 @@
 //! Errors by what is on the diagonal of A, which every modification that has been seen changes by squares of rows of V.
 
-use super::{add_squares, largest_of, remove, replace, shift};
+use super::{remove, replace, shift};
+use crate::host::squares::{add_column, largest_of};
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 use core::mem;
@@ -54,12 +55,7 @@ impl Rows {
         for (r, column) in v.col_iter().enumerate() {
             let weight = weights.of(r).to_f64();
             let sums = if weight > 0.0 { &mut self.plus } else { &mut self.minus };
-            match column.try_as_col_major() {
-                Some(column) => add_squares(sums, column.as_slice(), weight.abs()),
-                None => sums.iter_mut().zip(column.iter()).for_each(|(sum, x)| {
-                    *sum += weight.abs() * x.to_f64() * x.to_f64();
-                }),
-            }
+            add_column(sums, column, weight.abs());
         }
     }
 

@@ -18,4 +18,5 @@ pub mod pool;
 pub mod region;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 pub mod rotation;
+pub mod squares;
 pub mod threads;

@@ -24,12 +24,12 @@ use crate::check::finite_lower;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
+use crate::host::squares::row_norm;
 use crate::input::{Operand, OperandMut};
 use crate::modify::Guarded;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::{Border, Resizable};
-use crate::sweep::Breakdown;
 use crate::sweep::weights::Weights;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -100,16 +100,6 @@ impl<T: Scalar> Triangle<T> for Here<'_, T> {
     }
 }
 
-/// The largest 2-norm of a row of L. (n × n)
-fn row_norm<T: Scalar>(l: MatRef<'_, T>) -> f64 {
-    let mut squares = vec![0.0; l.nrows()];
-    for j in 0..l.ncols() {
-        let below = l.col(j).subrows(j, l.nrows() - j);
-        squares[j..].iter_mut().zip(below.iter()).for_each(|(sum, x)| *sum += x.to_f64() * x.to_f64());
-    }
-    squares.into_iter().fold(0.0, f64::max).sqrt()
-}
-
 /// A modification of L in host memory that broke down at `column` of it: the new L, zero above the diagonal. (n × n, by columns)
 ///
 /// # Errors
@@ -146,10 +136,8 @@ fn again<T: Scalar>(
     memory.resize(order * order, T::ZERO);
     let mut l = MatMut::from_column_major_slice_mut(&mut memory, order, order);
     read(l.as_mut())?;
-    match recurrence::modify(l, given) {
-        Ok(report) => Ok((memory, report)),
-        Err(Breakdown { column }) => Err(Error::NotPositiveDefinite { column }),
-    }
+    let report = recurrence::modify(l, given)?;
+    Ok((memory, report))
 }
 
 impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
@@ -163,8 +151,8 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         self.or_again(outcome, |_| Given::new(v, weights))
     }
 
-    /// Begins a modification. It may go on after the call; V has been taken over by then, so that one that breaks down behind the call
-    /// is not done again.
+    /// Begins a modification. It may go on after the call; V has been taken over by then, and is not kept: a
+    /// breakdown that is found after the call cannot be retried in twice the precision.
     ///
     /// # Errors
     /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.

@@ -13,10 +13,11 @@
 
 use super::Given;
 use super::double::Double;
+use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
+use crate::modify::Stop;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
-use crate::sweep::Breakdown;
 use faer::MatMut;
 use pulp::{Simd, WithSimd};
 
@@ -59,23 +60,24 @@ impl Wide {
 /// Makes L the factor of scale² (L Lᵀ + V diag(w) Vᵀ) from column `start` on, before which V is zero and L stays. (n × n)
 ///
 /// # Errors
-/// At the first pivot² that is not greater than zero; L is half changed then.
-pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification<T>, Breakdown> {
-    Isa::detect().run(Recurrence { l, given })
+/// At the first pivot² that is not greater than zero, or where the caller wants it; L is half changed then.
+pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification<T>, Stop> {
+    Isa::detect().run(Recurrence { l, given, asks: Asks::take() })
 }
 
 struct Recurrence<'l, 'v, T> {
     l: MatMut<'l, T>,
     given: &'v Given<T>,
+    asks: Option<Asks>,
 }
 
 impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
-    type Output = Result<Modification<T>, Breakdown>;
+    type Output = Result<Modification<T>, Stop>;
 
     /// Compiled for the instruction set, of which it takes the fused multiplications.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { mut l, given } = self;
+        let Self { mut l, given, asks } = self;
         let Given { v, weights, start, scale } = given;
         let (order, scale) = (l.nrows(), Double::new(*scale));
         let [plus, minus] = [1.0, -1.0].map(|sign| columns(v.as_ref(), weights, sign));
@@ -83,14 +85,17 @@ impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
         let (mut column, mut health) = (Wide::zeros(order), Health::default());
         let narrow = |x: Double| T::from_f64((x * scale).hi);
         for j in *start..order {
+            if asks.as_ref().is_some_and(Asks::stop) {
+                return Err(Stop::Interrupted);
+            }
             let old = l[(j, j)];
             (j..order).for_each(|i| column.set(i, Double::new(l[(i, j)].to_f64())));
             for (sign, v) in &mut signs {
-                reflect(*sign, v, &mut column, j).ok_or(Breakdown { column: j })?;
+                reflect(*sign, v, &mut column, j).ok_or(Stop::Breakdown { column: j })?;
             }
             let new = T::from_f64(column.get(j).hi);
             if !(new > T::ZERO && narrow(column.get(j)) > T::ZERO) {
-                return Err(Breakdown { column: j });
+                return Err(Stop::Breakdown { column: j });
             }
             health.record(&[old], &[new]);
             (j..order).for_each(|i| l[(i, j)] = narrow(column.get(i)));
@@ -126,7 +131,7 @@ fn reflect(sign: f64, v: &mut [Wide], column: &mut Wide, j: usize) -> Option<()>
     }
     let new = new_square.sqrt();
     let both = pivot + new;
-    let of_column = -square / (new * both);
+    let of_column = -square / new / both;
     let of_v = sign / new;
     let shares: Vec<Double> = row.iter().map(|&a| a / both).collect();
     let rows = column.hi.len();

@@ -140,6 +140,26 @@ fn every_entry_that_is_not_finite_is_noticed<T: Real>() {
     }
 }
 
+/// Also below a pivot that is zero, in a row whose own is: nothing divides by either.
+#[test]
+fn so_it_is_below_zero_pivots() {
+    let cpu = Cpu::sequential();
+    for k in [1, 2, 4, 5] {
+        let v = Mat::<f64>::from_fn(3, k, |i, _| if i < 2 { 1.0 } else { 0.0 });
+        for bad in [f64::NAN, f64::INFINITY] {
+            let l = Mat::from_fn(3, 3, |i, j| {
+                if (i, j) == (1, 0) { bad } else { f64::from(u8::from(i == j && i == 0)) }
+            });
+            let refused = Err(Error::NonFinite { argument: "l", row: 1, column: 0 });
+            let weights = vec![1.0; k];
+            assert_eq!(into(l.as_ref(), &v, &weights, &cpu, &mut Workspace::new()).map(drop), refused, "{k}");
+            let mut there = l.clone();
+            let got = modify_checked_in_place(there.as_mut(), &v, &weights, &cpu, &mut Workspace::new());
+            assert!(matches!(got, Err(Error::NonFinite { argument: "l", .. })), "{k}: {got:?}");
+        }
+    }
+}
+
 #[test]
 fn every_entry_that_is_not_finite_is_noticed_f64() {
     every_entry_that_is_not_finite_is_noticed::<f64>();

@@ -180,6 +180,11 @@ fn what_is_refused_changes_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
     wrong[(1, 0)] = nan;
     let not_finite = Error::NonFinite { argument: "y", row: 1, column: 0 };
     assert_eq!(refuse(1.0, &v, &plus, &wrong, &mut carried), not_finite);
+    // The weights count.
+    let (weight, size) = if T::U < 1e-10 { (1e10, 1e150) } else { (1e10, 1e15) };
+    let (heavy, wrong) = ([T::of(weight); 2], Mat::from_fn(2, 2, |_, _| T::of(size)));
+    let overflow = Error::Overflow { argument: "y" };
+    assert_eq!(refuse(1.0, &v, &heavy, &wrong, &mut carried), overflow);
     assert_eq!(carried, along);
 }
 

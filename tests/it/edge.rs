@@ -9,7 +9,8 @@ use crate::support::problem::{Kind, Problem, contraction, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::{Mat, fx128, mat};
 use cholupdate::{
-    Carried, Cholesky, Cpu, Engine, Error, Modification, Safeguard, Weights, Workspace, modify_in_place,
+    Carried, Cholesky, Cpu, Engine, Error, Modification, RefactorPolicy, Safeguard, Weights, Workspace,
+    modify_in_place,
 };
 use rand::Rng;
 use rand::rngs::StdRng;
@@ -218,6 +219,11 @@ fn a_downdate_that_linpack_completes_is_completed<T: Real, E: Engine<T> + Clone>
     let mut outcomes = Outcomes::default();
     outcomes.check(engine, &problem, "unit");
     if T::U < 1e-10 {
+        let mut factor = problem.factor(engine);
+        factor.modify(&problem.v, &problem.weights).unwrap();
+        assert!(factor.error_estimate() >= T::U, "what is done again counts as any other");
+        let none = RefactorPolicy { max_error: None, max_modifications: 0 };
+        assert!(factor.needs_refactor(&none));
         assert_eq!(outcomes.completed, 1);
         assert!(linpack(problem.l.as_ref(), problem.v.as_ref(), &problem.weights).is_some());
     }

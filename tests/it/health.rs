@@ -358,6 +358,20 @@ mod in_device_memory {
         }
     }
 
+    /// A singular A has no digits to lose.
+    #[test]
+    fn from_nothing_on_it_is_no_worse() {
+        let Some((_turn, engine)) = resident() else { return };
+        let mut factor = Cholesky::<f64, _>::zeros_in(3, engine.clone()).unwrap();
+        for row in 0..3 {
+            from_the_device(&mut factor, 1.0, unit(3, row, 1.0).as_ref(), &[1.0]).unwrap();
+        }
+        let window = beside(&unit(3, 0, 1.0), &unit(3, 1, 0.5));
+        from_the_device(&mut factor, 1.0, window.as_ref(), &[1.0, -1.0]).unwrap();
+        let estimate = factor.error_estimate();
+        assert!(estimate >= f64::U && estimate < 20.0 * f64::U, "{estimate:e}");
+    }
+
     /// On an engine that reads L from the host, what is on the diagonal of A is known again.
     #[test]
     fn on_another_engine_the_diagonal_is_known_again() {

@@ -17,6 +17,8 @@ on_every_engine!(
     large_entries_within_the_limits_are_accepted,
     what_does_not_overflow_is_accepted,
     up_to_the_limits_the_contract_holds,
+    heavy_rows_next_to_overflow_are_as_good_as_others,
+    what_once_was_large_does_not_count,
     a_window_of_large_entries_does_not_overflow,
 );
 
@@ -245,6 +247,53 @@ fn up_to_the_limits_the_contract_holds<T: Real, E: Engine<T> + Clone>(engine: &E
                 observed.check(scaled(&new, T::ONE / scale).as_ref(), &problem, (n, k, kind));
             }
         }
+    }
+}
+
+/// Columns of L and V that change places, where twice the square of the new pivot overflows.
+fn heavy_rows_next_to_overflow_are_as_good_as_others<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let mut observed = Observed::recorded(10.0);
+    let size = if T::U < 1e-10 { 2.0f64.powi(509) } else { 2.0f64.powi(60) };
+    let rows: [(&[f64], &[f64]); 3] = [
+        (&[8.0, 8.0, 8.0, 8.0], &[8.0, -8.0, 4.0, 1.0]),
+        (&[11.0, 8.0, 7.0], &[3.0, -8.0, 4.0]),
+        (&[14.0], &[-5.0]),
+    ];
+    for (at, (first, second)) in rows.into_iter().enumerate() {
+        let k = first.len();
+        for n in [2, 150] {
+            let l = Mat::from_fn(n, n, |i, j| match (i, j) {
+                (1, 0) => 1.0,
+                (i, j) => f64::from(u8::from(i == j)),
+            });
+            let v = Mat::from_fn(n, k, |i, r| match i {
+                0 => first[r],
+                1 => second[r],
+                _ => 0.0,
+            });
+            let scaled = |a: &Mat<f64>| Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] * size);
+            let small = Problem::<T>::new(&l, &v, &vec![1.0; k]);
+            let large = Problem::<T>::new(&scaled(&l), &scaled(&v), &vec![1.0; k]);
+            let mut factor = large.factor(engine);
+            let down = |l: &Mat<T>| Mat::from_fn(n, n, |i, j| T::of(l[(i, j)].f64() / size));
+            factor.update(&large.v).unwrap();
+            let new = down(&factor.to_factor().unwrap());
+            observed.check(new.as_ref(), &small, (n, at));
+            factor.downdate(&large.v).unwrap();
+            let back = Problem { l: new, v: small.v.clone(), weights: vec![-T::ONE; k] };
+            observed.check(down(&factor.to_factor().unwrap()).as_ref(), &back, (n, at, "back"));
+        }
+    }
+}
+
+/// L as it is decides, however large its rows once were.
+fn what_once_was_large_does_not_count<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    let (a, v) = if T::U < 1e-10 { (1.1e308, 7e153) } else { (2e38, 1e19) };
+    let diagonal = Mat::from_fn(2, 2, |i, j| if i == j { T::of(a) } else { T::ZERO });
+    let mut factor = Cholesky::new_in(&diagonal, engine.clone()).unwrap();
+    for _ in 0..5 {
+        factor.update(&[T::of(v), T::ZERO]).unwrap();
+        factor.downdate(&[T::of(v), T::ZERO]).unwrap();
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
-use cholupdate::faer::Mat;
-use cholupdate::{Carried, Cpu, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into};
+use cholupdate::faer::{Mat, mat};
+use cholupdate::{
+    Carried, Cholesky, Cpu, Error, Safeguard, Workspace, interruptible, modify_in_place, modify_into,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,6 +59,21 @@ fn a_call_that_is_stopped_leaves_the_factor_f64() {
 #[test]
 fn a_call_that_is_stopped_leaves_the_factor_f32() {
     a_call_that_is_stopped_leaves_the_factor::<f32>();
+}
+
+/// A breakdown that is looked at again in twice the precision takes longest.
+#[test]
+fn so_is_what_is_done_again() {
+    let l =
+        mat![[1.0, 0.0, 0.0], [-145.11213347519777, 1.0, 0.0], [28.96018790147825, 62.4046605677754, 1.0]];
+    let v = [0.2634638816175617, -38.135379766510546, 12.687569201709028];
+    let mut factor = Cholesky::from_factor_in(&l, Cpu::sequential()).unwrap();
+    let (outcome, panels) = stopped_at(usize::MAX, || factor.clone().downdate(&v));
+    assert!(outcome.is_ok() && panels >= 3, "{panels}");
+    let (outcome, asked) = stopped_at(panels, || factor.downdate(&v));
+    assert_eq!((outcome, asked), (Err(Error::Interrupted), panels));
+    assert!(bits(factor.l()) == bits(l.as_ref()));
+    factor.downdate(&v).unwrap();
 }
 
 #[test]

@@ -228,7 +228,7 @@ pub(crate) fn pivot<T: Scalar>(
 #[cold]
 fn scaled_pivot<T: Scalar>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
     let scale = (0..rank).fold(l, |m, r| m.max(a(r).abs()));
-    if scale == T::ZERO && !minus {
+    if scale == T::ZERO && !minus && (0..rank).all(|r| a(r) == T::ZERO) {
         // Of a singular factor, in a column that V leaves alone: the identity, with an α that may be divided by.
         return Some(Pivot { alpha: T::ONE, x: T::ZERO, new: T::ZERO });
     }

@@ -69,7 +69,8 @@ impl<T: Scalar> Interchange<T> {
         let outweighs = largest > T::from_f64(OUTWEIGHS) * small && (small > T::ZERO || !minus);
         let within = large * large > T::SMALL_SQUARE && large * large < T::INFINITY;
         let (beta, sign) = (largest + large, if a(column) < T::ZERO { -T::ONE } else { T::ONE });
-        let (s, x) = (beta / large, -(rest.rounded() / (large * beta)));
+        // Their product might overflow.
+        let (s, x) = (beta / large, -(rest.rounded() / large / beta));
         (outweighs && within).then_some(Self { column, sign, small, large, beta, s, x })
     }
 }

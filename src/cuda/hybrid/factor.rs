@@ -13,7 +13,9 @@ use crate::cuda::error::other;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
+use crate::host::layout::zeros;
 use crate::host::region::StandBy;
+use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
@@ -125,8 +127,10 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         self.l.pivot(column)
     }
 
-    fn largest(&self) -> Result<T, Error> {
-        Ok(self.l.norm_max())
+    fn row_norm(&self) -> Result<f64, Error> {
+        let mut l = zeros(self.l.order());
+        self.l.read(l.as_mut());
+        Ok(row_norm(l.as_ref()))
     }
 
     fn safeguard(&self) -> Safeguard {

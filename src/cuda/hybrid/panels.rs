@@ -194,11 +194,6 @@ impl<T: Scalar> Panels<T> {
     }
 
     /// The largest magnitude in L.
-    pub fn norm_max(&self) -> T {
-        let parts = self.indices().flat_map(|index| self.parts(index));
-        parts.fold(T::ZERO, |largest, (_, part)| largest.max(part.norm_max()))
-    }
-
     /// The leading columns of L, to be solved with.
     pub fn leading(&self, columns: usize) -> Leading<'_, T> {
         Leading { panels: self, columns }

@@ -18,6 +18,7 @@ use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::stream::Stream;
 use crate::engine::{Factor, Side, Solved};
 use crate::error::Error;
+use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
@@ -162,10 +163,10 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         self.diagonal[column]
     }
 
-    fn largest(&self) -> Result<T, Error> {
+    fn row_norm(&self) -> Result<f64, Error> {
         let mut l = Mat::zeros(self.l.order(), self.l.order());
         self.read(l.as_mut())?;
-        Ok(l.norm_max())
+        Ok(row_norm(l.as_ref()))
     }
 
     fn safeguard(&self) -> Safeguard {
