@@ -1,5 +1,6 @@
 //! The scalar types, and the few SIMD operations the kernels are written in.
 
+use crate::cpu::kernels::compiled::Kernels;
 use faer::traits::RealField;
 use pulp::{MemMask, Simd};
 
@@ -10,7 +11,7 @@ mod sealed {
 }
 
 /// A real scalar: `f32` or `f64`.
-pub trait Scalar: sealed::Sealed + Float + RealField + Copy + PartialOrd {}
+pub trait Scalar: sealed::Sealed + Float + Kernels + RealField + Copy + PartialOrd {}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

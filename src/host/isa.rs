@@ -6,7 +6,7 @@ use pulp::{Scalar256b, Simd, WithSimd};
 
 /// An instruction set this process may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Isa {
+pub enum Isa {
     /// 128-bit or emulated registers, as the compiler sees fit.
     Portable,
     /// AVX2 and FMA.

@@ -12,7 +12,7 @@ use crate::sweep::plan::Panel;
 
 /// Everything that the steps of one sweep, [`diagonal`](Job::diagonal) and [`trailing`](Job::trailing), read and write.
 #[derive(Clone, Copy)]
-pub(crate) struct Job<T> {
+pub struct Job<T> {
     pub isa: Isa,
     pub l: Entries<T>,
     pub v: Tiles<T>,

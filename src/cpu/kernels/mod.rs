@@ -15,6 +15,7 @@
 //! | `in_registers` | the same for V of three or four columns |
 //! | `low_rank/` | both for V of one or two columns, and of three where L is small |
 //! | `scratch` | a tile of L between the reflectors of both signs |
+//! | `compiled` | those of them that programs link and do not compile |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | which micro-kernel takes which rows below |
 //! | `steps` | the diagonal step and the trailing step of a panel |
@@ -22,6 +23,7 @@
 pub mod apply;
 mod at_once;
 mod compensated;
+pub mod compiled;
 pub mod copy;
 pub mod diagonal;
 mod elimination;
