@@ -82,6 +82,8 @@
 mod carried;
 mod check;
 mod cholesky;
+#[allow(private_interfaces, reason = "its trait is public in name only, as that of `Float` is")]
+mod compiled;
 mod condition;
 mod cpu;
 #[cfg(feature = "cuda")]

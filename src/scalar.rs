@@ -1,5 +1,6 @@
 //! The scalar types, and the few SIMD operations the kernels are written in.
 
+use crate::compiled::Compiled;
 use faer::traits::RealField;
 use pulp::{MemMask, Simd};
 
@@ -10,7 +11,7 @@ mod sealed {
 }
 
 /// A real scalar: `f32` or `f64`.
-pub trait Scalar: sealed::Sealed + Float + RealField + Copy + PartialOrd {}
+pub trait Scalar: sealed::Sealed + Float + Compiled + RealField + Copy + PartialOrd {}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

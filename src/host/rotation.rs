@@ -34,25 +34,31 @@ impl<T: Scalar> Rotation<T> {
     pub fn apply(self, a: &mut [T], b: &mut [T]) {
         let (len, new) = (a.len().min(b.len()), a.as_mut_ptr());
         let old = new.cast_const();
-        Isa::detect().run(Apply { rotation: self, old, new, b: b.as_mut_ptr(), len, slices: PhantomData });
+        T::rotate(
+            Isa::detect(),
+            Apply { rotation: self, old, new, b: b.as_mut_ptr(), len, slices: PhantomData },
+        );
     }
 
     /// new ← c old − s b, b ← s old + c b. All of the same length.
     pub fn apply_to(self, old: &[T], new: &mut [T], b: &mut [T]) {
         let (from, len) = (old.as_ptr(), old.len().min(new.len()).min(b.len()));
-        Isa::detect().run(Apply {
-            rotation: self,
-            old: from,
-            new: new.as_mut_ptr(),
-            b: b.as_mut_ptr(),
-            len,
-            slices: PhantomData,
-        });
+        T::rotate(
+            Isa::detect(),
+            Apply {
+                rotation: self,
+                old: from,
+                new: new.as_mut_ptr(),
+                b: b.as_mut_ptr(),
+                len,
+                slices: PhantomData,
+            },
+        );
     }
 }
 
 /// `len` entries at each pointer, those of `new` and `b` borrowed exclusively; `old` may be `new`.
-struct Apply<'a, T> {
+pub(crate) struct Apply<'a, T> {
     rotation: Rotation<T>,
     old: *const T,
     new: *mut T,

@@ -20,6 +20,7 @@ mod recurrence;
 mod tests;
 
 use self::certain::Triangle;
+pub(crate) use self::recurrence::Recurrence;
 use crate::check::finite_lower;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};

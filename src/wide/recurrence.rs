@@ -62,10 +62,10 @@ impl Wide {
 /// # Errors
 /// At the first pivot² that is not greater than zero, or where the caller wants it; L is half changed then.
 pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification<T>, Stop> {
-    Isa::detect().run(Recurrence { l, given, asks: Asks::take() })
+    T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::take() })
 }
 
-struct Recurrence<'l, 'v, T> {
+pub(crate) struct Recurrence<'l, 'v, T> {
     l: MatMut<'l, T>,
     given: &'v Given<T>,
     asks: Option<Asks>,

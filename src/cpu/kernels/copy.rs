@@ -27,12 +27,12 @@ pub unsafe fn copy<T: Scalar>(
 ) -> bool {
     assert!(columns.end <= l.ncols() && rows.end <= l.nrows(), "L has these rows and columns");
     match negative {
-        true => isa.run(Copy::<T, true> { l, columns, rows, to }),
-        false => isa.run(Copy::<T, false> { l, columns, rows, to }),
+        true => T::copy_negated(isa, Copy { l, columns, rows, to }),
+        false => T::copy(isa, Copy { l, columns, rows, to }),
     }
 }
 
-struct Copy<'a, T, const NEGATIVE: bool> {
+pub(crate) struct Copy<'a, T, const NEGATIVE: bool> {
     l: MatRef<'a, T>,
     columns: Range<usize>,
     rows: Range<usize>,

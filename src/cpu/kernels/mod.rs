@@ -31,7 +31,7 @@ mod interchange;
 pub mod job;
 pub mod low_rank;
 pub mod packed;
-mod reflection;
+pub mod reflection;
 pub mod reflector;
 pub mod scratch;
 pub mod shape;

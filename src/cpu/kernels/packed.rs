@@ -62,7 +62,7 @@ impl<T: Scalar> Packed<T> {
         self.make_room(rank, rows, 0, tile);
         let view = self.view();
         // SAFETY: there is room for these tiles and columns, borrowed exclusively.
-        isa.run(unsafe { Pack::new(v, minus, view) })
+        T::pack(isa, unsafe { Pack::new(v, minus, view) })
     }
 
     /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
@@ -86,7 +86,7 @@ impl<T: Scalar> Packed<T> {
 }
 
 /// Copies V, whose rows are neighbours, to its tiles, and looks at it on the way.
-struct Pack<'a, T> {
+pub(crate) struct Pack<'a, T> {
     v: MatRef<'a, T>,
     minus: bool,
     to: Tiles<T>,

@@ -19,7 +19,7 @@ const GROUP_BYTES: usize = 16 << 10;
 type PartOfTile = (usize, Range<usize>);
 
 /// The micro reflectors `blocks` of a panel, applied to `rows` below them.
-pub(super) struct Reflection<'a, T> {
+pub(crate) struct Reflection<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
     blocks: Range<usize>,

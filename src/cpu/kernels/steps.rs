@@ -47,9 +47,12 @@ impl<T: Scalar> Job<T> {
             true => unsafe {
                 let low_rank = LowRank { stream: false, ..self.low_rank() };
                 let (columns, coefficients) = (panel.block(), self.coefficients(panel));
-                self.isa.run(low_rank::Diagonal::new(low_rank, columns, coefficients, health))
+                T::low_rank_diagonal(
+                    self.isa,
+                    low_rank::Diagonal::new(low_rank, columns, coefficients, health),
+                )
             },
-            false => self.isa.run(ByReflectors { job: self, panel, health }),
+            false => T::diagonal(self.isa, ByReflectors { job: self, panel, health }),
         };
         made.map_err(|column| Breakdown { column })?;
         for column in panel.block() {
@@ -127,10 +130,13 @@ impl<T: Scalar> Job<T> {
         unsafe {
             if self.by_column {
                 let coefficients = self.coefficients(panel).cast_const();
-                self.isa.run(Trailing::new(self.low_rank(), panel.block(), coefficients, rows));
+                T::low_rank_trailing(
+                    self.isa,
+                    Trailing::new(self.low_rank(), panel.block(), coefficients, rows),
+                );
             } else {
                 let blocks = 0..panel.cols.div_ceil(self.block);
-                self.isa.run(Reflection::new(self, panel, blocks, rows));
+                T::trailing(self.isa, Reflection::new(self, panel, blocks, rows));
             }
         }
         if self.stream {
@@ -140,7 +146,7 @@ impl<T: Scalar> Job<T> {
 }
 
 /// The diagonal step by block reflectors: [`Job::diagonal`].
-struct ByReflectors<'a, T> {
+pub(crate) struct ByReflectors<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
     health: &'a mut Health<T>,

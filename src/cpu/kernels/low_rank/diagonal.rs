@@ -7,7 +7,7 @@ use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
 /// The diagonal step of the panel `columns`: transforms the diagonal block, and fills the coefficients.
-pub(in crate::cpu::kernels) struct Diagonal<'a, T> {
+pub(crate) struct Diagonal<'a, T> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
     coefficients: *mut Coefficients<T>,

@@ -31,8 +31,8 @@ mod coefficients;
 mod diagonal;
 mod rows;
 
-pub(super) use self::diagonal::Diagonal;
-pub(super) use self::rows::Trailing;
+pub(crate) use self::diagonal::Diagonal;
+pub(crate) use self::rows::Trailing;
 
 use super::entries::Entries;
 use crate::scalar::Scalar;

@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 const TOGETHER: usize = 2;
 
 /// The trailing step: the coefficients of the panel `columns` applied to `rows` of L and V below it.
-pub(in crate::cpu::kernels) struct Trailing<T> {
+pub(crate) struct Trailing<T> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
     coefficients: *const Coefficients<T>,

@@ -1,0 +1,44 @@
+//! What is compiled in this crate, once for each scalar type and instruction set, and not in every program that asks for it. All other
+//! code is generic, and compiled where it is used; this is what would take it minutes there.
+
+use crate::cpu::kernels::copy::Copy;
+use crate::cpu::kernels::low_rank;
+use crate::cpu::kernels::packed::Pack;
+use crate::cpu::kernels::reflection::Reflection;
+use crate::cpu::kernels::steps::ByReflectors;
+use crate::host::isa::Isa;
+use crate::host::rotation::Apply;
+use crate::modify::Stop;
+use crate::report::Modification;
+use crate::wide::Recurrence;
+
+macro_rules! compiled {
+    ($($name:ident: $work:ty => $output:ty,)*) => {
+        /// Work under an instruction set, by scalar type. Private in effect: the module is not exported.
+        pub trait Compiled: Sized {
+            $(#[doc(hidden)] fn $name(isa: Isa, work: $work) -> $output;)*
+        }
+
+        compiled!(f32: $($name: $work => $output,)*);
+        compiled!(f64: $($name: $work => $output,)*);
+    };
+    ($scalar:ident: $($name:ident: $work:ty => $output:ty,)*) => {
+        impl Compiled for $scalar {
+            $(fn $name(isa: Isa, work: $work) -> $output {
+                isa.run(work)
+            })*
+        }
+    };
+}
+
+compiled! {
+    pack: Pack<'_, Self> => Self,
+    copy: Copy<'_, Self, false> => bool,
+    copy_negated: Copy<'_, Self, true> => bool,
+    diagonal: ByReflectors<'_, Self> => Result<(), usize>,
+    trailing: Reflection<'_, Self> => (),
+    low_rank_diagonal: low_rank::Diagonal<'_, Self> => Result<(), usize>,
+    low_rank_trailing: low_rank::Trailing<Self> => (),
+    rotate: Apply<'_, Self> => (),
+    modify_again: Recurrence<'_, '_, Self> => Result<Modification<Self>, Stop>,
+}
