@@ -9,7 +9,7 @@ use crate::check::finite;
 use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
-use crate::host::squares::{add_column, largest_of, row_norm};
+use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::modify::{Modifiable, Safeguard, Stop, Target};
@@ -268,7 +268,7 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
         // Rows of L are bounded by V alone.
         let mut squares = vec![0.0; order];
         for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {
-            add_column(&mut squares, column, weights.of(r).to_f64());
+            add_squares(&mut squares, column, weights.of(r).to_f64());
         }
         Ok(Outline { row_norm: staged.row_norm.min(largest_of(&squares).sqrt()), ..staged })
     }

@@ -1,7 +1,7 @@
 //! Errors by what is on the diagonal of A, which every modification that has been seen changes by squares of rows of V.
 
 use super::{remove, replace, shift};
-use crate::host::squares::{add_column, largest_of};
+use crate::host::squares::{add_squares, largest_of};
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 use core::mem;
@@ -55,7 +55,7 @@ impl Rows {
         for (r, column) in v.col_iter().enumerate() {
             let weight = weights.of(r).to_f64();
             let sums = if weight > 0.0 { &mut self.plus } else { &mut self.minus };
-            add_column(sums, column, weight.abs());
+            add_squares(sums, column, weight.abs());
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) fn diagonal_of_product<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Vec<
     let sums = |first: usize| {
         let mut sums = vec![0.0; l.nrows() - first];
         for j in first..l.ncols().min(first + TOGETHER) {
-            add_column(&mut sums[j - first..], l.col(j).subrows(j, l.nrows() - j), 1.0);
+            add_squares(&mut sums[j - first..], l.col(j).subrows(j, l.nrows() - j), 1.0);
         }
         sums
     };
@@ -40,7 +40,7 @@ pub(crate) fn largest_of(of: &[f64]) -> f64 {
 
 /// sums ← sums + weight x², entry by entry.
 #[inline(always)]
-pub(crate) fn add_column<T: Scalar>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
+pub(crate) fn add_squares<T: Scalar>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
     let add = |(sum, x): (&mut f64, &T)| *sum += weight * x.to_f64() * x.to_f64();
     match column.try_as_col_major() {
         Some(column) => sums.iter_mut().zip(column.as_slice()).for_each(add),

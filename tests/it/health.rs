@@ -369,7 +369,7 @@ mod in_device_memory {
         let window = beside(&unit(3, 0, 1.0), &unit(3, 1, 0.5));
         from_the_device(&mut factor, 1.0, window.as_ref(), &[1.0, -1.0]).unwrap();
         let estimate = factor.error_estimate();
-        assert!(estimate >= f64::U && estimate < 20.0 * f64::U, "{estimate:e}");
+        assert!((f64::U..20.0 * f64::U).contains(&estimate), "{estimate:e}");
     }
 
     /// On an engine that reads L from the host, what is on the diagonal of A is known again.
