@@ -7,7 +7,7 @@
 #define INVALID CHOLUPDATE_INVALID_ARGUMENT
 
 static void making(void) {
-    const double a[4] = {4, 2, 2, 5}, nan_entry[4] = {4, NAN, 2, 5}, indefinite[4] = {1, 2, 2, 1}, huge[4] = {1e200, 0, 0, 1e308};
+    const double a[4] = {4, 2, 2, 5}, nan_entry[4] = {4, NAN, 2, 5}, indefinite[4] = {1, 2, 2, 1}, huge[4] = {1e200, 0, 0, 1.7e308};
     cholupdate_d *factor = NULL;
     cholupdate_options options;
     REFUSED(cholupdate_d_new(2, NULL, 2, 'L', NULL, &factor), NULLS, "`a`");

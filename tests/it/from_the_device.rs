@@ -106,7 +106,7 @@ fn what_is_wrong_with_it_is_found_there() {
             let error = both(&with(&[(n - 1, n - 1, bad)]));
             assert_eq!(error, Error::NonFinite { argument: "a", row: n - 1, column: n - 1 });
         }
-        assert_eq!(both(&with(&[(3, 3, 1e308)])), Error::Overflow { argument: "a" });
+        assert_eq!(both(&with(&[(3, 3, 1.7e308)])), Error::Overflow { argument: "a" });
         for column in [0, 3, n - 1] {
             for pivot in [0.0, -1.0] {
                 let error = both(&with(&[(column, column, pivot)]));

@@ -116,7 +116,7 @@ fn refused<E: Engine<f64> + Clone>(engine: &E) {
     let error = appended(&good_cross, &with(&good_corner, &[(2, 0, bad), (1, 1, bad), (0, 2, bad)]));
     assert_eq!(error, Error::NonFinite { argument: "corner", row: 2, column: 0 });
     assert_eq!(
-        appended(&good_cross, &with(&good_corner, &[(1, 1, 1e308)])),
+        appended(&good_cross, &with(&good_corner, &[(1, 1, 1.7e308)])),
         Error::Overflow { argument: "corner" }
     );
     let error = appended(&good_cross, &with(&good_corner, &[(1, 1, 1e-9)]));
