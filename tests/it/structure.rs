@@ -364,7 +364,7 @@ fn what_is_wrong_with_an_argument_is_named() {
     let mut with_nan = columns.clone();
     with_nan[(4, 1)] = f64::NAN;
     let mut with_large = columns.clone();
-    with_large[(1, 0)] = 1e308;
+    with_large[(1, 0)] = 1.7e308;
     let shape = |argument, extent, expected, found| Error::Shape { argument, extent, expected, found };
     let index = |argument, entry, found, limit| Error::Index { argument, entry, found, limit };
     let not_finite = |argument, row, column| Error::NonFinite { argument, row, column };
@@ -382,7 +382,7 @@ fn what_is_wrong_with_an_argument_is_named() {
         (factor.append(&[0.0; 5], &[1.0, 2.0]), shape("corner", "rows", 1, 2)),
         (factor.append(&[0.0, f64::INFINITY, 0.0, 0.0, 0.0], &[1.0]), not_finite("cross", 1, 0)),
         (factor.append(&[0.0; 5], &[f64::NAN]), not_finite("corner", 0, 0)),
-        (factor.append(&[0.0; 5], &[1e301]), Error::Overflow { argument: "corner" }),
+        (factor.append(&[0.0; 5], &[1.7e308]), Error::Overflow { argument: "corner" }),
         (factor.shift(5, 0), index("from", 0, 5, 5)),
         (factor.shift(0, 5), index("to", 0, 5, 5)),
         (factor.permute(&[0, 1, 2, 3]), shape("order", "entries", 5, 4)),
