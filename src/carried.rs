@@ -222,6 +222,12 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             return Ok(Modification::identity());
         }
         room::<T>("v", columns, (1, 0))?;
+        let carrying = match carrying {
+            Some(carrying) if !F::CARRIES && self.regular().is_err() => {
+                return self.scaled_from_nothing(decay, v, weights, carrying);
+            }
+            carrying => carrying,
+        };
         let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
@@ -272,6 +278,25 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         })?;
         carried.z = apart.z;
         carried.add(decay.to_f64(), changes.into_iter());
+        Ok(report)
+    }
+
+    /// The same where a factor cannot be solved with yet, on an engine whose sweeps take no right-hand sides along: they go through a
+    /// sweep on the host.
+    fn scaled_from_nothing(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        (y, carried): Carrying<'_, T>,
+    ) -> Result<Modification<T>, Error> {
+        let mut l = Mat::zeros(self.order(), self.order());
+        self.healthy()?.read(l.as_mut())?;
+        let mut here = Cholesky::from_factor(&l)?;
+        let mut along = carried.clone();
+        here.guarded.modify_scaled(decay, v, weights, Some((y, &mut along)))?;
+        let report = self.modify_scaled(decay, v, weights, None)?;
+        *carried = along;
         Ok(report)
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Health<T> {
     /// Products of these ratios since the last logarithm.
     products: [f64; LANES],
     log: f64,
-    /// There was a column.
+    /// There was a column whose pivot was not zero.
     any: bool,
 }
 
@@ -66,7 +66,7 @@ impl<T: Scalar> Health<T> {
     #[inline(always)]
     pub fn record(&mut self, old: &[T], new: &[T]) {
         debug_assert_eq!(old.len(), new.len());
-        self.any |= !old.is_empty();
+        self.any = self.any || old.iter().any(|&old| old != T::ZERO);
         for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
             let mut products = self.products;
             let mut within = true;

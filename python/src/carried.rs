@@ -3,7 +3,7 @@
 use crate::arrays::{self, Read, to_numpy};
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::factor::{Cholesky, Kept};
-use crate::indices::index;
+use crate::argument::count;
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::shared::Shared;
@@ -151,7 +151,7 @@ impl Carried {
     #[staticmethod]
     #[pyo3(signature = (f, m = None))]
     fn zeros(py: Python<'_>, f: &Bound<'_, Cholesky>, m: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let columns = m.map_or(Ok(1), |m| index(m, "m"))?;
+        let columns = m.map_or(Ok(1), |m| count(m, "m"))?;
         let order = f.get().order(py)?;
         Ok(match &f.get().kept {
             Kept::Single(_) => Self::of(cholupdate::Carried::<f32>::zeros(order, columns), m.is_none()),

@@ -111,9 +111,11 @@ def test_when_to_start_afresh() -> None:
     f.update(np.ones(3))
     assert not f.needs_refactor() and not f.needs_refactor(max_modifications=1)
     assert f.needs_refactor(max_modifications=0)
-    f.downdate([1.154700538, 0.0, 0.0])  # leaves little of 4/3
-    assert 1e-12 < f.error_estimate() < 1.0
-    assert f.needs_refactor(1e-12) and not f.needs_refactor(max_error=1.0)
+    g = cu.Cholesky(np.eye(3))
+    g.downdate([np.sqrt(1.0 - 1e-9), 0.0, 0.0])
+    g.update([0.0, 1e6, 0.0])  # of another row
+    assert 1e-8 < g.error_estimate() < 1.0
+    assert g.needs_refactor() and not g.needs_refactor(max_error=1.0)
     for bad in (-1, 1.5):
         with pytest.raises((ValueError, TypeError), match="`max_modifications`"):
             f.needs_refactor(max_modifications=bad)  # type: ignore[arg-type] # pyright: ignore
