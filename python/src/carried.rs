@@ -1,9 +1,9 @@
 //! The class `Carried`.
 
+use crate::argument::count;
 use crate::arrays::{self, Read, to_numpy};
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::factor::{Cholesky, Kept};
-use crate::argument::count;
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::shared::Shared;
