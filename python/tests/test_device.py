@@ -131,7 +131,7 @@ def test_what_is_on_the_device_stays_there(driver: Driver, dtype: Any) -> None:
     a = spd(20, dtype)
     given = put(driver, a)
     f = cu.Cholesky(given, engine="cuda")
-    l = f.factor(like=np.empty(0))
+    l: np.ndarray[Any, np.dtype[Any]] = f.factor(like=np.empty(0))
     assert isinstance(l, np.ndarray) and exported() == 0  # nothing of the matrix is kept
     for factor in (f, f.copy(), cu.Cholesky.from_factor(f.factor(), engine="cuda")):
         assert type(factor.factor()) is type(given)

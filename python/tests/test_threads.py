@@ -127,7 +127,7 @@ def test_a_reader_and_a_writer_do_not_share() -> None:
 def test_factors_in_threads_of_their_own_are_right() -> None:
     a, v = spd(200), columns(200, 8)
 
-    def work(seed: int) -> np.ndarray:
+    def work(seed: int) -> Any:
         f = cu.Cholesky(a, threads=1 + seed % 2)
         for _ in range(20):
             f.update(v)
