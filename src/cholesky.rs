@@ -210,18 +210,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
         };
         if let Some((factor, largest)) = engine.adopt_there(&l)? {
-            let (row_norm, history) = match &l {
-                Operand::Host(l) => {
-                    let squares = diagonal_of_product(*l, engine.par());
-                    (finite(largest_of(&squares))?, History::of_factor(squares))
-                }
-                #[cfg(feature = "cuda")]
-                Operand::Device(_) => {
-                    let roughly = finite(largest * largest * order as f64);
-                    let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
-                    (row_norm, History::of_pivots(factor.diagonal(), 0.0))
-                }
-            };
+            let roughly = finite(largest * largest * order as f64);
+            let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
+            let history = History::of_pivots(factor.diagonal(), 0.0);
             let singular = factor.diagonal().position(|pivot| pivot == T::ZERO);
             let guarded = Guarded::new(factor, row_norm, history).with_singular(singular);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });

@@ -59,7 +59,6 @@ impl History {
 
     /// Of a factor with these pivots, in whose rows there are so many units of rounding, of an A that the host has not seen: its diagonal is
     /// no smaller than their squares.
-    #[cfg(feature = "cuda")]
     pub fn of_pivots<T: Scalar>(pivots: impl Iterator<Item = T>, error: f64) -> Self {
         let squares = pivots.map(|pivot| pivot.to_f64() * pivot.to_f64()).collect();
         let errors = Pivots::of_rows(&mut Rows::new(squares, error));

@@ -36,7 +36,9 @@ pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
 pub(crate) use rearrangement::{Rearrangement, Run};
 pub(crate) use scratch::Scratch;
-pub use there::{BorderThere, Part, Parts};
+#[cfg(feature = "cuda")]
+pub use there::Part;
+pub use there::{BorderThere, Parts};
 
 use crate::engine::Factor;
 use crate::error::Error;
