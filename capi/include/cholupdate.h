@@ -8,8 +8,8 @@
  *
  * Every function that can fail returns a status. CHOLUPDATE_OK is 0. After any other, cholupdate_last_error() has a sentence that names
  * the argument, nothing that a pointer leads to has been changed, and the factor is bit for bit as it was, unless the status is
- * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies. A GPU that fails while it changes a factor,
- * one that a shift finds singular there, and CHOLUPDATE_INTERNAL lose the factor.
+ * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies. The factor is lost if
+ * the GPU fails while changing it, if a shift on a GPU finds it singular to working precision, or after CHOLUPDATE_INTERNAL.
  *
  * A pointer is NULL or leads to what the function says. NULL is an error, except for an array without entries and where
  * the function says otherwise. Arrays that are written overlap no others. Nothing is kept of an array after the call.
