@@ -76,7 +76,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 
     /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what all modifications since L
     /// was made have done to A; 0 before the first one. A modification of rank k adds √k u times a_ii and what it adds to a_ii to the error
-    /// of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, whatever becomes of other rows; if it
+    /// of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, also where other rows grow; if it
     /// grows, correspondingly less.
     ///
     /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where A, L or V was in the memory of a GPU and stayed there, the pivots

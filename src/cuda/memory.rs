@@ -182,7 +182,7 @@ impl<T: Plain> Pinned<T> {
                     .ok_or_else(|| other("the driver allocated page-locked host memory at no address"))?
             }
         };
-        // SAFETY: `bytes` bytes are there, and are nobody else's.
+        // SAFETY: `bytes` bytes were allocated, and this is their only owner.
         unsafe { start.cast::<u8>().write_bytes(0, bytes) };
         Ok(Self { start, len, device: device.clone() })
     }
@@ -228,15 +228,14 @@ impl<T> Drop for Pinned<T> {
         if !self.device.can_free() {
             return;
         }
-        // Whoever asked for copies has promised that they have been waited for, and where a wait failed the device has been idle
-        // since.
-        // Of a length that `new` has multiplied.
+        // Copies have been waited for, as their callers promise, or the device has been idle since a wait failed. The product does
+        // not overflow: `new` has checked it.
         let bytes = block_bytes((self.len * size_of::<T>()).max(1));
         if bytes <= KEPT_BYTES {
             let (start, context) = (Some(self.start.cast()), self.device.context());
             self.device.keep_block(Block { bytes, start, context });
         } else {
-            // SAFETY: allocated by `new`, freed only here; no copy is under way.
+            // SAFETY: allocated by `new`, freed only here; no copy is in flight.
             let _ = unsafe { result::free_host(self.start.as_ptr().cast()) };
         }
     }

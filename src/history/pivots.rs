@@ -28,7 +28,7 @@ pub(super) struct Pivots {
     added: f64,
 }
 
-/// Within which determinants are kept, whatever they are.
+/// Ratios of determinants are clamped to this range.
 const RANGE: (f64, f64) = (1e-290, 1e290);
 
 impl Pivots {
@@ -60,7 +60,7 @@ impl Pivots {
         for (i, old) in self.before.iter().enumerate() {
             let new = pivot(i).to_f64();
             if *old == 0.0 {
-                // Of a singular A: whatever the row had is lost in what it has now.
+                // Row i of A was singular: it has no earlier digits to lose.
                 self.squares[i] = new * new;
                 let error = if new > 0.0 { unit } else { 0.0 };
                 (self.own[i], self.leading[i]) = (error, error);
