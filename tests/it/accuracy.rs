@@ -46,8 +46,11 @@ impl<E> Checks<'_, E> {
 
 fn every_remainder_of_the_tiles<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(5.3));
+    // On the resident engine's fake device a third of the ranks with each order, so that orders with the same remainder have all.
+    let share = if steps::<E>(100) == 1 { 3 } else { 1 };
     for n in (0..=70).step_by(sized(1, 13)) {
-        for k in [0, 1, 2, 3, 4, 5, 8, 16, 17] {
+        let ranks = [0, 1, 2, 3, 4, 5, 8, 16, 17].into_iter().skip(n % share).step_by(share);
+        for k in ranks {
             for kind in Kind::ALL {
                 checks.check(&Problem::feasible(n, k, kind, 0.3, (100 * n + k) as u64), kind);
             }
