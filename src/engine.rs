@@ -3,8 +3,8 @@
 
 use crate::error::Error;
 use crate::factorize::blocked;
+use crate::guarded::{Modifiable, Stop};
 use crate::input::{Operand, OperandMut};
-use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::Resizable;

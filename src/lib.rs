@@ -84,39 +84,33 @@ mod check;
 mod cholesky;
 #[allow(private_interfaces, reason = "its trait is public in name only, as that of `Float` is")]
 mod compiled;
-mod condition;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod engine;
 mod error;
 pub mod factorize;
+mod guarded;
 mod history;
 mod host;
 mod input;
-mod modify;
-mod pending;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
-mod solve;
 mod structure;
 mod sweep;
 mod wide;
 
 pub use crate::carried::Carried;
-pub use crate::cholesky::Cholesky;
-pub use crate::condition::RefactorPolicy;
+pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
 pub use crate::cpu::{Cpu, Workspace, modify_checked_in_place, modify_in_place, modify_into};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
+pub use crate::guarded::Safeguard;
 pub use crate::host::interrupt::interruptible;
 pub use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
-pub use crate::modify::Safeguard;
-pub use crate::pending::Pending;
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
-pub use crate::structure::Extension;
 pub use crate::sweep::weights::Weights;
 pub use faer;
 

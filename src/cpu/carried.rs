@@ -2,7 +2,7 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::CarriedRows;
-use crate::modify::Target;
+use crate::guarded::Target;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut, MatRef};
 

@@ -3,8 +3,8 @@
 use super::factor::HostFactor;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
+use crate::guarded::Safeguard;
 use crate::host::threads::Threads;
-use crate::modify::Safeguard;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 

@@ -6,14 +6,13 @@ use super::solve::solve;
 use crate::check::room;
 use crate::engine::Side;
 use crate::error::Error;
+use crate::guarded::{Modifiable, Stop, rearrange_and_sweep};
 use crate::host::layout::{copy_lower, stride, with_capacity};
 use crate::input::Operand;
-use crate::modify::{Modifiable, Stop};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::{
-    Border, HostColumns, LaterV, Rearrangement, Resizable, each_column, gather_v, rearrange,
-    rearrange_and_sweep, write_border,
+    Border, HostColumns, LaterV, Rearrangement, Resizable, each_column, gather_v, rearrange, write_border,
 };
 use crate::sweep::outline::Outline;
 use core::ops::Range;

@@ -17,32 +17,27 @@
 //! ```
 //!
 //! What can break down is done first: an insertion is a modification of the factor as it stands, and then moves that cannot fail.
-//! So the failure contract is that of `modify.rs`, and nothing is added to it.
+//! So the failure contract is that of `guarded/mod.rs`, and nothing is added to it.
 
 mod border;
-mod change;
-mod extension;
 mod host;
 mod rearrangement;
 mod scratch;
 mod there;
-mod verbs;
 
-pub use border::Border;
-pub(crate) use change::rearrange_and_sweep;
-pub use extension::Extension;
+pub use border::{Border, schur};
 #[cfg(feature = "cuda")]
 pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
-pub(crate) use rearrangement::{Rearrangement, Run};
-pub(crate) use scratch::Scratch;
+pub(crate) use rearrangement::{Rearrangement, Run, ascending, places, shifts};
+pub(crate) use scratch::{Scratch, room};
 #[cfg(feature = "cuda")]
 pub use there::Part;
 pub use there::{BorderThere, Parts};
 
 use crate::engine::Factor;
 use crate::error::Error;
-use crate::modify::Stop;
+use crate::guarded::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
@@ -68,7 +63,7 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
     /// `Device`.
     fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error>;
 
-    /// As [`stage`](crate::modify::Modifiable::stage), with columns of L itself, and others, for V.
+    /// As [`stage`](crate::guarded::Modifiable::stage), with columns of L itself, and others, for V.
     ///
     /// # Errors
     /// `Overflow`, naming `v`; `Device`.
@@ -91,11 +86,11 @@ pub trait Resizable<T: Scalar>: Factor<T> + Sized {
         rearrangement: &Rearrangement,
         columns: Range<usize>,
     ) -> Result<Modification<T>, Stop> {
-        rearrange_and_sweep(self, outline, rearrangement, columns)
+        crate::guarded::rearrange_and_sweep(self, outline, rearrangement, columns)
     }
 
     /// Makes what the last sweep, of one column of V and up to this column, has left of V column `column` of L. Where there is nothing
-    /// left on the diagonal, for want of digits, it is `pivot`. (On engines whose sweeps are [`TALL`](crate::modify::Modifiable::TALL).)
+    /// left on the diagonal, for want of digits, it is `pivot`. (On engines whose sweeps are [`TALL`](crate::guarded::Modifiable::TALL).)
     ///
     /// # Errors
     /// `Device`, in [`Stop::Device`].
@@ -163,7 +158,7 @@ impl<T: Scalar> LaterV<'_, T> {
     ///
     /// # Errors
     /// `Device`.
-    fn given(&self, factor: &impl Factor<T>) -> Result<Given<T>, Error> {
+    pub(crate) fn given(&self, factor: &impl Factor<T>) -> Result<Given<T>, Error> {
         let (order, [plus, minus]) = (factor.order(), [self.columns.len(), self.minus.1.ncols()]);
         let mut l = Mat::new();
         if plus > 0 {

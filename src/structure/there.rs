@@ -28,14 +28,14 @@ pub struct Parts<'a, T: Scalar> {
 
 impl<'a, T: Scalar> Parts<'a, T> {
     /// Of one argument that has all of them, one above the other.
-    pub(super) fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
+    pub fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
         let (rows, rank) = columns.shape();
         let part = |range: Range<usize>| Part { row: range.start, entries: columns.rows(range), argument };
         Self { above: part(0..at), corner: part(at..at + rank), below: part(at + rank..rows) }
     }
 
     /// Of rows that come at the end.
-    pub(super) fn at_the_end(cross: &Operand<'a, T>, corner: &Operand<'a, T>) -> Self {
+    pub fn at_the_end(cross: &Operand<'a, T>, corner: &Operand<'a, T>) -> Self {
         let order = cross.shape().0;
         let part = |entries, argument| Part { entries, argument, row: 0 };
         Self {

@@ -18,7 +18,7 @@ use faer::prelude::Solve;
 use faer::{Accum, Col, Mat, MatMut, MatRef, Par};
 
 /// L, wherever it is.
-pub(super) trait Triangle<T> {
+pub(crate) trait Triangle<T> {
     /// B ← L⁻¹ B, or L⁻ᵀ B. (n × m)
     ///
     /// # Errors

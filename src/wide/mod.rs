@@ -19,18 +19,16 @@ mod recurrence;
 #[cfg(test)]
 mod tests;
 
-use self::certain::Triangle;
+pub(crate) use self::certain::Triangle;
 pub(crate) use self::recurrence::Recurrence;
 use crate::check::finite_lower;
-use crate::engine::{Factor, Side};
+use crate::engine::Side;
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
-use crate::input::{Operand, OperandMut};
-use crate::modify::Guarded;
+use crate::input::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{Border, Resizable};
 use crate::sweep::weights::Weights;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -57,23 +55,6 @@ impl<T: Scalar> Given<T> {
         let v = v.clone().on_host()?.as_ref().to_owned();
         let weights = (0..v.ncols()).map(|r| weights.of(r)).collect();
         Ok(Self { v, weights, start: 0, scale: 1.0 })
-    }
-}
-
-/// L in the memory of an engine.
-struct There<'a, F>(&'a F, f64);
-
-impl<T: Scalar, F: Factor<T>> Triangle<T> for There<'_, F> {
-    fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.0.solve(&[side], OperandMut::Host(rhs))
-    }
-
-    fn multiply_transposed(&self, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.0.multiply(Side::Transpose, rhs)
-    }
-
-    fn row_norm(&self) -> f64 {
-        self.1
     }
 }
 
@@ -119,7 +100,7 @@ pub(crate) fn again_here<T: Scalar>(
 }
 
 /// The same of L that `read` copies to a matrix of zeros.
-fn again<T: Scalar>(
+pub(crate) fn again<T: Scalar>(
     column: usize,
     l: &impl Triangle<T>,
     given: &Given<T>,
@@ -139,81 +120,4 @@ fn again<T: Scalar>(
     read(l.as_mut())?;
     let report = recurrence::modify(l, given)?;
     Ok((memory, report))
-}
-
-impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
-    ///
-    /// # Errors
-    /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
-    #[inline(always)]
-    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
-        let outcome = self.modify_once(v, weights);
-        self.or_again(outcome, |_| Given::new(v, weights))
-    }
-
-    /// Begins a modification. It may go on after the call; V has been taken over by then, and is not kept: a
-    /// breakdown that is found after the call cannot be retried in twice the precision.
-    ///
-    /// # Errors
-    /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
-    pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
-        self.submit_once(v, weights).or_else(|error| {
-            let report = self.or_again(Err(error), |_| Given::new(v, weights))?;
-            self.has_landed(report);
-            Ok(())
-        })
-    }
-
-    /// The outcome that [`modify`](Self::modify) would have. The factor is untouched.
-    ///
-    /// # Errors
-    /// As [`modify`](Self::modify).
-    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
-        match self.dry_run_once(v, weights) {
-            Err(Error::NotPositiveDefinite { column }) => {
-                self.again(column, &Given::new(v, weights)?).map(|(_, report)| report)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// The outcome of a modification; what broke down, and left the factor as it was, is done again as it was `given`.
-    ///
-    /// # Errors
-    /// As [`modify`](Self::modify).
-    #[inline(always)]
-    pub fn or_again(
-        &mut self,
-        outcome: Result<Modification<T>, Error>,
-        given: impl FnOnce(&F) -> Result<Given<T>, Error>,
-    ) -> Result<Modification<T>, Error> {
-        match outcome {
-            Err(Error::NotPositiveDefinite { column }) if self.healthy().is_ok() => {
-                self.take_again(column, given)
-            }
-            outcome => outcome,
-        }
-    }
-
-    #[cold]
-    fn take_again(
-        &mut self,
-        column: usize,
-        given: impl FnOnce(&F) -> Result<Given<T>, Error>,
-    ) -> Result<Modification<T>, Error> {
-        let given = given(self.healthy()?)?;
-        let (l, report) = self.again(column, &given)?;
-        let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
-        self.in_place(|factor| factor.write(0, &Border::whole(l)))?;
-        // The bound is scaled by the caller, as behind any other modification.
-        self.note(row_norm(l) / given.scale);
-        Ok(report)
-    }
-
-    /// The new L and its report, where L stays as it is.
-    fn again(&self, column: usize, given: &Given<T>) -> Result<(Vec<T>, Modification<T>), Error> {
-        let factor = self.healthy()?;
-        again(column, &There(factor, self.row_norm()), given, |to| factor.read(to))
-    }
 }

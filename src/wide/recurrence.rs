@@ -13,9 +13,9 @@
 
 use super::Given;
 use super::double::Double;
+use crate::guarded::Stop;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
-use crate::modify::Stop;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use faer::MatMut;

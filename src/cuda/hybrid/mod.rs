@@ -45,8 +45,8 @@ use super::device::Device;
 use super::factorize;
 use crate::engine::{Engine, EngineCore, sealed::Sealed};
 use crate::error::Error;
+use crate::guarded::Safeguard;
 use crate::host::threads::Threads;
-use crate::modify::Safeguard;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 

@@ -6,9 +6,9 @@ use crate::check::room;
 use crate::cpu::solve::solve;
 use crate::engine::Side;
 use crate::error::Error;
+use crate::guarded::{Modifiable, Safeguard, Stop};
 use crate::host::threads::Threads;
 use crate::input::Operand;
-use crate::modify::{Modifiable, Safeguard, Stop};
 use crate::scalar::Scalar;
 use crate::structure::{
     Border, HostColumns, LaterV, Rearrangement, Resizable, backwards, gather_v, rearrange, write_border,

@@ -21,9 +21,9 @@ mod on_the_fake_driver {
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
     use crate::engine::{EngineCore, Factor as _};
+    use crate::guarded::Guarded;
     use crate::history::History;
     use crate::input::Operand;
-    use crate::modify::Guarded;
     use crate::sweep::weights::Weights;
     use faer::Mat;
 

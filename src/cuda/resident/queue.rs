@@ -17,7 +17,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
-use crate::modify::Target;
+use crate::guarded::Target;
 use crate::scalar::Scalar;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;

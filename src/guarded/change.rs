@@ -1,13 +1,12 @@
 //! Rows and columns that come, go and change places, under the failure contract: what may break down is a modification of the
 //! factor as it stands, what follows it cannot.
 
-use super::rearrangement::places;
-use super::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run, Scratch};
+use super::{Guarded, Source, Stop, Target};
 use crate::check::finite;
 use crate::error::Error;
-use crate::modify::{Guarded, Source, Stop, Target};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::structure::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run, Scratch, places};
 use crate::sweep::outline::Outline;
 use core::ops::Range;
 use faer::{MatRef, Par};
@@ -31,7 +30,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device` or `Poisoned`.
-    pub(super) fn enter(
+    pub fn enter(
         &mut self,
         at: usize,
         columns: MatRef<'_, T>,
@@ -64,7 +63,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `NonFinite`, and those of [`enter`](Self::enter).
-    pub(super) fn enter_there(
+    pub fn enter_there(
         &mut self,
         at: usize,
         parts: &Parts<'_, T>,
@@ -145,7 +144,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub(super) fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
+    pub fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
         let Scratch { new, rows: removed, .. } = scratch;
         self.regular()?;
         if removed.is_empty() {
@@ -169,7 +168,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub(super) fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
+    pub fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
         let mut report = Modification::identity();
         for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
             report = report.then(self.shift(from, to).inspect_err(|_| {

@@ -1,16 +1,35 @@
 //! The front type: a factor that stays current.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `solve` | solves, and their halves |
+//! | `rows` | rows and columns that come, go and change places |
+//! | `carried` | least squares whose right-hand sides go along; a forgetting factor |
+//! | `pending` | a modification in flight |
+//! | `extension` | A bordered, without a change of the factor |
+//! | `condition` | the condition number, and when to factor again |
+
+mod carried;
+mod condition;
+mod extension;
+mod pending;
+mod rows;
+mod solve;
+
+pub use self::condition::RefactorPolicy;
+pub use self::extension::Extension;
+pub use self::pending::Pending;
 
 use crate::check::{extent, finite_lower, room, room_on_host};
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Factor};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
+use crate::guarded::{Guarded, Modifiable};
 use crate::history::{History, diagonal_of};
 use crate::host::layout::lower;
 use crate::host::squares::{diagonal_of_product, largest_of};
 use crate::input::{AsMatrix, Operand};
-use crate::modify::{Guarded, Modifiable};
-use crate::pending::Pending;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::Scratch;

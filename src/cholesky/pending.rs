@@ -4,8 +4,8 @@ use crate::check::extent;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Side};
 use crate::error::Error;
+use crate::guarded::Guarded;
 use crate::input::{AsMatrixMut, OperandMut};
-use crate::modify::Guarded;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 

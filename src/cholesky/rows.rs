@@ -1,16 +1,15 @@
 //! The verbs of rows and columns on the front type.
 
-use super::rearrangement::{ascending, shifts};
-use super::scratch::room;
-use super::{Extension, Parts, Resizable};
+use super::Extension;
 use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::guarded::Stop;
 use crate::input::{AsMatrix, Operand};
-use crate::modify::Stop;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::structure::{Parts, Resizable, ascending, room, shifts};
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef};
 

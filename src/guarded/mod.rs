@@ -11,6 +11,12 @@
 //! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
 //! back, but panicked.
 
+mod again;
+mod change;
+mod scaled;
+
+pub(crate) use self::change::rearrange_and_sweep;
+
 use crate::check::room_for_v;
 use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};

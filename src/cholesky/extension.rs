@@ -1,6 +1,5 @@
 //! A bordered by rows that are never made part of the factor.
 
-use super::border::schur;
 use crate::check::{extent, finite, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
@@ -11,6 +10,7 @@ use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OperandMut};
 use crate::scalar::Scalar;
+use crate::structure::schur;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};

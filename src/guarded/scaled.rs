@@ -1,0 +1,235 @@
+//! Modifications of A times a number, and right-hand sides that go along.
+
+use super::{Guarded, Source, Stop, with_v};
+use crate::carried::Carried;
+use crate::check::room;
+use crate::cholesky::Cholesky;
+use crate::engine::{Factor, Side};
+use crate::error::Error;
+use crate::input::{Operand, OperandMut};
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::structure::Resizable;
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
+use crate::wide::Given;
+use core::cell::Cell;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+
+/// What is carried, and the rows y that come or go.
+type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
+
+impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
+    /// L Lᵀ ← δ L Lᵀ + V diag(w) Vᵀ = δ (L Lᵀ + V diag(w / δ) Vᵀ).
+    pub fn modify_scaled(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        carrying: Option<Carrying<'_, T>>,
+    ) -> Result<Modification<T>, Error> {
+        if !(decay > T::ZERO && decay <= T::ONE) {
+            return Err(Error::OutOfRange { argument: "decay", rule: "positive and at most 1" });
+        }
+        self.ready_for(v, weights)?;
+        let (order, columns) = v.shape();
+        if let Some((y, carried)) = &carrying {
+            carried.check(order, columns, *y)?;
+        }
+        if order == 0 && carrying.is_none() {
+            return Ok(Modification::identity());
+        }
+        room::<T>("v", columns, (1, 0))?;
+        let carrying = match carrying {
+            Some(carrying) if !F::CARRIES && self.regular().is_err() => {
+                return self.scaled_from_nothing(decay, v, weights, carrying);
+            }
+            carrying => carrying,
+        };
+        let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
+        if each.iter().any(|w| !w.is_finite()) {
+            let rule = "large enough that weights divided by it are finite";
+            return Err(Error::OutOfRange { argument: "decay", rule });
+        }
+        if let Some((y, _)) = &carrying {
+            let largest = |all: MatRef<'_, T>| all.norm_max().to_f64();
+            let of_weights = largest(MatRef::from_column_major_slice(&each, columns, 1));
+            if largest(*y).powi(2) * of_weights * columns as f64 > T::LARGE_SQUARE.to_f64() {
+                return Err(Error::Overflow { argument: "y" });
+            }
+        }
+        let weights = Weights::Each(&each[..]);
+        let Some((y, carried)) = carrying else {
+            let (report, _) = self.scaled_or_again(decay, v, weights)?;
+            return Ok(report);
+        };
+        let v = v.clone().on_host()?;
+        let v = v.as_ref();
+        let operand = &Operand::Host(v);
+        let swept = F::CARRIES.then(|| {
+            let stage = |factor: &mut F| factor.stage_carrying((v, weights), (carried.z.as_ref(), y));
+            self.scaled(decay, (operand, weights), stage, |_, _, swept| swept)
+        });
+        // What breaks down and can be done again is done again without them.
+        let swept = swept.filter(|swept| {
+            !(matches!(swept, Err(Error::NotPositiveDefinite { .. })) && self.healthy().is_ok())
+        });
+        if let Some(swept) = swept {
+            let (report, start) = swept?;
+            let root = decay.sqrt();
+            carried
+                .z
+                .subrows_mut(0, start)
+                .col_iter_mut()
+                .for_each(|z| z.iter_mut().for_each(|z| *z *= root));
+            let changes =
+                self.in_place(|factor| Ok(factor.carried((y, &each), start, carried.z.as_mut())))?;
+            carried.add(decay.to_f64(), changes.into_iter());
+            return Ok(report);
+        }
+        let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
+        let (report, _) = self.scaled_or_again(decay, operand, weights)?;
+        // The factor is another now, and what goes with it must be.
+        let changes = self.in_place(|factor| {
+            let changes = apart.after(factor, (v, &each), decay);
+            changes.map_err(|error| Stop::before(error).behind_a_change())
+        })?;
+        carried.z = apart.z;
+        carried.add(decay.to_f64(), changes.into_iter());
+        Ok(report)
+    }
+
+    /// The same where a factor cannot be solved with yet, on an engine whose sweeps take no right-hand sides along: they go through a
+    /// sweep on the host.
+    fn scaled_from_nothing(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        (y, carried): Carrying<'_, T>,
+    ) -> Result<Modification<T>, Error> {
+        let mut l = Mat::zeros(self.order(), self.order());
+        self.healthy()?.read(l.as_mut())?;
+        let mut here = Cholesky::from_factor(&l)?;
+        let mut along = carried.clone();
+        here.guarded.modify_scaled(decay, v, weights, Some((y, &mut along)))?;
+        let report = self.modify_scaled(decay, v, weights, None)?;
+        *carried = along;
+        Ok(report)
+    }
+
+    /// A modification times δ, which is done again where it breaks down; and the column of L that the sweep began with.
+    fn scaled_or_again(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<(Modification<T>, usize), Error> {
+        let scale = if F::SCALES { decay.sqrt().to_f64() } else { 1.0 };
+        let again = |guarded: &mut Self, start, swept| {
+            guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
+        };
+        with_v::<T, F, _>(v, |v| self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again))
+    }
+
+    /// A modification by what is staged, times δ, and by what `behind` makes of a sweep that began with that column; and the column,
+    /// the order if none.
+    fn scaled(
+        &mut self,
+        decay: T,
+        (v, weights): (&Operand<'_, T>, Weights<'_, T>),
+        stage: impl Fn(&mut F) -> Result<Outline, Error>,
+        behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
+    ) -> Result<(Modification<T>, usize), Error> {
+        let (order, root) = (self.order(), decay.sqrt());
+        // Zeros of a singular factor stay what they are.
+        let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
+        if decay != T::ONE && self.healthy()?.diagonal().any(lost) {
+            let rule = "large enough that no pivot of the factor is lost";
+            return Err(Error::OutOfRange { argument: "decay", rule });
+        }
+        let start = Cell::new(order);
+        let swept = self.modify_by(Source::V(v, weights), |factor| {
+            let mut outline = stage(factor)?;
+            start.set(outline.first_column::<T>(order).unwrap_or(order));
+            if F::SCALES {
+                outline.scale = root.to_f64();
+            }
+            Ok(outline)
+        });
+        let start = start.get();
+        let report = behind(self, start, swept)?;
+        if decay != T::ONE {
+            let rest = if F::SCALES { start } else { order };
+            self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;
+            self.bound_rows(self.row_norm() * root.to_f64());
+            self.history_mut().scaled(decay.to_f64());
+        }
+        let ratio = decay * report.min_pivot_ratio;
+        let log_det = report.log_det_change.to_f64() + order as f64 * decay.to_f64().ln();
+        Ok((Modification { min_pivot_ratio: ratio, log_det_change: T::from_f64(log_det) }, start))
+    }
+}
+
+/// Right-hand sides beside the sweep, where the engine takes none through it.
+///
+/// With x = A⁻¹ b before and x' after, and e = y − Vᵀ x, e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, in which
+/// nothing cancels.
+struct Apart<T> {
+    /// b' / δ, and then z.
+    z: Mat<T>,
+    /// e.
+    residual: Mat<T>,
+    y: Mat<T>,
+}
+
+impl<T: Scalar> Apart<T> {
+    fn before<F: Factor<T>>(
+        factor: &F,
+        (v, weights): (MatRef<'_, T>, &[T]),
+        y: MatRef<'_, T>,
+        carried: &Carried<T>,
+    ) -> Result<Self, Error> {
+        let mut x = carried.z.clone();
+        factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
+        let mut b = carried.z.clone();
+        factor.multiply(Side::L, b.as_mut())?;
+        let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| weights[r] * y[(r, c)]);
+        matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
+        if !b.as_ref().is_all_finite() {
+            return Err(Error::Overflow { argument: "y" });
+        }
+        Ok(Self { z: b, residual: residual(v, x.as_ref(), y), y: y.to_owned() })
+    }
+
+    /// The changes of the sums of squares; `z` is that of the new factor.
+    fn after<F: Factor<T>>(
+        &mut self,
+        factor: &F,
+        (v, weights): (MatRef<'_, T>, &[T]),
+        decay: T,
+    ) -> Result<Vec<f64>, Error> {
+        // Of δ (A + V diag(w / δ) Vᵀ).
+        self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b *= decay));
+        factor.solve(&[Side::L], OperandMut::Host(self.z.as_mut()))?;
+        if !self.z.as_ref().is_all_finite() {
+            return Ok(vec![f64::NAN; self.y.ncols()]);
+        }
+        let mut x = self.z.clone();
+        factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
+        let after = residual(v, x.as_ref(), self.y.as_ref());
+        let change = |c: usize| {
+            let rows = weights.iter().enumerate();
+            rows.map(|(r, w)| w.to_f64() * self.residual[(r, c)].to_f64() * after[(r, c)].to_f64()).sum()
+        };
+        Ok((0..self.y.ncols()).map(change).collect())
+    }
+}
+
+/// y − Vᵀ x.
+fn residual<T: Scalar>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
+    let mut rest = y.to_owned();
+    matmul(rest.as_mut(), Accum::Add, v.transpose(), x, -T::ONE, Par::Seq);
+    rest
+}
