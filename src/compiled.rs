@@ -6,10 +6,10 @@ use crate::cpu::kernels::low_rank;
 use crate::cpu::kernels::packed::Pack;
 use crate::cpu::kernels::reflection::Reflection;
 use crate::cpu::kernels::steps::ByReflectors;
-use crate::guarded::Stop;
 use crate::host::isa::Isa;
 use crate::host::rotation::Apply;
 use crate::report::Modification;
+use crate::storage::Stop;
 use crate::wide::Recurrence;
 
 macro_rules! compiled {

@@ -97,6 +97,7 @@ mod input;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
+mod storage;
 mod structure;
 mod sweep;
 mod wide;
@@ -106,11 +107,11 @@ pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
 pub use crate::cpu::{Cpu, Workspace, modify_checked_in_place, modify_in_place, modify_into};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
-pub use crate::guarded::Safeguard;
 pub use crate::host::interrupt::interruptible;
 pub use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
+pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;
 

@@ -3,11 +3,13 @@
 use crate::carried::{Carried, unknown};
 use crate::check::{extent, finite, room_on_host};
 use crate::cholesky::Cholesky;
-use crate::engine::{Engine, Factor, Side};
+use crate::cpu::Cpu;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::input::{AsMatrix, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::{Op, Side, Storage, Swept};
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
@@ -36,7 +38,7 @@ impl<T: Scalar> Carried<T> {
         let mut z = b.on_host()?.as_ref().to_owned();
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
-        factor.guarded.regular()?.solve(&[Side::L], OperandMut::Host(z.as_mut()))?;
+        factor.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(z.as_mut()))?;
         let order = factor.order() as f64;
         let largest = finite("b", z.as_ref()).map_err(|_| Error::Overflow { argument: "b" })?.to_f64();
         if largest * largest * order > T::LARGE_SQUARE.to_f64() {
@@ -137,7 +139,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     where
         T: 'w,
     {
-        let y = y.as_matrix().on_host()?;
-        self.guarded.modify_scaled(decay, &v.as_matrix(), weights.into(), Some((y.as_ref(), carried)))
+        self.guarded.finish()?;
+        let (v, weights, y) = (v.as_matrix(), weights.into(), y.as_matrix().on_host()?);
+        if self.guarded.factor().traits().carries || self.guarded.regular().is_ok() {
+            return self.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), carried)));
+        }
+        // A factor that cannot be solved with yet, and sweeps that take no right-hand sides along: they go through one on the host.
+        let mut here = self.to_engine(Cpu::default())?;
+        let mut along = carried.clone();
+        here.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), &mut along)))?;
+        let report = self.guarded.modify_scaled(decay, &v, weights, None)?;
+        *carried = along;
+        Ok(report)
     }
 }

@@ -1,10 +1,11 @@
 //! How well-conditioned A is, and whether a factor had better be made anew.
 
 use crate::cholesky::Cholesky;
-use crate::engine::{Engine, Factor, Side};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::input::OperandMut;
 use crate::scalar::Scalar;
+use crate::storage::{Op, Side, Storage};
 use faer::{Mat, MatMut};
 
 /// When a factor had better be made anew: [`Cholesky::needs_refactor`].
@@ -66,11 +67,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             return Ok(T::ONE);
         }
         let norm = one_norm(self.order(), |mut x| {
-            factor.multiply(Side::Transpose, x.as_mut())?;
-            factor.multiply(Side::L, x)
+            factor.apply(Op::Multiply(Side::Transpose), OperandMut::Host(x.as_mut()))?;
+            factor.apply(Op::Multiply(Side::L), OperandMut::Host(x))
         })?;
-        let of_inverse =
-            one_norm(self.order(), |x| factor.solve(&[Side::L, Side::Transpose], OperandMut::Host(x)))?;
+        let of_inverse = one_norm(self.order(), |x| {
+            factor.apply(Op::Solve(&[Side::L, Side::Transpose]), OperandMut::Host(x))
+        })?;
         Ok(T::from_f64(norm * of_inverse))
     }
 

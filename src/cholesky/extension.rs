@@ -3,13 +3,14 @@
 use crate::check::{extent, finite, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
-use crate::engine::{Engine, Factor, Side};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::factorize::blocked::Memory;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OperandMut};
 use crate::scalar::Scalar;
+use crate::storage::{Op, Side, Storage};
 use crate::structure::schur;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -35,7 +36,7 @@ impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
 impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// Of B (n × r) and K (r × r).
     pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
-        base.guarded.regular()?.solve(&[Side::L], OperandMut::Host(s.as_mut()))?;
+        base.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(s.as_mut()))?;
         let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
         let mut c = Mat::zeros(corner.nrows(), corner.nrows());
         schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), par)
@@ -112,13 +113,13 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let n = self.s.nrows();
         let par = where_it_pays(self.base.par(), n * self.s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);
-        base.solve(&[Side::L], OperandMut::Host(above.as_mut()))?;
+        base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
         matmul(below.as_mut(), Accum::Add, self.s.transpose(), above.as_ref(), -T::ONE, par);
         // r is small.
         solve_lower_triangular_in_place(self.corner.as_ref(), below.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(self.corner.transpose(), below.as_mut(), Par::Seq);
         matmul(above.as_mut(), Accum::Add, self.s.as_ref(), below.as_ref(), -T::ONE, par);
-        base.solve(&[Side::Transpose], OperandMut::Host(above.as_mut()))?;
+        base.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(above.as_mut()))?;
         Ok(x)
     }
 

@@ -22,16 +22,17 @@ pub use self::pending::Pending;
 
 use crate::check::{extent, finite_lower, room, room_on_host};
 use crate::cpu::Cpu;
-use crate::engine::{Engine, Factor};
+use crate::engine::{Engine, Origin};
 use crate::error::Error;
 use crate::factorize::{self, blocked};
-use crate::guarded::{Guarded, Modifiable};
+use crate::guarded::Guarded;
 use crate::history::{History, diagonal_of};
 use crate::host::layout::lower;
 use crate::host::squares::{diagonal_of_product, largest_of};
 use crate::input::{AsMatrix, Operand};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::{Storage, Swept, pivots};
 use crate::structure::Scratch;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef, Par};
@@ -192,11 +193,11 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let a = a.as_matrix();
         extent("a", "columns", a.shape().0, a.shape().1)?;
         room_on_host("a", &a)?;
-        if let Some((factor, largest)) = engine.factorize_there(&a)? {
+        if let Some((factor, largest)) = engine.take(Origin::Matrix, &a)? {
             let history = match &a {
                 Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
                 #[cfg(feature = "cuda")]
-                Operand::Device(_) => History::of_pivots(factor.diagonal(), 1.0),
+                Operand::Device(_) => History::of_pivots(pivots(&factor), 1.0),
             };
             let guarded = Guarded::new(factor, largest.sqrt(), history);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
@@ -228,11 +229,11 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             let overflows = square > T::LARGE_SQUARE.to_f64();
             if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
         };
-        if let Some((factor, largest)) = engine.adopt_there(&l)? {
+        if let Some((factor, largest)) = engine.take(Origin::Factor, &l)? {
             let roughly = finite(largest * largest * order as f64);
             let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
-            let history = History::of_pivots(factor.diagonal(), 0.0);
-            let singular = factor.diagonal().position(|pivot| pivot == T::ZERO);
+            let history = History::of_pivots(pivots(&factor), 0.0);
+            let singular = pivots(&factor).position(|pivot| pivot == T::ZERO);
             let guarded = Guarded::new(factor, row_norm, history).with_singular(singular);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
         }
@@ -509,7 +510,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n logarithms.
     pub fn log_det(&self) -> Result<T, Error> {
-        let logs = self.guarded.regular()?.diagonal().map(|l| l.to_f64().ln());
+        let logs = pivots(self.guarded.regular()?).map(|l| l.to_f64().ln());
         // The empty sum is −0.
         Ok(T::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
     }

@@ -2,12 +2,13 @@
 
 use crate::check::extent;
 use crate::cpu::Cpu;
-use crate::engine::{Engine, Side};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::input::{AsMatrixMut, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 
 /// A modification in flight, from [`Cholesky::submit`](crate::Cholesky::submit).
 ///

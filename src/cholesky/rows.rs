@@ -5,11 +5,11 @@ use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::guarded::Stop;
 use crate::input::{AsMatrix, Operand};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{Parts, Resizable, ascending, room, shifts};
+use crate::storage::{Stop, Storage};
+use crate::structure::{Parts, ascending, room, shifts};
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef};
 

@@ -2,11 +2,12 @@
 
 use crate::check::{extent, room_for_copy};
 use crate::cholesky::Cholesky;
-use crate::engine::{Engine, Factor, Side};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::host::empty::without_rows;
 use crate::input::{AsMatrix, AsMatrixMut, OperandMut};
 use crate::scalar::Scalar;
+use crate::storage::{Op, Side, Storage};
 use faer::Mat;
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
@@ -109,7 +110,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let factor = self.guarded.regular()?;
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        if self.order() == 0 { Ok(()) } else { factor.solve(sides, rhs) }
+        if self.order() == 0 { Ok(()) } else { factor.apply(Op::Solve(sides), rhs) }
     }
 
     fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
@@ -120,7 +121,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         }
         room_for_copy::<T>("rhs", rhs.shape())?;
         let mut x = rhs.on_host()?.as_ref().to_owned();
-        factor.solve(sides, OperandMut::Host(x.as_mut()))?;
+        factor.apply(Op::Solve(sides), OperandMut::Host(x.as_mut()))?;
         Ok(x)
     }
 }

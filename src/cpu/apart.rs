@@ -9,7 +9,7 @@ use super::sweep::{sweep, sweep_by};
 use super::workers::Steps;
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
-use crate::guarded::{Guarded, Modifiable, Safeguard, Stop, Target};
+use crate::guarded::Guarded;
 use crate::history::History;
 use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
@@ -17,6 +17,7 @@ use crate::host::squares::row_norm;
 use crate::input::{AsMatrix, Operand};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::storage::{Safeguard, Stop, Swept, Target, Traits};
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Panel;
@@ -149,7 +150,12 @@ impl<T: Scalar> Apart<'_, T> {
     }
 }
 
-impl<T: Scalar> Modifiable<T> for Apart<'_, T> {
+impl<T: Scalar> Swept<T> for Apart<'_, T> {
+    /// `to` is the shadow buffer.
+    fn traits(&self) -> Traits {
+        Traits { prefers_shadow: true, ..Traits::new(Safeguard::ShadowBuffer) }
+    }
+
     fn order(&self) -> usize {
         self.to.nrows()
     }
@@ -161,15 +167,6 @@ impl<T: Scalar> Modifiable<T> for Apart<'_, T> {
     fn row_norm(&self) -> Result<f64, Error> {
         finite_lower("l", self.l)?;
         Ok(row_norm(self.l))
-    }
-
-    fn safeguard(&self) -> Safeguard {
-        Safeguard::ShadowBuffer
-    }
-
-    /// `to` is the shadow buffer.
-    fn prefers_shadow(&self) -> bool {
-        true
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {

@@ -2,8 +2,8 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::CarriedRows;
-use crate::guarded::Target;
 use crate::scalar::Scalar;
+use crate::storage::Target;
 use faer::{Mat, MatMut, MatRef};
 
 /// z of the modification that was staged last, transposed: what the sweep makes of it is the caller's when it has ended well.

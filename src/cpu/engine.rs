@@ -1,11 +1,11 @@
 //! The CPU engine and its settings.
 
 use super::factor::HostFactor;
-use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::engine::{Engine, sealed::Sealed};
 use crate::error::Error;
-use crate::guarded::Safeguard;
 use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::storage::Safeguard;
 use faer::{Mat, Par};
 
 /// The CPU engine: the factor in host memory, SIMD micro-kernels, threads of the current rayon pool.
@@ -49,9 +49,8 @@ impl Cpu {
 }
 
 impl Sealed for Cpu {}
-impl<T: Scalar> Engine<T> for Cpu {}
 
-impl<T: Scalar> EngineCore<T> for Cpu {
+impl<T: Scalar> Engine<T> for Cpu {
     type Factor = HostFactor<T>;
 
     fn adopt(&self, l: Mat<T>) -> Result<HostFactor<T>, Error> {

@@ -2,20 +2,20 @@
 
 use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
+use super::moves::move_up;
 use super::solve::solve;
 use super::sweep::{Sweep, plan, sweep, sweep_on_its_way};
 use super::tuning;
 use crate::check::finite;
-use crate::engine::{Factor, Side};
 use crate::error::Error;
-use crate::guarded::{Modifiable, Safeguard, Stop, Target};
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::each_column;
+use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
@@ -80,10 +80,6 @@ impl<T: Scalar> HostFactor<T> {
         self.l
     }
 
-    pub(super) fn threads(&self) -> Threads {
-        self.threads
-    }
-
     pub(super) fn par(&self) -> Par {
         self.threads.par()
     }
@@ -91,10 +87,6 @@ impl<T: Scalar> HostFactor<T> {
     /// L, which has room for `capacity` rows and columns, and scratch memory.
     pub(super) fn l_and_scratch(&mut self) -> (&mut Mat<T>, &mut Mat<T>, &mut Vec<T>) {
         (&mut self.l, &mut self.scratch, &mut self.column)
-    }
-
-    pub(super) fn capacity(&self) -> usize {
-        self.capacity
     }
 
     /// Takes L in memory that has more room, and makes such a shadow; there is none.
@@ -158,9 +150,11 @@ impl<T: Scalar> HostFactor<T> {
     }
 }
 
-impl<T: Scalar> Modifiable<T> for HostFactor<T> {
-    const TALL: bool = true;
-    const SCALES: bool = true;
+impl<T: Scalar> Swept<T> for HostFactor<T> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { tall: true, scales: true, carries: true, ..Traits::new(self.safeguard) }
+    }
 
     fn order(&self) -> usize {
         self.l.nrows()
@@ -172,10 +166,6 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
 
     fn row_norm(&self) -> Result<f64, Error> {
         Ok(row_norm(self.l.as_ref()))
-    }
-
-    fn safeguard(&self) -> Safeguard {
-        self.safeguard
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
@@ -230,10 +220,78 @@ impl<T: Scalar> Modifiable<T> for HostFactor<T> {
     }
 }
 
-impl<T: Scalar> Factor<T> for HostFactor<T> {
-    const CARRIES: bool = true;
+impl<T: Scalar> Storage<T> for HostFactor<T> {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
 
-    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        self.make_room(capacity)
+    }
+
+    fn read(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
+        copy_lower(self.l.as_ref(), to.rb_mut(), 0..self.l.ncols());
+        Ok(())
+    }
+
+    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        rhs.change_on_host(|mut rhs| {
+            match op {
+                Op::Solve(sides) => {
+                    finite("rhs", rhs.as_ref())?;
+                    sides.iter().for_each(|&side| solve(&self.l.as_ref(), side, rhs.rb_mut(), self.threads));
+                }
+                Op::Multiply(side) => self.multiply(side, rhs),
+                Op::Eliminate(columns) => solve(&self.l.subcols(0, columns), Side::L, rhs, self.threads),
+            }
+            Ok(())
+        })
+    }
+
+    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Carrying { v, weights, z, y } => self.stage_carrying((v, weights), (z, y)),
+            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
+        }
+    }
+
+    fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+        let (order, count) = (z.nrows(), z.ncols());
+        if start == order {
+            let sum = |c: usize| {
+                let rows = weights.iter().enumerate();
+                rows.map(|(r, w)| w.to_f64() * y[(r, c)].to_f64() * y[(r, c)].to_f64()).sum()
+            };
+            return (0..count).map(sum).collect();
+        }
+        self.carried.put(start, z);
+        self.sweep.residuals(order, count)
+    }
+
+    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        match edit {
+            Edit::Scale { columns, by } => self.scale(columns, by),
+            Edit::Rearrange(new) => self.rearrange(new),
+            Edit::Close { column, pivot } => self.column_of_v(column, pivot),
+            Edit::MoveUp { from, to } => move_up(&mut self.l, (from, to), &mut self.column),
+            Edit::Write { at, border } => write_border(&mut self.l, at, border, self.threads.par()),
+            Edit::WriteThere { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn rearrange_and_sweep(
+        &mut self,
+        new: &Rearrangement,
+        outline: &Outline,
+        columns: Range<usize>,
+    ) -> Result<Option<Modification<T>>, Stop> {
+        self.sweep_closing_a_gap(new, outline, columns)
+    }
+}
+
+impl<T: Scalar> HostFactor<T> {
+    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) {
         let (l, structure) = match side {
             Side::L => (self.l.as_ref(), BlockStructure::TriangularLower),
             Side::Transpose => (self.l.transpose(), BlockStructure::TriangularUpper),
@@ -242,18 +300,17 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
         let (rhs, from, par) = (rhs, from.as_ref(), self.threads.par());
         let rectangular = BlockStructure::Rectangular;
         triangular_matmul(rhs, rectangular, Accum::Replace, l, structure, from, rectangular, T::ONE, par);
-        Ok(())
     }
 
-    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
+    fn scale(&mut self, columns: usize, by: T) {
         let columns = self.l.as_mut().subcols_mut(0, columns);
         each_column(columns, self.threads.par(), |j, column| {
             let rows = column.nrows() - j;
             column.subrows_mut(j, rows).iter_mut().for_each(|entry| *entry *= by);
         });
-        Ok(())
     }
 
+    /// V and w, with the columns of z as rows below L and those of y below V.
     fn stage_carrying(
         &mut self,
         (v, weights): (MatRef<'_, T>, Weights<'_, T>),
@@ -271,35 +328,5 @@ impl<T: Scalar> Factor<T> for HostFactor<T> {
             add_squares(&mut squares, column, weights.of(r).to_f64());
         }
         Ok(Outline { row_norm: staged.row_norm.min(largest_of(&squares).sqrt()), ..staged })
-    }
-
-    fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
-        let (order, count) = (z.nrows(), z.ncols());
-        if start == order {
-            let sum = |c: usize| {
-                let rows = weights.iter().enumerate();
-                rows.map(|(r, w)| w.to_f64() * y[(r, c)].to_f64() * y[(r, c)].to_f64()).sum()
-            };
-            return (0..count).map(sum).collect();
-        }
-        self.carried.put(start, z);
-        self.sweep.residuals(order, count)
-    }
-
-    fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        rhs.change_on_host(|mut rhs| {
-            finite("rhs", rhs.as_ref())?;
-            sides.iter().for_each(|&side| solve(&self.l.as_ref(), side, rhs.rb_mut(), self.threads));
-            Ok(())
-        })
-    }
-
-    fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
-        self.l.diagonal().column_vector().iter().copied()
-    }
-
-    fn read(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
-        copy_lower(self.l.as_ref(), to.rb_mut(), 0..self.l.ncols());
-        Ok(())
     }
 }

@@ -6,13 +6,14 @@ use super::kernels::entries::Entries;
 use super::sweep::{Sweep, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
-use crate::guarded::{Guarded, Modifiable, Safeguard, Stop, Target};
+use crate::guarded::Guarded;
 use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
 use crate::host::squares::row_norm;
 use crate::input::{AsMatrix, Operand};
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::{Stop, Swept, Target, Traits};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
@@ -60,8 +61,8 @@ impl<T: Scalar> Workspace<T> {
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is
 /// negative or whose pivot² would not be positive; `Singular` where an entry is zero and a weight negative. With
-/// such an L it is bit for bit as it was on every error, by `engine`'s [`Safeguard`]; with [`Safeguard::ShadowBuffer`] the finished columns are copied back from
-/// `workspace`. With [`Safeguard::None`] a breakdown leaves a column-major L half changed.
+/// such an L it is bit for bit as it was on every error, by `engine`'s [`Safeguard`](crate::Safeguard); with its shadow buffer the finished columns are copied back from
+/// `workspace`. Without a safeguard a breakdown leaves a column-major L half changed.
 ///
 /// # Cost
 /// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape, unless it breaks down.
@@ -180,7 +181,12 @@ impl<T> Borrowed<'_, T> {
     }
 }
 
-impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
+impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
+    #[inline(always)]
+    fn traits(&self) -> Traits {
+        Traits { prefers_shadow: !self.is_column_major(), ..Traits::new(self.cpu.safeguard) }
+    }
+
     fn order(&self) -> usize {
         self.l.nrows()
     }
@@ -192,14 +198,6 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
     fn row_norm(&self) -> Result<f64, Error> {
         finite_lower("l", self.l.as_ref())?;
         Ok(row_norm(self.l.as_ref()))
-    }
-
-    fn safeguard(&self) -> Safeguard {
-        self.cpu.safeguard
-    }
-
-    fn prefers_shadow(&self) -> bool {
-        !self.is_column_major()
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
@@ -241,7 +239,7 @@ impl<T: Scalar> Modifiable<T> for Borrowed<'_, T> {
         let swept = unsafe { sweep(entries, (order, None), columns, outline, memory, self.cpu.threads) };
         swept.map_err(|stop| match target {
             _ if !self.checked => stop,
-            Target::InPlace => named(stop, self.l.as_ref()).behind_a_change(),
+            Target::InPlace => named(stop, self.l.as_ref()).after_a_change(),
             Target::Shadow | Target::Discard => named(stop, self.l.as_ref()),
         })
     }

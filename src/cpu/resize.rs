@@ -1,33 +1,26 @@
 //! Rows and columns of L in host memory that come and go.
 
 use super::factor::HostFactor;
-use super::moves::{move_columns, move_up};
-use super::solve::solve;
+use super::moves::move_columns;
 use crate::check::room;
-use crate::engine::Side;
 use crate::error::Error;
-use crate::guarded::{Modifiable, Stop, rearrange_and_sweep};
 use crate::host::layout::{copy_lower, stride, with_capacity};
 use crate::input::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{
-    Border, HostColumns, LaterV, Rearrangement, Resizable, each_column, gather_v, rearrange, write_border,
-};
+use crate::storage::{Stop, Storage, Swept};
+use crate::structure::{ColumnsAsV, HostColumns, Rearrangement, each_column, gather_v, rearrange};
 use crate::sweep::outline::Outline;
 use core::ops::Range;
-use faer::{ColMut, Mat, MatMut, MatRef, Par};
+use faer::{ColMut, Mat, MatRef, Par};
 
 /// The order and the threads from which on they share moves of rows and columns, which takes them two copies and not one.
 const ORDER_WORTH_SHARING: usize = 2048;
 const THREADS_WORTH_SHARING: usize = 4;
 
-impl<T: Scalar> Resizable<T> for HostFactor<T> {
-    fn capacity(&self) -> usize {
-        HostFactor::capacity(self)
-    }
-
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+impl<T: Scalar> HostFactor<T> {
+    /// As [`Storage::reserve`].
+    pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
         // Before there is another L: all three would be more than what is documented.
         self.drop_shadow();
@@ -38,12 +31,8 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         Ok(())
     }
 
-    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        solve(&self.l().subcols(0, columns), Side::L, rhs, self.threads());
-        Ok(())
-    }
-
-    fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+    /// Columns of L and others as V.
+    pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let most = self.capacity();
         let (l, scratch, signs) = self.l_and_scratch();
         let (mut memory, mut each) = (core::mem::replace(scratch, Mat::new()), core::mem::take(signs));
@@ -57,7 +46,8 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         staged
     }
 
-    fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
+    /// Other rows and columns.
+    pub(super) fn rearrange(&mut self, new: &Rearrangement) {
         let par = self.par();
         let (l, scratch, _) = self.l_and_scratch();
         if new.order < ORDER_WORTH_SHARING || par.degree() < THREADS_WORTH_SHARING {
@@ -67,49 +57,29 @@ impl<T: Scalar> Resizable<T> for HostFactor<T> {
         } else {
             rearrange(l, new, scratch, par);
         }
-        Ok(())
     }
 
-    /// Where neighbours are removed and there are few threads, one of them does it in one go: what is behind the neighbours moves up and
-    /// to the left on its way through the sweep.
-    fn remake(
+    /// Where neighbours are removed and there are few threads, one thread rearranges and sweeps in one pass: the rows and columns
+    /// after the neighbours move up and to the left on their way through the sweep.
+    pub(super) fn sweep_closing_a_gap(
         &mut self,
-        outline: &Outline,
         new: &Rearrangement,
+        outline: &Outline,
         columns: Range<usize>,
-    ) -> Result<Modification<T>, Stop> {
+    ) -> Result<Option<Modification<T>>, Stop> {
         // V has been staged from here on.
         let (start, order) = (new.unchanged(), new.order);
-        let columns = if columns.is_empty() { columns } else { start..columns.end };
-        let removed = order < self.order();
-        let behind = new.columns.last().filter(|run| removed && run.from > run.to && run.to == start);
-        let threads = self.threads_for(outline, order, &columns);
-        match behind {
-            Some(run) if threads < THREADS_WORTH_SHARING && columns.end == order && !columns.is_empty() => {
-                move_columns(self.l_and_scratch().0, new, 0..start);
-                let report = self.sweep_on_its_way(outline, (order, run.from - run.to), columns)?;
-                self.l_and_scratch().0.set_order(order);
-                Ok(report)
-            }
-            _ => rearrange_and_sweep(self, outline, new, columns),
+        if columns.is_empty() || columns.end != order || order >= self.order() {
+            return Ok(None);
         }
-    }
-
-    fn close(&mut self, column: usize, pivot: T) -> Result<(), Stop> {
-        self.column_of_v(column, pivot);
-        Ok(())
-    }
-
-    fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
-        let (l, _, p) = self.l_and_scratch();
-        move_up(l, (from, to), p);
-        Ok(())
-    }
-
-    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
-        let par = self.par();
-        write_border(self.l_and_scratch().0, at, border, par);
-        Ok(())
+        let columns = start..order;
+        let after = new.columns.last().filter(|run| run.from > run.to && run.to == start);
+        let few_threads = self.threads_for(outline, order, &columns) < THREADS_WORTH_SHARING;
+        let Some(run) = after.filter(|_| few_threads) else { return Ok(None) };
+        move_columns(self.l_and_scratch().0, new, 0..start);
+        let report = self.sweep_on_its_way(outline, (order, run.from - run.to), columns)?;
+        self.l_and_scratch().0.set_order(order);
+        Ok(Some(report))
     }
 }
 

@@ -3,9 +3,9 @@
 
 use super::tuning;
 use super::workers::{Steps, Workers, alone, cut};
-use crate::engine::Side;
 use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
 use core::marker::PhantomData;

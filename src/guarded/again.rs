@@ -1,13 +1,13 @@
 //! What becomes of a modification that breaks down: it is done again, in twice the precision.
 
 use super::Guarded;
-use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{Border, Resizable};
+use crate::storage::{Edit, Op, Side, Storage};
+use crate::structure::Border;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, Triangle, again};
 use faer::{MatMut, MatRef};
@@ -15,13 +15,13 @@ use faer::{MatMut, MatRef};
 /// L in the memory of an engine.
 struct There<'a, F>(&'a F, f64);
 
-impl<T: Scalar, F: Factor<T>> Triangle<T> for There<'_, F> {
+impl<T: Scalar, F: Storage<T>> Triangle<T> for There<'_, F> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.0.solve(&[side], OperandMut::Host(rhs))
+        self.0.apply(Op::Solve(&[side]), OperandMut::Host(rhs))
     }
 
     fn multiply_transposed(&self, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.0.multiply(Side::Transpose, rhs)
+        self.0.apply(Op::Multiply(Side::Transpose), OperandMut::Host(rhs))
     }
 
     fn row_norm(&self) -> f64 {
@@ -29,7 +29,7 @@ impl<T: Scalar, F: Factor<T>> Triangle<T> for There<'_, F> {
     }
 }
 
-impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
+impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let given = given(self.healthy()?)?;
         let (l, report) = self.again(column, &given)?;
         let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
-        self.in_place(|factor| factor.write(0, &Border::whole(l)))?;
+        self.in_place(|factor| factor.edit(Edit::Write { at: 0, border: &Border::whole(l) }))?;
         // The bound is scaled by the caller, as behind any other modification.
         self.note(row_norm(l) / given.scale);
         Ok(report)

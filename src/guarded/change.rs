@@ -1,15 +1,18 @@
 //! Rows and columns that come, go and change places, under the failure contract: what may break down is a modification of the
 //! factor as it stands, what follows it cannot.
 
-use super::{Guarded, Source, Stop, Target};
+use super::{Guarded, Source};
 use crate::check::finite;
 use crate::error::Error;
+use crate::input::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run, Scratch, places};
-use crate::sweep::outline::Outline;
-use core::ops::Range;
-use faer::{MatRef, Par};
+use crate::storage::{Edit, Op, Staged, Stop, Storage, Target, pivots};
+use crate::structure::{
+    Border, BorderThere, ColumnsAsV, Parts, Rearrangement, Run, Scratch, gather_v, places,
+};
+use crate::wide::Given;
+use faer::{Mat, MatMut, MatRef, Par};
 
 /// New rows and columns whose border is there: their place, how many they are and how many old ones they replace, and what the border
 /// has below the diagonal, if the host has it.
@@ -24,7 +27,7 @@ struct Entry<'a, T> {
     log_det: f64,
 }
 
-impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
+impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// Columns of A (rows as afterwards) that have been checked, from `at` on: for as many as there are of them, of which the
     /// first `replaced` take the places of old ones.
     ///
@@ -44,7 +47,11 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let Scratch { new, kept, rows, border, .. } = scratch;
         let rank = columns.ncols();
         let row_norm = self.row_norm_with(at, columns, argument)?;
-        let border = Border::new(self.regular()?, at, columns, replaced, border, par)?;
+        let border = {
+            let factor = self.regular()?;
+            let eliminate = |rhs: MatMut<'_, T>| factor.apply(Op::Eliminate(at), OperandMut::Host(rhs));
+            Border::new((factor.capacity(), eliminate), at, columns, replaced, border, par)?
+        };
         self.finite_square(at + rank, border.below)?;
         let entry = Entry {
             places: (at, rank, replaced),
@@ -55,8 +62,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             least_ratio: border.least_ratio,
             log_det: border.log_det,
         };
-        let (stage, write) = (F::stage_columns, |factor: &mut F| factor.write(at, &border));
-        self.entered(&entry, (new, kept, rows), stage, write)
+        self.entered(&entry, (new, kept, rows), |v| Staged::Columns(v), Edit::Write { at, border: &border })
     }
 
     /// The same of columns that are where the engine can use them; `None` where they are not. Nothing but their shapes is known.
@@ -83,8 +89,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let places = (at, rank, replaced);
         let entry = Entry { places, argument, columns: None, row_norm, below, least_ratio, log_det };
         let Scratch { new, kept, rows, .. } = scratch;
-        let write = |factor: &mut F| factor.write_there(at);
-        self.entered(&entry, (new, kept, rows), F::stage_border, write).map(Some)
+        self.entered(&entry, (new, kept, rows), |v| Staged::Border(v), Edit::WriteThere { at }).map(Some)
     }
 
     /// What is left to do when the border of new rows and columns is there.
@@ -92,8 +97,8 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         &mut self,
         entry: &Entry<'_, T>,
         (new, kept, rows): (&mut Rearrangement, &mut Vec<Run>, &mut Vec<usize>),
-        stage: impl Fn(&mut F, &LaterV<'_, T>) -> Result<Outline, Error>,
-        write: impl FnOnce(&mut F) -> Result<(), Stop>,
+        staged: impl for<'v> Fn(&'v ColumnsAsV<'v, T>) -> Staged<'v, T>,
+        write: Edit<'_, T>,
     ) -> Result<Modification<T>, Error> {
         let &Entry { places: (at, rank, replaced), argument, columns, row_norm, below, least_ratio, log_det } =
             entry;
@@ -102,19 +107,19 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let log_det = log_det - self.log_det_of(old.clone());
         self.make_room(order + came, argument)?;
         let behind = at + replaced < order;
-        if behind && came > 0 && self.factor().prefers_shadow() {
+        if behind && came > 0 && self.factor().traits().prefers_shadow {
             // What moves behind the sweep needs it.
             self.in_place(|factor| factor.reserve_shadow().map_err(Stop::before))?;
         }
         rows.clear();
         rows.extend(old);
         places(kept, [(0, 0, at), (at + replaced, at + replaced, order - at - replaced)]);
-        let v = LaterV { columns: rows, rows: kept, order, minus: (at + replaced, below) };
+        let v = ColumnsAsV { columns: rows, rows: kept, order, minus: (at + replaced, below) };
         let changed = match behind {
             true => {
-                let swept = self.modify_by(Source::L, |factor| stage(factor, &v));
+                let swept = self.modify_by(Source::L, |factor| factor.stage_other(&staged(&v)));
                 // A border that is on a device is not done again.
-                if below.nrows() > 0 { self.or_again(swept, |factor| v.given(factor)) } else { swept }
+                if below.nrows() > 0 { self.or_again(swept, |factor| given(factor, &v)) } else { swept }
             }
             false => Ok(Modification::identity()),
         };
@@ -126,10 +131,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         self.in_place(|factor| {
             let moved = match came {
                 0 => Ok(()),
-                _ => factor.rearrange(new.with_room(at, came, order)),
+                _ => factor.edit(Edit::Rearrange(new.with_room(at, came, order))),
             };
-            let moved = if behind { moved.map_err(Stop::behind_a_change) } else { moved };
-            moved.and_then(|()| write(factor))
+            let moved = if behind { moved.map_err(Stop::after_a_change) } else { moved };
+            moved.and_then(|()| factor.edit(write))
         })?;
         self.bound_rows(row_norm);
         let (factor, history) = self.factor_and_history();
@@ -154,7 +159,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let log_det = self.log_det_of(removed.iter().copied());
         let report = self.in_place(|factor| match removed.first() {
             Some(&first) if first < new.order => remake(factor, removed, new, new.order),
-            _ => factor.rearrange(new).map(|()| Modification::identity()),
+            _ => factor.edit(Edit::Rearrange(new)).map(|()| Modification::identity()),
         });
         let report = report.map_err(|error| match error {
             Error::Overflow { .. } => Error::Overflow { argument: "indices" },
@@ -184,23 +189,24 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 
     fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
         let order = self.order();
-        let old: Vec<T> = self.regular()?.diagonal().collect();
+        let old: Vec<T> = pivots(self.regular()?).collect();
         let mut new = Rearrangement::default();
         let new = match from < to {
             true => new.forwards(from, to, order),
             false => new.backwards(from, to, order),
         };
         self.in_place(|factor| match from < to {
-            true if F::TALL => {
+            true if factor.traits().tall => {
                 remake(factor, &[from], new, to)?;
                 // By the determinant, which is that of before.
                 let between = (from..to).map(|j| old[j + 1].to_f64() / factor.pivot(j).to_f64());
-                factor.close(to, T::from_f64(between.product::<f64>() * old[from].to_f64()))
+                let pivot = T::from_f64(between.product::<f64>() * old[from].to_f64());
+                factor.edit(Edit::Close { column: to, pivot })
             }
             true => remake(factor, &[from], new, order).map(|_| ()),
-            false => factor.backwards(from, to),
+            false => factor.edit(Edit::MoveUp { from, to }),
         })?;
-        let diagonal: Vec<T> = self.factor().diagonal().collect();
+        let diagonal: Vec<T> = pivots(self.factor()).collect();
         let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
@@ -255,41 +261,52 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
 }
 
 /// L with other rows and columns, of which columns up to `end` are made anew with these old ones for V. It cannot break down.
-fn remake<T: Scalar, F: Resizable<T>>(
+fn remake<T: Scalar, F: Storage<T>>(
     factor: &mut F,
     columns: &[usize],
     new: &Rearrangement,
     end: usize,
 ) -> Result<Modification<T>, Stop> {
-    let v = LaterV {
+    let v = ColumnsAsV {
         columns,
         rows: &new.rows,
         order: new.order,
         minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
     };
-    let outline = factor.stage_columns(&v).map_err(Stop::before)?;
-    let start = outline.first_column::<T>(new.order).unwrap_or(end);
-    factor.remake(&outline, new, start..end)
-}
-
-/// [`Resizable::remake`] in two passes over L.
-pub fn rearrange_and_sweep<T: Scalar, F: Resizable<T>>(
-    factor: &mut F,
-    outline: &Outline,
-    new: &Rearrangement,
-    columns: Range<usize>,
-) -> Result<Modification<T>, Stop> {
-    factor.rearrange(new)?;
+    let outline = factor.stage_other(&Staged::Columns(&v)).map_err(Stop::before)?;
+    // Before it no entry changes, and V may not have been staged.
+    let unchanged = new.unchanged();
+    let columns = outline.first_column::<T>(new.order).map_or(end, |first| first.max(unchanged))..end;
+    if let Some(report) = factor.rearrange_and_sweep(new, &outline, columns.clone())? {
+        return Ok(report);
+    }
+    factor.edit(Edit::Rearrange(new))?;
     if columns.is_empty() {
         return Ok(Modification::identity());
     }
     let start = columns.start;
-    let shadow = factor.prefers_shadow() && factor.reserve_shadow().is_ok();
+    let shadow = factor.traits().prefers_shadow && factor.reserve_shadow().is_ok();
     let target = if shadow { Target::Shadow } else { Target::InPlace };
-    let swept = factor.sweep(outline, columns, target).and_then(|()| factor.wait());
-    let report = swept.map_err(Stop::behind_a_change)?;
+    let swept = factor.sweep(&outline, columns, target).and_then(|()| factor.wait());
+    let report = swept.map_err(Stop::after_a_change)?;
     if shadow {
         factor.commit(start);
     }
     Ok(report)
+}
+
+/// V and its weights in host memory.
+///
+/// # Errors
+/// `Device`.
+fn given<T: Scalar>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Given<T>, Error> {
+    let (order, [plus, minus]) = (factor.order(), [v.columns.len(), v.minus.1.ncols()]);
+    let mut l = Mat::new();
+    if plus > 0 {
+        l = Mat::zeros(order, order);
+        factor.read(l.as_mut())?;
+    }
+    let all = gather_v(&l, v, (&mut Mat::new(), v.order)).to_owned();
+    let weights = (0..plus + minus).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+    Ok(Given { v: all, weights, start: 0, scale: 1.0 })
 }

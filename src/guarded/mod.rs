@@ -4,7 +4,7 @@
 //! | | in place | shadow buffer | discard |
 //! |---|---|---|---|
 //! | taken for | what cannot break down, or has no safeguard | what may; and by engines that had better write elsewhere | a dry run |
-//! | becomes L | as it is written | by [`Modifiable::commit`], when the sweep has ended well | never |
+//! | becomes L | as it is written | by [`Swept::commit`], when the sweep has ended well | never |
 //! | breakdown | the factor is lost | L is as it was | L is as it was |
 //! | device lost | the factor is lost, if anything had been written | L is as it was | L is as it was |
 //!
@@ -15,167 +15,16 @@ mod again;
 mod change;
 mod scaled;
 
-pub(crate) use self::change::rearrange_and_sweep;
-
 use crate::check::room_for_v;
-use crate::engine::{Factor, Side};
 use crate::error::{DeviceErrorKind, Error};
 use crate::history::History;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::sweep::Breakdown;
+use crate::storage::{Op, Safeguard, Side, Stop, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-
-/// How a modification that may break down leaves the factor as it was, if it is to.
-///
-/// Modifications whose weights are all positive cannot break down and, but on `cuda::Resident`, work in place at no cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Safeguard {
-    /// The new factor is written to a shadow buffer, and the two change places on success. The buffer
-    /// is allocated by the first modification that needs it, or with room for more rows, and kept. Costs memory, and no additional
-    /// arithmetic.
-    #[default]
-    ShadowBuffer,
-    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the
-    /// time and no memory.
-    DryRun,
-    /// None: for who knows that the modification cannot break down, or can make the factor anew. It works in place. One that
-    /// breaks down is `NotPositiveDefinite` all the same, but half of the factor is lost by then, and every later call is
-    /// [`Error::Poisoned`]. So it cannot be done again in twice the precision, as with the other two, and rounding errors decide where
-    /// next to nothing is left of a direction. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
-    None,
-}
-
-/// Where a sweep writes the new columns of L.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Over the old ones.
-    InPlace,
-    /// To the other buffer.
-    Shadow,
-    /// Nowhere.
-    Discard,
-}
-
-/// What ends a sweep early.
-#[derive(Debug)]
-pub enum Stop {
-    /// The first pivot² that is not greater than zero, by column of L.
-    Breakdown {
-        /// Column of L.
-        column: usize,
-    },
-    /// The device failed; whether anything may have been written to the target by then.
-    Device {
-        /// In what way.
-        error: Error,
-        /// Whether the target is not as it was.
-        written: bool,
-    },
-    /// The caller of [`interruptible`](crate::interruptible) wanted it, of a sweep that does not work in place.
-    Interrupted,
-}
-
-impl Stop {
-    /// What ended it before anything was written.
-    pub(crate) fn before(error: Error) -> Self {
-        Self::Device { error, written: false }
-    }
-
-    /// The same behind something that has been written.
-    pub(crate) fn behind_a_change(self) -> Self {
-        match self {
-            Self::Device { error, .. } => Self::Device { error, written: true },
-            stop => stop,
-        }
-    }
-}
-
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Breakdown { column } => Self::NotPositiveDefinite { column },
-            Stop::Device { error, .. } => error,
-            Stop::Interrupted => Self::Interrupted,
-        }
-    }
-}
-
-impl From<Breakdown> for Stop {
-    fn from(Breakdown { column }: Breakdown) -> Self {
-        Self::Breakdown { column }
-    }
-}
-
-/// L where it lives, and a sweep over it: all that a modification takes. Nobody but
-/// [`Guarded`] calls `stage`, `sweep`, `wait` and `commit`, in this order.
-pub trait Modifiable<T: Scalar> {
-    /// Whether [`sweep`](Self::sweep) may return before the work is done.
-    const ASYNCHRONOUS: bool = false;
-
-    /// Whether the columns of a [`sweep`](Self::sweep) may end before the rows do.
-    const TALL: bool = false;
-
-    /// Whether V in the memory of a device is taken from there; else it comes by the host.
-    const TAKES_FROM_DEVICE: bool = false;
-
-    /// Whether a sweep multiplies the new entries of L by the scale of its outline; else it must be 1.
-    const SCALES: bool = false;
-
-    /// Rows of A.
-    fn order(&self) -> usize;
-
-    /// A diagonal entry of L.
-    fn pivot(&self, column: usize) -> T;
-
-    /// The largest 2-norm of a row of L.
-    ///
-    /// # Errors
-    /// `Device`.
-    fn row_norm(&self) -> Result<f64, Error>;
-
-    /// What keeps L as it was where a sweep may break down.
-    fn safeguard(&self) -> Safeguard;
-
-    /// Whether even a sweep that cannot break down had better write to the shadow buffer than in place.
-    fn prefers_shadow(&self) -> bool {
-        false
-    }
-
-    /// Makes room for another L, unless it is there.
-    ///
-    /// # Errors
-    /// `Device`, of the kind `OutOfMemory` where there is none.
-    fn reserve_shadow(&mut self) -> Result<(), Error>;
-
-    /// Brings V diag(√|w|) to where the next sweep takes it, and says what it is. V and w have the right shapes, and w is
-    /// finite. (n × k, k) L is left alone.
-    ///
-    /// # Errors
-    /// `NonFinite` or `Overflow`, naming `v`; `Device`.
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error>;
-
-    /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
-    /// which is of this outline. Rows before the columns are zero in V; where the columns end before the rows do, which
-    /// [`TALL`](Self::TALL) allows, V there is what is left of it. May return before the work is done; [`wait`](Self::wait) has its
-    /// outcome.
-    ///
-    /// # Errors
-    /// As [`wait`](Self::wait); nothing is in flight then.
-    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop>;
-
-    /// Waits for the sweep in flight.
-    ///
-    /// # Errors
-    /// What ended it early. Nothing is in flight when this returns, whatever it returns.
-    fn wait(&mut self) -> Result<Modification<T>, Stop>;
-
-    /// Makes the shadow, to which a sweep has written the columns from `start` on, L.
-    fn commit(&mut self, start: usize);
-}
 
 /// Where V of a modification comes from.
 #[derive(Clone, Copy)]
@@ -188,13 +37,14 @@ pub(crate) enum Source<'a, T: Scalar> {
 
 /// Hands V to `work` where it is or, for engines that do not take it from there, in host memory.
 #[inline(always)]
-pub(crate) fn with_v<T: Scalar, F: Modifiable<T>, R>(
+pub(crate) fn with_v<T: Scalar, R>(
     v: &Operand<'_, T>,
+    takes_from_device: bool,
     work: impl FnOnce(&Operand<'_, T>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     match v {
         #[cfg(feature = "cuda")]
-        Operand::Device(there) if !F::TAKES_FROM_DEVICE => {
+        Operand::Device(there) if !takes_from_device => {
             let copied = there.to_host()?;
             work(&Operand::Host(copied.as_ref()))
         }
@@ -231,7 +81,7 @@ pub(crate) struct Guarded<T, F> {
     singular: Option<usize>,
 }
 
-impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
+impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is of the factor as it was before.
     fn clone(&self) -> Self {
         let Self { factor, row_norm, history, poisoned, singular, .. } = self;
@@ -246,7 +96,7 @@ impl<T: Scalar, F: Modifiable<T> + Clone> Clone for Guarded<T, F> {
     }
 }
 
-impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
+impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64, history: History) -> Self {
         Self { factor, row_norm, flight: None, history, poisoned: false, singular: None }
     }
@@ -265,7 +115,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 
     /// The same factor as another engine keeps it, with what has become of it.
-    pub fn with<G: Modifiable<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
+    pub fn with<G: Swept<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
         Guarded::new(factor, self.row_norm, history).with_singular(self.singular)
     }
 
@@ -322,7 +172,7 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
         weights: Weights<'_, T>,
     ) -> Result<Modification<T>, Error> {
         self.ready_for(v, weights)?;
-        with_v::<T, F, _>(v, |v| {
+        with_v(v, self.factor.traits().takes_from_device, |v| {
             self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
         })
     }
@@ -359,12 +209,13 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// As [`modify_once`](Self::modify_once), as far as is known by then. Nothing is in flight then.
     pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
-        let begun =
-            with_v::<T, F, _>(v, |v| self.begin(Source::V(v, weights), |factor| factor.stage(v, weights)))?;
+        let begun = with_v(v, self.factor.traits().takes_from_device, |v| {
+            self.begin(Source::V(v, weights), |factor| factor.stage(v, weights))
+        })?;
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
             // Whoever forgets it must not find half a factor, nor miss what is done already.
-            Some(course) if course.target == Target::InPlace || !F::ASYNCHRONOUS => {
+            Some(course) if course.target == Target::InPlace || !self.factor.traits().asynchronous => {
                 Flight::Landed(self.end(course, F::wait))
             }
             Some(course) => Flight::Sweep(course),
@@ -548,8 +399,9 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     /// Where a modification writes; `Discard` stands for a dry run and then in place.
     #[inline(always)]
     fn target(&mut self, may_break_down: bool) -> Result<Target, Error> {
-        if !self.factor.prefers_shadow() {
-            match (may_break_down, self.factor.safeguard()) {
+        let traits = self.factor.traits();
+        if !traits.prefers_shadow {
+            match (may_break_down, traits.safeguard) {
                 (false, _) => return Ok(Target::InPlace),
                 (true, Safeguard::DryRun) => return Ok(Target::Discard),
                 (true, Safeguard::None) => return Ok(Target::InPlace),
@@ -585,11 +437,11 @@ impl<T: Scalar, F: Modifiable<T>> Guarded<T, F> {
     }
 }
 
-impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
+impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// Waits for the modification in flight, and solves with the factor that is there then. The shape of `rhs` is right.
     ///
     /// # Errors
-    /// Of the first, as [`wait`](Self::wait); of the second, those of [`Factor::solve`] and `Poisoned`.
+    /// Of the first, as [`wait`](Self::wait); of the second, those of [`Storage::apply`] and `Poisoned`.
     pub fn wait_and_solve(
         &mut self,
         sides: &[Side],
@@ -598,7 +450,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
         if self.singular.is_some() {
             // Whether it is regular behind the modification is known behind it.
             let ended = self.wait();
-            return (ended, self.regular().and_then(|factor| factor.solve(sides, rhs)));
+            return (ended, self.regular().and_then(|factor| factor.apply(Op::Solve(sides), rhs)));
         }
         let mut solved = None;
         let ended = self.land(|factor| {
@@ -606,7 +458,7 @@ impl<T: Scalar, F: Factor<T>> Guarded<T, F> {
             solved = behind;
             ended
         });
-        let solved = solved.unwrap_or_else(|| self.regular()?.solve(sides, rhs));
+        let solved = solved.unwrap_or_else(|| self.regular()?.apply(Op::Solve(sides), rhs));
         (ended, solved)
     }
 }

@@ -1,15 +1,13 @@
 //! Modifications of A times a number, and right-hand sides that go along.
 
-use super::{Guarded, Source, Stop, with_v};
+use super::{Guarded, Source, with_v};
 use crate::carried::Carried;
 use crate::check::room;
-use crate::cholesky::Cholesky;
-use crate::engine::{Factor, Side};
 use crate::error::Error;
 use crate::input::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::structure::Resizable;
+use crate::storage::{Edit, Op, Side, Staged, Stop, Storage, pivots};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use crate::wide::Given;
@@ -20,7 +18,7 @@ use faer::{Accum, Mat, MatRef, Par};
 /// What is carried, and the rows y that come or go.
 type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
 
-impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
+impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// L Lᵀ ← δ L Lᵀ + V diag(w) Vᵀ = δ (L Lᵀ + V diag(w / δ) Vᵀ).
     pub fn modify_scaled(
         &mut self,
@@ -41,12 +39,6 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
             return Ok(Modification::identity());
         }
         room::<T>("v", columns, (1, 0))?;
-        let carrying = match carrying {
-            Some(carrying) if !F::CARRIES && self.regular().is_err() => {
-                return self.scaled_from_nothing(decay, v, weights, carrying);
-            }
-            carrying => carrying,
-        };
         let each: Vec<T> = (0..columns).map(|r| weights.of(r) / decay).collect();
         if each.iter().any(|w| !w.is_finite()) {
             let rule = "large enough that weights divided by it are finite";
@@ -67,8 +59,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let v = v.clone().on_host()?;
         let v = v.as_ref();
         let operand = &Operand::Host(v);
-        let swept = F::CARRIES.then(|| {
-            let stage = |factor: &mut F| factor.stage_carrying((v, weights), (carried.z.as_ref(), y));
+        let swept = self.factor().traits().carries.then(|| {
+            let stage = |factor: &mut F| {
+                factor.stage_other(&Staged::Carrying { v, weights, z: carried.z.as_ref(), y })
+            };
             self.scaled(decay, (operand, weights), stage, |_, _, swept| swept)
         });
         // What breaks down and can be done again is done again without them.
@@ -93,29 +87,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         // The factor is another now, and what goes with it must be.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
-            changes.map_err(|error| Stop::before(error).behind_a_change())
+            changes.map_err(|error| Stop::before(error).after_a_change())
         })?;
         carried.z = apart.z;
         carried.add(decay.to_f64(), changes.into_iter());
-        Ok(report)
-    }
-
-    /// The same where a factor cannot be solved with yet, on an engine whose sweeps take no right-hand sides along: they go through a
-    /// sweep on the host.
-    fn scaled_from_nothing(
-        &mut self,
-        decay: T,
-        v: &Operand<'_, T>,
-        weights: Weights<'_, T>,
-        (y, carried): Carrying<'_, T>,
-    ) -> Result<Modification<T>, Error> {
-        let mut l = Mat::zeros(self.order(), self.order());
-        self.healthy()?.read(l.as_mut())?;
-        let mut here = Cholesky::from_factor(&l)?;
-        let mut along = carried.clone();
-        here.guarded.modify_scaled(decay, v, weights, Some((y, &mut along)))?;
-        let report = self.modify_scaled(decay, v, weights, None)?;
-        *carried = along;
         Ok(report)
     }
 
@@ -126,11 +101,13 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
     ) -> Result<(Modification<T>, usize), Error> {
-        let scale = if F::SCALES { decay.sqrt().to_f64() } else { 1.0 };
+        let scale = if self.factor().traits().scales { decay.sqrt().to_f64() } else { 1.0 };
         let again = |guarded: &mut Self, start, swept| {
             guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
         };
-        with_v::<T, F, _>(v, |v| self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again))
+        with_v(v, self.factor().traits().takes_from_device, |v| {
+            self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again)
+        })
     }
 
     /// A modification by what is staged, times δ, and by what `behind` makes of a sweep that began with that column; and the column,
@@ -142,10 +119,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
         behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
-        let (order, root) = (self.order(), decay.sqrt());
+        let (order, root, scales) = (self.order(), decay.sqrt(), self.factor().traits().scales);
         // Zeros of a singular factor stay what they are.
         let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
-        if decay != T::ONE && self.healthy()?.diagonal().any(lost) {
+        if decay != T::ONE && pivots(self.healthy()?).any(lost) {
             let rule = "large enough that no pivot of the factor is lost";
             return Err(Error::OutOfRange { argument: "decay", rule });
         }
@@ -153,7 +130,7 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let swept = self.modify_by(Source::V(v, weights), |factor| {
             let mut outline = stage(factor)?;
             start.set(outline.first_column::<T>(order).unwrap_or(order));
-            if F::SCALES {
+            if scales {
                 outline.scale = root.to_f64();
             }
             Ok(outline)
@@ -161,8 +138,10 @@ impl<T: Scalar, F: Resizable<T>> Guarded<T, F> {
         let start = start.get();
         let report = behind(self, start, swept)?;
         if decay != T::ONE {
-            let rest = if F::SCALES { start } else { order };
-            self.in_place(|factor| factor.scale(rest, root).map_err(Stop::behind_a_change))?;
+            let rest = if scales { start } else { order };
+            self.in_place(|factor| {
+                factor.edit(Edit::Scale { columns: rest, by: root }).map_err(Stop::after_a_change)
+            })?;
             self.bound_rows(self.row_norm() * root.to_f64());
             self.history_mut().scaled(decay.to_f64());
         }
@@ -185,16 +164,16 @@ struct Apart<T> {
 }
 
 impl<T: Scalar> Apart<T> {
-    fn before<F: Factor<T>>(
+    fn before<F: Storage<T>>(
         factor: &F,
         (v, weights): (MatRef<'_, T>, &[T]),
         y: MatRef<'_, T>,
         carried: &Carried<T>,
     ) -> Result<Self, Error> {
         let mut x = carried.z.clone();
-        factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
+        factor.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(x.as_mut()))?;
         let mut b = carried.z.clone();
-        factor.multiply(Side::L, b.as_mut())?;
+        factor.apply(Op::Multiply(Side::L), OperandMut::Host(b.as_mut()))?;
         let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| weights[r] * y[(r, c)]);
         matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
         if !b.as_ref().is_all_finite() {
@@ -204,7 +183,7 @@ impl<T: Scalar> Apart<T> {
     }
 
     /// The changes of the sums of squares; `z` is that of the new factor.
-    fn after<F: Factor<T>>(
+    fn after<F: Storage<T>>(
         &mut self,
         factor: &F,
         (v, weights): (MatRef<'_, T>, &[T]),
@@ -212,12 +191,12 @@ impl<T: Scalar> Apart<T> {
     ) -> Result<Vec<f64>, Error> {
         // Of δ (A + V diag(w / δ) Vᵀ).
         self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b *= decay));
-        factor.solve(&[Side::L], OperandMut::Host(self.z.as_mut()))?;
+        factor.apply(Op::Solve(&[Side::L]), OperandMut::Host(self.z.as_mut()))?;
         if !self.z.as_ref().is_all_finite() {
             return Ok(vec![f64::NAN; self.y.ncols()]);
         }
         let mut x = self.z.clone();
-        factor.solve(&[Side::Transpose], OperandMut::Host(x.as_mut()))?;
+        factor.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(x.as_mut()))?;
         let after = residual(v, x.as_ref(), self.y.as_ref());
         let change = |c: usize| {
             let rows = weights.iter().enumerate();

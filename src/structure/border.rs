@@ -1,6 +1,5 @@
 //! The rows and columns of L that come with new rows and columns of A.
 
-use super::Resizable;
 use super::scratch::{BorderMemory, room};
 use crate::error::Error;
 use crate::factorize::blocked::{self, Memory};
@@ -29,12 +28,13 @@ pub struct Border<'a, T> {
 impl<'a, T: Scalar> Border<'a, T> {
     /// Of the columns B₁, K and B₂, one above the other, at row `at` of L. ((at + r + m) × r)
     ///
+    /// `eliminate` takes `at` leading columns of L, which has this capacity, through the first half of a solve.
     /// `skipped`: rows of L from `at` on that have none in B₂, those that are replaced.
     ///
     /// # Errors
     /// `NotPositiveDefinite` at a row of K; `Device`.
     pub fn new(
-        l: &impl Resizable<T>,
+        (capacity, eliminate): (usize, impl FnOnce(MatMut<'_, T>) -> Result<(), Error>),
         at: usize,
         columns: MatRef<'_, T>,
         skipped: usize,
@@ -45,11 +45,11 @@ impl<'a, T: Scalar> Border<'a, T> {
         let rank = columns.ncols();
         let (above, rest) = columns.split_at_row(at);
         let (k, b2) = rest.split_at_row(rank);
-        let mut rhs = room(rhs, (at + skipped + b2.nrows(), l.capacity()), rank);
+        let mut rhs = room(rhs, (at + skipped + b2.nrows(), capacity), rank);
         rhs.as_mut().subrows_mut(0, at).copy_from(above);
         rhs.as_mut().subrows_mut(at, skipped).fill(T::ZERO);
         rhs.as_mut().subrows_mut(at + skipped, b2.nrows()).copy_from(b2);
-        l.eliminate(at, rhs.as_mut())?;
+        eliminate(rhs.as_mut())?;
         let (left, rest) = rhs.split_at_row_mut(at);
         let mut below = rest.subrows_mut(skipped, b2.nrows());
         let par = where_it_pays(par, (at + b2.nrows()) * rank * rank);

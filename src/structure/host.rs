@@ -1,7 +1,7 @@
 //! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
 
 use super::scratch::room;
-use super::{Border, LaterV, Rearrangement, Run};
+use super::{Border, ColumnsAsV, Rearrangement, Run};
 #[cfg(feature = "cuda")]
 use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
@@ -48,7 +48,7 @@ fn gather<T: Scalar>(
 /// V with the columns of L, in memory for as many as `most` rows.
 pub fn gather_v<'a, T: Scalar>(
     l: &impl HostColumns<T>,
-    v: &LaterV<'_, T>,
+    v: &ColumnsAsV<'_, T>,
     (scratch, most): (&'a mut Mat<T>, usize),
 ) -> MatRef<'a, T> {
     let (row, minus) = v.minus;

@@ -15,7 +15,7 @@ pub struct Outline {
     pub first_row: usize,
     /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
     pub row_norm: f64,
-    /// What the new entries of L are to be multiplied by, where the engine does so ([`SCALES`](crate::guarded::Modifiable::SCALES)).
+    /// What the new entries of L are to be multiplied by, where the engine does so ([`scales`](crate::storage::Traits::scales)).
     pub scale: f64,
 }
 

@@ -10,9 +10,9 @@
 //! is evaluated with bounds of its rounding errors. However inaccurate P and t may be, what is refused is indefinite.
 
 use super::Given;
-use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
 use faer::{Accum, Col, Mat, MatMut, MatRef, Par};

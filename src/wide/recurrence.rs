@@ -13,11 +13,11 @@
 
 use super::Given;
 use super::double::Double;
-use crate::guarded::Stop;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::storage::Stop;
 use faer::MatMut;
 use pulp::{Simd, WithSimd};
 

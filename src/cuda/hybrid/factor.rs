@@ -10,9 +10,7 @@ use crate::check::finite;
 use crate::cpu::solve::solve;
 use crate::cuda::device::Device;
 use crate::cuda::error::other;
-use crate::engine::{Factor, Side};
 use crate::error::Error;
-use crate::guarded::{Modifiable, Safeguard, Stop, Target};
 use crate::host::buffer::Buffer;
 use crate::host::layout::zeros;
 use crate::host::region::StandBy;
@@ -21,7 +19,8 @@ use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
-use crate::structure::HostColumns;
+use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::structure::{HostColumns, backwards, rearrange, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
@@ -34,7 +33,7 @@ use faer::{Mat, MatMut};
 pub struct HybridFactor<T> {
     pub(super) device: Device,
     pub(super) tuning: Tuning,
-    safeguard: Safeguard,
+    pub(super) safeguard: Safeguard,
     pub(super) l: Panels<T>,
     /// As L, once it is there.
     shadow: Option<Panels<T>>,
@@ -118,7 +117,11 @@ impl<T: Scalar> HybridFactor<T> {
     }
 }
 
-impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
+impl<T: Scalar> Swept<T> for HybridFactor<T> {
+    fn traits(&self) -> Traits {
+        Traits::new(self.safeguard)
+    }
+
     fn order(&self) -> usize {
         self.l.order()
     }
@@ -131,10 +134,6 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
         let mut l = zeros(self.l.order());
         self.l.read(l.as_mut());
         Ok(row_norm(l.as_ref()))
-    }
-
-    fn safeguard(&self) -> Safeguard {
-        self.safeguard
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
@@ -220,32 +219,52 @@ impl<T: Scalar> Modifiable<T> for HybridFactor<T> {
     }
 }
 
-impl<T: Scalar> Factor<T> for HybridFactor<T> {
-    fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        rhs.change_on_host(|mut rhs| {
-            finite("rhs", rhs.as_ref())?;
-            let l = self.l.leading(self.l.order());
-            sides.iter().for_each(|&side| solve(&l, side, rhs.rb_mut(), Threads::Pool));
-            Ok(())
-        })
+impl<T: Scalar> Storage<T> for HybridFactor<T> {
+    fn capacity(&self) -> usize {
+        self.l.capacity()
     }
 
-    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        self.l.multiply(side, rhs, Threads::Pool.par());
-        Ok(())
-    }
-
-    fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
-        self.l.scale(columns, by, Threads::Pool.par());
-        Ok(())
-    }
-
-    fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
-        self.l.diagonal()
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        self.make_room(capacity)
     }
 
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
         self.l.read(to);
+        Ok(())
+    }
+
+    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        rhs.change_on_host(|mut rhs| {
+            match op {
+                Op::Solve(sides) => {
+                    finite("rhs", rhs.as_ref())?;
+                    let l = self.l.leading(self.l.order());
+                    sides.iter().for_each(|&side| solve(&l, side, rhs.rb_mut(), Threads::Pool));
+                }
+                Op::Multiply(side) => self.l.multiply(side, rhs, Threads::Pool.par()),
+                Op::Eliminate(columns) => solve(&self.l.leading(columns), Side::L, rhs, Threads::Pool),
+            }
+            Ok(())
+        })
+    }
+
+    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Carrying { v, weights, .. } => self.stage(&Operand::Host(v), weights),
+            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
+        }
+    }
+
+    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        let par = Threads::Pool.par();
+        let Self { l, columns: scratch, .. } = self;
+        match edit {
+            Edit::Scale { columns, by } => l.scale(columns, by, par),
+            Edit::Rearrange(new) => rearrange(l, new, scratch, par),
+            Edit::MoveUp { from, to } => backwards(l, (from, to), scratch, par),
+            Edit::Write { at, border } => write_border(l, at, border, par),
+            Edit::Close { .. } | Edit::WriteThere { .. } => {}
+        }
         Ok(())
     }
 }

@@ -43,11 +43,12 @@ use self::pipe::device_bytes;
 pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
-use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::engine::{Engine, sealed::Sealed};
 use crate::error::Error;
-use crate::guarded::Safeguard;
+use crate::factorize::blocked;
 use crate::host::threads::Threads;
 use crate::scalar::Scalar;
+use crate::storage::Safeguard;
 use faer::{Mat, Par};
 
 /// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
@@ -127,16 +128,16 @@ impl Hybrid {
 }
 
 impl Sealed for Hybrid {}
-impl<T: Scalar> Engine<T> for Hybrid {}
 
-impl<T: Scalar> EngineCore<T> for Hybrid {
+impl<T: Scalar> Engine<T> for Hybrid {
     type Factor = HybridFactor<T>;
 
     /// On the GPU, where A fits and is large enough to be worth the start: by cuSOLVER where its library is found and works,
     /// else by kernels of our own. Else by faer on the CPU.
     fn factorize(&self, mut a: Mat<T>) -> Result<HybridFactor<T>, Error> {
         let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? else {
-            return self.factorize_on_host(a);
+            blocked::factorize(a.as_mut(), Engine::<T>::par(self))?;
+            return self.adopt(a);
         };
         factored.fetch(a.as_mut())?;
         self.adopt(a)

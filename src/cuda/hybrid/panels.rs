@@ -3,11 +3,11 @@
 use crate::cpu::solve::Blocks;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{Pinned, whole_lines};
-use crate::engine::Side;
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
 use core::ops::Range;
@@ -183,14 +183,6 @@ impl<T: Scalar> Panels<T> {
     pub fn pivot(&self, column: usize) -> T {
         let [(_, host), _] = self.parts(column / self.panel_cols);
         host[(column % self.panel_cols, column % self.panel_cols)]
-    }
-
-    /// The diagonal entries of L.
-    pub fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
-        self.indices().flat_map(|index| {
-            let [(_, host), _] = self.parts(index);
-            (0..host.ncols()).map(move |j| host[(j, j)])
-        })
     }
 
     /// The largest magnitude in L.

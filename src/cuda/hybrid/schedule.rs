@@ -24,12 +24,12 @@ use super::tuning::Tuning;
 use super::waits::{Wait, waits};
 use crate::cpu::kernels::entries::Entries;
 use crate::error::Error;
-use crate::guarded::{Stop, Target};
 use crate::host::buffer::Buffer;
 use crate::host::pool::wait_until;
 use crate::host::region::Caller;
 use crate::report::Health;
 use crate::scalar::Scalar;
+use crate::storage::{Stop, Target};
 use crate::sweep::plan::{Panel, Plan};
 use std::sync::{Mutex, OnceLock, PoisonError};
 

@@ -20,10 +20,11 @@ mod on_the_fake_driver {
     use super::*;
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
-    use crate::engine::{EngineCore, Factor as _};
+    use crate::engine::Engine;
     use crate::guarded::Guarded;
     use crate::history::History;
     use crate::input::Operand;
+    use crate::storage::Storage;
     use crate::sweep::weights::Weights;
     use faer::Mat;
 

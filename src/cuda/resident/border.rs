@@ -63,10 +63,10 @@ fn refuse<T: Scalar>(
 }
 
 impl<T: Scalar> ResidentFactor<T> {
-    /// As [`Resizable::border_there`](crate::structure::Resizable::border_there), with the three parts on the device of the factor.
+    /// As [`Storage::border_there`](crate::storage::Storage::border_there), with the three parts on the device of the factor.
     ///
     /// # Errors
-    /// As [`Resizable::border_there`](crate::structure::Resizable::border_there).
+    /// As [`Storage::border_there`](crate::storage::Storage::border_there).
     pub(super) fn make_border(
         &mut self,
         at: usize,

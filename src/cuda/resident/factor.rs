@@ -16,14 +16,14 @@ use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceMatrix, DeviceView};
 use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::stream::Stream;
-use crate::engine::{Factor, Side, Solved};
 use crate::error::Error;
-use crate::guarded::{Modifiable, Safeguard, Stop, Target};
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::input::{Operand, OperandMut};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
+use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::structure::{BorderThere, Parts};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
@@ -147,13 +147,16 @@ impl<T: Scalar> ResidentFactor<T> {
     }
 }
 
-fn lost(error: Error, written: bool) -> Stop {
+pub(super) fn lost(error: Error, written: bool) -> Stop {
     Stop::Device { error, written }
 }
 
-impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
-    const ASYNCHRONOUS: bool = true;
-    const TAKES_FROM_DEVICE: bool = true;
+impl<T: Scalar> Swept<T> for ResidentFactor<T> {
+    /// In place a sweep waits until nobody reads what it writes.
+    fn traits(&self) -> Traits {
+        let safeguard = Traits::new(Safeguard::ShadowBuffer);
+        Traits { asynchronous: true, takes_from_device: true, prefers_shadow: true, ..safeguard }
+    }
 
     fn order(&self) -> usize {
         self.l.order()
@@ -167,15 +170,6 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
         let mut l = Mat::zeros(self.l.order(), self.l.order());
         self.read(l.as_mut())?;
         Ok(row_norm(l.as_ref()))
-    }
-
-    fn safeguard(&self) -> Safeguard {
-        Safeguard::ShadowBuffer
-    }
-
-    /// In place a sweep waits until nobody reads what it writes.
-    fn prefers_shadow(&self) -> bool {
-        true
     }
 
     fn reserve_shadow(&mut self) -> Result<(), Error> {
@@ -261,9 +255,29 @@ impl<T: Scalar> Modifiable<T> for ResidentFactor<T> {
     }
 }
 
-impl<T: Scalar> Factor<T> for ResidentFactor<T> {
-    fn solve(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        self.solve_systems(sides, rhs)
+impl<T: Scalar> Storage<T> for ResidentFactor<T> {
+    fn capacity(&self) -> usize {
+        self.l.capacity()
+    }
+
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        self.make_room(capacity)
+    }
+
+    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
+        self.l.download(&Stream::new(&self.device)?, to, self.l.order())
+    }
+
+    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        match op {
+            Op::Solve(sides) => self.solve_systems(sides, rhs),
+            Op::Multiply(side) => rhs.change_on_host(|rhs| {
+                let products = Products::new(&self.device)?;
+                // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
+                unsafe { products.multiply((self.l.slice(), self.l.stride()), side, rhs) }
+            }),
+            Op::Eliminate(columns) => rhs.change_on_host(|rhs| self.eliminate(columns, rhs)),
+        }
     }
 
     fn wait_and_solve(
@@ -274,12 +288,47 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
         self.solve_behind(sides, rhs)
     }
 
-    fn multiply(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
-        let products = Products::new(&self.device)?;
-        // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
-        unsafe { products.multiply((self.l.slice(), self.l.stride()), side, rhs) }
+    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Carrying { v, weights, .. } => self.stage(&Operand::Host(v), weights),
+            Staged::Columns(v) => self.stage_columns(v),
+            Staged::Border(v) => self.stage_border(v),
+        }
     }
 
+    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        match edit {
+            Edit::Scale { columns, by } => self.scale(columns, by),
+            Edit::Rearrange(new) => self.gather(new).map_err(Stop::before),
+            Edit::MoveUp { from, to } => self.move_up(from, to),
+            Edit::Write { at, border } => self.write_border(at, border).map_err(|error| lost(error, true)),
+            Edit::WriteThere { at } => self.write_made(at).map_err(|error| lost(error, true)),
+            Edit::Close { .. } => Ok(()),
+        }
+    }
+
+    fn border_there(
+        &mut self,
+        at: usize,
+        parts: &Parts<'_, T>,
+        skipped: usize,
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        self.border = None;
+        let all = [&parts.above, &parts.corner, &parts.below].map(|part| match &part.entries {
+            Operand::Device(view) => view.is_on(&self.device, part.argument).ok().map(|()| view),
+            Operand::Host(_) => None,
+        });
+        match all {
+            [Some(above), Some(corner), Some(below)] => {
+                self.make_border(at, (parts, [above, corner, below]), skipped).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl<T: Scalar> ResidentFactor<T> {
+    /// Multiplies leading columns by a positive number.
     fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
         let products = Products::new(&self.device).map_err(Stop::before)?;
         self.quiet().map_err(Stop::before)?;
@@ -289,13 +338,5 @@ impl<T: Scalar> Factor<T> for ResidentFactor<T> {
         unsafe { products.scale(l, (self.l.order(), columns), by) }.map_err(|error| lost(error, true))?;
         self.diagonal[..columns].iter_mut().for_each(|pivot| *pivot *= by);
         Ok(())
-    }
-
-    fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
-        self.diagonal.iter().copied()
-    }
-
-    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
-        self.l.download(&Stream::new(&self.device)?, to, self.l.order())
     }
 }

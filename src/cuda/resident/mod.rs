@@ -49,7 +49,7 @@ pub(super) use self::triangle::Made;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
-use crate::engine::{Engine, EngineCore, sealed::Sealed};
+use crate::engine::{Engine, Origin, sealed::Sealed};
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::input::Operand;
@@ -107,18 +107,16 @@ impl Resident {
 }
 
 impl Sealed for Resident {}
-impl<T: Scalar> Engine<T> for Resident {}
 
-impl<T: Scalar> EngineCore<T> for Resident {
+impl<T: Scalar> Engine<T> for Resident {
     type Factor = ResidentFactor<T>;
 
     /// By cuSOLVER where its library is found and works, else by kernels of our own; it stays there.
-    fn factorize_there(&self, a: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
-        Intake::new(&self.device, a, "a").map_or(Ok(None), |intake| intake.factorize())
-    }
-
-    fn adopt_there(&self, l: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
-        Intake::new(&self.device, l, "l").map_or(Ok(None), |intake| intake.adopt())
+    fn take(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+        match what {
+            Origin::Matrix => Intake::new(&self.device, given, "a").map_or(Ok(None), |a| a.factorize()),
+            Origin::Factor => Intake::new(&self.device, given, "l").map_or(Ok(None), |l| l.adopt()),
+        }
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {

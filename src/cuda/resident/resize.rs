@@ -10,21 +10,18 @@ use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::guarded::{Modifiable, Stop};
 use crate::host::rotation::Rotation;
 use crate::input::Operand;
 use crate::scalar::Scalar;
-use crate::structure::{Border, BorderThere, LaterV, Parts, Rearrangement, Resizable, Run};
+use crate::storage::{Stop, Swept};
+use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
 
-impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
-    fn capacity(&self) -> usize {
-        self.l.capacity()
-    }
-
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+impl<T: Scalar> ResidentFactor<T> {
+    /// As [`Storage::reserve`](crate::storage::Storage::reserve).
+    pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         self.quiet()?;
         let order = self.l.order();
         // What is as large as the old L goes before there is another.
@@ -43,14 +40,16 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
         Ok(())
     }
 
-    fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
+    /// Takes leading columns of L through the first half of a solve.
+    pub(super) fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
         if columns == 0 || rhs.ncols() == 0 {
             return Ok(());
         }
         self.with_systems(|triangle, systems| systems.solve(triangle, Work::Eliminate(columns), rhs))
     }
 
-    fn stage_columns(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+    /// Columns of L and others as V.
+    pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let (row, minus) = v.minus;
         let mut signs = Vec::new();
         let (weights, device) = (v.weights(&mut signs), self.device.clone());
@@ -74,26 +73,8 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
         })
     }
 
-    fn border_there(
-        &mut self,
-        at: usize,
-        parts: &Parts<'_, T>,
-        skipped: usize,
-    ) -> Result<Option<BorderThere<T>>, Error> {
-        self.border = None;
-        let all = [&parts.above, &parts.corner, &parts.below].map(|part| match &part.entries {
-            Operand::Device(view) => view.is_on(&self.device, part.argument).ok().map(|()| view),
-            Operand::Host(_) => None,
-        });
-        match all {
-            [Some(above), Some(corner), Some(below)] => {
-                self.make_border(at, (parts, [above, corner, below]), skipped).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn stage_border(&mut self, v: &LaterV<'_, T>) -> Result<Outline, Error> {
+    /// The same, with what the border has below the diagonal for the columns with a minus sign.
+    pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let Some(made) = self.border.take() else { return Err(other("there is no border")) };
         let staged = self.stage_later(v, made.rank(), |stream, others| {
             // SAFETY: the memory is that of columns of V, which nothing else uses, and the stream is waited for.
@@ -103,15 +84,8 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
         staged
     }
 
-    fn write_there(&mut self, at: usize) -> Result<(), Stop> {
-        self.write_made(at).map_err(|error| Stop::Device { error, written: true })
-    }
-
-    fn rearrange(&mut self, new: &Rearrangement) -> Result<(), Stop> {
-        self.gather(new).map_err(Stop::before)
-    }
-
-    fn backwards(&mut self, from: usize, to: usize) -> Result<(), Stop> {
+    /// Row and column `from` of A move up before row `to`.
+    pub(super) fn move_up(&mut self, from: usize, to: usize) -> Result<(), Stop> {
         let row = self.row(from, to..from + 1).map_err(Stop::before)?;
         let mut new = Rearrangement::default();
         self.gather(new.backwards(from, to, self.l.order())).map_err(Stop::before)?;
@@ -119,12 +93,6 @@ impl<T: Scalar> Resizable<T> for ResidentFactor<T> {
         self.rotate((from, to), &row).map_err(|error| Stop::Device { error, written: true })
     }
 
-    fn write(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
-        self.write_border(at, border).map_err(|error| Stop::Device { error, written: true })
-    }
-}
-
-impl<T: Scalar> ResidentFactor<T> {
     /// Waits for what the last modification has left to do behind its outcome.
     pub(super) fn quiet(&self) -> Result<(), Error> {
         self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
@@ -133,7 +101,7 @@ impl<T: Scalar> ResidentFactor<T> {
     /// Stages columns of L with a plus sign and so many others with a minus sign, which `put` enqueues, or puts, to where they go.
     fn stage_later(
         &mut self,
-        v: &LaterV<'_, T>,
+        v: &ColumnsAsV<'_, T>,
         minus: usize,
         put: impl FnOnce(&Stream, DeviceSlice<'_, T>) -> Result<(), Error>,
     ) -> Result<Outline, Error> {
@@ -168,7 +136,7 @@ impl<T: Scalar> ResidentFactor<T> {
     }
 
     /// L with other rows and columns; the old one is in the shadow behind it.
-    fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
+    pub(super) fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
         self.quiet()?;
         if !new.moves() {
             // What comes at the end is written by whoever asked for it.
@@ -233,7 +201,7 @@ impl<T: Scalar> ResidentFactor<T> {
         unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), (&rotations, diagonal)) }
     }
 
-    fn write_border(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Error> {
+    pub(super) fn write_border(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Error> {
         self.quiet()?;
         let rank = border.rows();
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();

@@ -6,9 +6,9 @@ use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
 use crate::cuda::ptx::SOLVE;
 use crate::cuda::stream::Stream;
-use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 

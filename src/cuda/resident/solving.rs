@@ -3,12 +3,11 @@
 use super::factor::ResidentFactor;
 use super::systems::{Systems, Triangle, Work, go_together};
 use crate::check::finite;
-use crate::engine::{Side, Solved};
 use crate::error::Error;
-use crate::guarded::{Modifiable, Stop, Target};
 use crate::input::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::{Side, Solved, Stop, Swept, Target};
 use std::sync::PoisonError;
 
 impl<T: Scalar> ResidentFactor<T> {

@@ -9,9 +9,9 @@ use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
-use crate::engine::Side;
 use crate::error::Error;
 use crate::scalar::Scalar;
+use crate::storage::Side;
 use faer::{MatMut, MatRef};
 
 /// Right-hand sides that go together: there is as much working memory again in double precision, for each side.
