@@ -102,6 +102,39 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// The argument that was refused, by its name in Rust; `None` where no argument is to blame.
+    #[must_use]
+    pub fn argument(&self) -> Option<&'static str> {
+        match self {
+            Self::Shape { argument, .. }
+            | Self::NonFinite { argument, .. }
+            | Self::Overflow { argument }
+            | Self::Index { argument, .. }
+            | Self::Duplicate { argument, .. }
+            | Self::OutOfRange { argument, .. } => Some(argument),
+            Self::Tuning { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    /// The same error with another name for the argument that was refused, for bindings whose arguments are called otherwise.
+    #[must_use]
+    pub fn with_argument(mut self, name: &'static str) -> Self {
+        match &mut self {
+            Self::Shape { argument, .. }
+            | Self::NonFinite { argument, .. }
+            | Self::Overflow { argument }
+            | Self::Index { argument, .. }
+            | Self::Duplicate { argument, .. }
+            | Self::OutOfRange { argument, .. } => *argument = name,
+            Self::Tuning { field, .. } => *field = name,
+            _ => {}
+        }
+        self
+    }
+}
+
 /// Which entry of an argument that names rows, where it can have more than one.
 fn place(argument: &str, entry: usize) -> String {
     match argument {

@@ -87,7 +87,6 @@ impl<'a, T: Scalar> Operand<'a, T> {
 /// Entries in host memory.
 pub(crate) enum OnHost<'a, T> {
     There(MatRef<'a, T>),
-    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "everything is in host memory"))]
     Copied(Mat<T>),
 }
 
@@ -96,6 +95,16 @@ impl<T> OnHost<'_, T> {
         match self {
             Self::There(a) => *a,
             Self::Copied(a) => a.as_ref(),
+        }
+    }
+
+    pub fn into_owned(self) -> Mat<T>
+    where
+        T: Scalar,
+    {
+        match self {
+            Self::There(a) => a.to_owned(),
+            Self::Copied(a) => a,
         }
     }
 }
@@ -127,6 +136,32 @@ impl<T: Scalar> OperandMut<'_, T> {
                 change(copy.as_mut())?;
                 a.write(copy.as_ref())
             }
+        }
+    }
+}
+
+impl<T: Scalar> AsMatrix<T> for Operand<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        self.clone()
+    }
+}
+
+impl<T: Scalar> AsMatrix<T> for OperandMut<'_, T> {
+    fn as_matrix(&self) -> Operand<'_, T> {
+        match self {
+            Self::Host(a) => Operand::Host(a.as_ref()),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => Operand::Device(a.as_view()),
+        }
+    }
+}
+
+impl<T: Scalar> AsMatrixMut<T> for OperandMut<'_, T> {
+    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
+        match self {
+            Self::Host(a) => OperandMut::Host(a.as_mut()),
+            #[cfg(feature = "cuda")]
+            Self::Device(a) => OperandMut::Device(a.as_mut()),
         }
     }
 }

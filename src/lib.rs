@@ -79,6 +79,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![warn(missing_docs)]
 
+mod any;
 mod carried;
 mod check;
 mod cholesky;
@@ -102,6 +103,7 @@ mod structure;
 mod sweep;
 mod wide;
 
+pub use crate::any::{AnyEngine, EngineKind, EngineSpec};
 pub use crate::carried::Carried;
 pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
 pub use crate::cpu::{Cpu, Workspace, modify_checked_in_place, modify_in_place, modify_into};

@@ -9,7 +9,9 @@ use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::any::Any;
+use core::fmt;
 use core::ops::Range;
+use core::str::FromStr;
 use faer::{MatMut, MatRef};
 
 /// How a modification that may break down leaves the factor as it was.
@@ -29,6 +31,32 @@ pub enum Safeguard {
     /// [`Error::Poisoned`]. It is not done again in twice the precision, as with the other two, so rounding errors decide where
     /// next to nothing is left of a direction. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
     None,
+}
+
+impl Safeguard {
+    const NAMES: [(&'static str, Self); 3] =
+        [("shadow_buffer", Self::ShadowBuffer), ("dry_run", Self::DryRun), ("none", Self::None)];
+}
+
+impl FromStr for Safeguard {
+    type Err = Error;
+
+    /// `shadow_buffer`, `dry_run` or `none`.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `safeguard`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = Self::NAMES.iter().find(|(name, _)| *name == text);
+        let rule = "\"shadow_buffer\", \"dry_run\" or \"none\"";
+        found.map(|&(_, safeguard)| safeguard).ok_or(Error::OutOfRange { argument: "safeguard", rule })
+    }
+}
+
+impl fmt::Display for Safeguard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = Self::NAMES.iter().find(|(_, safeguard)| safeguard == self);
+        f.write_str(found.map_or("", |(name, _)| name))
+    }
 }
 
 /// Where a sweep writes the new columns of L.

@@ -1,10 +1,8 @@
 //! What C passes, as what the library takes.
 
-use crate::engines::device;
-use crate::held::Given;
 use crate::report::cholupdate_report;
 use crate::status::Refused;
-use cholupdate::cuda::{DeviceView, DeviceViewMut};
+use cholupdate::cuda::{Device, DeviceView, DeviceViewMut};
 use cholupdate::faer::{MatMut, MatRef};
 use cholupdate::{Modification, Operand, OperandMut, Scalar, Weights};
 use core::ffi::c_void;
@@ -121,9 +119,9 @@ pub unsafe fn matrix<'a, T: Scalar>(
     start: *const T,
     (rows, cols): (usize, usize),
     stride: i64,
-) -> Result<Given<'a, T>, Refused> {
+) -> Result<Operand<'a, T>, Refused> {
     // SAFETY: forwarded to the caller.
-    Ok(Given(Operand::Host(unsafe { view(argument, start, (rows, cols), stride)? })))
+    Ok(Operand::Host(unsafe { view(argument, start, (rows, cols), stride)? }))
 }
 
 /// The lower triangle of a matrix, or of its transpose where it is the upper one that counts. (n × n)
@@ -136,10 +134,10 @@ pub unsafe fn triangle<'a, T: Scalar>(
     order: usize,
     stride: i64,
     upper: bool,
-) -> Result<Given<'a, T>, Refused> {
+) -> Result<Operand<'a, T>, Refused> {
     // SAFETY: forwarded to the caller.
     let view = unsafe { view(argument, start, (order, order), stride)? };
-    Ok(Given(Operand::Host(if upper { view.transpose() } else { view })))
+    Ok(Operand::Host(if upper { view.transpose() } else { view }))
 }
 
 /// A column-major matrix that is written. (rows × cols)
@@ -180,13 +178,13 @@ pub unsafe fn device_matrix<'a, T: Scalar>(
     shape: (usize, usize),
     stride: i64,
     (ordinal, stream): (i64, *mut c_void),
-) -> Result<Given<'a, T>, Refused> {
+) -> Result<Operand<'a, T>, Refused> {
     let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
     device_address::<T>(argument, address, shape)?;
-    let device = device(ordinal)?;
+    let device = Device::kept(ordinal)?;
     // SAFETY: forwarded to the caller.
     let view = unsafe { DeviceView::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
-    Ok(Given(Operand::Device(view)))
+    Ok(Operand::Device(view))
 }
 
 /// The same, to be written.
@@ -202,7 +200,7 @@ pub unsafe fn device_matrix_mut<'a, T: Scalar>(
 ) -> Result<OperandMut<'a, T>, Refused> {
     let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
     device_address::<T>(argument, address, shape)?;
-    let device = device(ordinal)?;
+    let device = Device::kept(ordinal)?;
     // SAFETY: forwarded to the caller.
     let view = unsafe { DeviceViewMut::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
     Ok(OperandMut::Device(view))

@@ -1,15 +1,21 @@
 //! What is kept of a factor between calls, in both precisions.
 
-use crate::held::{Changed, Held};
-use crate::options::Settings;
 use crate::status::Refused;
-use cholupdate::{Error, Modification, Scalar};
+use cholupdate::faer::Mat;
+use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, Modification, Scalar};
 use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A factor on any engine.
+pub type Factor<T> = Cholesky<T, AnyEngine>;
+
+/// L⁻¹ B, and the factor of what A does not explain of K: an extension without its base.
+pub type Border<T> = (Mat<T>, Mat<T>);
+
+pub type Changed<T> = Result<Modification<T>, Error>;
 
 /// A factor of a C program.
 pub struct Kept<T: Scalar> {
-    held: Box<dyn Held<T>>,
-    settings: Settings,
+    held: Factor<T>,
     /// There is a pending object, which has this factor for itself.
     in_flight: bool,
     /// The program has freed it, and the pending object is what is left.
@@ -19,14 +25,15 @@ pub struct Kept<T: Scalar> {
 }
 
 impl<T: Scalar> Kept<T> {
-    pub fn new(held: Box<dyn Held<T>>, settings: Settings) -> Self {
-        Self { held, settings, in_flight: false, freed: false, matrix: next() }
+    pub fn new(held: Factor<T>) -> Self {
+        Self { held, in_flight: false, freed: false, matrix: next() }
     }
 
     /// The same factor on the same engine, or on another.
-    pub fn copied(&self, settings: Option<Settings>) -> Result<Self, Refused> {
-        let settings = settings.unwrap_or(self.settings);
-        Ok(Self::new(self.at_rest()?.on_engine(&settings)?, settings))
+    pub fn copied(&self, settings: Option<EngineSpec>) -> Result<Self, Refused> {
+        let held = self.at_rest()?;
+        let settings = settings.unwrap_or(held.engine().spec());
+        Ok(Self::new(held.to_engine(AnyEngine::new(&settings)?)?))
     }
 
     pub fn order(&self) -> usize {
@@ -34,20 +41,20 @@ impl<T: Scalar> Kept<T> {
     }
 
     /// To be read.
-    pub fn at_rest(&self) -> Result<&dyn Held<T>, Refused> {
-        self.landed().map(|()| &*self.held)
+    pub fn at_rest(&self) -> Result<&Factor<T>, Refused> {
+        self.landed().map(|()| &self.held)
     }
 
     /// To be changed in what is no part of the matrix.
-    pub fn at_rest_mut(&mut self) -> Result<&mut dyn Held<T>, Refused> {
+    pub fn at_rest_mut(&mut self) -> Result<&mut Factor<T>, Refused> {
         self.landed()?;
-        Ok(&mut *self.held)
+        Ok(&mut self.held)
     }
 
     /// Has `verb` change the matrix.
     pub fn change(
         &mut self,
-        verb: impl FnOnce(&mut dyn Held<T>) -> Changed<T>,
+        verb: impl FnOnce(&mut Factor<T>) -> Changed<T>,
     ) -> Result<Modification<T>, Refused> {
         let report = verb(self.at_rest_mut()?)?;
         self.matrix = next();
@@ -55,19 +62,16 @@ impl<T: Scalar> Kept<T> {
     }
 
     /// Has `verb` begin a modification, which a pending object waits for.
-    pub fn submit(
-        &mut self,
-        verb: impl FnOnce(&mut dyn Held<T>) -> Result<(), Error>,
-    ) -> Result<(), Refused> {
+    pub fn submit(&mut self, verb: impl FnOnce(&mut Factor<T>) -> Result<(), Error>) -> Result<(), Refused> {
         verb(self.at_rest_mut()?)?;
         self.in_flight = true;
         Ok(())
     }
 
     /// Has the pending object wait for it, and do what else is to be done then.
-    pub fn land<R>(&mut self, wait: impl FnOnce(&mut dyn Held<T>) -> (Changed<T>, R)) -> (Changed<T>, R) {
+    pub fn land<R>(&mut self, wait: impl FnOnce(&mut Factor<T>) -> (Changed<T>, R)) -> (Changed<T>, R) {
         self.in_flight = false;
-        let (changed, rest) = wait(&mut *self.held);
+        let (changed, rest) = wait(&mut self.held);
         if changed.is_ok() {
             self.matrix = next();
         }

@@ -21,8 +21,6 @@ mod double {
     pub mod rows;
     pub mod solving;
 }
-mod engines;
-mod held;
 mod kept;
 mod options;
 mod report;

@@ -1,7 +1,7 @@
 //! Where a factor is to be, and who does the work.
 
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::Safeguard;
+use cholupdate::{Cpu, EngineKind, EngineSpec, Safeguard};
 use core::mem::offset_of;
 
 /// Engines: where a factor is, and who does the work.
@@ -68,75 +68,66 @@ pub unsafe extern "C" fn cholupdate_options_init(options: *mut cholupdate_option
     })
 }
 
-/// Which engine, on which device.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    Cpu,
-    Hybrid(usize),
-    Cuda(usize),
-}
-
-/// Settings that have been looked at.
-#[derive(Clone, Copy)]
-pub struct Settings {
-    pub place: Place,
-    /// Of the CPU engine; `None` for all of the pool.
-    pub threads: Option<usize>,
-    pub safeguard: Safeguard,
-}
-
-impl Settings {
-    /// What the caller asks for.
-    ///
-    /// # Safety
-    /// `options` is NULL, or leads to `size` bytes of settings.
-    pub unsafe fn new(options: *const cholupdate_options) -> Result<Self, Refused> {
-        if options.is_null() {
-            return Self::checked(DEFAULT);
-        }
-        // Fields are only ever added behind the others, so this one is there whatever the version that the caller knows.
-        const { assert!(offset_of!(cholupdate_options, size) == 0) };
-        // SAFETY: forwarded to the caller.
-        let size = unsafe { options.cast::<usize>().read() };
-        if size != DEFAULT.size {
-            return Err(Refused::invalid("options.size", size, DEFAULT.size));
-        }
-        // SAFETY: forwarded to the caller, who has as many bytes there as this library reads.
-        Self::checked(unsafe { options.read() })
+/// What the caller asks for.
+///
+/// # Safety
+/// `options` is NULL, or leads to `size` bytes of settings.
+pub unsafe fn settings(options: *const cholupdate_options) -> Result<EngineSpec, Refused> {
+    if options.is_null() {
+        return checked(DEFAULT);
     }
+    // Fields are only ever added behind the others, so this one is there whatever the version that the caller knows.
+    const { assert!(offset_of!(cholupdate_options, size) == 0) };
+    // SAFETY: forwarded to the caller.
+    let size = unsafe { options.cast::<usize>().read() };
+    if size != DEFAULT.size {
+        return Err(Refused::invalid("options.size", size, DEFAULT.size));
+    }
+    // SAFETY: forwarded to the caller, who has as many bytes there as this library reads.
+    checked(unsafe { options.read() })
+}
 
-    fn checked(options: cholupdate_options) -> Result<Self, Refused> {
-        let ordinal = usize::try_from(options.device)
-            .map_err(|_| Refused::invalid("options.device", options.device, "the number of a device"))?;
-        let place = match options.engine {
-            0 => Place::Cpu,
-            1 => Place::Hybrid(ordinal),
-            2 => Place::Cuda(ordinal),
-            other => {
-                return Err(Refused::invalid("options.engine", other, "0, 1 or 2 (CPU, hybrid, CUDA)"));
-            }
-        };
-        let safeguard = match options.safeguard {
-            0 => Safeguard::ShadowBuffer,
-            1 if !matches!(place, Place::Cuda(_)) => Safeguard::DryRun,
-            2 if !matches!(place, Place::Cuda(_)) => Safeguard::None,
-            other if matches!(place, Place::Cuda(_)) => {
-                return Err(Refused::invalid(
-                    "options.safeguard",
-                    other,
-                    "0 (shadow buffer) for the engine CUDA",
-                ));
-            }
-            other => {
-                let rule = "0, 1 or 2 (shadow buffer, dry run, none)";
-                return Err(Refused::invalid("options.safeguard", other, rule));
-            }
-        };
-        let threads = match usize::try_from(options.threads) {
-            Ok(0) => None,
-            Ok(threads) => Some(threads),
-            Err(_) => return Err(Refused::invalid("options.threads", options.threads, "0 or more")),
-        };
-        Ok(Self { place, threads, safeguard })
+fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
+    let device = usize::try_from(options.device)
+        .map_err(|_| Refused::invalid("options.device", options.device, "the number of a device"))?;
+    let kind = match options.engine {
+        0 => EngineKind::Cpu,
+        1 => EngineKind::Hybrid { device },
+        2 => EngineKind::Cuda { device },
+        other => {
+            return Err(Refused::invalid("options.engine", other, "0, 1 or 2 (CPU, hybrid, CUDA)"));
+        }
+    };
+    let safeguard = match options.safeguard {
+        0 => Safeguard::ShadowBuffer,
+        1 if !matches!(kind, EngineKind::Cuda { .. }) => Safeguard::DryRun,
+        2 if !matches!(kind, EngineKind::Cuda { .. }) => Safeguard::None,
+        other if matches!(kind, EngineKind::Cuda { .. }) => {
+            return Err(Refused::invalid(
+                "options.safeguard",
+                other,
+                "0 (shadow buffer) for the engine CUDA",
+            ));
+        }
+        other => {
+            let rule = "0, 1 or 2 (shadow buffer, dry run, none)";
+            return Err(Refused::invalid("options.safeguard", other, rule));
+        }
+    };
+    let threads = match usize::try_from(options.threads) {
+        Ok(threads) if threads > 0 && kind == EngineKind::Cpu => Some(threads),
+        Ok(_) => None,
+        Err(_) => return Err(Refused::invalid("options.threads", options.threads, "0 or more")),
+    };
+    Ok(EngineSpec { kind, threads, safeguard })
+}
+
+/// The engine of a workspace, which works on arrays in host memory.
+pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
+    let &EngineSpec { kind, threads, safeguard } = settings;
+    match kind {
+        EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
+        EngineKind::Hybrid { .. } => Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace")),
+        EngineKind::Cuda { .. } => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
     }
 }

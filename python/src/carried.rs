@@ -82,7 +82,7 @@ fn made<'py, T: Real>(
         Matrix::Device(b) => b.ndim() < 2,
     };
     let given = b.given(py)?;
-    let carried = state.look(py, |factor| factor.carried(&given, &sums))?;
+    let carried = state.look(py, |factor| cholupdate::Carried::new(factor, &given, &sums))?;
     Ok(Carried::of(carried, is_vector))
 }
 

@@ -3,13 +3,13 @@
 use crate::arrays::{Read, array, to_numpy};
 use crate::errors::exception;
 use crate::factor::{Cholesky, Kept};
-use crate::held::{Border, Held};
 use crate::numbers::Real;
 use crate::operands::Matrix;
-use crate::shared::Shared;
+use crate::shared::{Factor, Shared};
 use crate::solving::as_given;
 use crate::threads::without_gil;
-use cholupdate::Error;
+use cholupdate::faer::Mat;
+use cholupdate::{AnyEngine, Error};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -24,6 +24,10 @@ enum EitherBorder {
     Single(Bordered<f32>),
     Double(Bordered<f64>),
 }
+
+/// L⁻¹ B and the factor of what A does not explain of K: an extension without its base.
+type Border<T> = (Mat<T>, Mat<T>);
+type Extended<'a, T> = cholupdate::Extension<'a, T, AnyEngine>;
 
 struct Bordered<T: Real> {
     border: Border<T>,
@@ -42,7 +46,8 @@ impl<T: Real> Bordered<T> {
         let (cross, corner) = (cross.given(py)?, corner.given(py)?);
         let reader = state.reader()?;
         let made = without_gil(py, || {
-            reader.look(|state| Ok((state.factor().extension(&cross, &corner)?, state.changes())))
+            reader
+                .look(|state| Ok((state.factor().extension(&cross, &corner)?.into_parts(), state.changes())))
         });
         let (border, made_at) = made.map_err(|error| exception(py, error))?;
         Ok(Self { border, made_at })
@@ -53,12 +58,12 @@ impl<T: Real> Bordered<T> {
         &self,
         py: Python<'_>,
         state: &Shared<T>,
-        call: impl FnOnce(&dyn Held<T>, &Border<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(Extended<'_, T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let reader = state.reader()?;
         let outcome = without_gil(py, || {
             reader.look(|state| match state.changes() == self.made_at {
-                true => call(state.factor(), &self.border).map(Some),
+                true => extended(state.factor(), &self.border).and_then(call).map(Some),
                 false => Ok(None),
             })
         });
@@ -103,9 +108,16 @@ impl<T: Real> Bordered<T> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = Matrix::<T>::new(b, "b")?;
         let view = given.given(py)?;
-        let x = self.look(py, state, |factor, border| factor.solve_extended(border, &view))?;
+        let x = self.look(py, state, |extended| extended.solve(&view))?;
         as_given(py, x, (b, &given))
     }
+}
+
+fn extended<'a, T: Real>(
+    factor: &'a Factor<T>,
+    (s, corner): &'a Border<T>,
+) -> Result<Extended<'a, T>, Error> {
+    Extended::from_borrowed_parts(factor, s.as_ref(), corner.as_ref())
 }
 
 fn changes<T: Real>(py: Python<'_>, state: &Shared<T>) -> PyResult<u64> {
@@ -174,7 +186,7 @@ impl Extension {
     /// float
     fn log_det(&self, py: Python<'_>) -> PyResult<f64> {
         with_border!(self, (bordered, state) => {
-            bordered.look(py, state, |factor, border| factor.log_det_extended(border)).map(Real::double)
+            bordered.look(py, state, |extended| extended.log_det()).map(Real::double)
         })
     }
 

@@ -2,13 +2,13 @@
 
 use crate::argument::{Argument, count};
 use crate::errors::{exception, exception_naming, seen_from_above, wrong_type};
-use crate::held::{Given, Made, Origin, hold, zeros};
 use crate::numbers::Real;
 use crate::operands::Triangle;
-use crate::settings::Settings;
-use crate::shared::Shared;
-use crate::there::{in_numpy, library};
+use crate::settings::{given, settings};
+use crate::shared::{Factor, Shared};
+use crate::there::{Made, in_numpy, library};
 use crate::threads::without_gil;
+use cholupdate::{AnyEngine, EngineSpec, Operand};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -68,9 +68,18 @@ use pyo3::types::{PyDict, PyTuple};
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Cholesky {
     pub kept: Kept,
-    pub settings: Settings,
+    pub settings: EngineSpec,
     /// What makes arrays of the library that A came from, if that was in the memory of a GPU.
     pub library: Option<Py<PyAny>>,
+}
+
+/// What a factor is made from.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// A.
+    Matrix,
+    /// L.
+    Factor,
 }
 
 /// The factor, in numbers of one kind or the other.
@@ -96,17 +105,21 @@ impl Cholesky {
         origin: Origin,
         (object, name): (&Bound<'py, PyAny>, &str),
         upper: bool,
-        settings: Settings,
+        settings: EngineSpec,
     ) -> PyResult<Self> {
         fn held<T: Real>(
             py: Python<'_>,
             origin: Origin,
-            given: &Given<'_, T>,
-            settings: &Settings,
+            given: &Operand<'_, T>,
+            settings: &EngineSpec,
             upper: bool,
         ) -> PyResult<Shared<T>> {
-            let factor = without_gil(py, || hold(origin, given, settings))
-                .map_err(|error| exception(py, seen_from_above(error, upper)))?;
+            let made = || match (AnyEngine::new(settings)?, origin) {
+                (engine, Origin::Matrix) => Factor::new_in(given, engine),
+                (engine, Origin::Factor) => Factor::from_factor_in(given, engine),
+            };
+            let factor =
+                without_gil(py, made).map_err(|error| exception(py, seen_from_above(error, upper)))?;
             Ok(Shared::new(factor))
         }
         let kept = match Triangle::new(object, name, upper)? {
@@ -117,9 +130,9 @@ impl Cholesky {
     }
 
     /// The same factor on these settings.
-    fn copied(&self, py: Python<'_>, settings: Settings) -> PyResult<Self> {
-        fn again<T: Real>(py: Python<'_>, state: &Shared<T>, settings: &Settings) -> PyResult<Shared<T>> {
-            Ok(Shared::new(state.look(py, |factor| factor.on_engine(settings))?))
+    fn copied(&self, py: Python<'_>, settings: EngineSpec) -> PyResult<Self> {
+        fn again<T: Real>(py: Python<'_>, state: &Shared<T>, settings: &EngineSpec) -> PyResult<Shared<T>> {
+            Ok(Shared::new(state.look(py, |factor| factor.to_engine(AnyEngine::new(settings)?))?))
         }
         let kept = match &self.kept {
             Kept::Single(state) => Kept::Single(again(py, state, &settings)?),
@@ -145,8 +158,8 @@ impl Cholesky {
         threads: Argument<'py>,
         safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        let settings = Settings::given(&engine, &threads, &safeguard)?;
-        Self::made(py, Origin::Matrix, (a, "a"), upper.flag("upper", false)?, settings)
+        let spec = given(&engine, &threads, &safeguard)?;
+        Self::made(py, Origin::Matrix, (a, "a"), upper.flag("upper", false)?, spec)
     }
 
     /// Takes a factor that is already known.
@@ -185,8 +198,8 @@ impl Cholesky {
         threads: Argument<'py>,
         safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        let settings = Settings::given(&engine, &threads, &safeguard)?;
-        Self::made(py, Origin::Factor, (l, "l"), upper.flag("upper", false)?, settings)
+        let spec = given(&engine, &threads, &safeguard)?;
+        Self::made(py, Origin::Factor, (l, "l"), upper.flag("upper", false)?, spec)
     }
 
     /// The factor of A = 0, with which least squares begin that are accumulated row by row, as in LINPACK's `dchud`.
@@ -235,11 +248,11 @@ impl Cholesky {
         threads: Argument<'py>,
         safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        fn made<T: Real>(py: Python<'_>, order: usize, settings: &Settings) -> PyResult<Shared<T>> {
-            let factor = without_gil(py, || zeros(order, settings));
+        fn made<T: Real>(py: Python<'_>, order: usize, settings: &EngineSpec) -> PyResult<Shared<T>> {
+            let factor = without_gil(py, || Factor::zeros_in(order, AnyEngine::new(settings)?));
             factor.map(Shared::new).map_err(|error| exception_naming(py, error, &[("order", "n")]))
         }
-        let (order, settings) = (count(n, "n")?, Settings::given(&engine, &threads, &safeguard)?);
+        let (order, settings) = (count(n, "n")?, given(&engine, &threads, &safeguard)?);
         let name = match dtype {
             None => f64::NAME.into(),
             Some(dtype) => py.import("numpy")?.call_method1("dtype", (dtype,))?.getattr("name")?.to_string(),
@@ -282,7 +295,7 @@ impl Cholesky {
         threads: Argument<'py>,
         safeguard: Argument<'py>,
     ) -> PyResult<Self> {
-        self.copied(py, Settings::given(&engine, &threads, &safeguard)?)
+        self.copied(py, given(&engine, &threads, &safeguard)?)
     }
 
     /// The same factor once more, on the same engine.
@@ -301,11 +314,10 @@ impl Cholesky {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let Settings { threads, .. } = slf.get().settings;
-        let (engine, safeguard) = (slf.get().settings.engine(), slf.get().settings.safeguard());
+        let EngineSpec { kind, threads, safeguard } = slf.get().settings;
         let restore = py.import("cholupdate._cholupdate")?.getattr("restore")?;
         let l = in_numpy(py, slf.get(), (Made::Factor, false))?;
-        let state = (l, engine, threads, safeguard);
+        let state = (l, kind.to_string(), threads, safeguard.to_string());
         Ok((restore, state).into_pyobject(py)?.into_any())
     }
 
@@ -341,7 +353,7 @@ impl Cholesky {
     /// The name of the engine.
     #[getter]
     fn engine(&self) -> String {
-        self.settings.engine()
+        self.settings.kind.to_string()
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -350,7 +362,7 @@ impl Cholesky {
             Kept::Double(_) => f64::NAME,
         };
         let order = self.order(py).map_or_else(|_| "(in use)".into(), |order| order.to_string());
-        format!("<cholupdate.Cholesky of order {order}, {dtype}, engine '{}'>", self.settings.engine())
+        format!("<cholupdate.Cholesky of order {order}, {dtype}, engine '{}'>", self.settings.kind)
     }
 }
 
@@ -363,5 +375,5 @@ pub fn restore<'py>(
     threads: Option<usize>,
     safeguard: &str,
 ) -> PyResult<Cholesky> {
-    Cholesky::made(py, Origin::Factor, (l, "l"), false, Settings::new(engine, threads, safeguard)?)
+    Cholesky::made(py, Origin::Factor, (l, "l"), false, settings(engine, threads, safeguard)?)
 }

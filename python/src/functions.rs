@@ -3,7 +3,6 @@
 use crate::argument::{Argument, kind};
 use crate::arrays::{self, Array, Read, is_bare, is_writeable, shared, usable, view_mut, zeros};
 use crate::errors::{exception_naming, in_use, seen_from_above, wrong_type, wrong_value};
-use crate::held::Given;
 use crate::interrupts::{Interruptible, NOTHING_CHANGED};
 use crate::modifying;
 use crate::numbers::Real;
@@ -11,7 +10,9 @@ use crate::operands::{Matrix, like};
 use crate::threads::without_gil;
 use crate::triangle::copy_triangle;
 use cholupdate::faer::{Mat, MatMut, MatRef};
-use cholupdate::{Cpu, Error, Safeguard, Workspace, modify_checked_in_place, modify_in_place, modify_into};
+use cholupdate::{
+    Cpu, Error, Operand, Safeguard, Workspace, modify_checked_in_place, modify_in_place, modify_into,
+};
 use numpy::prelude::*;
 use numpy::{PyReadwriteArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
@@ -190,7 +191,7 @@ fn of_numbers<'py, T: Real>(
         Place::New => v,
     };
     let given = v.given(py)?;
-    let columns = given.0.shape().1;
+    let columns = given.shape().1;
     let weights = match weights {
         Some(weights) => modifying::weights::<T>(weights)?,
         None => vec![if how.downdate { -T::ONE } else { T::ONE }; columns],
@@ -278,7 +279,7 @@ fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<
 
 /// V diag(w) Vᵀ, and how it comes.
 struct By<'a, T: Real> {
-    given: &'a Given<'a, T>,
+    given: &'a Operand<'a, T>,
     weights: &'a [T],
     engine: Cpu,
     check_finite: bool,

@@ -28,7 +28,6 @@ mod errors;
 mod extension;
 mod factor;
 mod functions;
-mod held;
 mod indices;
 mod interrupts;
 mod modifying;

@@ -5,16 +5,15 @@ use crate::arrays;
 use crate::carried::Carried;
 use crate::errors::wrong_value;
 use crate::factor::{Cholesky, with_numbers};
-use crate::held::{Changed, Given, Held};
 use crate::interrupts::Interruptible;
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::pending::Pending;
 use crate::report::Modification;
-use crate::shared::Shared;
+use crate::shared::{Changed, Factor, Shared};
 use crate::threads::without_gil;
-use cholupdate::Weights;
 use cholupdate::faer::MatRef;
+use cholupdate::{Operand, Weights};
 use pyo3::prelude::*;
 
 /// A change by V, which Control-C may stop.
@@ -23,11 +22,11 @@ fn modified_by<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
     v: &Bound<'py, PyAny>,
-    call: impl FnOnce(&mut dyn Held<T>, &Given<'_, T>) -> Changed<T> + Send,
+    call: impl FnOnce(&mut Factor<T>, &Operand<'_, T>) -> Changed<T> + Send,
 ) -> PyResult<Modification> {
     let v = Matrix::<T>::new(v, "v")?;
     let given = v.given(py)?;
-    let (order, rank) = given.0.shape();
+    let (order, rank) = given.shape();
     let interruptible = Interruptible::new(py, order, rank);
     let changed = state.writer()?.try_change(py, |factor| interruptible.run(|| call(factor, &given)));
     interruptible.end(py, changed).map(Modification::from)
@@ -188,7 +187,7 @@ impl Cholesky {
         fn asked<'py, T: Real>(py: Python<'py>, state: &Shared<T>, v: &Bound<'py, PyAny>) -> PyResult<bool> {
             let v = Matrix::<T>::new(v, "v")?;
             let given = v.given(py)?;
-            let (order, rank) = given.0.shape();
+            let (order, rank) = given.shape();
             let (reader, interruptible) = (state.reader()?, Interruptible::new(py, order, rank));
             let asked =
                 without_gil(py, || reader.work(|factor| interruptible.run(|| factor.can_downdate(&given))));

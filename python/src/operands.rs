@@ -3,7 +3,6 @@
 use crate::arrays::{self, Either, Read};
 use crate::device::{self, OnDevice};
 use crate::errors::wrong_type;
-use crate::held::Given;
 use crate::numbers::Real;
 use cholupdate::Operand;
 use numpy::PyUntypedArray;
@@ -38,11 +37,11 @@ impl<'py, T: Real> Matrix<'py, T> {
 
     /// For the library.
     #[inline]
-    pub fn given(&self, py: Python<'_>) -> PyResult<Given<'_, T>> {
-        Ok(Given(match self {
+    pub fn given(&self, py: Python<'_>) -> PyResult<Operand<'_, T>> {
+        Ok(match self {
             Self::Host(array) => Operand::Host(array.view()),
             Self::Device(array) => Operand::Device(array.view(py)?),
-        }))
+        })
     }
 }
 

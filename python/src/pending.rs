@@ -54,7 +54,7 @@ fn begun<'py, T: Real>(
     let w = weights_or(w.as_deref(), downdate)?;
     let v = Matrix::<T>::new(v, "v")?;
     let given = v.given(py)?;
-    state.writer()?.submit(py, |factor| factor.submit(&given, w))
+    state.writer()?.submit(py, |factor| factor.submit(&given, w).map(core::mem::forget))
 }
 
 fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome<T>) -> PyResult<Modification> {

@@ -3,13 +3,12 @@
 use crate::argument::count;
 use crate::extension::Extension;
 use crate::factor::{Cholesky, with_numbers};
-use crate::held::{Given, Held};
 use crate::indices::{index, indices, selection};
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::report::Modification;
-use crate::shared::Shared;
-use cholupdate::Error;
+use crate::shared::{Changed, Factor, Shared};
+use cholupdate::Operand;
 use pyo3::prelude::*;
 
 /// A change that takes columns of A at some place.
@@ -18,7 +17,7 @@ fn put<'py, T: Real>(
     state: &Shared<T>,
     at: &Bound<'py, PyAny>,
     cols: &Bound<'py, PyAny>,
-    call: impl FnOnce(&mut dyn Held<T>, usize, &Given<'_, T>) -> Result<cholupdate::Modification<T>, Error> + Send,
+    call: impl FnOnce(&mut Factor<T>, usize, &Operand<'_, T>) -> Changed<T> + Send,
 ) -> PyResult<Modification> {
     let (at, cols) = (index(at, "at")?, Matrix::<T>::new(cols, "cols")?);
     let given = cols.given(py)?;

@@ -7,14 +7,19 @@
 //! submitted, is a reader outside and alone inside: other readers wait for it and are not turned away.
 
 use crate::errors::{exception, in_use};
-use crate::held::{Changed, Held};
 use crate::interrupts::is_handling;
 use crate::numbers::Real;
 use crate::threads::without_gil;
-use cholupdate::{Error, OperandMut};
+use cholupdate::{AnyEngine, Cholesky, Error, Modification, OperandMut};
 use core::ops::Deref;
 use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+
+/// A factor on any engine.
+pub type Factor<T> = Cholesky<T, AnyEngine>;
+
+/// The outcome of a modification.
+pub type Changed<T> = Result<Modification<T>, Error>;
 
 /// The factor, as threads share it.
 pub struct Shared<T: Real>(RwLock<RwLock<State<T>>>);
@@ -24,7 +29,7 @@ pub type Outcome<T> = OnceLock<Changed<T>>;
 
 /// What a call uses.
 pub struct State<T: Real> {
-    factor: Box<dyn Held<T>>,
+    factor: Factor<T>,
     /// How often A has changed, for what was made of it before.
     changes: u64,
     /// Of the modification that is in flight.
@@ -32,8 +37,8 @@ pub struct State<T: Real> {
 }
 
 impl<T: Real> State<T> {
-    pub fn factor(&self) -> &dyn Held<T> {
-        &*self.factor
+    pub fn factor(&self) -> &Factor<T> {
+        &self.factor
     }
 
     pub fn changes(&self) -> u64 {
@@ -43,7 +48,7 @@ impl<T: Real> State<T> {
     /// Waits for the modification in flight, if there is one, and keeps its outcome for who has submitted it.
     fn land(&mut self) {
         if let Some(outcome) = self.in_flight.take() {
-            let ended = self.factor.wait();
+            let ended = self.factor.pending().wait();
             self.ended(&outcome, ended);
         }
     }
@@ -70,7 +75,7 @@ fn tried<G>(locked: Result<G, TryLockError<G>>) -> Option<G> {
 }
 
 impl<T: Real> Shared<T> {
-    pub fn new(factor: Box<dyn Held<T>>) -> Self {
+    pub fn new(factor: Factor<T>) -> Self {
         Self(RwLock::new(RwLock::new(State { factor, changes: 0, in_flight: None })))
     }
 
@@ -97,7 +102,7 @@ impl<T: Real> Shared<T> {
     pub fn look<R: Send>(
         &self,
         py: Python<'_>,
-        call: impl FnOnce(&dyn Held<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&Factor<T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let reader = self.reader()?;
         without_gil(py, || reader.look(|state| call(state.factor()))).map_err(|error| exception(py, error))
@@ -108,7 +113,7 @@ impl<T: Real> Shared<T> {
     pub fn change<R: Send>(
         &self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&mut Factor<T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         self.writer()?.change(py, call)
     }
@@ -138,10 +143,10 @@ impl<T: Real> Reader<'_, T> {
     ///
     /// # Errors
     /// Those of `call`.
-    pub fn work<R>(&self, call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error>) -> Result<R, Error> {
+    pub fn work<R>(&self, call: impl FnOnce(&mut Factor<T>) -> Result<R, Error>) -> Result<R, Error> {
         let mut state = self.wait(RwLock::try_write, RwLock::write)?;
         state.land();
-        call(&mut *state.factor)
+        call(&mut state.factor)
     }
 
     /// The outcome of what was submitted. To be called without the GIL.
@@ -159,18 +164,18 @@ impl<T: Real> Reader<'_, T> {
     ///
     /// # Errors
     /// Those of the modification, or of the solve.
-    pub fn wait_and_solve(&self, outcome: &Arc<Outcome<T>>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+    pub fn wait_and_solve(&self, outcome: &Arc<Outcome<T>>, mut rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let mut state = self.wait(RwLock::try_write, RwLock::write)?;
         match state.in_flight.take_if(|in_flight| Arc::ptr_eq(in_flight, outcome)) {
             Some(outcome) => {
-                let (ended, solved) = state.factor.wait_and_solve(rhs);
+                let (ended, solved) = state.factor.pending().solve_in_place(&mut rhs);
                 state.ended(&outcome, ended.clone());
                 ended.and(solved)
             }
             None => {
                 state.land();
                 outcome.get().cloned().unwrap_or(Err(Error::Poisoned))?;
-                state.factor().solve(crate::held::Sides::Both, rhs)
+                state.factor().solve_in_place(&mut rhs)
             }
         }
     }
@@ -213,12 +218,12 @@ impl<T: Real> Writer<'_, T> {
     pub fn work<R: Send>(
         mut self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&mut Factor<T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         let state = self.state();
         let outcome = without_gil(py, || {
             state.land();
-            call(&mut *state.factor)
+            call(&mut state.factor)
         });
         outcome.map_err(|error| exception(py, error))
     }
@@ -228,7 +233,7 @@ impl<T: Real> Writer<'_, T> {
     pub fn change<R: Send>(
         self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&mut Factor<T>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         self.try_change(py, call).map_err(|error| exception(py, error))
     }
@@ -241,12 +246,12 @@ impl<T: Real> Writer<'_, T> {
     pub fn try_change<R: Send>(
         mut self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn Held<T>) -> Result<R, Error> + Send,
+        call: impl FnOnce(&mut Factor<T>) -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         let state = self.state();
         without_gil(py, || {
             state.land();
-            let outcome = call(&mut *state.factor);
+            let outcome = call(&mut state.factor);
             state.changes += u64::from(outcome.is_ok());
             outcome
         })
@@ -256,12 +261,12 @@ impl<T: Real> Writer<'_, T> {
     pub fn submit(
         mut self,
         py: Python<'_>,
-        call: impl FnOnce(&mut dyn Held<T>) -> Result<(), Error> + Send,
+        call: impl FnOnce(&mut Factor<T>) -> Result<(), Error> + Send,
     ) -> PyResult<Arc<Outcome<T>>> {
         let state = self.state();
         let begun = without_gil(py, || {
             state.land();
-            call(&mut *state.factor)?;
+            call(&mut state.factor)?;
             let outcome = Arc::new(Outcome::new());
             state.in_flight = Some(outcome.clone());
             Ok(outcome)

@@ -5,11 +5,10 @@ use crate::arrays::{self, to_numpy, view_mut};
 use crate::device::DeviceArray;
 use crate::errors::exception;
 use crate::factor::{Cholesky, with_numbers};
-use crate::held::{Made, Sides};
 use crate::numbers::Real;
 use crate::operands::{Matrix, like};
-use crate::shared::Shared;
-use crate::there::made;
+use crate::shared::{Factor, Shared};
+use crate::there::{Made, made};
 use crate::threads::without_gil;
 use cholupdate::cuda::DeviceMatrix;
 use cholupdate::{Error, OperandMut, RefactorPolicy};
@@ -19,11 +18,11 @@ use pyo3::prelude::*;
 fn solved<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
-    sides: Sides,
+    solve: fn(&Factor<T>, &mut OperandMut<'_, T>) -> Result<(), Error>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let reader = state.reader()?;
-    solved_by(py, b, |rhs| reader.look(|state| state.factor().solve(sides, rhs)))
+    solved_by(py, b, |mut rhs| reader.look(|state| solve(state.factor(), &mut rhs)))
 }
 
 /// The same by `solve`, which is called without the GIL.
@@ -80,7 +79,7 @@ impl Cholesky {
     /// >>> f.solve([8.0, 12.0]).round(12)
     /// array([1., 2.])
     fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, Sides::Both, b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_in_place(b), b))
     }
 
     /// Y with L Y = B, the first half of `solve`.
@@ -93,7 +92,7 @@ impl Cholesky {
     /// -------
     /// array, shape of `b`
     fn solve_l<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, Sides::L, b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_l_in_place(b), b))
     }
 
     /// X with Lᵀ X = Y, the second half of `solve`.
@@ -107,7 +106,7 @@ impl Cholesky {
     /// -------
     /// array, shape of `b`
     fn solve_lt<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, Sides::Transpose, b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_lt_in_place(b), b))
     }
 
     /// The logarithm of det A.

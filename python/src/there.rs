@@ -3,12 +3,20 @@
 use crate::arrays::to_numpy;
 use crate::device::{self, DeviceArray};
 use crate::factor::{Cholesky, with_numbers};
-use crate::held::Made;
 use crate::numbers::Real;
-use crate::settings::Name;
 use crate::shared::Shared;
+use cholupdate::EngineKind;
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
+
+/// What is made of a factor.
+#[derive(Clone, Copy)]
+pub enum Made {
+    /// L.
+    Factor,
+    /// L Lᵀ.
+    Matrix,
+}
 
 /// What makes an array of the library that this one is from, of one that this library has made on the device; none where the array is
 /// in host memory. It does not keep the array.
@@ -31,13 +39,12 @@ pub fn made<'py>(
         Some(like) => library(like, "like")?,
         None => factor.library.as_ref().map(|library| library.clone_ref(py)),
     };
-    match (library, factor.settings.name) {
-        (Some(library), Name::Cuda(ordinal)) => {
-            let array = with_numbers!(factor, state => there(py, state, what, ordinal)?);
-            library.bind(py).call1((Py::new(py, array)?,))
-        }
-        _ => in_numpy(py, factor, what),
+    if let (Some(library), EngineKind::Cuda { device }) = (library, factor.settings.kind)
+        && let Some(array) = with_numbers!(factor, state => there(py, state, what, device)?)
+    {
+        return library.bind(py).call1((Py::new(py, array)?,));
     }
+    in_numpy(py, factor, what)
 }
 
 /// As an array of NumPy. The transpose, where it is asked for.
@@ -60,12 +67,17 @@ pub fn in_numpy<'py>(
     with_numbers!(factor, state => copied(py, state, (what, upper)))
 }
 
+/// In the memory of the GPU that the factor is in.
 fn there<T: Real>(
     py: Python<'_>,
     state: &Shared<T>,
     (what, upper): (Made, bool),
     ordinal: usize,
-) -> PyResult<DeviceArray> {
-    let array = DeviceArray::new(state.look(py, |factor| factor.made_there(what))?, ordinal, false);
-    Ok(if upper { array.transposed() } else { array })
+) -> PyResult<Option<DeviceArray>> {
+    let matrix = state.look(py, |factor| match what {
+        Made::Factor => factor.to_factor_on_device(),
+        Made::Matrix => factor.reconstruct_on_device(),
+    })?;
+    let array = matrix.map(|matrix| DeviceArray::new(matrix, ordinal, false));
+    Ok(array.map(|array| if upper { array.transposed() } else { array }))
 }

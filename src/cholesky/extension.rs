@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::factorize::blocked::Memory;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
-use crate::input::{AsMatrix, OperandMut};
+use crate::input::{AsMatrix, OnHost, OperandMut};
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use crate::structure::schur;
@@ -22,9 +22,9 @@ use faer::{Accum, Mat, MatRef, Par};
 pub struct Extension<'a, T: Scalar, E: Engine<T> = Cpu> {
     base: &'a Cholesky<T, E>,
     /// S = L⁻¹ B. (n × r)
-    s: Mat<T>,
+    s: OnHost<'a, T>,
     /// C with C Cᵀ = K − Sᵀ S. (r × r)
-    corner: Mat<T>,
+    corner: OnHost<'a, T>,
 }
 
 impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
@@ -41,7 +41,7 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let mut c = Mat::zeros(corner.nrows(), corner.nrows());
         schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), par)
             .map_err(|row| Error::NotPositiveDefinite { column: base.order() + row })?;
-        Ok(Self { base, s, corner: c })
+        Ok(Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(c) })
     }
 
     /// The same extension from what [`into_parts`](Self::into_parts) made of it: for who keeps extensions where they cannot borrow
@@ -72,7 +72,25 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         extent("s", "rows", base.order(), s.nrows())?;
         extent("corner", "rows", s.ncols(), corner.nrows())?;
         extent("corner", "columns", s.ncols(), corner.ncols())?;
-        Ok(Self { base, s, corner })
+        Ok(Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(corner) })
+    }
+
+    /// As [`from_parts`](Self::from_parts), with parts that are borrowed.
+    ///
+    /// # Errors
+    /// `Shape`, naming `s` or `corner`.
+    ///
+    /// # Cost
+    /// None.
+    pub fn from_borrowed_parts(
+        base: &'a Cholesky<T, E>,
+        s: MatRef<'a, T>,
+        corner: MatRef<'a, T>,
+    ) -> Result<Self, Error> {
+        extent("s", "rows", base.order(), s.nrows())?;
+        extent("corner", "rows", s.ncols(), corner.nrows())?;
+        extent("corner", "columns", s.ncols(), corner.ncols())?;
+        Ok(Self { base, s: OnHost::There(s), corner: OnHost::There(corner) })
     }
 
     /// S = L⁻¹ B (n × r), and C of [`corner`](Self::corner) (r × r).
@@ -81,13 +99,14 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// None.
     #[must_use]
     pub fn into_parts(self) -> (Mat<T>, Mat<T>) {
-        (self.s, self.corner)
+        (self.s.into_owned(), self.corner.into_owned())
     }
 
     /// n + r.
     #[must_use]
     pub fn order(&self) -> usize {
-        self.s.nrows() + self.s.ncols()
+        let (base, rows) = self.s.as_ref().shape();
+        base + rows
     }
 
     /// X with A X = B, for the bordered A.
@@ -110,15 +129,16 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let mut x = rhs.on_host()?.as_ref().to_owned();
         finite("rhs", x.as_ref())?;
         let base = self.base.guarded.regular()?;
-        let n = self.s.nrows();
-        let par = where_it_pays(self.base.par(), n * self.s.ncols() * x.ncols());
+        let (s, corner) = (self.s.as_ref(), self.corner.as_ref());
+        let n = s.nrows();
+        let par = where_it_pays(self.base.par(), n * s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);
         base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
-        matmul(below.as_mut(), Accum::Add, self.s.transpose(), above.as_ref(), -T::ONE, par);
+        matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
         // r is small.
-        solve_lower_triangular_in_place(self.corner.as_ref(), below.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(self.corner.transpose(), below.as_mut(), Par::Seq);
-        matmul(above.as_mut(), Accum::Add, self.s.as_ref(), below.as_ref(), -T::ONE, par);
+        solve_lower_triangular_in_place(corner, below.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(corner.transpose(), below.as_mut(), Par::Seq);
+        matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
         base.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(above.as_mut()))?;
         Ok(x)
     }
@@ -138,7 +158,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// # Cost
     /// n + r logarithms.
     pub fn log_det(&self) -> Result<T, Error> {
-        let pivots = self.corner.diagonal().column_vector().iter();
+        let corner = self.corner.as_ref();
+        let pivots = corner.diagonal().column_vector().iter();
         let corner = 2.0 * pivots.map(|c| c.to_f64().ln()).sum::<f64>();
         Ok(T::from_f64(self.base.log_det()?.to_f64() + corner))
     }

@@ -88,6 +88,22 @@ impl Device {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// As [`Device::new`]; a device that has been asked for is kept until the process ends, and with it the kernels that the driver has
+    /// translated.
+    ///
+    /// # Errors
+    /// As [`Device::new`].
+    pub fn kept(ordinal: usize) -> Result<Self, Error> {
+        static DEVICES: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+        let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = devices.iter().find(|device| device.ordinal() == ordinal) {
+            return Ok(device.clone());
+        }
+        let device = Self::new(ordinal)?;
+        devices.push(device.clone());
+        Ok(device)
+    }
+
     /// The driver's name for the GPU.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -2,11 +2,13 @@
 
 use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
-use super::resident::{Made, Resident};
+use super::resident::{Made, Resident, ResidentFactor};
+use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
 use crate::error::Error;
 use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
 use crate::scalar::Scalar;
+use core::any::Any;
 
 impl<T: Scalar> DeviceMatrix<T> {
     /// A copy of a matrix.
@@ -87,6 +89,35 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// n³/3 flops.
     pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
         self.guarded.healthy()?.made(Made::Product)
+    }
+}
+
+impl<T: Scalar> Cholesky<T, AnyEngine> {
+    /// As [`Cholesky::<T, Resident>::to_factor_on_device`]; `None` where the factor is in host memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Poisoned`].
+    ///
+    /// # Cost
+    /// One copy within the memory of the device.
+    pub fn to_factor_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
+        self.on_device(Made::Factor)
+    }
+
+    /// As [`Cholesky::<T, Resident>::reconstruct_on_device`]; `None` where the factor is in host memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Poisoned`].
+    ///
+    /// # Cost
+    /// n³/3 flops.
+    pub fn reconstruct_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
+        self.on_device(Made::Product)
+    }
+
+    fn on_device(&self, made: Made) -> Result<Option<DeviceMatrix<T>>, Error> {
+        let storage: &dyn Any = &**self.guarded.healthy()?;
+        storage.downcast_ref::<ResidentFactor<T>>().map(|factor| factor.made(made)).transpose()
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) enum Source<'a, T: Scalar> {
 #[inline(always)]
 pub(crate) fn with_v<T: Scalar, R>(
     v: &Operand<'_, T>,
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "everything is in host memory"))]
     takes_from_device: bool,
     work: impl FnOnce(&Operand<'_, T>) -> Result<R, Error>,
 ) -> Result<R, Error> {

@@ -1,8 +1,7 @@
 //! The same on a factor in an array of the caller's.
 
 use crate::arguments::{count, is_upper, matrix, matrix_mut, place, tell, weights_or_ones};
-use crate::engines::cpu_alone;
-use crate::options::{Settings, cholupdate_options};
+use crate::options::{cholupdate_options, cpu_alone, settings};
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
 use cholupdate::{Cpu, Workspace, modify_in_place};
@@ -26,7 +25,7 @@ pub unsafe extern "C" fn cholupdate_d_workspace_new(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let workspace = place("workspace", workspace)?;
-        let engine = cpu_alone(&Settings::new(options)?)?;
+        let engine = cpu_alone(&settings(options)?)?;
         let new = cholupdate_d_workspace { memory: Workspace::new(), engine };
         workspace.write(Box::into_raw(Box::new(new)));
         Ok(())

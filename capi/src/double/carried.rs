@@ -52,7 +52,7 @@ pub unsafe extern "C" fn cholupdate_d_carry(
         let order = factor.kept.order();
         let sides = sides::<f64>("m", m, 1 + order)?;
         let given = matrix("b", b, (order, sides), ldb)?;
-        let carried = factor.kept.at_rest()?.carry(&given, array("sums", sums, sides)?)?;
+        let carried = Carried::new(factor.kept.at_rest()?, &given, array("sums", sums, sides)?)?;
         // What was read from the arrays is read by now.
         matrix_mut("b", b, (order, sides), ldb)?.copy_from(&carried.z);
         array_mut("sums", sums, sides)?.copy_from_slice(&carried.squares);

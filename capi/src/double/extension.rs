@@ -2,8 +2,9 @@
 
 use super::factor::cholupdate_d;
 use crate::arguments::{borrow, count, is_upper, matrix, matrix_mut, place, sides, triangle};
-use crate::held::Border;
+use crate::kept::Border;
 use crate::status::{Refused, cholupdate_status, status_of};
+use cholupdate::Extension;
 use core::ffi::c_char;
 
 /// A factor in double precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
@@ -35,7 +36,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_new(
         let cross = matrix("cross", cross, (factor.kept.order(), more), ldcross)?;
         let corner = triangle("corner", corner, more, ldcorner, upper)?;
         let extension = place("extension", extension)?;
-        let border = factor.kept.at_rest()?.extension(&cross, &corner)?;
+        let border = factor.kept.at_rest()?.extension(&cross, &corner)?.into_parts();
         let new = cholupdate_d_extension { border, matrix: factor.kept.matrix() };
         extension.write(Box::into_raw(Box::new(new)));
         Ok(())
@@ -89,7 +90,9 @@ pub unsafe extern "C" fn cholupdate_d_extension_solve(
         let extension = borrow("extension", extension)?.of(factor)?;
         let order = extension.order();
         let shape = (order, sides::<f64>("nrhs", nrhs, order)?);
-        let x = factor.kept.at_rest()?.solve_extended(&extension.border, &matrix("b", b, shape, ldb)?)?;
+        let (s, corner) = &extension.border;
+        let extended = Extension::from_borrowed_parts(factor.kept.at_rest()?, s.as_ref(), corner.as_ref())?;
+        let x = extended.solve(&matrix("b", b, shape, ldb)?)?;
         // What was read from the array is read by now.
         matrix_mut("b", b, shape, ldb)?.copy_from(x);
         Ok(())
@@ -110,7 +113,9 @@ pub unsafe extern "C" fn cholupdate_d_extension_log_det(
         let factor = borrow("factor", factor)?;
         let extension = borrow("extension", extension)?.of(factor)?;
         let log_det = place("log_det", log_det)?;
-        log_det.write(factor.kept.at_rest()?.log_det_extended(&extension.border)?);
+        let (s, corner) = &extension.border;
+        let extended = Extension::from_borrowed_parts(factor.kept.at_rest()?, s.as_ref(), corner.as_ref())?;
+        log_det.write(extended.log_det()?);
         Ok(())
     })
 }

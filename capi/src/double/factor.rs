@@ -1,10 +1,10 @@
 //! Factors: where they come from, what they are made of and where they end.
 
 use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, room, triangle};
-use crate::held::{Origin, hold};
-use crate::kept::Kept;
-use crate::options::{Settings, cholupdate_options};
+use crate::kept::{Factor, Kept};
+use crate::options::{cholupdate_options, settings};
 use crate::status::{Refused, cholupdate_status, status_of};
+use cholupdate::{AnyEngine, Error};
 use core::ffi::c_char;
 
 /// A factor in double precision, of a matrix A (n x n).
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn cholupdate_d_new(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let a = triangle("a", a, count("n", n)?, lda, is_upper("uplo", uplo)?)?;
-        made(&Origin::Matrix(a), options, factor)
+        made(|engine| Factor::new_in(&a, engine), options, factor)
     })
 }
 
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn cholupdate_d_from_factor(
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
     status_of(|| unsafe {
         let l = triangle("l", l, count("n", n)?, ldl, is_upper("uplo", uplo)?)?;
-        made(&Origin::Factor(l), options, factor)
+        made(|engine| Factor::from_factor_in(&l, engine), options, factor)
     })
 }
 
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn cholupdate_d_zeros(
         let order = count("n", n)?;
         // Of L and a copy.
         room::<f64>("n", n, order.checked_mul(order).and_then(|entries| entries.checked_mul(2)))?;
-        made(&Origin::Nothing(order), options, factor)
+        made(|engine| Factor::zeros_in(order, engine), options, factor)
     })
 }
 
@@ -77,15 +77,14 @@ pub unsafe extern "C" fn cholupdate_d_zeros(
 /// # Safety
 /// Pointers are NULL or lead to what the header says.
 unsafe fn made(
-    from: &Origin<'_, f64>,
+    make: impl FnOnce(AnyEngine) -> Result<Factor<f64>, Error>,
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> Result<(), Refused> {
     let factor = place("factor", factor)?;
     // SAFETY: forwarded to the caller.
     unsafe {
-        let settings = Settings::new(options)?;
-        let kept = Kept::new(hold(from, &settings)?, settings);
+        let kept = Kept::new(make(AnyEngine::new(&settings(options)?)?)?);
         factor.write(Box::into_raw(Box::new(cholupdate_d { kept })));
     }
     Ok(())
@@ -123,8 +122,7 @@ pub unsafe extern "C" fn cholupdate_d_to_engine(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
-        let settings = Settings::new(options)?;
-        let kept = factor.kept.copied(Some(settings))?;
+        let kept = factor.kept.copied(Some(settings(options)?))?;
         copy.write(Box::into_raw(Box::new(cholupdate_d { kept })));
         Ok(())
     })

@@ -4,10 +4,10 @@ use super::factor::cholupdate_d;
 use crate::arguments::{
     borrow_mut, count, device_matrix, device_matrix_mut, matrix, matrix_mut, place, tell, weights_or_ones,
 };
-use crate::held::{Changed, Given};
+use crate::kept::Changed;
 use crate::report::cholupdate_report;
 use crate::status::{Refused, cholupdate_status, remembered, status_of};
-use cholupdate::OperandMut;
+use cholupdate::{Operand, OperandMut};
 use core::ffi::c_void;
 use core::ptr;
 
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn cholupdate_d_submit_on_device(
 /// Pointers are NULL or lead to what the header says.
 unsafe fn submitted(
     factor: *mut cholupdate_d,
-    v: &Given<'_, f64>,
+    v: &Operand<'_, f64>,
     (k, weights): (i64, *const f64),
     pending: *mut *mut cholupdate_d_pending,
 ) -> Result<(), Refused> {
@@ -76,7 +76,7 @@ unsafe fn submitted(
     unsafe {
         let weights = weights_or_ones(weights, count("k", k)?)?;
         let pending = place("pending", pending)?;
-        borrow_mut("factor", factor)?.kept.submit(|held| held.submit(v, weights))?;
+        borrow_mut("factor", factor)?.kept.submit(|held| held.submit(v, weights).map(core::mem::forget))?;
         pending.write(Box::into_raw(Box::new(cholupdate_d_pending { factor })));
     }
     Ok(())
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn cholupdate_d_pending_wait(
     status_of(|| unsafe {
         let pending = borrow_mut("pending", pending)?;
         pending.order()?;
-        let (changed, ()) = pending.land(|factor| factor.kept.land(|held| (held.wait(), ())));
+        let (changed, ()) = pending.land(|factor| factor.kept.land(|held| (held.pending().wait(), ())));
         tell(report, changed?);
         Ok(())
     })
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn cholupdate_d_pending_free(pending: *mut cholupdate_d_pe
         // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
         let mut pending = unsafe { Box::from_raw(pending) };
         if !pending.factor.is_null() {
-            let _ = pending.land(|factor| factor.kept.land(|held| (held.wait(), ())));
+            let _ = pending.land(|factor| factor.kept.land(|held| (held.pending().wait(), ())));
         }
         Ok(())
     });
@@ -193,12 +193,12 @@ impl cholupdate_d_pending {
     /// `report` is NULL or leads to a report, and `solved` to a status, of the caller's.
     unsafe fn solve(
         &mut self,
-        b: OperandMut<'_, f64>,
+        mut b: OperandMut<'_, f64>,
         report: *mut cholupdate_report,
         solved: *mut cholupdate_status,
     ) -> Result<(), Refused> {
         let (changed, outcome): (Changed<f64>, _) =
-            self.land(|factor| factor.kept.land(|held| held.wait_and_solve(b)));
+            self.land(|factor| factor.kept.land(|held| held.pending().solve_in_place(&mut b)));
         let outcome = outcome.map_err(Refused::from);
         // SAFETY: forwarded to the caller.
         unsafe {

@@ -2,9 +2,9 @@
 
 use super::factor::cholupdate_d;
 use crate::arguments::{borrow, count, device_matrix_mut, matrix_mut};
-use crate::held::Sides;
+use crate::kept::Factor;
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::OperandMut;
+use cholupdate::{Error, OperandMut};
 use core::ffi::c_void;
 
 /// B (n x nrhs) <- X with A X = B, in the caller's array `b`.
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn cholupdate_d_solve(
     ldb: i64,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe { solved(Sides::Both, factor, nrhs, b, ldb) })
+    status_of(|| unsafe { solved(|factor, b| factor.solve_in_place(b), factor, nrhs, b, ldb) })
 }
 
 /// B (n x nrhs) <- Y with L Y = B, in the caller's array `b`.
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_l(
     ldb: i64,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe { solved(Sides::L, factor, nrhs, b, ldb) })
+    status_of(|| unsafe { solved(|factor, b| factor.solve_l_in_place(b), factor, nrhs, b, ldb) })
 }
 
 /// B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
@@ -46,15 +46,18 @@ pub unsafe extern "C" fn cholupdate_d_solve_lt(
     ldb: i64,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
-    status_of(|| unsafe { solved(Sides::Transpose, factor, nrhs, b, ldb) })
+    status_of(|| unsafe { solved(|factor, b| factor.solve_lt_in_place(b), factor, nrhs, b, ldb) })
 }
+
+/// A solve, or one of its halves.
+type Solve = fn(&Factor<f64>, &mut OperandMut<'_, f64>) -> Result<(), Error>;
 
 /// A solve, with one of its sides or both.
 ///
 /// # Safety
 /// Pointers are NULL or lead to what the header says.
 unsafe fn solved(
-    sides: Sides,
+    solve: Solve,
     factor: *const cholupdate_d,
     nrhs: i64,
     b: *mut f64,
@@ -64,7 +67,7 @@ unsafe fn solved(
     unsafe {
         let factor = borrow("factor", factor)?;
         let b = matrix_mut("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb)?;
-        Ok(factor.kept.at_rest()?.solve(sides, OperandMut::Host(b))?)
+        Ok(solve(factor.kept.at_rest()?, &mut OperandMut::Host(b))?)
     }
 }
 
@@ -81,7 +84,9 @@ pub unsafe extern "C" fn cholupdate_d_solve_on_device(
     stream: *mut c_void,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
-    status_of(|| unsafe { solved_on_device(Sides::Both, factor, nrhs, (b, ldb), (device, stream)) })
+    status_of(|| unsafe {
+        solved_on_device(|factor, b| factor.solve_in_place(b), factor, nrhs, (b, ldb), (device, stream))
+    })
 }
 
 /// As cholupdate_d_solve_l(), on a device.
@@ -97,7 +102,9 @@ pub unsafe extern "C" fn cholupdate_d_solve_l_on_device(
     stream: *mut c_void,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
-    status_of(|| unsafe { solved_on_device(Sides::L, factor, nrhs, (b, ldb), (device, stream)) })
+    status_of(|| unsafe {
+        solved_on_device(|factor, b| factor.solve_l_in_place(b), factor, nrhs, (b, ldb), (device, stream))
+    })
 }
 
 /// As cholupdate_d_solve_lt(), on a device.
@@ -113,7 +120,9 @@ pub unsafe extern "C" fn cholupdate_d_solve_lt_on_device(
     stream: *mut c_void,
 ) -> cholupdate_status {
     // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
-    status_of(|| unsafe { solved_on_device(Sides::Transpose, factor, nrhs, (b, ldb), (device, stream)) })
+    status_of(|| unsafe {
+        solved_on_device(|factor, b| factor.solve_lt_in_place(b), factor, nrhs, (b, ldb), (device, stream))
+    })
 }
 
 /// A solve on a device.
@@ -121,7 +130,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_lt_on_device(
 /// # Safety
 /// Pointers and addresses are NULL or lead to what the header says.
 unsafe fn solved_on_device(
-    sides: Sides,
+    solve: Solve,
     factor: *const cholupdate_d,
     nrhs: i64,
     (b, ldb): (u64, i64),
@@ -130,7 +139,8 @@ unsafe fn solved_on_device(
     // SAFETY: forwarded to the caller.
     unsafe {
         let factor = borrow("factor", factor)?;
-        let b = device_matrix_mut::<f64>("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb, place)?;
-        Ok(factor.kept.at_rest()?.solve(sides, b)?)
+        let mut b =
+            device_matrix_mut::<f64>("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb, place)?;
+        Ok(solve(factor.kept.at_rest()?, &mut b)?)
     }
 }

@@ -1,0 +1,310 @@
+//! An engine that is chosen at run time, for bindings to other languages and programs with settings.
+
+use crate::cpu::Cpu;
+#[cfg(feature = "cuda")]
+use crate::cuda::{Device, Hybrid, Resident, Tuning};
+use crate::engine::{Engine, Origin, sealed::Sealed};
+use crate::error::Error;
+use crate::input::{Operand, OperandMut};
+use crate::report::Modification;
+use crate::scalar::Scalar;
+use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::structure::{BorderThere, Parts, Rearrangement};
+use crate::sweep::outline::Outline;
+use crate::sweep::weights::Weights;
+use core::fmt;
+use core::ops::Range;
+use core::str::FromStr;
+use faer::{Mat, MatMut, MatRef, Par};
+
+/// Which engine, and on which device.
+///
+/// As text: `cpu`, `hybrid`, `cuda`, and `hybrid:1`, `cuda:1` for another device than the first.
+///
+/// ```
+/// use cholupdate::EngineKind;
+///
+/// # fn main() -> Result<(), cholupdate::Error> {
+/// assert_eq!("cuda:1".parse::<EngineKind>()?, EngineKind::Cuda { device: 1 });
+/// assert_eq!(EngineKind::Hybrid { device: 0 }.to_string(), "hybrid");
+/// assert!("opencl".parse::<EngineKind>().is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// [`Cpu`].
+    #[default]
+    Cpu,
+    /// `cuda::Hybrid`, tuned for the device.
+    Hybrid {
+        /// Its number.
+        device: usize,
+    },
+    /// `cuda::Resident`.
+    Cuda {
+        /// Its number.
+        device: usize,
+    },
+}
+
+impl FromStr for EngineKind {
+    type Err = Error;
+
+    /// # Errors
+    /// `OutOfRange`, naming `engine`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let rule = "\"cpu\", \"hybrid\", \"cuda\", or \"cuda:1\" for another device";
+        let unknown = Error::OutOfRange { argument: "engine", rule };
+        let (name, device) = match text.split_once(':') {
+            Some((name, device)) => (name, Some(device.parse().map_err(|_| unknown.clone())?)),
+            None => (text, None),
+        };
+        match (name, device) {
+            ("cpu", None) => Ok(Self::Cpu),
+            ("hybrid", device) => Ok(Self::Hybrid { device: device.unwrap_or(0) }),
+            ("cuda", device) => Ok(Self::Cuda { device: device.unwrap_or(0) }),
+            _ => Err(unknown),
+        }
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Hybrid { device: 0 } => f.write_str("hybrid"),
+            Self::Cuda { device: 0 } => f.write_str("cuda"),
+            Self::Hybrid { device } => write!(f, "hybrid:{device}"),
+            Self::Cuda { device } => write!(f, "cuda:{device}"),
+        }
+    }
+}
+
+/// Settings of an engine: what [`AnyEngine::new`] makes one of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// Which engine.
+    pub kind: EngineKind,
+    /// The most threads of the CPU engine, as for [`Cpu::threads`]; `None` for all of the pool.
+    pub threads: Option<usize>,
+    /// As for [`Cpu::with_safeguard`].
+    pub safeguard: Safeguard,
+}
+
+impl EngineSpec {
+    /// Whether these settings go together.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `threads` or `safeguard`.
+    pub fn validate(&self) -> Result<(), Error> {
+        if self.threads.is_some() && self.kind != EngineKind::Cpu {
+            return Err(Error::OutOfRange {
+                argument: "threads",
+                rule: "left out but for the engine \"cpu\"",
+            });
+        }
+        if matches!(self.kind, EngineKind::Cuda { .. }) && self.safeguard != Safeguard::ShadowBuffer {
+            let rule = "the shadow buffer for the engine \"cuda\"";
+            return Err(Error::OutOfRange { argument: "safeguard", rule });
+        }
+        Ok(())
+    }
+}
+
+/// An engine that is chosen at run time: one type for factors on any of them.
+///
+/// Calls cost some virtual calls more than those of the engine itself.
+///
+/// ```
+/// use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, faer::mat};
+///
+/// # fn main() -> Result<(), Error> {
+/// let spec = EngineSpec { kind: "cpu".parse()?, threads: Some(1), ..EngineSpec::default() };
+/// let mut factor = Cholesky::new_in(&mat![[4.0, 2.0], [2.0, 5.0]], AnyEngine::new(&spec)?)?;
+/// factor.update(&[1.0, 2.0])?;
+/// assert_eq!(factor.engine().spec(), spec);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct AnyEngine {
+    spec: EngineSpec,
+    made: Made,
+}
+
+#[derive(Clone, Debug)]
+enum Made {
+    Cpu(Cpu),
+    #[cfg(feature = "cuda")]
+    Hybrid(Hybrid),
+    #[cfg(feature = "cuda")]
+    Resident(Resident),
+}
+
+impl AnyEngine {
+    /// The engine of these settings. Devices are kept until the process ends ([`cuda::Device::kept`](crate::cuda::Device::kept)).
+    ///
+    /// # Errors
+    /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` where there is no such device, or the feature `cuda` is off.
+    pub fn new(spec: &EngineSpec) -> Result<Self, Error> {
+        spec.validate()?;
+        let made = match spec.kind {
+            EngineKind::Cpu => {
+                Made::Cpu(spec.threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(spec.safeguard))
+            }
+            #[cfg(feature = "cuda")]
+            EngineKind::Hybrid { device } => {
+                let device = Device::kept(device)?;
+                let engine = Hybrid::new(&device, Tuning::for_device(&device))?;
+                Made::Hybrid(engine.with_safeguard(spec.safeguard))
+            }
+            #[cfg(feature = "cuda")]
+            EngineKind::Cuda { device } => Made::Resident(Resident::new(&Device::kept(device)?)),
+            #[cfg(not(feature = "cuda"))]
+            EngineKind::Hybrid { .. } | EngineKind::Cuda { .. } => {
+                let message = "this library was built without the feature `cuda`".into();
+                return Err(Error::Device { kind: crate::error::DeviceErrorKind::Unavailable, message });
+            }
+        };
+        Ok(Self { spec: *spec, made })
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub fn spec(&self) -> EngineSpec {
+        self.spec
+    }
+}
+
+/// With the engine, which is another type in each case.
+macro_rules! with_engine {
+    ($self:ident, $engine:ident => $work:expr) => {
+        match &$self.made {
+            Made::Cpu($engine) => $work,
+            #[cfg(feature = "cuda")]
+            Made::Hybrid($engine) => $work,
+            #[cfg(feature = "cuda")]
+            Made::Resident($engine) => $work,
+        }
+    };
+}
+
+impl Sealed for AnyEngine {}
+
+impl<T: Scalar> Engine<T> for AnyEngine {
+    type Factor = Box<dyn Storage<T>>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<Self::Factor, Error> {
+        with_engine!(self, engine => Ok(Box::new(engine.adopt(l)?)))
+    }
+
+    fn par(&self) -> Par {
+        with_engine!(self, engine => Engine::<T>::par(engine))
+    }
+
+    fn factorize(&self, a: Mat<T>) -> Result<Self::Factor, Error> {
+        with_engine!(self, engine => Ok(Box::new(engine.factorize(a)?)))
+    }
+
+    fn take(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+        fn erased<T: Scalar, F: Storage<T>>(made: Option<(F, f64)>) -> Option<(Box<dyn Storage<T>>, f64)> {
+            made.map(|(factor, largest)| (Box::new(factor) as _, largest))
+        }
+        with_engine!(self, engine => Ok(erased(engine.take(what, given)?)))
+    }
+}
+
+impl<T: Scalar> Swept<T> for Box<dyn Storage<T>> {
+    fn traits(&self) -> Traits {
+        (**self).traits()
+    }
+
+    fn order(&self) -> usize {
+        (**self).order()
+    }
+
+    fn pivot(&self, column: usize) -> T {
+        (**self).pivot(column)
+    }
+
+    fn row_norm(&self) -> Result<f64, Error> {
+        (**self).row_norm()
+    }
+
+    fn reserve_shadow(&mut self) -> Result<(), Error> {
+        (**self).reserve_shadow()
+    }
+
+    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+        (**self).stage(v, weights)
+    }
+
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
+        (**self).sweep(outline, columns, target)
+    }
+
+    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+        (**self).wait()
+    }
+
+    fn commit(&mut self, start: usize) {
+        (**self).commit(start);
+    }
+}
+
+impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
+        (**self).reserve(capacity)
+    }
+
+    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
+        (**self).read(to)
+    }
+
+    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        (**self).apply(op, rhs)
+    }
+
+    fn wait_and_solve(
+        &mut self,
+        sides: &[Side],
+        rhs: &mut OperandMut<'_, T>,
+    ) -> (Result<Modification<T>, Stop>, Solved) {
+        (**self).wait_and_solve(sides, rhs)
+    }
+
+    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        (**self).stage_other(v)
+    }
+
+    fn carried(&mut self, rows: (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+        (**self).carried(rows, start, z)
+    }
+
+    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        (**self).edit(edit)
+    }
+
+    fn rearrange_and_sweep(
+        &mut self,
+        rearrangement: &Rearrangement,
+        outline: &Outline,
+        columns: Range<usize>,
+    ) -> Result<Option<Modification<T>>, Stop> {
+        (**self).rearrange_and_sweep(rearrangement, outline, columns)
+    }
+
+    fn border_there(
+        &mut self,
+        at: usize,
+        parts: &Parts<'_, T>,
+        skipped: usize,
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        (**self).border_there(at, parts, skipped)
+    }
+}
