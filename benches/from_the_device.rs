@@ -1,9 +1,9 @@
 //! Factors of matrices that are in device memory, against cuSOLVER's `potrf` on the same card.
 //!
-//! Prints a line for each order, of medians of wall-clock times: `potrf` in place, without a copy of A; `Cholesky::new_in` on the
-//! resident engine, with A on the device and in host memory; `from_factor_in` and `to_factor_on_device`; the time that the first
-//! is to take at most, 1.25 times `potrf` and two passes over A; and the residual of L in sampled rows, in units of rounding.
-//! Without a device it says so and does nothing.
+//! Prints a line for each order, of medians of wall-clock times: `potrf` in place, without a copy of A; `Cholesky::new_in` on
+//! the resident engine, with A on the device and in host memory; `from_factor_in` and `to_factor_on_device`; the target for the
+//! first, 1.25 times `potrf` and two passes over A; and the residual of L in sampled rows, in units of rounding. Without a
+//! device it prints that and ends.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench from_the_device
@@ -30,7 +30,7 @@ type Potrf = unsafe extern "C" fn(Handle, c_int, c_int, u64, c_int, u64, c_int, 
 
 const LOWER: c_int = 0;
 
-/// Times of a call.
+/// Samples of a call.
 const SAMPLES: usize = 9;
 
 fn main() {
@@ -88,7 +88,7 @@ fn measure(device: &Device, order: usize, memory: f64) -> Result<(), Error> {
         drop(factor);
         Ok(seconds)
     })?;
-    // What a second reads and writes, a pass reads or writes.
+    // The rate counts reads and writes together; a pass reads or writes.
     let bound = 2.0 * (order * order * size_of::<f64>()) as f64 / memory;
     let ms = |seconds: f64| 1e3 * seconds;
     println!(
@@ -105,15 +105,15 @@ fn measure(device: &Device, order: usize, memory: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first call loads what there is to load, and does not count.
+/// The first call loads kernels and libraries, and is not counted.
 fn time(mut call: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
     call()?;
     Ok(median((0..SAMPLES).map(|_| call()).collect::<Result<_, _>>()?))
 }
 
-/// `None` where cuSOLVER is not found.
+/// `None` if cuSOLVER is not found.
 fn time_potrf(a: &DeviceMatrix<f64>) -> Result<Option<f64>, Error> {
-    // SAFETY: the library's initializers ask for nothing; the functions have the types of its documentation.
+    // SAFETY: the library's initializers have no preconditions; the functions have the types of its documentation.
     let found = unsafe {
         ["libcusolver.so", "libcusolver.so.12", "libcusolver.so.11"]
             .iter()
@@ -141,8 +141,8 @@ fn time_potrf(a: &DeviceMatrix<f64>) -> Result<Option<f64>, Error> {
     let seconds = time(|| {
         let copy = a.view().to_matrix()?;
         let start = Instant::now();
-        // SAFETY: a matrix of this order, as much working memory as was asked for, and a number; all of them live until the device
-        // is idle.
+        // SAFETY: a matrix of this order, the working memory of the size that the library returned, and a number; all of them
+        // live until the device is idle.
         unsafe {
             let (a, work, info) = (copy.view().address(), work.view().address(), info.view().address());
             assert_eq!(potrf(handle, LOWER, n, a, n, work, len, info), 0);

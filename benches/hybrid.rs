@@ -1,8 +1,8 @@
 //! The hybrid engine against the link, and against the CPU engine on all cores.
 //!
-//! Prints a line for each cell: median times of update and downdate, bytes over the link each way, the share
-//! of the link's both-ways rate, the CPU engine's time on all threads, and the residual of the new factor in
-//! sampled rows. Without a device it says so and does nothing.
+//! Prints a line for each cell: median times of update and downdate, bytes over the link each way, the share of the link's
+//! both-ways rate, the CPU engine's time on all threads, and the residual of the new factor in sampled rows. Without a device
+//! it prints that and ends.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench hybrid
@@ -13,7 +13,7 @@
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_TUNING` | `blocks,threads,elements,panel_cols,slots` instead of `Tuning::for_device`; several by `;` |
 //! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
-//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the lines as CSV, behind what it has |
+//! | `CHOLUPDATE_BENCH_CSV` | a file to which the lines are appended as CSV |
 
 use cholupdate::Cholesky;
 use cholupdate::cuda::{Device, Hybrid, Tuning};

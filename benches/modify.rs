@@ -1,10 +1,10 @@
 //! Updates and downdates against the limits of the machine, against the peers, and against refactorizing.
 //!
-//! Runs criterion on this crate (for its baselines), then one table of everybody by one timer, then the rank from which
-//! refactorizing wins.
+//! Runs criterion on this crate (for its baselines), then a table of all competitors by one timer, then the rank from which
+//! refactorizing is faster.
 //!
 //! ```sh
-//! cargo bench -p cholupdate-bench --bench modify                          # says how long it will take
+//! cargo bench -p cholupdate-bench --bench modify                          # prints how long it will take
 //! CHOLUPDATE_BENCH=quick cargo bench -p cholupdate-bench --bench modify   # two minutes
 //! ```
 //!
@@ -12,15 +12,15 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `CHOLUPDATE_BENCH` | `quick` (two minutes) or `full` (the default; says how long it will take) |
+//! | `CHOLUPDATE_BENCH` | `quick` (two minutes) or `full` (the default; prints how long it will take) |
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_SECTIONS` | some of `criterion,table,crossover` |
 //! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
-//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the cells of the table as CSV, behind what it has |
-//! | `RAYON_NUM_THREADS` | what "all threads" means |
+//! | `CHOLUPDATE_BENCH_CSV` | a file to which the cells of the table are appended as CSV |
+//! | `RAYON_NUM_THREADS` | the number of "all threads" |
 //!
-//! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them
-//! only its part runs. The binary also runs by itself: `modify-<hash> --bench`.
+//! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them only criterion's part
+//! runs. The binary also runs without Cargo: `modify-<hash> --bench`.
 
 use cholupdate_bench::about::about;
 use cholupdate_bench::competitors::{Kind, Team, Verb, modify, ours};
@@ -89,11 +89,10 @@ fn configure(settings: &Settings) -> Criterion {
         .configure_from_args()
 }
 
-/// This crate's cells by criterion. As in the table, the other verb puts the input back outside the timed
-/// region.
+/// This crate's cells by criterion. As in the table, the other verb restores the input outside the timed region.
 fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer: Duration) {
     for cells in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
-        // Made by the first benchmark that criterion's filter lets through.
+        // Built by the first benchmark that passes criterion's filter.
         let problem = LazyCell::new(|| Problem::<T>::new(cells[0].order));
         for (cell, team) in cells.iter().flat_map(|cell| [(cell, Team::One), (cell, Team::All)]) {
             let Cell { order, rank } = *cell;
@@ -140,7 +139,7 @@ fn compare<T: Real>(settings: &Settings, timer: &mut Timer, limits: &mut Limits,
     }
 }
 
-/// The bounds of a cell for one thread and for all, by the limits as they are known so far.
+/// The bounds of a cell for one thread and for all, by the limits measured so far.
 fn bounds(scalar: &str, Cell { order, rank }: Cell, limits: &mut Limits) -> [f64; 2] {
     [Team::One, Team::All].map(|team| match scalar {
         f32::NAME => limits.bound::<f32>(order, rank, team),

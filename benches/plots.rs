@@ -1,13 +1,13 @@
-//! Draws what the other benchmarks have measured, from their CSVs: nothing is measured here.
+//! Draws the results of the other benchmarks from their CSVs, and measures nothing.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench plots                          # docs/benchmarks/*.csv
 //! cargo bench -p cholupdate-bench --bench plots -- target/modify.csv     # this file
 //! ```
 //!
-//! For each rank that a file has at three orders or more, the updates in double precision: how many of the 2 k n² flops
-//! of an update each method does in a second, by order. The limit of the machine is the line at the top. The plot of
-//! `cpu.csv` at rank 16 is `cpu_k16.svg`, in the same folder.
+//! For each rank that a file has at three orders or more, the updates in double precision: the rate of each method, of the 2 k
+//! n² flops of an update, by order. The limit of the machine is the line at the top. The plot of `cpu.csv` at rank 16 is
+//! `cpu_k16.svg`, in the same folder.
 
 use cholupdate_bench::csv::{Line, read};
 use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
@@ -83,7 +83,7 @@ fn curves(lines: &[&Line]) -> Vec<Curve> {
         }
     }
     let mut curves = Vec::new();
-    // Of as many threads as the file begins with.
+    // For the number of threads of the file's first line.
     let limit = lines.iter().filter(|line| (&*line.method, line.threads) == names[0]);
     let limit = sorted(limit.map(|line| (line.order as f64, rate(line, line.bound))).collect());
     if !limit.is_empty() {

@@ -1,11 +1,11 @@
 //! The resident engine against the CPU engine on all cores.
 //!
-//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in
-//! host memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in
-//! sampled rows. A second line has the modification and a solve in one step, V and B on the device. Then, for each order, lines
-//! of `solve` with 1 to 1024 right-hand sides and, where the ranks contain 16, of updates that outweigh the matrix. Without a
-//! device it says so and does nothing.
-//! `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same device.
+//! Prints a line for each cell: median wall-clock times of update and downdate, from the call to the report, with V in host
+//! memory and with V on the device; the CPU engine's times on all threads; and the residual of the new factor in sampled rows.
+//! A second line has the modification and a solve in one step, V and B on the device. Then, for each order, lines of `solve`
+//! with 1 to 1024 right-hand sides and, where the ranks contain 16, of updates that outweigh the matrix. Without a device it
+//! prints that and ends. `support/refactor_on_device.py` and `support/solve_on_device.py` measure the alternatives on the same
+//! device.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench resident
@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_CPU` | 0: without the CPU engine |
-//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the lines as CSV, behind what it has |
+//! | `CHOLUPDATE_BENCH_CSV` | a file to which the lines are appended as CSV |
 
 use cholupdate::cuda::{Device, DeviceMatrix, Resident};
 use cholupdate::faer::Scale;
@@ -30,7 +30,7 @@ use cholupdate_bench::problem::{Problem, Real};
 use cholupdate_bench::settings::Settings;
 use std::time::Instant;
 
-/// Columns of an update that outweighs all that there is.
+/// Columns of an update that outweighs the matrix.
 const HEAVY_RANK: usize = 16;
 
 /// Seconds for the samples of a cell.
@@ -88,7 +88,7 @@ impl Bench {
         let problem = Problem::<T>::from_factor(order);
         let cpu_times = on_the_cpu(&self.settings, effort(BUDGET), &problem, &self.ranks);
         let mut factor = Cholesky::from_factor_in(&problem.l, Resident::new(&self.device)).expect("a factor");
-        // L is read, and the new one written.
+        // L is read, and the new L written.
         let bound = (order * (order + 1) * size_of::<T>()) as f64 / self.memory;
         for (at, &rank) in self.ranks.iter().enumerate() {
             let v = problem.v(rank);
@@ -162,7 +162,7 @@ fn step<T: Real>(
     );
 }
 
-/// `solve` with so many right-hand sides on the device and on the host, and the residual of the first of them.
+/// `solve` with this number of right-hand sides on the device and on the host, and the residual of the first.
 fn solves<T: Real>(
     problem: &Problem<T>,
     factor: &Cholesky<T, Resident>,
@@ -198,8 +198,8 @@ fn solves<T: Real>(
     );
 }
 
-/// Updates that outweigh all that there is a thousand times, so that every panel takes the Householder fallback. Each is
-/// heavier than the one before.
+/// Updates that outweigh the matrix a thousand times, so that every panel takes the Householder fallback. Each is heavier than
+/// the previous one.
 fn heavy<T: Real>(problem: &Problem<T>, factor: &mut Cholesky<T, Resident>) {
     let (name, order) = (T::NAME, factor.order());
     let mut v = problem.v(HEAVY_RANK);

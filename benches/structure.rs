@@ -1,25 +1,25 @@
-//! Rows and columns that come, go and change places on the CPU engine, against the limits of the machine, against qrupdate and
-//! nalgebra, and against refactorizing.
+//! Insertion, removal and shifts of rows and columns on the CPU engine, against the limits of the machine, qrupdate, nalgebra,
+//! and refactorizing.
 //!
-//! Removal takes r rows and columns out of a factor of order n + r; insertion, and append at the end, put them back into what
-//! is left, of order n. A shift takes one row and column of a factor of order n + 1 by n/2 places, and back. qrupdate and
-//! nalgebra take one row and column a call, r calls in all. Refactorizing finds the new A in place.
+//! Removal deletes r rows and columns of a factor of order n + r; insertion, and append at the end, restore them in the
+//! remaining factor of order n. A shift moves one row and column of a factor of order n + 1 by n/2 places, and back. qrupdate
+//! and nalgebra process one row and column a call, in r calls. For refactorizing the new A is in place.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench structure
 //! CHOLUPDATE_BENCH=quick cargo bench -p cholupdate-bench --bench structure   # orders up to 1024
 //! ```
 //!
-//! qrupdate is the system's (Debian: `apt-get install libqrupdate1`), with the BLAS that the system gives it. Without it its
-//! columns are empty, and the benchmark says so.
+//! qrupdate is the system's (Debian: `apt-get install libqrupdate1`), with the system's BLAS. Without it its columns are empty,
+//! and the benchmark prints that.
 //!
 //! | variable | |
 //! |---|---|
 //! | `CHOLUPDATE_BENCH` | `quick` or `full` (the default) |
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders n, rows r and types instead of the grid's: `256,1024`, `1,8`, `f64` |
 //! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
-//! | `CHOLUPDATE_BENCH_CSV` | a file that gets the cells of the table as CSV, behind what it has |
-//! | `RAYON_NUM_THREADS` | what "all threads" means |
+//! | `CHOLUPDATE_BENCH_CSV` | a file to which the cells of the table are appended as CSV |
+//! | `RAYON_NUM_THREADS` | the number of "all threads" |
 
 use cholupdate::faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use cholupdate::faer::{Mat, Par};
@@ -135,7 +135,7 @@ impl Bench {
         }
     }
 
-    /// Measures both verbs of a case with everybody, and keeps those that are asked for.
+    /// Measures both verbs of a case with all competitors, and keeps the requested ones.
     fn measure<T: Real>(
         &mut self,
         case: &Case<'_, T>,
@@ -165,7 +165,7 @@ impl Bench {
         }
     }
 
-    /// A line of the table, and of the file for each who was measured.
+    /// A line of the table, and a line of the file for each measured competitor.
     fn add<T: Real>(
         &mut self,
         case: &Case<'_, T>,
@@ -181,7 +181,7 @@ impl Bench {
             (Entry::Timed(timing), Some(other)) if other > 0.0 => format!("{:.2}", timing.seconds / other),
             _ => "-".into(),
         };
-        // The second verb's own for an append, and the first one's for a removal.
+        // That of the second verb for an append, and that of the first for a removal.
         let own = |team: usize| over(team, own[team].filter(|_| matches!(verb, Verb::Remove | Verb::Append)));
         let mut line: Vec<String> = vec![
             T::NAME.into(),
@@ -215,8 +215,7 @@ impl Bench {
         }
     }
 
-    /// Seconds of what a verb of the case is to be compared with: this crate's own update of the rows behind, or a triangular
-    /// solve.
+    /// Seconds of the reference for a verb of the case: this crate's own update of the rows after it, or a triangular solve.
     fn own<T: Real>(&self, case: &Case<'_, T>, team: Team) -> Option<f64> {
         let (effort, l) = (self.settings.effort(), case.problem.l.as_ref());
         let (engine, par) = match team {
@@ -249,7 +248,7 @@ impl Bench {
     }
 }
 
-/// What one of those who are compared did.
+/// The result of one competitor.
 #[derive(Clone, Copy)]
 enum Entry {
     None,

@@ -1,9 +1,9 @@
-//! Rows and columns that come and go on the engines with a GPU.
+//! Insertion and removal of rows and columns on the GPU engines.
 //!
 //! For each engine and order: median times of `remove` and `insert` of sixteen rows in the middle, against the modification of
-//! the same rank of what is behind them; of `append` of 64 rows, against the triangular solve with as many right-hand sides; of
-//! `shift` across the half. Every removal undoes an insertion of the same columns: at the end the factor is compared with
-//! that of the beginning, entry by entry, relative to the largest. Without a device it says so and does nothing.
+//! the same rank of the rows after them; of `append` of 64 rows, against the triangular solve with as many right-hand sides; of
+//! `shift` across the half. Every removal reverses an insertion of the same columns: at the end the factor is compared with the
+//! initial one, entry by entry, relative to the largest entry. Without a device it prints that and ends.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench structure_device
@@ -53,7 +53,7 @@ fn engine<T: Real, E: Engine<T>>(name: &str, engine: E, problem: &Problem<T>) {
     let half = order / 2;
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).expect("a factor");
     factor.reserve(APPENDED).expect("room");
-    // The columns of A that are to come and go, by two products with L.
+    // The columns of A to remove and insert, by two products with L.
     let columns = |rows: core::ops::Range<usize>| {
         let l = &problem.l;
         l * l.subrows(rows.start, rows.len()).transpose()
@@ -88,7 +88,7 @@ fn engine<T: Real, E: Engine<T>>(name: &str, engine: E, problem: &Problem<T>) {
         timed(&mut || {
             factor.solve_l(&problem.v(APPENDED)).expect("a solve");
         });
-        // What is small beside the corner, so that the bordered matrix is positive definite.
+        // Small compared with the corner, so that the bordered matrix is positive definite.
         let cross = Mat::<T>::from_fn(order, APPENDED, |i, j| {
             T::narrow(1e-3 * problem.l[(i, 0)].wide() * ((i + 7 * j) % 5) as f64)
         });

@@ -1,14 +1,15 @@
 //! Whether more threads ever cost time: updates and triangular solves of the CPU engine on one thread, on two, four, … and on all.
 //!
-//! For each order and rank: median times by threads that are allowed, and how much longer all of them take than the best number.
-//! The engine takes fewer where the work is not worth waking them (`src/cpu/tuning.rs`); where the last column is well above 1, its
-//! constants do not fit the machine.
+//! For each order and rank: median times by the allowed number of threads, and how much longer all of them take than the best
+//! number. The engine uses fewer threads where the work is not worth waking them (`src/cpu/tuning.rs`). Where the last column
+//! is well above 1, its constants do not fit the machine.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench threads
 //! ```
 //!
-//! `CHOLUPDATE_BENCH_N`, `_K`: orders and ranks (numbers of right-hand sides) instead of the grid's. `RAYON_NUM_THREADS`: what all means.
+//! `CHOLUPDATE_BENCH_N`, `_K`: orders and ranks (numbers of right-hand sides) instead of the grid's. `RAYON_NUM_THREADS`: the
+//! number of all threads.
 
 use cholupdate::faer::Mat;
 use cholupdate::{Cholesky, Cpu};
@@ -18,7 +19,7 @@ use cholupdate_bench::settings::Settings;
 use cholupdate_bench::table::lay_out;
 use std::time::{Duration, Instant};
 
-/// Time for the samples of one number of threads, and how many there are at least.
+/// Time for the samples of one number of threads, and the smallest number of samples.
 const BUDGET: Duration = Duration::from_millis(60);
 const SAMPLES: usize = 5;
 
@@ -54,7 +55,7 @@ fn main() {
     println!("{}", lay_out(&headings, &lines).0);
 }
 
-/// Median seconds of an update, each taken back by a downdate, and of L Y = V.
+/// Median seconds of an update, each reversed by a downdate, and of L Y = V.
 fn times(problem: &Problem<f64>, v: &Mat<f64>, threads: usize) -> (f64, f64) {
     let mut factor = Cholesky::from_factor_in(&problem.l, Cpu::threads(threads)).expect("a factor");
     let (mut updates, mut solves) = (Vec::new(), Vec::new());
@@ -68,6 +69,6 @@ fn times(problem: &Problem<f64>, v: &Mat<f64>, threads: usize) -> (f64, f64) {
         factor.solve_l(v).expect("a solution");
         solves.push(start.elapsed().as_secs_f64());
     }
-    // The first of each allocates.
+    // The first call of each allocates.
     (median(updates.split_off(1)), median(solves.split_off(1)))
 }

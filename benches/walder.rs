@@ -1,10 +1,9 @@
 //! Figures 2 and 3 of Walder's gpucholmod (2010) on this machine: time and error of rank-16 and rank-1 up-
 //! and downdates by order, LINPACK's routines on the CPU against the hybrid engine.
 //!
-//! His procedure: B (n × n) and V (n × k) uniform on [0, 1]. The update starts from the factor of BᵀB + I,
-//! the downdate from that of BᵀB + I + V Vᵀ; the error is max |A' − L'L'ᵀ|. Double precision. Writes
-//! `walder.csv`, `walder_k16.svg` and `walder_k1.svg` to the folder `CHOLUPDATE_WALDER` names, else
-//! `target/walder`. Without a device it does nothing.
+//! Walder's procedure: B (n × n) and V (n × k) uniform on [0, 1]. The update starts from the factor of BᵀB + I, the downdate
+//! from that of BᵀB + I + V Vᵀ; the error is max |A' − L'L'ᵀ|. Double precision. Writes `walder.csv`, `walder_k16.svg` and
+//! `walder_k1.svg` to the folder `CHOLUPDATE_WALDER` names, else `target/walder`. Without a device it does nothing.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench walder
@@ -142,7 +141,7 @@ fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, verb: Verb, expected: &Mat<f64>) -> Po
     Point { seconds, error: error(&new, expected) }
 }
 
-/// The median of five calls, each undone before the next.
+/// The median of five calls, each reversed before the next.
 fn by_engine<E: Engine<f64>>(
     l: &Mat<f64>,
     v: &Mat<f64>,
@@ -154,7 +153,7 @@ fn by_engine<E: Engine<f64>>(
     modify(&mut factor, v.as_ref(), verb)?;
     let error = error(&factor.to_factor()?, expected);
     modify(&mut factor, v.as_ref(), verb.undone())?;
-    // The first of a pair is the one that is wanted, whichever of the two it is.
+    // The measured verb is the first of each pair.
     let [seconds, _] = time_calls(EFFORT, |turn| {
         let verb = if turn == Verb::Update { verb } else { verb.undone() };
         modify(&mut factor, v.as_ref(), verb)

@@ -1,4 +1,4 @@
-//! A quadratic program in a box by a primal active-set method, on one factor that variables leave and come back to.
+//! A box-constrained quadratic program by a primal active-set method, on one factor that variables leave and enter again.
 //!
 //! The program is
 //!
@@ -6,15 +6,15 @@
 //! minimize  ½ xᵀ H x − gᵀ x     subject to     l ≤ x ≤ u,
 //! ```
 //!
-//! H (n × n) positive definite. With F the free variables, all others held at a bound, a step solves
-//! H_FF p = −(H x − g)_F and goes along p as far as the box allows. Where a bound stops it, that variable leaves F:
-//! `remove`, 2 (f − i)² flops for row i of f. Where none does and an entry of the gradient says that a variable would leave
-//! its bound for the inside, that one joins F: `append`, f² flops. Nothing ties the rows of the factor to the order
-//! of the variables, so one that comes back joins at the end, where no row has to move; `insert` would keep them sorted.
+//! with H (n × n) positive definite. F are the free variables; all others are held at a bound. A step solves H_FF p = −(H x
+//! − g)_F and moves along p as far as the box allows. If a bound stops the step, that variable leaves F: `remove`, 2 (f −
+//! i)² flops for row i of f. If no bound does, and an entry of the gradient shows that a variable would leave its bound for
+//! the interior, that variable enters F: `append`, f² flops. The rows of the factor need not be in the order of the
+//! variables, so a variable enters at the end, where no row has to move; `insert` would keep them sorted.
 //!
-//! Programs come one after another with the same H, as in model predictive control: each begins where the one before it
-//! ended, with its factor. Their solutions are known: x* is drawn first, then the dual variables z, of the right sign and away
-//! from zero at the bounds, and g = H x* − z makes the two optimal.
+//! A sequence of programs has the same H, as in model predictive control: each starts from the point and the factor at which
+//! the previous one ended. Their solutions are known: x* is drawn first, then the dual variables z, with the right sign and
+//! away from zero at the bounds, and g = H x* − z makes both optimal.
 //!
 //! Run with `cargo run --release --example active_set [n]`. Every step is checked against refactorizing H_FF.
 
@@ -25,7 +25,7 @@ use rand::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
 
 const PROGRAMS: usize = 6;
-/// A dual variable of the wrong sign is zero if it is no larger. Those of the solution are at least 0.1.
+/// A dual variable of the wrong sign counts as zero if it is no larger. Those of the solution are at least 0.1.
 const DUAL: f64 = 1e-9;
 
 struct Program {
@@ -43,7 +43,7 @@ impl Program {
     /// Without a g yet.
     fn new(order: usize, random: &mut StdRng) -> Self {
         let root = Mat::from_fn(order, order, |_, _| random.random_range(-1.0..1.0));
-        // Eigenvalues of 0.1 to about 4: the variables are far from independent.
+        // Eigenvalues of 0.1 to about 4: the variables are strongly coupled.
         let mut h = &root * root.transpose() * (3.0 / order as f64);
         (0..order).for_each(|i| h[(i, i)] += 0.1);
         let lower = Col::from_fn(order, |_| random.random_range(-2.0..-0.5));
@@ -51,7 +51,8 @@ impl Program {
         Self { h, g: Col::zeros(order), lower, upper, solution: Col::zeros(order), dual: Col::zeros(order) }
     }
 
-    /// Another g, for a solution that differs in the share of its variables, of which about a sixth are at each of the bounds.
+    /// Another g, for a solution that differs in this share of its variables; about a sixth of them are at each of the
+    /// bounds.
     fn draw(&mut self, share: f64, random: &mut StdRng) {
         for i in 0..self.g.nrows() {
             if !random.random_bool(share) {
@@ -76,7 +77,7 @@ impl Program {
         Mat::from_fn(free.len(), free.len(), |i, j| self.h[(free[i], free[j])])
     }
 
-    /// By how much the gradient has the wrong sign for variable `i` to stay at the bound where it is.
+    /// The amount by which the gradient has the wrong sign for variable `i` to stay at its bound.
     fn violation(&self, x: &Col<f64>, gradient: &Col<f64>, i: usize) -> f64 {
         if x[i] == self.lower[i] { -gradient[i] } else { gradient[i] }
     }
@@ -87,7 +88,7 @@ struct Blocking {
     /// The row of the factor.
     row: usize,
     bound: f64,
-    /// The part of the step that is allowed.
+    /// The allowed fraction of the step.
     fraction: f64,
 }
 
@@ -97,11 +98,11 @@ struct ActiveSet {
     x: Col<f64>,
     /// F, in the order of the rows of the factor.
     free: Vec<usize>,
-    /// Of H_FF.
+    /// The factor of H_FF.
     factor: Cholesky<f64>,
     held: usize,
     released: usize,
-    /// Time to change the factor.
+    /// Time spent on changes of the factor.
     changing: Duration,
 }
 
@@ -110,12 +111,12 @@ impl ActiveSet {
     fn new(program: Program) -> Result<Self, Error> {
         let x = (&program.lower + &program.upper) * 0.5;
         let free = (0..x.nrows()).collect();
-        // One thread: a change is over before a second one would have begun. The factor never grows beyond this order.
+        // One thread: a change ends before a second thread would have started. The factor never grows beyond this order.
         let factor = Cholesky::new_in(&program.h, Cpu::sequential())?;
         Ok(Self { program, x, free, factor, held: 0, released: 0, changing: Duration::ZERO })
     }
 
-    /// Goes from where x is to the solution.
+    /// Iterates from the current x to the solution.
     fn solve(&mut self, refactorizing: &mut Refactorizing) -> Result<(), Box<dyn std::error::Error>> {
         let before = self.held + self.released;
         while self.held + self.released < before + 20 * self.x.nrows() {
@@ -137,7 +138,7 @@ impl ActiveSet {
         Err("no solution after 20 n steps".into())
     }
 
-    /// The first bound that the step p (f × 1) would go beyond.
+    /// The first bound that the step p (f × 1) would exceed.
     fn blocking(&self, p: &Mat<f64>) -> Option<Blocking> {
         let bounds = self.free.iter().enumerate().filter(|(row, _)| p[(*row, 0)] != 0.0).map(|(row, &i)| {
             let p = p[(row, 0)];
@@ -159,14 +160,14 @@ impl ActiveSet {
         self.factor.remove(&[row])?;
         self.changing += start.elapsed();
         let variable = self.free.remove(row);
-        // Exactly, whatever the step was rounded to.
+        // Exactly, regardless of the rounding of the step.
         self.x[variable] = bound;
         self.held += 1;
         Ok(())
     }
 
-    /// Lets a variable go from its bound. An H that is not positive definite would be found out here, with the factor and F
-    /// still those of the last step: F changes behind the `?`.
+    /// Frees a variable from its bound. An H that is not positive definite would be detected here, with the factor and F
+    /// still those of the last step: F changes after the `?`.
     fn release(&mut self, variable: usize) -> Result<(), Error> {
         let h = &self.program.h;
         let cross: Vec<_> = self.free.iter().map(|&i| h[(i, variable)]).collect();
@@ -178,7 +179,7 @@ impl ActiveSet {
         Ok(())
     }
 
-    /// The variable at a bound that gains most by going inside.
+    /// The variable at a bound with the largest gain in the interior.
     fn worst(&self, gradient: &Col<f64>) -> Option<usize> {
         let mut held = vec![true; self.x.nrows()];
         self.free.iter().for_each(|&i| held[i] = false);
@@ -195,11 +196,11 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// A fresh factor at every step.
+/// A new factor at every step.
 #[derive(Default)]
 struct Refactorizing {
     time: Duration,
-    /// Largest relative distance of the two solutions of a step.
+    /// Largest relative difference of the two solutions of a step.
     apart: f64,
 }
 

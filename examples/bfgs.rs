@@ -1,4 +1,4 @@
-//! BFGS minimization that keeps the Cholesky factor of its Hessian approximation.
+//! BFGS minimization with the Cholesky factor of the Hessian approximation.
 //!
 //! With s the step and y the change of the gradient, BFGS replaces the approximation B (n × n) by
 //!
@@ -6,10 +6,10 @@
 //! B' = B + y yᵀ / (yᵀ s) − (B s)(B s)ᵀ / (sᵀ B s),
 //! ```
 //!
-//! positive definite whenever yᵀ s > 0, which a line search to the Wolfe conditions ensures. That is one `modify` of rank 2
-//! with one positive and one negative weight, 4 n² flops, and B itself is never needed: the search direction is
-//! p = −B⁻¹ g, so for the step s = α p the product B s is −α g. Holding B rather than its inverse keeps it positive
-//! definite in spite of rounding, and the factor tells when it would not be.
+//! which is positive definite if yᵀ s > 0; a line search with the Wolfe conditions ensures that. This is one `modify` of
+//! rank 2 with one positive and one negative weight, 4 n² flops. B itself is never needed: the search direction is p = −B⁻¹
+//! g, so for the step s = α p the product B s is −α g. Factoring B rather than its inverse keeps B positive definite in
+//! spite of rounding, and a refused modification shows where it would not be.
 //!
 //! Run with `cargo run --release --example bfgs`. Every step is checked against refactorizing an explicit B.
 
@@ -20,11 +20,11 @@ use rand::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
 
 const ORDER: usize = 200;
-/// Done when no entry of the gradient is larger.
+/// Converged when no entry of the gradient is larger.
 const GRADIENT: f64 = 1e-8;
 const MAX_STEPS: usize = 2000;
 
-/// A point with the value and the gradient of the function there.
+/// A point, with the value and the gradient of the function.
 struct Point {
     x: Col<f64>,
     value: f64,
@@ -32,7 +32,7 @@ struct Point {
 }
 
 impl Point {
-    /// The extended Rosenbrock function: Σ 100 (x₂ᵢ − x₂ᵢ₋₁²)² + (1 − x₂ᵢ₋₁)², least at (1, …, 1).
+    /// The extended Rosenbrock function: Σ 100 (x₂ᵢ − x₂ᵢ₋₁²)² + (1 − x₂ᵢ₋₁)², with its minimum at (1, …, 1).
     fn new(x: Col<f64>) -> Self {
         let mut value = 0.0;
         let mut gradient = Col::zeros(x.nrows());
@@ -50,7 +50,7 @@ fn dot(a: &Col<f64>, b: &Col<f64>) -> f64 {
     a.transpose() * b
 }
 
-/// A step length that satisfies the weak Wolfe conditions, and where it leads: by doubling, then bisection (Lewis and
+/// A step length that satisfies the weak Wolfe conditions, and the new point: by doubling, then bisection (Lewis and
 /// Overton, *Nonsmooth optimization via quasi-Newton methods*, 2013).
 fn line_search(from: &Point, direction: &Col<f64>) -> Option<(f64, Point)> {
     let slope = dot(&from.gradient, direction);
@@ -78,7 +78,7 @@ struct Explicit {
 }
 
 impl Explicit {
-    /// Follows B + V diag(w) Vᵀ, refactorizes it and compares it with `factor`.
+    /// Applies the same change to B, refactorizes it and compares it with `factor`.
     fn follow(&mut self, v: &Mat<f64>, weights: [f64; 2], factor: &Cholesky<f64>) -> Result<(), Error> {
         let weighted = Mat::from_fn(ORDER, 2, |i, r| v[(i, r)] * weights[r]);
         self.b += weighted * v.transpose();
@@ -94,7 +94,7 @@ impl Explicit {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The usual start (−1.2, 1), disturbed: otherwise all pairs of variables would move alike.
+    // The usual starting point (−1.2, 1), perturbed: otherwise all pairs of variables would move in the same way.
     let mut random = StdRng::seed_from_u64(1970);
     let start = Col::from_fn(ORDER, |i| if i % 2 == 0 { -1.2 } else { 1.0 } + random.random_range(-0.5..0.5));
     let mut at = Point::new(start);
@@ -125,7 +125,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 least_ratio = least_ratio.min(report.min_pivot_ratio);
                 explicit.follow(&v, weights, &factor)?;
             }
-            // By rounding alone. The factor is what it was, and B serves for another step.
+            // Only because of rounding. The factor is as it was, and B is used for another step.
             Err(Error::NotPositiveDefinite { .. }) => refused += 1,
             Err(error) => return Err(error.into()),
         }
@@ -147,7 +147,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("largest entry of L L^T - B at any step: {:.1e} of the largest of B", explicit.worst_residual);
 
     assert!(at.gradient.norm_max() <= GRADIENT, "not converged");
-    // The least eigenvalue of the Hessian at the minimum is 0.4.
+    // The smallest eigenvalue of the Hessian at the minimum is 0.4.
     assert!(error <= 1e-7, "converged to a point that is not the minimum");
     // A step adds an error of at most (n + k) u, relative to B, and they add up as random errors do.
     let bound = f64::sqrt(steps as f64) * (ORDER + 2) as f64 * (f64::EPSILON / 2.0);

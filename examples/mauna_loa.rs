@@ -10,7 +10,7 @@ const YEARS_A_WEEK: f64 = 7.0 / 365.25;
 
 #[derive(Clone, Copy)]
 pub struct Observation {
-    /// Since the first of the record.
+    /// Weeks since the first observation of the record.
     pub week: usize,
     pub ppm: f64,
 }
@@ -22,8 +22,8 @@ pub fn record() -> Vec<Observation> {
     ppm.enumerate().filter_map(|(week, ppm)| ppm.map(|ppm| Observation { week, ppm })).collect()
 }
 
-/// Covariance of the CO2 concentration at two times so far apart, ppm²: rising trend, decaying seasonal cycle, irregularities of
-/// medium term, correlated noise. Form and parameters of Rasmussen and Williams, *Gaussian Processes for Machine
+/// Covariance of the CO2 concentration at two times `weeks` apart, ppm²: rising trend, decaying seasonal cycle, medium-term
+/// irregularities, correlated noise. Form and parameters of Rasmussen and Williams, *Gaussian Processes for Machine
 /// Learning* (2006), section 5.4.3.
 pub fn kernel(weeks: usize) -> f64 {
     let years = weeks as f64 * YEARS_A_WEEK;

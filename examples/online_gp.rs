@@ -1,11 +1,11 @@
-//! A Gaussian process that learns the CO2 record of Mauna Loa as it comes in, four weeks at a time.
+//! A Gaussian process that learns the CO2 record of Mauna Loa online, four weeks at a time.
 //!
-//! The factor is that of A = K + σ² I for the observations of the last fifteen years, oldest first. What is measured is
-//! learned by `append`, r n² flops for r observations, and what is too old is forgotten by `remove`, 2 r n² flops, where
-//! refactorizing would take n³/3. Every step forecasts four weeks a year later, for comparison with what was measured then.
+//! The factor is that of A = K + σ² I for the observations of the last fifteen years, oldest first. New observations are
+//! learned by `append`, r n² flops for r observations; old ones are forgotten by `remove`, 2 r n² flops. Refactorizing would
+//! take n³/3. Every step forecasts four weeks a year later, for comparison with the measurements.
 //!
-//! At the end the next five years are sampled, as Bayesian optimization samples its candidates: jointly, so that a
-//! sample could have been measured. `extension` borders A by these r times and leaves the factor alone,
+//! At the end the next five years are sampled jointly, as Bayesian optimization samples its candidates. `extension` borders
+//! A by these r times and does not change the factor,
 //!
 //! ```text
 //! A' = (A B; Bᵀ C),     A'⁻¹ (y 0; 0 I) = (·  ·; −q  P),     P = (C − Bᵀ A⁻¹ B)⁻¹,     q = P Bᵀ A⁻¹ y.
@@ -31,15 +31,15 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Observations that are learned in a step.
+/// Observations learned in a step.
 const BLOCK: usize = 4;
-/// Observations that are kept: of fifteen years.
+/// Observations in the window: fifteen years.
 const WINDOW: usize = 780;
 const YEAR: usize = 52;
-/// Weeks at the end of the record that are forecast at the end and never learned.
+/// Weeks at the end of the record, which are forecast at the end and never learned.
 const HELD_BACK: usize = 5 * YEAR;
 const SAMPLES: usize = 3;
-/// Standard deviations on each side of the mean that hold 95 %.
+/// Standard deviations on each side of the mean that contain 95 %.
 const BAND: f64 = 1.96;
 
 /// The covariance at two weeks is a function of their distance: a table.
@@ -50,7 +50,7 @@ impl Covariance {
         Mat::from_fn(rows.len(), columns.len(), |i, j| self.0[rows[i].abs_diff(columns[j])])
     }
 
-    /// With the noise of each measurement, for weeks that are all different.
+    /// With the noise of each measurement, for distinct weeks.
     fn measured(&self, weeks: &[usize]) -> Mat<f64> {
         let mut a = self.between(weeks, weeks);
         (0..weeks.len()).for_each(|i| a[(i, i)] += NOISE);
@@ -60,30 +60,30 @@ impl Covariance {
 
 struct Process {
     covariance: Covariance,
-    /// What is known, oldest first: weeks and measurements.
+    /// The known observations, oldest first: weeks and measurements.
     weeks: Vec<usize>,
     ppm: Vec<f64>,
     /// Of A (n × n), for `weeks`.
     factor: Cholesky<f64>,
 }
 
-/// A week, and mean and standard deviation of what is going to be measured then.
+/// A week, and the mean and standard deviation of its measurement.
 type Expected = (usize, f64, f64);
 
 impl Process {
     fn new(covariance: Covariance, known: &[Observation]) -> Result<Self, Error> {
         let weeks: Vec<_> = known.iter().map(|o| o.week).collect();
         let ppm = known.iter().map(|o| o.ppm).collect();
-        // One thread: a change is over before a second one would have begun.
+        // One thread: a change ends before a second thread would have started.
         let mut factor = Cholesky::new_in(&covariance.measured(&weeks), Cpu::sequential())?;
-        // So that L never moves to a larger place.
+        // So that L is never reallocated.
         factor.reserve(WINDOW + BLOCK - weeks.len())?;
         Ok(Self { covariance, weeks, ppm, factor })
     }
 
-    /// Learns new observations and forgets what is beyond the window. Returns the time that the factor took.
+    /// Learns new observations and forgets those outside the window. Returns the time spent on the factor.
     ///
-    /// When `append` fails, the factor and the observations still belong together: the latter change after the `?`.
+    /// If `append` fails, the factor and the observations remain consistent: the observations change after the `?`.
     fn learn(&mut self, new: &[Observation]) -> Result<Duration, Error> {
         let weeks: Vec<_> = new.iter().map(|o| o.week).collect();
         let cross = self.covariance.between(&self.weeks, &weeks); // (n × r)
@@ -107,7 +107,7 @@ impl Process {
         self.ppm.iter().sum::<f64>() / self.ppm.len() as f64
     }
 
-    /// Of each week by itself, by the factor of A.
+    /// Forecasts each week separately, by the factor of A.
     fn forecast(&self, factor: &Cholesky<f64>, weeks: &[usize]) -> Result<Vec<Expected>, Error> {
         let (level, cross) = (self.level(), self.covariance.between(&self.weeks, weeks));
         let z = factor.solve(&cross)?; // (n × r)
@@ -120,7 +120,7 @@ impl Process {
         Ok((0..weeks.len()).map(at).collect())
     }
 
-    /// Samples of what is going to be measured in these weeks. (r × samples)
+    /// Joint samples of the measurements in these weeks. (r × samples)
     fn sample(&self, weeks: &[usize], random: &mut StdRng, versus: &mut Versus) -> Result<Mat<f64>, Error> {
         let (n, r, level) = (self.weeks.len(), weeks.len(), self.level());
         let cross = self.covariance.between(&self.weeks, weeks);
@@ -162,13 +162,13 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// A change of the factor against a fresh factor: the time of both, and the largest difference of what they lead to.
+/// A changed factor against a new factor: the time of both, and the largest difference of their results.
 #[derive(Default)]
 struct Versus {
     count: u32,
     kept: Duration,
     fresh: Duration,
-    /// Of forecasts, ppm, or of solutions, relative.
+    /// The largest difference of forecasts, ppm, or of solutions, relative.
     apart: f64,
 }
 
@@ -205,12 +205,12 @@ impl Score {
     }
 }
 
-/// What was measured in a week, if anything.
+/// The measurement of a week, if there is one.
 fn measured(record: &[Observation], week: usize) -> Option<f64> {
     record.binary_search_by_key(&week, |o| o.week).ok().map(|at| record[at].ppm)
 }
 
-/// What has come of learning.
+/// The results of learning.
 #[derive(Default)]
 struct Learning {
     versus: Versus,
@@ -220,7 +220,7 @@ struct Learning {
 }
 
 impl Learning {
-    /// Learns what comes next, with a fresh factor as well, and forecasts as many weeks a year later.
+    /// Learns the next observations, also with a new factor, and forecasts as many weeks a year later.
     fn step(&mut self, process: &mut Process, new: &[Observation], all: &[Observation]) -> Result<(), Error> {
         let before = process.weeks[process.weeks.len() - 1];
         self.versus.kept += process.learn(new)?;
@@ -240,7 +240,7 @@ impl Learning {
             let past = |years: usize| measured(all, week - years * YEAR);
             if let (Some(ppm), Some(now), Some(then)) = (past(0), past(1), past(2)) {
                 self.forecasts.note(ppm - mean, deviation);
-                // What anyone would guess: the rise of the last year once more.
+                // The naive forecast: the rise of the last year is repeated.
                 self.guesses.note(ppm - (now + (now - then)), f64::INFINITY);
             }
         }

@@ -1,15 +1,15 @@
 //! A Gaussian-process forecast over a sliding window of the weekly CO2 record of Mauna Loa, 1958 to 2001.
 //!
 //! The window holds the last n observations; its matrix A = K + σ² I (n × n) must be factored at every step. Refactorizing
-//! costs n³/3 flops a step. Here the factor follows the window instead: the observations stand in a ring buffer, so that
-//! a step replaces one of them and changes one row and column of A, which is a symmetric change of rank 2,
+//! costs n³/3 flops a step. Here the factor is modified instead: the observations are in a ring buffer, so that a step
+//! replaces one of them and changes one row and column of A, which is a symmetric change of rank 2,
 //!
 //! ```text
 //! A' = A + e dᵀ + d eᵀ = A + p pᵀ − m mᵀ,     p, m = (s e ± d / s) / √2,     s = ‖d‖^½
 //! ```
 //!
-//! where e is the unit vector of the slot and d the change of its column (with half the change of the diagonal entry):
-//! one update and one downdate, 4 n² flops. The update goes first, so that every matrix on the way is positive definite.
+//! where e is the unit vector of the slot and d the change of its column (with half the change of the diagonal entry): one
+//! update and one downdate, 4 n² flops. The update comes first, so that every intermediate matrix is positive definite.
 //!
 //! Run with `cargo run --release --example quickstart [window]`. Every step is checked against refactorizing.
 
@@ -23,14 +23,14 @@ use rand::{Rng, SeedableRng};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::time::{Duration, Instant};
 
-/// Observations from the end of the window to the one that is forecast: a quarter of a year.
+/// Observations from the end of the window to the forecast one: a quarter of a year.
 const AHEAD: usize = 13;
-/// Between two lines that say how far the run is.
+/// Time between two lines of progress.
 const SILENCE: Duration = Duration::from_secs(2);
 /// Observations in a year, for the forecast to compare with.
 const YEAR: usize = 52;
 
-/// The last n observations, each in a slot of its own, and their matrix.
+/// The last n observations, each in its own slot, and their matrix.
 struct Window {
     slots: Vec<Observation>,
     /// A = K + σ² I (n × n), kept explicitly for the check against refactorizing.
@@ -44,7 +44,7 @@ impl Window {
         Self { slots: first.to_vec(), a }
     }
 
-    /// Puts `new` in the place of what is in `slot` and returns p and m with A' = A + p pᵀ − m mᵀ.
+    /// Replaces the observation in `slot` by `new` and returns p and m with A' = A + p pᵀ − m mᵀ.
     fn replace(&mut self, slot: usize, new: Observation) -> (Col<f64>, Col<f64>) {
         self.slots[slot] = new;
         let n = self.slots.len();
@@ -55,7 +55,7 @@ impl Window {
             self.a[(i, slot)] = column[i];
             self.a[(slot, i)] = column[i];
         }
-        // A balanced split: both p and m are as short as they can be.
+        // A balanced split: both p and m are as short as possible.
         let s = d.norm_l2().sqrt();
         let mut p = &d * (FRAC_1_SQRT_2 / s);
         let mut m = &p * -1.0;
@@ -74,7 +74,7 @@ impl Window {
         Ok((level + mean, kernel(0) + NOISE - explained))
     }
 
-    /// ‖(L Lᵀ − A) x‖ / (‖A‖ ‖x‖): how well L Lᵀ agrees with A in the direction x, for 6 n² flops.
+    /// ‖(L Lᵀ − A) x‖ / (‖A‖ ‖x‖): the agreement of L Lᵀ with A in the direction x, for 6 n² flops.
     fn residual(&self, factor: &Cholesky<f64>, x: &Col<f64>) -> f64 {
         let product = factor.l() * (factor.l().transpose() * x);
         (product - &self.a * x).norm_l2() / (self.a.norm_l2() * x.norm_l2())
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Slides a window of n observations over the record and forecasts from every place.
+/// Slides a window of n observations over the record and forecasts from every position.
 fn slide(record: &[Observation], n: usize) -> Result<Outcome, Error> {
     let mut window = Window::new(&record[..n]);
     let mut factor = Cholesky::new(&window.a)?;
@@ -128,7 +128,7 @@ fn slide(record: &[Observation], n: usize) -> Result<Outcome, Error> {
         let target = record[now + AHEAD];
         let (mean, variance) = window.forecast(&factor, target.week)?;
         let (reference_mean, _) = window.forecast(&reference, target.week)?;
-        // What anyone would guess: the same week of the last year, plus what was added since then.
+        // The naive forecast: the same week of the last year, plus the rise since then.
         let guess = record[now + AHEAD - YEAR].ppm + (record[now].ppm - record[now - YEAR].ppm);
         outcome.apart = larger(outcome.apart, (mean - reference_mean).abs());
         outcome.forecasts.note(target.ppm - mean, variance);
@@ -175,7 +175,7 @@ impl Outcome {
 
     fn check(&self) {
         // One modification adds an error of at most (n + 1) u to an entry, relative to A, and the two a step add up as
-        // random errors do. A random direction sees a √n-th of what is in the entries.
+        // random errors do. In a random direction the error is 1/√n of the error of the entries.
         let entries = (2.0 * self.forecasts.errors).sqrt() * (self.order + 1) as f64 * (f64::EPSILON / 2.0);
         let direction = entries / (self.order as f64).sqrt();
         assert!(self.followed.worst_residual <= direction, "residual above {direction:.1e}");
@@ -212,7 +212,7 @@ impl Way {
     }
 }
 
-/// How good a series of forecasts is.
+/// The quality of a series of forecasts.
 #[derive(Default)]
 struct Score {
     errors: f64,

@@ -1,19 +1,19 @@
-//! Recursive least squares with forgetting: the parameters of a linear system that changes while it is observed.
+//! Recursive least squares with forgetting: estimates the parameters of a time-varying linear system.
 //!
-//! Every step brings k measurements y = X θ + noise (X: k × n). The estimate minimizes the squared errors of all
-//! measurements so far, those of age a weighted by λᵃ, so it solves P θ = q with
+//! Every step has k new measurements y = X θ + noise (X: k × n). The estimate minimizes the squared errors of all
+//! measurements so far, with the weight λᵃ at age a, so it solves P θ = q with
 //!
 //! ```text
 //! P ← λ P + Xᵀ X,     q ← λ q + Xᵀ y.
 //! ```
 //!
-//! The factor of P goes through one call a step, `modify_carrying` with the decay λ, and takes z = L⁻¹ q and the weighted sum of
-//! squared residuals along, as LINPACK's `dchud` does: the residual norm is known at every step without the measurements and
-//! without P. Now and then some measurements turn out to be wrong and are taken out again, with what they weigh by then.
+//! Each step is one call, `modify_carrying` with the decay λ. It also updates z = L⁻¹ q and the weighted sum of squared
+//! residuals, as LINPACK's `dchud` does: the residual norm is known at every step without the measurements and without P.
+//! From time to time some measurements are found to be wrong and are removed, with their current weights.
 //!
-//! What was forgotten is gone, but rounding errors of downdates are not: the loop asks `needs_refactor`. Where a sensor fails and
-//! sends values a million times too large, which are taken out in the next step, it is told to begin afresh from the P that
-//! it keeps for that.
+//! Old measurements are forgotten, but the rounding errors of downdates are not: the loop calls `needs_refactor`. When a
+//! sensor fails and sends values a million times too large, which are removed in the next step, `needs_refactor` is true,
+//! and the loop factors the P that it stores for this purpose.
 //!
 //! Run with `cargo run --release --example recursive_least_squares`. Every step is checked against refactorizing P.
 
@@ -29,22 +29,22 @@ const RANK: usize = 4;
 const STEPS: usize = 3000;
 /// At this step every parameter changes sign.
 const JUMP: usize = STEPS / 2;
-/// A measurement counts half after 69 steps.
+/// A measurement has half its weight after 69 steps.
 const FORGETTING: f64 = 0.99;
-/// Every so many steps the measurements of the step before are taken out.
+/// Steps between two removals of the measurements of the previous step.
 const WRONG: usize = 50;
-/// At these steps a sensor fails, and its row of X is as much too large.
+/// At these steps a sensor fails, and its row of X is too large by the factor `FAILURE`.
 const FAILURES: [usize; 3] = [700, 1900, 2500];
 const FAILURE: f64 = 1e6;
 
-/// The estimator: P and q by the factor of P and what is carried with it.
+/// The estimator: P and q, by the factor of P and the carried right-hand sides.
 struct Estimator {
     factor: Cholesky<f64>,
     sums: Carried<f64>,
 }
 
 impl Estimator {
-    /// Starts from θ = 0 with P = `ridge` I, which is forgotten like everything else.
+    /// Starts from θ = 0 with P = `ridge` I, which is forgotten like the measurements.
     fn new(ridge: f64) -> Result<Self, Error> {
         let l = Mat::from_fn(ORDER, ORDER, |i, j| if i == j { ridge.sqrt() } else { 0.0 });
         let factor = Cholesky::from_factor(&l)?;
@@ -52,7 +52,7 @@ impl Estimator {
         Ok(Self { factor, sums })
     }
 
-    /// Forgets, and takes in rows of X with the values y, or takes them out where their weight is negative.
+    /// Forgets, and adds rows of X with the values y, or removes them where their weight is negative.
     ///
     /// Shapes: Xᵀ (n × k), y (k), weights (k).
     fn observe(
@@ -71,7 +71,7 @@ impl Estimator {
     }
 }
 
-/// The system under observation: parameters that turn slowly and, once, change their sign.
+/// The observed system: parameters that rotate slowly and change their sign once.
 struct System {
     phases: Col<f64>,
     random: StdRng,
@@ -99,7 +99,7 @@ fn main() -> Result<(), Error> {
     let mut system = System { phases, random };
 
     let mut estimator = Estimator::new(1.0)?;
-    // P, q and the sum of y², which refactorizing needs and the estimator does not.
+    // P, q and the sum of y², which only refactorizing needs.
     let mut p = Mat::<f64>::identity(ORDER, ORDER);
     let (mut q, mut squares) = (Col::<f64>::zeros(ORDER), 0.0);
     let policy = RefactorPolicy { max_error: Some(1e-10), ..RefactorPolicy::default() };
@@ -128,7 +128,7 @@ fn main() -> Result<(), Error> {
             q = &q * forgetting + xt * y * weight;
             squares = squares * forgetting + weight * y.squared_norm_l2();
         };
-        // What a failure sent never enters P, which would not be rid of its rounding errors either.
+        // Measurements of a failure never enter P, which would also retain their rounding errors.
         let failed = FAILURES.contains(&step);
         if let Some((xt, y)) = out.as_ref().filter(|_| !FAILURES.contains(&(step - 1))) {
             count(xt, y, -1.0, 1.0);

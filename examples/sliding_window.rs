@@ -1,16 +1,16 @@
-//! Ridge regression over a sliding window, the factor on the CPU, streamed through a GPU, or on the GPU.
+//! Ridge regression over a sliding window, with the factor on the CPU, streamed through a GPU, or on the GPU.
 //!
-//! n features of a signal that drifts; every step brings k measurements y = X θ + noise (X: k × n), and those of a window
-//! ago leave. The estimate solves (λ I + Xᵀ X) θ = Xᵀ y over the window, so a step is one `modify` of rank 2 k and one
-//! `solve`:
+//! The signal has n features and drifts. Every step adds k measurements y = X θ + noise (X: k × n), and removes those that
+//! are older than the window. The estimate solves (λ I + Xᵀ X) θ = Xᵀ y over the window, so a step is one `modify` of rank 2
+//! k and one `solve`:
 //!
 //! ```text
 //! A ← A + X_newᵀ X_new − X_oldᵀ X_old,     b ← b + X_newᵀ y_new − X_oldᵀ y_old,     A θ = b.
 //! ```
 //!
-//! Run with `cargo run --release --example sliding_window [n [steps]]`. Prints the time of a step with each engine, and
-//! with a fresh factorization of A instead, and how far each estimate is from the fresh one. Engines that need a GPU are
-//! left out where there is none.
+//! Run with `cargo run --release --example sliding_window [n [steps]]`. Prints the time of a step with each engine, and with
+//! a new factorization of A, and the distance of each estimate from that of the new factorization. Without a GPU the GPU
+//! engines are skipped.
 
 use cholupdate::cuda::{Device, Hybrid, Resident, Tuning};
 use cholupdate::faer::{Col, Mat};
@@ -21,10 +21,10 @@ use std::error;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Measurements that come and go in a step.
+/// Measurements added and removed in a step.
 const RANK: usize = 16;
 const RIDGE: f64 = 1.0;
-/// Between two lines that say how far a run is.
+/// Time between two lines of progress.
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// All measurements, those of the first window first: Xᵀ (n × m) and y (m).
@@ -37,7 +37,7 @@ struct Measurements {
 }
 
 impl Measurements {
-    /// Those of a signal that drifts from step to step.
+    /// The measurements of a signal that drifts from step to step.
     fn new(order: usize, steps: usize) -> Self {
         let mut rng = StdRng::seed_from_u64(7);
         let window = (2 * order).next_multiple_of(RANK);
@@ -62,7 +62,7 @@ impl Measurements {
         (a, xt * self.y.subrows(window.start, window.len()))
     }
 
-    /// Those that come in a step and those that leave: V (n × 2 k), its weights, and the change of Xᵀ y.
+    /// The measurements added and removed in a step: V (n × 2 k), its weights, and the change of Xᵀ y.
     fn step(&self, step: usize) -> (Mat<f64>, [f64; 2 * RANK], Col<f64>) {
         let (new, old) = (self.window + step * RANK, step * RANK);
         let column = |r: usize| if r < RANK { new + r } else { old + r - RANK };

@@ -57,6 +57,7 @@
 //! |---|---|---|
 //! | `cuda` | yes | the module [`cuda`]; builds without CUDA, and looks for the driver at run time |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
+//! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
 //!
 //! # More
@@ -116,6 +117,15 @@ pub use crate::scalar::Scalar;
 pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;
+
+/// What an engine in a crate of its own implements: storage, sweeps, and how a factor is made. These items may change in any version.
+#[cfg(feature = "unstable")]
+pub mod unstable {
+    pub use crate::engine::{Origin, sealed::Sealed};
+    pub use crate::storage::{Edit, Op, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+    pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
+    pub use crate::sweep::outline::Outline;
+}
 
 /// The README's examples, as tests.
 #[cfg(all(doctest, feature = "cuda"))]

@@ -156,7 +156,7 @@ impl Traits {
 
 /// L and a sweep over it: all that a modification takes, also of L in memory of the caller's.
 ///
-/// Only [`Guarded`](crate::guarded::Guarded) calls `stage`, `sweep`, `wait` and `commit`, in this order.
+/// Only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
 pub trait Swept<T: Scalar> {
     /// What its sweeps can do.
     fn traits(&self) -> Traits;

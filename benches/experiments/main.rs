@@ -1,15 +1,15 @@
 //! The experiments on initial factors of the systems that this library descends from, on this machine.
 //!
 //! ```sh
-//! cargo bench -p cholupdate-bench --bench experiments                          # all, as the originals: 15 repetitions, hours
+//! cargo bench -p cholupdate-bench --bench experiments                          # all, as in the originals: 15 repetitions, hours
 //! cargo bench -p cholupdate-bench --bench experiments -- --quick               # all, 3 repetitions, orders up to 2500
 //! cargo bench -p cholupdate-bench --bench experiments -- table-4.1 figure-5.2  # these
 //! cargo bench -p cholupdate-bench --bench experiments -- --up-to 5000 --repetitions 5
 //! ```
 //!
-//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Those that need
-//! a device leave it out where there is none. Times are those of the algorithm alone, with the transfers to
-//! the GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
+//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Without a device, cells that need
+//! one are left out. Times are those of the algorithm alone, with the transfers to the GPU and back; each row has their mean,
+//! its standard error, and the deviation max |L Lᵀ − A|.
 
 mod plan;
 mod report;

@@ -1,9 +1,9 @@
-//! What is measured: each original's experiment as a list of cells.
+//! The measured experiments: each experiment of the originals as a list of cells.
 
 use cholupdate::cuda::{ColumnKernels, Device};
 use cholupdate::factorize::{Method, Sequential, Threaded};
 
-/// How much of the original is repeated.
+/// The part of the original that is repeated.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub repetitions: usize,
@@ -12,13 +12,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// As the thesis.
+    /// As in the thesis.
     pub const FULL: Self = Self { repetitions: 15, limit: 7500 };
     pub const QUICK: Self = Self { repetitions: 3, limit: 2500 };
     /// Whether it runs.
     pub const TEST: Self = Self { repetitions: 1, limit: 64 };
 
-    /// These orders, as far as they are not too large here; at least one.
+    /// Those of these orders that are not too large here; at least one.
     fn orders(self, orders: &[usize]) -> Vec<usize> {
         let mut kept: Vec<_> = orders.iter().map(|&order| order.min(self.limit)).collect();
         kept.dedup();
@@ -28,7 +28,7 @@ impl Scale {
 
 /// The orders of the thesis.
 const ORDERS: [usize; 6] = [250, 500, 1000, 2500, 5000, 7500];
-/// Its cutoffs.
+/// The cutoffs of the thesis.
 const CUTOFFS: [usize; 3] = [0, 128, 512];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Type {
     F64,
 }
 
-/// One method at one place of a curve.
+/// One method at one point of a curve.
 #[derive(Clone)]
 pub struct Cell {
     pub series: String,
@@ -46,25 +46,25 @@ pub struct Cell {
     pub method: Method,
 }
 
-/// What a chart shows.
+/// The quantity of a chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     Seconds,
-    /// How many times faster than [`BASE`] at the same order.
+    /// Speedup over [`BASE`] at the same order.
     Speedup,
-    /// That over the number of threads, which is x.
+    /// Speedup over the number of threads, which is x.
     Efficiency,
     /// max |L Lᵀ − A|.
     Deviation,
 }
 
-/// The thesis' best sequential method, which speedups are taken over.
+/// The best sequential method of the thesis, the base of speedups.
 pub const BASE: &str = "sequential";
 
 pub struct Experiment {
     pub name: &'static str,
     pub title: &'static str,
-    /// What x is.
+    /// The meaning of x.
     pub axis: &'static str,
     pub scalar: Type,
     pub charts: [Quantity; 2],
@@ -85,7 +85,7 @@ fn cell(series: impl Into<String>, x: usize, order: usize, method: Method) -> Ce
     Cell { series: series.into(), x, order, method }
 }
 
-/// One in single precision, with a chart of times and another.
+/// An experiment in single precision, with a chart of times and another chart.
 fn experiment(
     name: &'static str,
     title: &'static str,

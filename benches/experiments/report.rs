@@ -1,4 +1,4 @@
-//! What is written of an experiment: a line a cell, a CSV, an SVG.
+//! The output of an experiment: a line a cell, a CSV, an SVG.
 
 use crate::plan::{BASE, Experiment, Quantity, Type};
 use crate::run::Row;

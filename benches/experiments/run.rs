@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 
 pub const SEED: u64 = 2016;
 
-/// What came of a cell.
+/// The result of a cell.
 #[derive(Clone)]
 pub struct Row {
     pub scalar: Type,
@@ -89,7 +89,7 @@ fn row(cell: &Cell, scalar: Type, seconds: &[f64], deviation: f64) -> Row {
     Row { scalar, cell: cell.clone(), mean, error, repetitions: seconds.len(), deviation }
 }
 
-/// Entries uniform in [0, 1], and n more on the diagonal. (n × n)
+/// Entries uniform in [0, 1], and n added to the diagonal. (n × n)
 fn matrix<T: Scalar>(order: usize) -> Mat<T> {
     let mut rng = StdRng::seed_from_u64(SEED + order as u64);
     let mut a = Mat::<T>::zeros(order, order);
@@ -121,7 +121,7 @@ fn deviation<T: Scalar>(l: MatRef<'_, T>, a: MatRef<'_, T>) -> f64 {
             (p..=i).for_each(|j| sums[j] += x * l[(j, p)].to_f64());
         }
         for (j, sum) in sums.into_iter().enumerate() {
-            // NaN stays.
+            // A NaN is kept.
             let d = (sum - a[(i, j)].to_f64()).abs();
             largest = if d <= largest { largest } else { d };
         }

@@ -1,4 +1,4 @@
-//! Who is compared: this crate, its peers, and refactorizing.
+//! The competitors: this crate, its peers, and refactorizing.
 
 use crate::eigen::Eigen;
 use crate::linpack::{Work, dchdd, dchud};
@@ -34,7 +34,7 @@ impl Verb {
         }
     }
 
-    /// The verb that takes it back.
+    /// The verb that reverses it.
     #[must_use]
     pub fn undone(self) -> Self {
         match self {
@@ -48,9 +48,9 @@ impl Verb {
     }
 }
 
-/// A way to the new factor. It starts at the factor of A; updates and downdates by the same V alternate.
+/// A method to compute the new factor. It starts with the factor of A; updates and downdates by the same V alternate.
 pub trait Competitor<T> {
-    /// Brings inputs back that `run` destroys. Not timed.
+    /// Restores inputs that `run` overwrites. Not timed.
     fn prepare(&mut self, _verb: Verb) {}
     /// The modification. Timed.
     fn run(&mut self, verb: Verb);
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// What the time grows with, for predictions.
+    /// The work, to which predicted times are proportional.
     #[must_use]
     pub fn work(self, n: usize, k: usize) -> f64 {
         let (n, k) = (n as f64, k as f64);
@@ -111,7 +111,7 @@ impl Kind {
         }
     }
 
-    /// `None` where it is not on this machine.
+    /// `None` if it is not on this machine.
     pub fn build<'a, T: Real>(
         self,
         problem: &'a Problem<T>,
@@ -143,7 +143,7 @@ impl Kind {
     }
 }
 
-/// This crate's factor of the problem, after a first update and downdate: they allocate what later calls find in place.
+/// This crate's factor of the problem, after a first update and downdate, which allocate memory for later calls.
 pub fn ours<T: Real>(problem: &Problem<T>, v: MatRef<'_, T>, team: Team) -> Cholesky<T> {
     let engine = if team == Team::One { Cpu::sequential() } else { Cpu::default() };
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).expect("the problem is well posed");
@@ -167,7 +167,7 @@ impl<T: Real> Competitor<T> for Ours<'_, T> {
     }
 }
 
-/// The call of this crate that is measured.
+/// The measured call of this crate.
 ///
 /// # Errors
 /// Those of the call.
@@ -262,7 +262,7 @@ impl<T: Real> Competitor<T> for ByEigen<T> {
     }
 }
 
-/// A ← A ± V Vᵀ and its factor, both where a copy of A has been put beforehand.
+/// A ← A ± V Vᵀ and its factor, in place of a copy of A made beforehand.
 struct Refactor<'a, T> {
     a: MatRef<'a, T>,
     v: MatRef<'a, T>,

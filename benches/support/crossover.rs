@@ -25,7 +25,7 @@ fn seek<T: Real>(problem: &Problem<T>, team: Team, timer: &mut Timer, limits: &L
     let threads = if team == Team::One { "1 thread" } else { "all threads" };
     let label = format!("{} n = {n:5}, {threads:11}:", T::NAME);
 
-    // The update is faster at `low` and refactorizing at `high`, once that has been made sure of.
+    // Invariant after the initial checks: the update is faster at `low` and refactorizing at `high`.
     let (mut low, mut high) = (0, n / 2);
     let [mut ours, mut refactor] = both(high);
     while ours < refactor {

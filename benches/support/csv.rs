@@ -1,14 +1,14 @@
-//! What was measured, one line a verb, for plots and for comparisons of two runs.
+//! Measurements as CSV, one line a verb, for plots and comparisons of two runs.
 
 use crate::competitors::Verb;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-/// The columns of every file. `bound` is the least time that the limits of the machine allow.
+/// The columns of every file. `bound` is the shortest time that the limits of the machine allow.
 const HEADINGS: &str = "method,threads,type,n,k,verb,seconds,bound,residual\n";
 
-/// One measurement. A number that nobody knows is NaN, and an empty field in the file.
+/// One measurement. An unknown number is NaN, and an empty field in the file.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub method: String,
@@ -22,14 +22,14 @@ pub struct Line {
     pub residual: f64,
 }
 
-/// The lines of one run, behind those that the file has.
+/// The lines of one run, which are appended to the file.
 pub struct Csv {
     path: Option<String>,
     text: String,
 }
 
 impl Csv {
-    /// For the file at `path`, if there is one; `about`: what was measured on.
+    /// For the file at `path`, if one is given; `about`: the hardware and version.
     #[must_use]
     pub fn new(path: Option<&String>, about: &str) -> Self {
         Self { path: path.cloned(), text: format!("# {about}\n{HEADINGS}") }
@@ -72,7 +72,7 @@ impl Csv {
     }
 }
 
-/// What is before the first line, and the lines.
+/// The text before the first line, and the lines.
 ///
 /// # Errors
 /// When the file cannot be read, or a line of it is not what [`Csv`] writes.

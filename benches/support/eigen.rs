@@ -1,4 +1,5 @@
-//! Eigen's rank-one updates, compiled when they are first asked for (Debian: `apt-get install g++ libeigen3-dev`); they may be missing.
+//! Eigen's rank-1 updates, compiled on first use (Debian: `apt-get install g++ libeigen3-dev`), if the compiler and Eigen are
+//! installed.
 
 use crate::problem::Real;
 use cholupdate::faer::{Mat, MatRef};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// L (n × n) by columns so far apart, V (n × k) by columns, and the sign; not 0 where it breaks down.
+/// L (n × n) column-major with this stride, V (n × k) column-major, and the sign; returns 0 unless it breaks down.
 type Modify<T> = unsafe extern "C" fn(*mut T, isize, isize, *const T, isize, T) -> c_int;
 
 /// The routine of one type.
@@ -17,7 +18,7 @@ pub struct Eigen<T> {
 }
 
 impl<T: Real> Eigen<T> {
-    /// `None` where the compiler or Eigen is not there.
+    /// `None` without the compiler or Eigen.
     #[must_use]
     pub fn load() -> Option<Self> {
         static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! What the benchmarks of the hybrid and the resident engine have in common.
+//! Shared by the benchmarks of the hybrid and the resident engine.
 
 use crate::competitors::{Verb, modify};
 use crate::measure::{Effort, time_calls};
@@ -15,7 +15,7 @@ pub fn effort(seconds: u64) -> Effort {
     Effort { budget: Duration::from_secs(seconds), at_least: 1, at_most: 9, lone: never, skip: never }
 }
 
-/// Median seconds of an update and of the downdate that takes it back.
+/// Median seconds of an update and of the downdate that reverses it.
 ///
 /// # Panics
 /// When one of them fails.
@@ -27,7 +27,7 @@ pub fn time<T: Real, E: Engine<T>>(
     time_calls(effort, |verb| modify(factor, v, verb))
 }
 
-/// The same of the CPU engine on all threads, for each rank; nothing where the settings leave it out.
+/// The same of the CPU engine on all threads, for each rank; empty if the settings leave it out.
 ///
 /// # Panics
 /// When a call fails.
@@ -45,7 +45,7 @@ pub fn on_the_cpu<T: Real>(
     ranks.iter().map(|&rank| time(effort, &mut cpu, problem.v(rank).as_ref())).collect()
 }
 
-/// The residual of an update, which is taken back.
+/// The residual of an update, which is reversed afterwards.
 ///
 /// # Panics
 /// When a call fails.

@@ -1,4 +1,4 @@
-//! How long the run will take, said before it starts.
+//! Predicts the time of the run before it starts.
 
 use crate::competitors::{Kind, Team};
 use crate::limits::Limits;
@@ -6,7 +6,7 @@ use crate::measure::Effort;
 use crate::problem::Real;
 use crate::settings::{Cell, Settings};
 
-/// Seconds for all sections that were asked for.
+/// Seconds for all requested sections.
 pub fn seconds(settings: &Settings, limits: &mut Limits) -> f64 {
     of_type::<f64>(settings, limits) + of_type::<f32>(settings, limits) + crossover(settings, limits)
 }
@@ -42,7 +42,7 @@ fn table<T: Real>(kind: Kind, cell: Cell, effort: Effort, limits: &mut Limits) -
 }
 
 fn crossover(settings: &Settings, limits: &mut Limits) -> f64 {
-    /// Ranks that the bisection looks at, and competitors at each.
+    /// Ranks that the bisection measures, times competitors at each.
     const STEPS: f64 = 7.0 * 2.0;
     if !settings.section("crossover") {
         return 0.0;

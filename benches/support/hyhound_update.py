@@ -3,9 +3,9 @@
     pip install hyhound numpy
     python3 benches/support/hyhound_update.py 4096,8192 1,16,64,256
 
-Prints the median time of a call that works in place, without what the interpreter takes for a call (that of order 1), and its
-residual in one row. Adds the same to the file that CHOLUPDATE_BENCH_CSV names, behind what
-`cargo bench -p cholupdate-bench --bench modify` has written there.
+Prints the median time of a call that works in place, less the interpreter's overhead of a call (the time at order 1), and its
+residual in one row. Appends the same to the file that CHOLUPDATE_BENCH_CSV names, after the lines of
+`cargo bench -p cholupdate-bench --bench modify`.
 """
 
 import os
@@ -20,7 +20,7 @@ VERBS = {"update": hyhound.update_cholesky_inplace, "downdate": hyhound.downdate
 
 
 def measure(name, factor, v, seconds):
-    """Median seconds of a call, and the new factor behind the last one."""
+    """Median seconds of a call, and the new factor after the last call."""
     times = []
     end = time.perf_counter() + seconds
     while len(times) < 8 or time.perf_counter() < end:

@@ -1,5 +1,5 @@
-//! What the benchmarks have in common: settings, problems and the check of a result, peers, the timer, the limits of
-//! the machine, tables and plots.
+//! Shared by the benchmarks: settings, problems and the check of a result, peers, the timer, the limits of the machine, tables
+//! and plots.
 
 pub mod about;
 pub mod competitors;

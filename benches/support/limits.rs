@@ -1,4 +1,4 @@
-//! What the machine can do, measured in the same run as what is compared with it.
+//! The limits of the machine, measured in the same run as the results that are compared with them.
 
 use crate::competitors::Team;
 use crate::problem::Real;
@@ -88,7 +88,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A limit is the best that is seen in a few trials of `measure(threads)`.
+    /// A limit is the best result of a few trials of `measure(threads)`.
     fn new(measure: impl Fn(usize) -> f64) -> Self {
         let best = |threads| (0..5).map(|_| measure(threads)).fold(0.0, f64::max);
         Self { one: best(1), all: best(all_threads()) }
@@ -106,19 +106,19 @@ impl Rate {
     }
 }
 
-/// The limits of the machine. Bandwidths are measured when they are first asked for, and kept.
+/// The limits of the machine. Bandwidths are measured on first use, and kept.
 pub struct Limits {
     arch: Arch,
     interval: Duration,
     dram_bytes: usize,
     flops: HashMap<&'static str, (Fma, Rate)>,
     bytes: HashMap<usize, Rate>,
-    /// What an empty timed region takes.
+    /// The time of an empty timed region.
     pub timer: Duration,
 }
 
 impl Limits {
-    /// `interval`: how long a limit is measured; `dram_bytes`: a footprint that no cache holds.
+    /// `interval`: the time for which a limit is measured; `dram_bytes`: a footprint that fits no cache.
     pub fn new(interval: Duration, dram_bytes: usize) -> Self {
         let mut empty: Vec<_> = (0..10_001).map(|_| Instant::now().elapsed()).collect();
         empty.sort_unstable();
@@ -134,15 +134,15 @@ impl Limits {
         self.flops.entry(T::NAME).or_insert_with(|| (fma, flops(arch, interval, fma))).1
     }
 
-    /// Scaling `bytes` of memory in place again and again, in bytes read and bytes written a second.
+    /// The rate of scaling `bytes` of memory in place repeatedly, in bytes read and written a second.
     pub fn bandwidth(&mut self, bytes: usize) -> Rate {
         let (arch, interval) = (self.arch, self.interval);
         let bytes = bytes.min(self.dram_bytes);
         *self.bytes.entry(bytes).or_insert_with(|| bandwidth(arch, interval, bytes))
     }
 
-    /// Measures every limit that was asked for once more and keeps the better figure: other work on the machine may have
-    /// been in the way of one of the two.
+    /// Measures every used limit once more and keeps the better figure: other work on the machine may have slowed one of the
+    /// two.
     pub fn again(&mut self) {
         let (arch, interval) = (self.arch, self.interval);
         self.flops.values_mut().for_each(|(fma, rate)| *rate = rate.max(flops(arch, interval, *fma)));
@@ -153,15 +153,15 @@ impl Limits {
         self.bandwidth(self.dram_bytes)
     }
 
-    /// Least seconds for a rank-`k` modification of a factor of order `n`: the larger of reading and writing the factor once,
-    /// at the bandwidth of a footprint of its size, and of 2 k n² flops.
+    /// A lower bound, in seconds, for a rank-`k` modification of a factor of order `n`: the larger of the times of reading and
+    /// writing the factor once, at the bandwidth of a footprint of its size, and of 2 k n² flops.
     pub fn bound<T: Real>(&mut self, n: usize, k: usize, team: Team) -> f64 {
         let entries = n * (n + 1) / 2;
         self.bound_of::<T>(entries, 2.0 * entries as f64, 2.0 * k as f64 * (n as f64).powi(2), team)
     }
 
-    /// Least seconds for what reads and writes so many entries of a factor of `stored` entries, and takes so many flops: the
-    /// larger of both.
+    /// A lower bound, in seconds, for an operation that reads and writes `moved` entries of a factor of `stored` entries and
+    /// takes `flops` flops: the larger of both times.
     pub fn bound_of<T: Real>(&mut self, stored: usize, moved: f64, flops: f64, team: Team) -> f64 {
         let bandwidth = self.bandwidth(stored * size_of::<T>()).of(team);
         let memory = moved * size_of::<T>() as f64 / bandwidth;
@@ -190,9 +190,9 @@ fn flops(arch: Arch, interval: Duration, fma: Fma) -> Rate {
 fn bandwidth(arch: Arch, interval: Duration, bytes: usize) -> Rate {
     Rate::new(|threads| {
         let share = (bytes / size_of::<f64>()).div_ceil(threads);
-        // Room to begin at a cache line.
+        // Room to align the start to a cache line.
         let memory = || vec![1.0; share + LINE];
-        // Multiplication by −1 keeps the entries in range however often it is done.
+        // Repeated multiplication by −1 keeps the entries in range.
         let pass = |memory: &mut Vec<f64>| {
             let start = memory.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
             let x = &mut memory[start..][..share];
@@ -208,7 +208,7 @@ pub fn all_threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// What `threads` threads do a second, each repeating `work` on state of its own for `interval`.
+/// The work a second of `threads` threads, each repeating `work` on its own state for `interval`.
 fn on_each<S>(
     threads: usize,
     interval: Duration,
@@ -219,7 +219,7 @@ fn on_each<S>(
     let rate = || {
         let mut state = state();
         let mut done = work(&mut state);
-        // Calls between two looks at the clock, so that the clock does not count.
+        // Calls between two reads of the clock, so that the time of the clock is negligible.
         let start = Instant::now();
         work(&mut state);
         let batch = (20e-6 / start.elapsed().as_secs_f64().max(1e-9)).ceil().max(1.0) as usize;

@@ -1,11 +1,12 @@
-//! What the device can do: the link to the host with page-locked memory, both ways at once, and the device's own memory.
+//! The limits of the device: the link to the host with page-locked memory, in both directions at once, and the device's own
+//! memory.
 
 use cudarc::driver::{CudaContext, result, sys};
 use std::time::Instant;
 
 const BYTES: usize = 256 << 20;
 const COPIES: usize = 8;
-/// The best of so many trials is taken.
+/// The number of trials, of which the best counts.
 const TRIALS: usize = 3;
 
 /// Bytes a second in each direction, with both busy.
@@ -48,7 +49,7 @@ pub fn both_ways() -> f64 {
     best
 }
 
-/// Bytes a second of device memory, those that are read and those that are written together, by copies within it.
+/// Bytes a second of device memory, reads and writes together, by copies within it.
 ///
 /// # Panics
 /// Without a device, or where it fails.

@@ -1,10 +1,10 @@
-//! The rank-1 update and downdate of LINPACK, `dchud` and `dchdd` (Dongarra, Moler, Bunch, Stewart, *LINPACK Users'
-//! Guide*, SIAM 1979, chapter 10), without the right-hand sides they drag along.
+//! The rank-1 update and downdate of LINPACK, `dchud` and `dchdd` (Dongarra, Moler, Bunch, Stewart, *LINPACK Users' Guide*,
+//! SIAM 1979, chapter 10), without right-hand sides.
 //!
-//! LINPACK keeps the upper factor R = Lᵀ and walks its contiguous columns. Here L is lower and its columns are contiguous, so
-//! the two nested loops change places: every number comes from the same rotations in the same order, and the factor is
-//! read and written once, along memory, as in the original. What a column leaves to the next ones is a vector instead of a scalar,
-//! which lets the compiler vectorize: a stronger peer than the original, never a weaker one.
+//! LINPACK stores the upper factor R = Lᵀ and processes its contiguous columns. Here L is lower and its columns are contiguous,
+//! so the two nested loops are interchanged: every number comes from the same rotations in the same order, and the factor is
+//! read and written once, in the order of memory, as in the original. A column passes a vector instead of a scalar to the next
+//! ones, which lets the compiler vectorize. This is faster than the original, never slower.
 
 use cholupdate::{Scalar, faer::MatMut};
 use std::cmp::Ordering;
@@ -24,14 +24,14 @@ impl<T: Scalar> Work<T> {
     }
 }
 
-/// What `dchdd` reports as `INFO = -1`: A − x xᵀ is not positive definite, and the factor is unaltered.
+/// `INFO = -1` of `dchdd`: A − x xᵀ is not positive definite, and the factor is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indefinite;
 
 /// `dchud`: L becomes the factor of L Lᵀ + x xᵀ.
 ///
-/// Shapes: L (n × n), column-major, lower triangle; x (n). As in the original, a diagonal entry takes the sign of the entry of x
-/// it is rotated with where that one is larger.
+/// Shapes: L (n × n), column-major, lower triangle; x (n). As in the original, a diagonal entry takes the sign of the entry of
+/// x with which it is rotated if that entry is larger.
 pub fn dchud<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) {
     let carry = &mut work.carry[..];
     carry.copy_from_slice(x);
@@ -52,7 +52,7 @@ pub fn dchud<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) {
 /// Shapes: as [`dchud`].
 ///
 /// # Errors
-/// [`Indefinite`] where ‖L⁻¹x‖ is not less than 1; L is then unaltered.
+/// [`Indefinite`] where ‖L⁻¹x‖ is not less than 1; L is then not changed.
 pub fn dchdd<T: Scalar>(mut l: MatMut<'_, T>, x: &[T], work: &mut Work<T>) -> Result<(), Indefinite> {
     let n = l.ncols();
     let Work { cosines, sines, carry } = work;

@@ -8,21 +8,21 @@ use cholupdate::faer::MatRef;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How much time a cell may take.
+/// The time limits of a cell.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// Samples are taken until this much time has gone into one competitor.
+    /// Samples are taken until one competitor has used this time.
     pub budget: Duration,
-    /// Samples beside the first, which finds cold caches.
+    /// Samples besides the first, which has cold caches.
     pub at_least: usize,
     pub at_most: usize,
-    /// A first sample longer than this is the only one: it is long enough not to mind cold caches.
+    /// A first sample longer than this is the only one: cold caches do not affect it noticeably.
     pub lone: Duration,
-    /// What is predicted to take longer than this for an update and a downdate is skipped, unless it is this crate.
+    /// A competitor with a longer predicted time for an update and a downdate is skipped, unless it is this crate.
     pub skip: Duration,
 }
 
-/// What one verb of one competitor took.
+/// The measurement of one verb of one competitor.
 #[derive(Clone, Copy)]
 pub struct Timing {
     /// Median of the samples.
@@ -30,7 +30,7 @@ pub struct Timing {
     pub samples: usize,
     /// After the first call, and NaN-propagating: see [`Problem::residual`].
     pub residual: f64,
-    /// As [`is_right`] has it.
+    /// By [`is_right`].
     pub right: bool,
 }
 
@@ -43,7 +43,7 @@ pub enum Outcome {
     Missing,
 }
 
-/// The timer, and the rates it has seen so far.
+/// The timer, and the rates measured so far.
 pub struct Timer {
     pub effort: Effort,
     /// Seconds per unit of [`Kind::work`] in the cell measured last.
@@ -77,9 +77,9 @@ impl Timer {
 
 /// Times updates and downdates of a competitor by the same V in turn.
 ///
-/// Every downdate undoes the update before it, so that the input of every call is in place without any copying: the factor
-/// stays in the caches as it does in a loop that keeps one factor current. Only the clock is read between calls;
-/// what an empty timed region takes is subtracted.
+/// Every downdate reverses the update before it, so that the input of every call is in place without a copy: the factor stays
+/// in the caches, as in a loop that modifies one factor. Only the clock is read between calls; the time of an empty timed
+/// region is subtracted.
 fn alternate<T: Real>(
     competitor: &mut dyn Competitor<T>,
     problem: &Problem<T>,
@@ -115,16 +115,16 @@ fn alternate<T: Real>(
     })
 }
 
-/// Whether the residuals after each of the first two calls and after the last are those of right results. Roundings add up: each
-/// pair of calls may leave as much as the first.
+/// Whether the residuals after each of the first two calls and after the last are those of correct results. Rounding errors add
+/// up: each pair of calls may add as much as the first.
 #[must_use]
 pub fn is_right<T: Real>(first: [f64; 2], last: f64, pairs: usize) -> bool {
     let of_all = T::LARGEST_RESIDUAL.max(first[1] * pairs as f64);
     first.iter().all(|&residual| residual <= T::LARGEST_RESIDUAL) && last <= of_all
 }
 
-/// Median seconds of updates and of the downdates that take them back, from the call to the report. The first pair
-/// allocates and does not count.
+/// Median seconds of updates and of the downdates that reverse them, from the call to the report. The first pair allocates and
+/// is not counted.
 ///
 /// # Panics
 /// When a call fails.
@@ -140,7 +140,7 @@ pub fn time_calls<R>(effort: Effort, mut call: impl FnMut(Verb) -> Result<R, Err
     medians(&sample(effort, first, |turn| timed(Verb::BOTH[turn])))
 }
 
-/// Samples of two calls in turn, of which the second takes the first one back, behind a first pair.
+/// Samples of two alternating calls, the second of which reverses the first, after a first pair.
 pub fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(usize) -> f64) -> Vec<[f64; 2]> {
     let Effort { budget, at_least, at_most, lone, .. } = effort;
     let mut samples = Vec::new();

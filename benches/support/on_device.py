@@ -1,11 +1,11 @@
-"""The timer of the scripts that measure what PyTorch and JAX do on a device."""
+"""The timer of the scripts that measure PyTorch and JAX on a device."""
 
 import statistics
 import time
 
 
 def median(call, wait, repetitions=5):
-    """Median milliseconds of a call and the wait for what it has begun."""
+    """Median milliseconds of a call and the wait for its work."""
     times = []
     for _ in range(repetitions + 1):
         wait()

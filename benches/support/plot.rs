@@ -13,13 +13,13 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub enum Stroke {
     Solid,
     Dashed,
-    /// That of a limit which nothing goes beyond: black, thick and without marks.
+    /// That of a limit: black, thick and without points.
     Limit,
 }
 
 pub struct Curve {
     pub name: String,
-    /// Place on the axis and value, which is positive.
+    /// Position on the axis, and value, which is positive.
     pub points: Vec<(f64, f64)>,
     pub stroke: Stroke,
     /// Curves of one color belong together.

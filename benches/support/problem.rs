@@ -1,4 +1,4 @@
-//! The matrices of the benchmark, and the check that a result is right.
+//! The matrices of the benchmark, and the check of a result.
 
 use crate::limits::Kernels;
 use cholupdate::faer::dyn_stack::{MemBuffer, MemStack};
@@ -6,10 +6,10 @@ use cholupdate::faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesk
 use cholupdate::faer::{Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-/// A scalar that every competitor can work with.
+/// A scalar that all competitors accept.
 pub trait Real: cholupdate::Scalar + nalgebra::RealField + Kernels {
     const NAME: &'static str;
-    /// A result with a larger residual is wrong, whatever its rounding errors.
+    /// A result with a larger residual is wrong: rounding errors do not explain it.
     const LARGEST_RESIDUAL: f64;
     fn narrow(x: f64) -> Self;
     fn wide(self) -> f64;
@@ -32,7 +32,7 @@ macro_rules! real {
 real!(f32, 1e-3);
 real!(f64, 1e-10);
 
-/// A, its factor L, and changes V that suit them.
+/// A, its factor L, and matching changes V.
 pub struct Problem<T> {
     /// Lower triangle of A, where the problem was made from it.
     a: Option<Mat<T>>,
@@ -55,8 +55,8 @@ impl<T: Real> Problem<T> {
         Self { a: Some(a), l, sampled }
     }
 
-    /// From the factor: 1 on the diagonal and noise in ±0.5/√n below, which is well-conditioned too. For orders at which
-    /// the flops of a factorization would be felt.
+    /// From the factor: 1 on the diagonal and noise in ±0.5/√n below, which is also well-conditioned. For orders at which a
+    /// factorization would take too long.
     #[must_use]
     pub fn from_factor(order: usize) -> Self {
         let scale = 0.5 / (order as f64).sqrt();
@@ -84,8 +84,8 @@ impl<T: Real> Problem<T> {
         self.a.as_ref().expect("a problem made from A")
     }
 
-    /// V, noise in ±1, or in ±1/√k beside a factor with a diagonal of 1. (n × k) Downdating what V has updated is well
-    /// conditioned: it leads back to A.
+    /// V, noise in ±1, or in ±1/√k beside a factor with a diagonal of 1. (n × k) Downdating by V after updating by V is
+    /// well-conditioned: it returns to A.
     #[must_use]
     pub fn v(&self, rank: usize) -> Mat<T> {
         let scale = if self.a.is_some() { 1.0 } else { 1.0 / (rank as f64).sqrt() };
@@ -99,7 +99,7 @@ impl<T: Real> Problem<T> {
     }
 }
 
-/// Some rows of a symmetric matrix in double precision: what a new factor is checked against.
+/// Some rows of a symmetric matrix in double precision, the reference for a new factor.
 pub struct Sampled {
     rows: Vec<usize>,
     entries: Vec<Vec<f64>>,
@@ -122,7 +122,7 @@ impl Sampled {
         Self { rows, entries }
     }
 
-    /// max |L'L'ᵀ − A'| / max |A'|, with A' = A + `sign` V Vᵀ. A NaN stays.
+    /// max |L'L'ᵀ − A'| / max |A'|, with A' = A + `sign` V Vᵀ. A NaN is kept.
     #[must_use]
     pub fn residual<T: Real>(&self, l: MatRef<'_, T>, v: MatRef<'_, T>, sign: f64) -> f64 {
         let (mut error, mut largest) = (0.0, 0.0);
@@ -131,7 +131,7 @@ impl Sampled {
                 let vv: f64 = (0..v.ncols()).map(|r| v[(i, r)].wide() * v[(j, r)].wide()).sum();
                 let expected = old[j] + sign * vv;
                 let difference = (new[j] - expected).abs();
-                // A NaN must not get lost in a maximum.
+                // The maximum must keep a NaN.
                 error = if difference <= error { error } else { difference };
                 largest = f64::max(largest, expected.abs());
             }
@@ -140,7 +140,7 @@ impl Sampled {
     }
 }
 
-/// The rows that are looked at: all of a small matrix.
+/// The sampled rows: all of a small matrix.
 fn sampled(order: usize) -> Vec<usize> {
     let samples = if order <= 256 { order } else { 8 };
     (1..=samples).map(|s| s * order / samples - 1).collect()
@@ -148,7 +148,7 @@ fn sampled(order: usize) -> Vec<usize> {
 
 /// These rows of L Lᵀ, in double precision.
 fn products<T: Real>(l: MatRef<'_, T>, rows: &[usize]) -> Vec<Vec<f64>> {
-    /// Columns whose products are added up before they join the sum: keeps the rounding error of the check itself small.
+    /// Columns whose products are summed before they are added to the total, which keeps the rounding error of the check small.
     const RUN: usize = 64;
     let order = l.nrows();
     let zero = || vec![vec![0.0; order]; rows.len()];
@@ -179,13 +179,13 @@ pub fn factorize<T: Real>(a: MatMut<'_, T>, par: Par, memory: &mut MemBuffer) {
         .expect("the matrix is positive definite");
 }
 
-/// What [`factorize`] works in.
+/// The working memory of [`factorize`].
 #[must_use]
 pub fn memory_to_factorize<T: Real>(order: usize) -> MemBuffer {
     MemBuffer::new(cholesky_in_place_scratch::<T>(order, Par::Seq, Default::default()))
 }
 
-/// A number in ±1 that depends on the arguments alone (splitmix64).
+/// A number in ±1 that depends only on the arguments (splitmix64).
 fn noise(stream: u64, i: usize, j: usize) -> f64 {
     let mut z = (stream << 60 ^ (i as u64) << 30 ^ j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

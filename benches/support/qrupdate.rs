@@ -1,5 +1,5 @@
-//! Rows and columns by qrupdate (Hajek, 2009), one at a time: what is behind Octave's `cholinsert`, `choldelete` and
-//! `cholshift`. The system's library is opened at run time (Debian: `apt-get install libqrupdate1`); it may be missing.
+//! Rows and columns by qrupdate (Hajek, 2009), one at a time: the library of Octave's `cholinsert`, `choldelete` and
+//! `cholshift`. The system's library is opened at run time, if it is installed (Debian: `apt-get install libqrupdate1`).
 
 use crate::problem::Real;
 use cholupdate::faer::{Mat, MatRef};
@@ -22,13 +22,13 @@ pub struct Qrupdate<T> {
     insert: Insert<T>,
     remove: Remove<T>,
     shift: Shift<T>,
-    /// Open for as long as they may be called.
+    /// Open as long as the routines may be called.
     _library: Library,
 }
 
 impl<T: Real> Qrupdate<T> {
     /// # Errors
-    /// What the loader says, where the library or a routine is not there.
+    /// The loader's error, if the library or a routine is missing.
     pub fn load() -> Result<Self, libloading::Error> {
         let prefix = if T::NAME == f32::NAME { 's' } else { 'd' };
         // SAFETY: the library and its BLAS and LAPACK run no initialization that depends on this program.
@@ -53,7 +53,7 @@ pub struct Upper<T> {
     r: Vec<T>,
     largest: usize,
     order: usize,
-    /// 2 n numbers, which is what the most demanding of the routines takes.
+    /// 2 n numbers, the largest need of the routines.
     work: Vec<T>,
 }
 
@@ -72,7 +72,7 @@ impl<T: Real> Upper<T> {
         Mat::from_fn(self.order, self.order, entry)
     }
 
-    /// Inserts a row and column, whose entries are lost.
+    /// Inserts a row and column, whose entries are overwritten.
     ///
     /// # Panics
     /// When there is no room, or x or the place does not fit, or the matrix would not be positive definite.
@@ -89,7 +89,7 @@ impl<T: Real> Upper<T> {
     /// Removes a row and column.
     ///
     /// # Panics
-    /// When it is not there.
+    /// When there is no such row.
     pub fn remove(&mut self, library: &Qrupdate<T>, at: usize) {
         assert!(at < self.order);
         let [n, ld, j] = [self.order, self.largest, at + 1].map(integer);
@@ -98,10 +98,10 @@ impl<T: Real> Upper<T> {
         self.order -= 1;
     }
 
-    /// Takes a row and column to another place.
+    /// Moves a row and column to another place.
     ///
     /// # Panics
-    /// When one of the two is not there.
+    /// When there is no such row or place.
     pub fn shift(&mut self, library: &Qrupdate<T>, from: usize, to: usize) {
         assert!(from < self.order && to < self.order);
         let [n, ld, i, j] = [self.order, self.largest, from + 1, to + 1].map(integer);

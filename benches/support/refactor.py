@@ -1,4 +1,4 @@
-"""Refactorization by cuSOLVER, copies included: the factor goes up, A' = L L' + V V' is formed and factored, L' comes back.
+"""Refactorization by cuSOLVER, copies included: L is copied up, A' = L L' + V V' is formed and factored, L' is copied back.
 
     python3 benches/support/refactor.py 8192,16384 1,16 f64
 

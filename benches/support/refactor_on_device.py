@@ -1,4 +1,4 @@
-"""What there was before the resident engine, with everything on the device.
+"""The alternatives to the resident engine, with all data on the device.
 
     python3 benches/support/refactor_on_device.py 8192,16384 16 f64
 

@@ -1,4 +1,4 @@
-//! What the environment and the command line ask for.
+//! The settings from the environment and the command line.
 
 use crate::measure::Effort;
 use std::env;
@@ -24,7 +24,7 @@ pub struct Settings {
     /// Only criterion's part runs: its own arguments were given.
     pub criterion_only: bool,
     sections: Option<Vec<String>>,
-    /// Those that are asked for, instead of a benchmark's own.
+    /// The requested orders, instead of a benchmark's own.
     pub orders: Option<Vec<usize>>,
     ranks: Option<Vec<usize>>,
     types: Option<Vec<String>>,
@@ -34,18 +34,18 @@ pub struct Settings {
     pub csv: Option<String>,
 }
 
-/// Whether everything is to run once, and nothing to be measured. This is criterion's own rule: without `--bench` it is
-/// `cargo test` that runs a benchmark.
+/// Whether all runs once and nothing is measured. This is criterion's own rule: without `--bench` a benchmark is run by
+/// `cargo test`.
 #[must_use]
 pub fn testing() -> bool {
     let says = |flag| env::args().any(|argument| argument == flag);
     says("--test") || !says("--bench")
 }
 
-/// Goes to the root of the repository, where it is there: Cargo starts benchmarks in the folder of their package, and the
-/// paths that users give are meant from the root.
+/// Changes to the root of the repository, if it exists: Cargo starts benchmarks in the folder of their package, but users give
+/// paths from the root.
 pub fn from_the_root() {
-    // A binary that has been taken to another machine stays where it is.
+    // A binary that was copied to another machine stays in its folder.
     let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
 }
 
@@ -107,7 +107,7 @@ impl Settings {
         orders.iter().flat_map(|&order| ranks.iter().map(move |&rank| Cell { order, rank })).collect()
     }
 
-    /// Whether cells of this type are asked for.
+    /// Whether cells of this type are requested.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
         self.types.as_ref().is_none_or(|types| types.iter().any(|t| t == name))
@@ -122,7 +122,7 @@ impl Settings {
         (or(&self.orders, orders), or(&self.ranks, ranks))
     }
 
-    /// The orders for which the crossover with refactorizing is sought.
+    /// The orders for which the crossover with refactorizing is computed.
     #[must_use]
     pub fn crossover_orders(&self) -> Vec<usize> {
         let orders: &[_] = if self.mode == Mode::Quick { &[1024] } else { &[1024, 4096] };
@@ -152,7 +152,7 @@ impl Settings {
         (Duration::from_millis(warm_up), Duration::from_millis(measurement))
     }
 
-    /// How long a machine limit is measured, and a footprint that no cache holds.
+    /// The time for which a machine limit is measured, and a footprint that fits no cache.
     #[must_use]
     pub fn limits(&self) -> (Duration, usize) {
         match self.mode {

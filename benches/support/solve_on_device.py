@@ -18,7 +18,7 @@ def main(orders="256,1024,4096,16384,32768", columns="1,4,16,64,256,1024", types
         dtype = {"f32": torch.float32, "f64": torch.float64}[name]
         for n in map(int, orders.split(",")):
             l = torch.tril(torch.rand((n, n), dtype=dtype, device="cuda") / n).add_(torch.eye(n, dtype=dtype, device="cuda"))
-            # As LAPACK keeps it: by columns.
+            # Column-major, as in LAPACK.
             l = l.T.contiguous().T
             for m in map(int, columns.split(",")):
                 b = torch.rand((m, n), dtype=dtype, device="cuda").T

@@ -1,11 +1,11 @@
-//! What is printed.
+//! The printed tables.
 
 use crate::competitors::{Kind, Team, Verb};
 use crate::measure::{Outcome, Timing};
 use crate::settings::Cell;
 use std::fmt::Write;
 
-/// All that was measured in one cell.
+/// All measurements of one cell.
 pub struct Row {
     pub scalar: &'static str,
     pub cell: Cell,
@@ -32,7 +32,7 @@ impl Row {
         }
     }
 
-    /// The fastest of the others with a right result: those on one thread, or all of them.
+    /// The fastest other competitor with a correct result: among those on one thread, or among all.
     fn best_peer(&self, team: Team, verb: Verb) -> Option<(Kind, f64)> {
         let peers = Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Ours(_)));
         peers
@@ -41,7 +41,7 @@ impl Row {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether every result in the row is right.
+    /// Whether every result in the row is correct.
     pub fn ours_is_right(&self) -> bool {
         let ours = [Team::One, Team::All].map(Kind::Ours);
         ours.into_iter()

@@ -1,5 +1,5 @@
-/* Times of the symbols of qrupdate in two libraries: the drop-in, and the original. One thread, medians; what a call changes is
- * restored outside the time. The residual is that of the new factor, against the old one: a wrong result cannot be a fast one.
+/* Times of the symbols of qrupdate in two libraries: the drop-in, and the original. One thread, medians; changed arguments are
+ * restored outside the timed region. The residual is that of the new factor, against the old one: a wrong result cannot pass as a fast one.
  *
  *     gcc -O2 capi/benches/qrupdate.c -o bench -ldl -lm && ./bench OURS THEIRS
  */
@@ -20,7 +20,7 @@ typedef void (*Shift)(const int *, double *, const int *, const int *, const int
 enum { UP, DOWN, INSERT, REMOVE, SHIFT_RIGHT, SHIFT_LEFT, ROUTINES };
 static const char *const names[ROUTINES] = {"ch1up", "ch1dn", "chinx", "chdex", "chshx right", "chshx left"};
 
-/* R (n x n) with room for one row more, and what goes with it. */
+/* R (n x n) with room for one more row, and the other arguments. */
 static double *start, *r, *u, *w;
 static int ld;
 
@@ -51,7 +51,7 @@ static void set(int n, int routine) {
     if (routine == INSERT) u[n / 4] = 9;
 }
 
-/* One call; the seconds that it took. */
+/* One call; returns its time in seconds. */
 static double once(void *function, int routine, int n) {
     const int quarter = n / 4 + 1, last = n - n / 4;
     int info = 0;
@@ -143,7 +143,7 @@ int main(int count, char **arguments) {
             static double times[2][301];
             double off[2];
             int round;
-            /* By turns, so that both see the same machine. */
+            /* Alternating, so that both have the same conditions. */
             for (round = -1; round < rounds; round++)
                 for (library = 0; library < 2; library++) {
                     const double seconds = once(symbol(libraries[library], symbols[routine]), routine, n);

@@ -1,4 +1,4 @@
-// Least squares over the last observations of a stream: one comes, one goes, in one call.
+// Least squares over the last observations of a stream: one is added and one removed in each call.
 #include <cholupdate.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-# A factor in R through the drop-in: .Fortran copies its arguments and gives all of them back.
+# A factor in R through the drop-in library: .Fortran copies its arguments and returns all of them.
 # Rscript capi/examples/qrupdate.R LIBRARY
 dyn.load(commandArgs(trailingOnly = TRUE)[1])
 

@@ -1,5 +1,5 @@
-/* A line that changes while it is observed: recursive least squares with forgetting. Each observation is a rank-one update that takes
- * X^T y and the residual along, and the factor says when it had better be made anew. */
+/* Recursive least squares with forgetting, for a changing line. Each observation is a rank-1 update that also updates X^T y and the
+ * residual, and needs_refactor says when to factor again. */
 #include <cholupdate.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the test programs have in common. */
+/* Shared by the test programs. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program where something is not as it should be. */
+/* Ends the program if a condition does not hold. */
 #define CHECK(what)                                                                \
     do {                                                                           \
         if (!(what)) {                                                             \
@@ -17,7 +17,7 @@
         }                                                                          \
     } while (0)
 
-/* A call that is refused with this status, by a sentence that has these words. */
+/* Checks that a call is refused with this status, and a message that contains these words. */
 #define REFUSED(call, expected, words)                                             \
     do {                                                                           \
         char said[256];                                                            \

@@ -1,4 +1,4 @@
-/* Factors on the engines with a GPU, and V and B in its memory, through the driver that is found as libcuda.so.1. */
+/* Factors on the GPU engines, and V and B in GPU memory, through the driver that is loaded as libcuda.so.1. */
 #include "cholupdate.h"
 #include "check.h"
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ static void *named(const char *name) {
     return found;
 }
 
-/* Room on the device with these numbers. */
+/* Device memory with these numbers. */
 static uint64_t on_device(const double *from, size_t bytes) {
     int (*allocate)(uint64_t *, size_t);
     int (*copy)(uint64_t, const void *, size_t);
@@ -36,7 +36,7 @@ static void to_host(double *to, uint64_t address, size_t bytes) {
 
 static double apart(double a, double b) { return a > b ? a - b : b - a; }
 
-/* A modification and a solve that the engine may have in flight, and one that breaks down: the solve is that of the old A then. */
+/* A modification and a solve that may be in flight, and a modification that breaks down: the solve is then with the old A. */
 static void in_flight(cholupdate_d *factor, cholupdate_d *host, uint64_t v_there, const double *b) {
     static double v[N * K], x[N], expected[N];
     const double far[K] = {-1e6, 0, 0};
@@ -66,7 +66,7 @@ static void in_flight(cholupdate_d *factor, cholupdate_d *host, uint64_t v_there
     CHECK(status == CHOLUPDATE_NOT_POSITIVE_DEFINITE && cholupdate_last_error_column() >= 0);
     cholupdate_d_pending_free(pending);
 
-    /* What is let go of happens, in whatever order things are freed. */
+    /* A freed pending modification is completed, in any order of frees. */
     CHECK(cholupdate_d_clone(host, &host) == CHOLUPDATE_OK);
     CHECK(cholupdate_d_submit(factor, K, v, N, NULL, &pending) == CHOLUPDATE_OK);
     cholupdate_d_pending_free(pending);

@@ -1,4 +1,4 @@
-/* Processes that are forked by one that has used the library, as prefork servers are. */
+/* Processes forked by a process that has used the library, as in prefork servers. */
 #define _POSIX_C_SOURCE 200809L
 #include "cholupdate.h"
 #include "check.h"
@@ -7,7 +7,7 @@
 
 enum { MOST = 900, RANK = 16 };
 
-/* L of a factor that is new, or of one that is there, behind some calls that take several threads where those are. */
+/* L of a new factor, or of an existing one, after some calls that use several threads if available. */
 static void work(cholupdate_d *factor, int64_t n, int64_t threads, double *l) {
     static double a[MOST * MOST], v[MOST * RANK], b[MOST * RANK];
     cholupdate_options options;
@@ -31,7 +31,7 @@ static void work(cholupdate_d *factor, int64_t n, int64_t threads, double *l) {
 
 static double wanted[MOST * MOST], found[MOST * MOST];
 
-/* A child that takes a minute has hung. */
+/* A child that takes a minute hangs. */
 static void in_child(cholupdate_d *factor, int64_t n, int64_t threads) {
     int status = -1;
     pid_t child = fork();
@@ -54,7 +54,7 @@ int main(void) {
         memset(wanted, 0, sizeof wanted);
         work(NULL, n, 0, wanted);
         for (j = 0; j < 3; j++) in_child(NULL, n, threads[j]);
-        /* A factor from before. */
+        /* A factor from before the fork. */
         CHECK(cholupdate_d_from_factor(n, wanted, n, 'L', NULL, &factor) == CHOLUPDATE_OK);
         {
             cholupdate_d *same = NULL;

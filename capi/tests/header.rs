@@ -1,4 +1,4 @@
-//! `include/cholupdate.h` is what cbindgen makes of the sources; CHOLUPDATE_WRITE_HEADER=1 writes it anew.
+//! `include/cholupdate.h` is the output of cbindgen for the sources; CHOLUPDATE_WRITE_HEADER=1 writes it again.
 
 use std::path::Path;
 use std::{env, fs};

@@ -1,4 +1,4 @@
-/* LINPACK's contract: what dchud, dchdd and dchex (and those of single precision) do to R, Z, Y, RHO, C and S. */
+/* LINPACK's contract: the effects of dchud, dchdd and dchex (and of the single-precision routines) on R, Z, Y, RHO, C and S. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

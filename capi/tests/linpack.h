@@ -75,7 +75,7 @@ static void NAME(one_observation)(int p) {
     }
     for (k = 0; k < NZ; k++) NAME(near)("chdd RHO", p, (double)a.rho[k], (double)before.rho[k]);
 
-    /* A RHO that is negative stays, and one that is too small becomes so. */
+    /* A negative RHO is not changed, and a RHO that is too small becomes negative. */
     a = before;
     a.rho[0] = -3;
     NAME(chud_)(a.r, &ld, &p, a.x, a.z, &ld, &nz, a.y, a.rho, a.c, a.s);
@@ -85,7 +85,7 @@ static void NAME(one_observation)(int p) {
     NAME(chdd_)(a.r, &ld, &p, a.x, a.z, &ld, &nz, a.y, a.rho, a.c, a.s, &info);
     if (info != 1 || a.rho[0] != -1 || a.rho[1] < 0) fail("chdd info", p, info, 1);
 
-    /* What is not possible leaves R, Z and RHO as they were. */
+    /* An impossible downdate leaves R, Z and RHO as they were. */
     a = before;
     for (i = 0; i < p; i++) a.x[i] *= 100;
     NAME(chdd_)(a.r, &ld, &p, a.x, a.z, &ld, &nz, a.y, a.rho, a.c, a.s, &info);
@@ -94,7 +94,7 @@ static void NAME(one_observation)(int p) {
         fail("chdd failed", p, 0, 1);
 }
 
-/* Applies the rotations that were returned to what R was with its columns exchanged: what R is, and Z likewise. */
+/* Applies the returned rotations to the old R with exchanged columns, which gives the new R; likewise for Z. */
 static void NAME(exchange)(int p, int k, int l, int job) {
     static NAME(Problem) before, a, b;
     const int ld = LD, nz = NZ;

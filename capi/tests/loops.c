@@ -1,4 +1,4 @@
-/* Forgetting, least squares that go along, modifications in flight, the health of a factor and extensions, in both precisions. */
+/* Forgetting, carried least squares, modifications in flight, error estimates and extensions, in both precisions. */
 #include "cholupdate.h"
 #include "check.h"
 #include <math.h>

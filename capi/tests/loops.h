@@ -1,4 +1,4 @@
-/* What loops need beside updates, in one precision: REAL, TYPE, PENDING, EXTENSION, and NAME(verb) for the names of the functions. */
+/* The functions for loops, in one precision: REAL, TYPE, PENDING, EXTENSION, and NAME(verb) for the names of the functions. */
 
 static void NAME(forgetting)(void) {
     const REAL a[4] = {4, 2, 2, 5}, v[2] = {1, 0}, half[1] = {2};
@@ -24,7 +24,7 @@ static void NAME(least_squares)(void) {
     CHECK(NAME(carry)(factor, 2, z, 3, squares) == CHOLUPDATE_OK);
     NAME(near)(squares[0], 0); NAME(near)(squares[1], 0);
     CHECK(z[2] == 77 && z[5] == 77);
-    /* Another observation, which lies beside the line; it goes again, and the right one comes. */
+    /* Adds an observation off the line, removes it, and adds the right one. */
     { const REAL beside[2] = {6, -12}; CHECK(NAME(modify_carrying)(factor, 1, 1, v, 2, NULL, 2, beside, 1, z, 3, squares, NULL) == CHOLUPDATE_OK);
       NAME(near)(squares[0], 1.0 / 6); NAME(near)(squares[1], 4.0 / 6);
       CHECK(NAME(modify_carrying)(factor, 1, 1, v, 2, minus, 2, beside, 1, z, 3, squares, NULL) == CHOLUPDATE_OK); }
@@ -38,10 +38,10 @@ static void NAME(least_squares)(void) {
     NAME(near)(x[0], 1); NAME(near)(x[1], 2); NAME(near)(x[2], -2); NAME(near)(x[3], -4);
     NAME(free)(factor);
 
-    /* Less than is explained is no sum of squares. */
+    /* A sum of squares below the explained part is unknown. */
     CHECK(NAME(new)(2, a, 2, 'L', NULL, &factor) == CHOLUPDATE_OK);
     CHECK(NAME(carry)(factor, 1, unknown_z, 2, unknown) == CHOLUPDATE_OK && unknown[0] == -1);
-    /* What breaks down leaves what is carried, and the factor. */
+    /* A breakdown leaves the carried values and the factor as they were. */
     { const REAL far[2] = {9, 0};
       memcpy(x, unknown_z, 2 * sizeof *x);
       REFUSED(NAME(modify_carrying)(factor, 1, 1, far, 2, minus, 1, y, 1, unknown_z, 2, unknown, NULL), CHOLUPDATE_NOT_POSITIVE_DEFINITE, "column 0");
@@ -60,7 +60,7 @@ static void NAME(in_flight)(void) {
     int64_t n = -1;
     CHECK(NAME(new)(2, a, 2, 'L', NULL, &factor) == CHOLUPDATE_OK);
     CHECK(NAME(submit)(factor, 1, v, 2, minus, &pending) == CHOLUPDATE_OK);
-    /* Until its outcome is had the factor is its alone. */
+    /* Until its outcome is returned it has exclusive use of the factor. */
     REFUSED(NAME(log_det)(factor, &number), CHOLUPDATE_INVALID_ARGUMENT, "`factor` has a modification in flight");
     REFUSED(NAME(update)(factor, 1, v, 2, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`factor` has a modification in flight");
     REFUSED(NAME(clone)(factor, &copy), CHOLUPDATE_INVALID_ARGUMENT, "`factor` has a modification in flight");
@@ -71,7 +71,7 @@ static void NAME(in_flight)(void) {
     REFUSED(NAME(pending_wait)(pending, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`pending` has been had");
     NAME(pending_free)(pending);
 
-    /* What cannot be is known at once here, and later on a GPU; no pending object is made here. */
+    /* A breakdown is known at once here, and later on a GPU; no pending object is created here. */
     pending = NULL;
     REFUSED(NAME(submit)(factor, 1, far, 2, minus, &pending), CHOLUPDATE_NOT_POSITIVE_DEFINITE, "column 0");
     CHECK(pending == NULL);
@@ -94,7 +94,7 @@ static void NAME(in_flight)(void) {
     CHECK(report.min_pivot_ratio > 1);
     NAME(pending_free)(pending);
 
-    /* Who lets go of it has it happen, and in whatever order things are freed. */
+    /* A freed pending modification is completed, in any order of frees. */
     CHECK(NAME(submit)(factor, 1, v, 2, NULL, &pending) == CHOLUPDATE_OK);
     NAME(pending_free)(pending);
     { const double c[4] = {6, 4, 4, 7}; NAME(is)(factor, 2, c); }
@@ -161,7 +161,7 @@ static void NAME(extended)(void) {
     CHECK(c[0] == d[0] && c[1] == d[2] && c[3] == d[3]);
     NAME(extension_free)(other);
 
-    /* It is of the factor as it was, which a refused modification leaves it. */
+    /* The extension belongs to the factor as it was, which a refused modification does not change. */
     REFUSED(NAME(extension_new)(factor, 1, cross, 2, small, 1, 'L', &other), CHOLUPDATE_NOT_POSITIVE_DEFINITE, "column 2");
     REFUSED(NAME(downdate)(factor, 1, far, 2, NULL), CHOLUPDATE_NOT_POSITIVE_DEFINITE, "column 0");
     CHECK(NAME(extension_log_det)(factor, extension, &number) == CHOLUPDATE_OK);
@@ -175,7 +175,7 @@ static void NAME(extended)(void) {
     NAME(extension_free)(NULL);
 }
 
-/* Row by row from nothing: singular until there are enough. */
+/* Row by row from zero: singular until there are enough rows. */
 static void NAME(from_nothing)(void) {
     const REAL first[2] = {2, 1}, second[2] = {0, 2}, minus[1] = {-1}, rows[6] = {1, 0, 1, 1, 1, 2}, y[3] = {1, 3, 5};
     const REAL leading[4] = {2, 1, 77, 0};

@@ -1,4 +1,4 @@
-/* Of which matrix a factor is, in one precision: REAL, TYPE, and NAME(verb) for the names of the functions. */
+/* Checks the matrix of a factor, in one precision: REAL, TYPE, and NAME(verb) for the names of the functions. */
 
 static void NAME(near)(REAL found, double expected) {
     double off = (double)found - expected;
@@ -9,7 +9,7 @@ static void NAME(near)(REAL found, double expected) {
     }
 }
 
-/* A, whose both triangles are given, is the matrix of the factor. */
+/* Checks that A, with both triangles, is the matrix of the factor. */
 static void NAME(is)(const TYPE *factor, int64_t n, const double *a) {
     REAL l[25] = {0};
     int64_t i, j, k, order = -1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Octave's own tests of cholupdate, cholinsert, choldelete and cholshift, and of their neighbours for QR, with the drop-in preloaded: real
-# ones go through it, complex ones and QR fall through to qrupdate. As many must pass as without it: Debian's Octave 7.3 misses its own
-# bound in one complex downdate. `apt-get install octave` first. Argument: the drop-in.
+# Octave's own tests of cholupdate, cholinsert, choldelete and cholshift, and of the QR functions, with the drop-in library preloaded. Real
+# matrices use the drop-in; complex matrices and QR use qrupdate. The same number of tests must pass as without it: Debian's Octave 7.3
+# misses its own bound in one complex downdate. `apt-get install octave` first. Argument: the drop-in library.
 set -euo pipefail
 library=$(realpath "$1")
 
@@ -13,7 +13,7 @@ for file = {$(find /usr/share/octave -path '*corefcn*' \( -name 'chol.cc-tst' -o
   printf ("%s: %d of %d\n", file{1}, passed, all);
 end
 M
-# Settings of the environment are for Octave alone.
+# The environment is set for Octave alone.
 octave() { env "$@" 2>&1 | grep --invert-match 'while preparing to exit'; }
 cli=(octave-cli --no-init-file --quiet)
 without=$(octave "${cli[@]}" "$script")
@@ -22,7 +22,7 @@ echo "$with"
 [ "$(grep --count 'of [1-9]' <<<"$with")" = 2 ]
 [ "$with" = "$without" ]
 
-# What is real and tested at length above was really that of the drop-in.
+# Checks that the real routines tested above are those of the drop-in library.
 calls='R = chol ([4 2; 2 5]); cholupdate (R, [1; 2]); cholupdate (R, [1; 1], "-"); cholinsert (R, 1, [4; 1; 1]); choldelete (R, 2);
     cholshift (R, 1, 2);'
 bound=$(octave LD_DEBUG=bindings "LD_PRELOAD=$library" "${cli[@]}" --eval "$calls" |

@@ -8,7 +8,7 @@ extern void NAME(chshx_)(const int *, REAL *, const int *, const int *, const in
 
 static REAL NAME(a)[N][N], NAME(r)[LD * (N + 1)], NAME(u)[N + 1], NAME(w)[2 * N];
 
-/* By digits of twelve bits and from the last one on, as the sum is rounded in single precision. */
+/* By digits of twelve bits, from the last one on, because the sum is rounded in single precision. */
 static REAL NAME(number)(void) {
     const uint64_t x = next();
     const REAL digit = (REAL)1 / 4096;
@@ -70,7 +70,7 @@ static void NAME(tests)(void) {
     seed();
     NAME(make)();
 
-    /* Downdated by what it was updated by. */
+    /* Downdated by the vector of the update. */
     NAME(factor)();
     for (i = 0; i < N; i++) kept[i] = NAME(u)[i];
     NAME(ch1up_)(&n, NAME(r), &ld, NAME(u), NAME(w));

@@ -1,5 +1,5 @@
-/* The drop-in against Debian's libqrupdate, over random problems: the same info codes, numbers within bounds of those of the other,
- * and the same complaints about arguments. Arguments: the two libraries. */
+/* The drop-in against Debian's libqrupdate, over random problems: the same info codes, numbers within bounds of qrupdate's,
+ * and the same errors for arguments. Arguments: the two libraries. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define MOST 130
-/* Rows of the arrays: more than of R, and what is beyond must stay. */
+/* Rows of the arrays: more than R has, and the rest must not change. */
 #define LD (MOST + 3)
 
 static char complaint[16];
 static int complaints;
 
-/* What both libraries call for a wrong argument. */
+/* Both libraries call it for a wrong argument. */
 void xerbla_(const char *name, const int *info, size_t length) {
     snprintf(complaint, sizeof complaint, "%.*s %d", (int)length, name, *info);
     complaints++;
@@ -57,7 +57,7 @@ static void *symbol(void *library, char prefix, const char *name, const char *su
 int main(int count, char **arguments) {
     void *ours, *theirs;
     if (count != 3) return 2;
-    /* Each finds its own names first. */
+    /* Each library finds its own symbols first. */
     ours = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
     theirs = dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL);
     if (ours == NULL || theirs == NULL) {

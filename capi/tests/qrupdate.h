@@ -31,7 +31,7 @@ static NAME(Library) NAME(library)(void *opened) {
     return found;
 }
 
-/* R, u and w of both, with marks where nothing may be written. */
+/* R, u and w of both, with guard values where nothing may be written. */
 typedef struct {
     REAL r[LD * (MOST + 1)], u[MOST + 2], w[2 * MOST + 1];
     int info;
@@ -40,7 +40,7 @@ static NAME(State) NAME(mine), NAME(other);
 
 static const REAL NAME(mark) = 77;
 
-/* The same well-conditioned R of both, some of whose diagonal is negative; zero below it. */
+/* The same well-conditioned R for both, with some negative diagonal entries, and zeros below the diagonal. */
 static void NAME(problem)(int n, int entries_of_w) {
     NAME(State) *state = &NAME(mine);
     int i, j;
@@ -110,7 +110,7 @@ static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME
         }
         if (n == 0) continue;
 
-        /* Downdates that are possible, and such that are not: R is as it was, and u is R^-T u. */
+        /* Possible and impossible downdates: after the latter R is as it was, and u is R^-T u. */
         for (round = 0; round < 4; round++) {
             NAME(problem)(n, n);
             for (i = 0; i < n; i++) NAME(mine).u[i] *= round % 2 ? (REAL)9 : (REAL)(1 / sqrt(n));
@@ -145,7 +145,7 @@ static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME
     }
 }
 
-/* Both complain about the same argument, or not at all, and info says which. */
+/* Both refuse the same argument, or none, and info says which. */
 static void NAME(wrong_arguments)(NAME(Library) ours, NAME(Library) theirs) {
     const int sizes[3] = {-1, 0, 4}, places[6] = {-1, 0, 1, 4, 5, 6}, ld = LD, small = 3;
     int s, i, j;

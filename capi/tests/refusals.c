@@ -1,4 +1,4 @@
-/* NULL and nonsense are refused by name, and nothing changes. */
+/* NULL and invalid arguments are refused by name, and nothing changes. */
 #include "cholupdate.h"
 #include "check.h"
 #include <math.h>
@@ -49,7 +49,7 @@ static void making(void) {
     options.device = 0;
     CHECK(cholupdate_d_new(2, a, 2, 'L', &options, &factor) == CHOLUPDATE_OK);
     cholupdate_d_free(factor);
-    /* Without a GPU the engines that need one say so; with one they work. */
+    /* Without a GPU the GPU engines return an error that says so; with a GPU they work. */
     options.safeguard = CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER;
     options.engine = CHOLUPDATE_CUDA;
     factor = NULL;
@@ -60,7 +60,7 @@ static void making(void) {
     cholupdate_d_free(factor);
 }
 
-/* `x` is good for a column or a number, `v` and `w` are not finite. */
+/* `x` is a valid column or number, `v` and `w` are not finite. */
 static void loops(cholupdate_d *factor, const double *x, const double *v, const double *w, double *b) {
     cholupdate_d_pending *pending = NULL;
     cholupdate_d_extension *extension = NULL;
@@ -77,7 +77,7 @@ static void loops(cholupdate_d *factor, const double *x, const double *v, const 
     REFUSED(cholupdate_d_carry(factor, -1, b, 2, b + 2), INVALID, "`m` is -1");
     REFUSED(cholupdate_d_carry(factor, 1, NULL, 2, b + 2), NULLS, "`b`");
     REFUSED(cholupdate_d_carry(factor, 1, b, 2, NULL), NULLS, "`sums`");
-    /* Copies that there is no memory for. */
+    /* Copies that exceed the memory. */
     REFUSED(cholupdate_d_carry(factor, (int64_t)1 << 40, b, 2, b + 2), INVALID, "`m` is");
     REFUSED(cholupdate_d_modify_carrying(factor, 1, 0, NULL, 2, NULL, INT64_MAX, NULL, 0, b, 2, b + 2, NULL), INVALID, "`m` is");
     REFUSED(cholupdate_d_modify_carrying(factor, 1, 1, x, 2, x, 1, NULL, 1, b, 2, b + 2, NULL), NULLS, "`y`");
@@ -177,7 +177,7 @@ static void using(void) {
     REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
     REFUSED(cholupdate_d_workspace_new(NULL, NULL), NULLS, "`workspace`");
 
-    /* Nothing is something to give back, and empty arrays need not be there. */
+    /* NULL may be freed, and empty arrays may be NULL. */
     cholupdate_d_free(NULL);
     cholupdate_d_workspace_free(NULL);
     CHECK(cholupdate_d_update(factor, 0, NULL, 2, NULL) == CHOLUPDATE_OK);

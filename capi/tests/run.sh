@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the C library below target/, builds the test programs and the examples against what is installed, and runs them.
-# Leaks and wrong accesses are looked for where valgrind is there.
+# Installs the C library below target/, builds the test programs and the examples against the installed library, and runs them.
+# With valgrind it also checks for leaks and invalid accesses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,10 +26,10 @@ c tests/loops.c loops
 c tests/refusals.c refusals
 c tests/fork.c fork
 cxx tests/threads.cpp threads
-# What the static library needs is in the pkg-config file.
+# The pkg-config file lists the libraries that the static library needs.
 read -ra static <<<"$(pkg-config --static --libs-only-l cholupdate | sed 's/-lcholupdate//')"
 "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/verbs.c -o "$bin/verbs-static" "$stage/lib/libcholupdate.a" "${static[@]}"
-# A program that needs nothing of the machine that it is run on. The linker warns of what may look there all the same, for a driver say.
+# A program without dependencies on the machine. The linker warns of calls that may still need it, for example to load a driver.
 read -ra alone <<<"$(pkg-config --static --libs cholupdate)"
 for program in verbs refusals fork; do
     "${CC:-gcc}" -std=c99 "${warnings[@]}" -static "${flags[@]}" "tests/$program.c" -o "$bin/$program-alone" "${alone[@]}" 2>"$bin/linker" ||
@@ -45,14 +45,14 @@ for program in verbs loops refusals threads fork verbs-static verbs-alone refusa
     "$bin/$program"
     passed=$((passed + 1))
 done
-# The names that the libraries say they have, which are the ones that programs look for, however they were linked.
+# The SONAMEs of the libraries, which programs load, however they were linked.
 abi=$(pkg-config --modversion cholupdate)
 abi=${abi%.*}
 has_name() { readelf -d "$stage/lib/$1" | grep -q "(SONAME).*\[$1.$2\]" && [ -e "$stage/lib/$1.$2" ]; }
 has_name libcholupdate.so "$abi"
 has_name libcholupdate_qrupdate.so 1
 readelf -d "$bin/verbs" | grep -q "(NEEDED).*\[libcholupdate.so.$abi\]"
-# Where a prefix is relative, it is so to where the script is called.
+# A relative prefix is relative to the folder in which the script is called.
 mkdir "$bin/called"
 (
     cd "$bin/called"
@@ -70,7 +70,7 @@ if command -v valgrind >/dev/null; then
     done
 fi
 
-# The engines with a GPU, on the driver in that directory: that of this project's tests runs on the CPU.
+# The GPU engines, on the driver in that directory: the fake driver of this project's tests runs on the CPU.
 "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/device.c -o "$bin/device" "${libs[@]}" -ldl
 if [ -n "${CHOLUPDATE_FAKE_CUDA:-}" ]; then
     LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$CHOLUPDATE_FAKE_CUDA "$bin/device"
@@ -79,7 +79,7 @@ else
     echo "LEFT OUT: CHOLUPDATE_FAKE_CUDA does not name the directory of a driver: the engines with a GPU were not tested"
 fi
 
-# The drop-in, and against the original where that is: `apt-get install libqrupdate1`.
+# The drop-in library, and a comparison with the original if it is installed: `apt-get install libqrupdate1`.
 "${CC:-gcc}" -std=c99 "${warnings[@]}" -rdynamic tests/qrupdate.c -o "$bin/qrupdate" -lm -ldl
 "${CC:-gcc}" -std=c99 "${warnings[@]}" tests/linpack.c -o "$bin/linpack" -L"$stage/lib" -lcholupdate_qrupdate -lm
 "${CC:-gcc}" -std=c99 "${warnings[@]}" tests/published.c -o "$bin/published" -L"$stage/lib" -lcholupdate_qrupdate -lm

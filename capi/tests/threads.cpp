@@ -1,4 +1,4 @@
-// Threads work on factors of their own at once, read one together, and each has its own last error.
+// Threads use their own factors at the same time, read one factor at the same time, and each has its own last error.
 #include "cholupdate.h"
 #include "check.h"
 #include <atomic>

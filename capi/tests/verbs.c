@@ -1,4 +1,4 @@
-/* Every function does what it says, in both precisions. */
+/* Every function does what the header says, in both precisions. */
 #include "cholupdate.h"
 #include "check.h"
 

@@ -19,7 +19,7 @@ static void NAME(verbs)(void) {
     NAME(is)(other, 3, whole);
     NAME(free)(other);
 
-    /* A factor that is known, in either triangle; the other is neither read nor written. */
+    /* A known factor, in either triangle; the other is neither read nor written. */
     memset(l, 0, sizeof l);
     CHECK(NAME(to_factor)(factor, 'U', l, 3) == CHOLUPDATE_OK && l[1] == 0 && l[3] != 0);
     CHECK(NAME(from_factor)(3, l, 3, 'U', NULL, &other) == CHOLUPDATE_OK);
@@ -39,13 +39,13 @@ static void NAME(verbs)(void) {
     { const double b[9] = {6, 2, 5, 2, 4, 1, 5, 1, 13}; NAME(is)(factor, 3, b); }
     NAME(free)(factor);
 
-    /* Weights that are not there are those of an update. */
+    /* NULL weights are those of an update. */
     CHECK(NAME(new)(3, a, 3, 'L', NULL, &factor) == CHOLUPDATE_OK);
     CHECK(NAME(modify)(factor, 2, v, 4, NULL, NULL) == CHOLUPDATE_OK);
     { const double b[9] = {5, 2, 3, 2, 6, 3, 3, 3, 11}; NAME(is)(factor, 3, b); }
     NAME(free)(factor);
 
-    /* What is impossible is a status, and nothing changes. */
+    /* An impossible change returns a status, and nothing changes. */
     CHECK(NAME(new)(3, a, 3, 'L', NULL, &factor) == CHOLUPDATE_OK);
     CHECK(NAME(to_factor)(factor, 'L', memset(before, 0, sizeof before), 3) == CHOLUPDATE_OK);
     report.min_pivot_ratio = -1;
@@ -82,7 +82,7 @@ static void NAME(verbs)(void) {
     }
     NAME(free)(factor);
 
-    /* Solves, and what is known about A. */
+    /* Solves, and properties of A. */
     CHECK(NAME(new)(3, a, 3, 'L', NULL, &factor) == CHOLUPDATE_OK);
     x[0] = 7; x[1] = 9; x[2] = 9; x[3] = 4; x[4] = 2; x[5] = 1;
     CHECK(NAME(solve)(factor, 2, x, 3) == CHOLUPDATE_OK);
@@ -96,7 +96,7 @@ static void NAME(verbs)(void) {
     NAME(near)(number, 4.418840607796598);
     CHECK(NAME(condition)(factor, &number) == CHOLUPDATE_OK && number >= 1 && number < 100);
 
-    /* Arrays of the caller's. */
+    /* Arrays of the caller. */
     CHECK(NAME(workspace_new)(NULL, &workspace) == CHOLUPDATE_OK);
     memset(l, 0, sizeof l);
     CHECK(NAME(to_factor)(factor, 'L', l, 3) == CHOLUPDATE_OK);

@@ -1,4 +1,4 @@
-// A program's own xerbla_ may throw, as Octave's does: the exception goes through the drop-in.
+// A program's own xerbla_ may throw, as Octave's does: the exception passes through the drop-in library.
 #include <cstddef>
 #include <cstdio>
 #include <stdexcept>

@@ -6,8 +6,8 @@ using fake::reciprocal;
 using fake::reciprocal_root;
 inline void make_opaque(long long&) {}
 #else
-// 1 / sqrt(x) and 1 / x to an ulp or two where x and the result are normal numbers. The library functions hold for all
-// x and take branches for it.
+// 1 / sqrt(x) and 1 / x to an ulp or two where x and the result are normal numbers. The library functions are valid
+// for all x and take branches for it.
 __device__ __forceinline__ double reciprocal_root(double x) {
     double y;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -21,6 +21,6 @@ __device__ __forceinline__ double reciprocal(double x) {
     return fma(fma(e, e, e), y, y);
 }
 
-// The compiler knows nothing of x behind this, so that it recomputes what it would otherwise keep in registers.
+// Makes x opaque to the compiler, which then recomputes values that it would otherwise keep in registers.
 __device__ __forceinline__ void make_opaque(long long& x) { asm volatile("" : "+l"(x)); }
 #endif

@@ -1,5 +1,5 @@
-// Copies from global to shared memory that go on while the thread works (cp.async), as inline PTX. A thread commits the
-// copies it has begun as one batch and waits for batches in the order in which it committed them.
+// Asynchronous copies from global to shared memory (cp.async), as inline PTX. A thread commits the copies it has begun
+// as one batch and waits for batches in the order in which it committed them.
 #pragma once
 
 #ifdef FAKE_CUDA
@@ -13,7 +13,7 @@ inline void copy_async_wait_all() { fake::copy_async_wait(0); }
 inline void copy_async_wait_but_one() { fake::copy_async_wait(1); }
 inline void prefetch_l2(const void*) {}
 #else
-// Begins to copy BYTES (4, 8 or 16, both sides aligned to as many) to shared memory; behind the first `bytes` it writes
+// Begins to copy BYTES (4, 8 or 16, both sides aligned to as many) to shared memory. After the first `bytes` it writes
 // zeros and reads nothing.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(void* shared, const void* global, int bytes) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, int
                  "r"(bytes)
                  : "memory");
 }
-// Begins to copy 16 bytes to shared memory, past the first cache.
+// Begins to copy 16 bytes to shared memory, bypassing the first-level cache.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
     asm volatile(
         "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
@@ -35,7 +35,7 @@ __device__ __forceinline__ void copy_async_wait_but_one() {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Brings a line of global memory to the second cache.
+// Prefetches a line of global memory to the second-level cache.
 __device__ __forceinline__ void prefetch_l2(const void* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }

@@ -2,7 +2,7 @@
 // sum and dot product", SIAM J. Sci. Comput. 26 (2005).
 #pragma once
 
-// What a sum is to working precision, and the rest.
+// A sum: its value in working precision, and its rounding error.
 struct Sum {
     double whole = 0, rest = 0;
 
@@ -22,7 +22,7 @@ struct Sum {
         rest = fma(a, other.rest, rest);
     }
     __device__ __forceinline__ double rounded() const { return whole + rest; }
-    // The root, rounded about once; not a number where the sum is negative.
+    // The root, rounded about once; NaN where the sum is negative.
     __device__ __forceinline__ double root() const {
         const double root = sqrt(rounded());
         return root > 0.0 ? root + (fma(-root, root, whole) + rest) / (root + root) : root;

@@ -1,9 +1,9 @@
-// Products of a warp on the tensor cores of double precision, with operands in shared memory (mma.cuh).
+// Products by a warp on the double-precision tensor cores, with operands in shared memory (mma.cuh).
 #pragma once
 #include "common/mma.cuh"
 #include "common/tile.cuh"
 
-// Where a thread stands in its warp's products (mma.cuh): rows `row` and `row` + 8 of A and C, column q of each four
+// A thread's position in its warp's products (mma.cuh): rows `row` and `row` + 8 of A and C, column q of each four
 // columns of A.
 struct MmaLane {
     int warp, row, q, lane;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void gemm_16x8x16(const MmaLane& at, double (&c)[4], 
 constexpr int GEMM_DEPTH = 16;  // columns of A and B that are copied and multiplied together
 
 // A warp's part of a tile C (64 R x 64) in registers: 16 R rows, and eight of each sixteen columns, so that all warps
-// have as much to do where B is a triangle.
+// have equal work when B is a triangle.
 template <int R>
 struct WarpTile {
     MmaLane at;
@@ -71,8 +71,8 @@ struct WarpTile {
                 for (int e = 0; e < 4; ++e) change(c[r][t][e], row(r, e), column(t, e));
     }
 
-    // C += A B^T for GEMM_DEPTH columns of A (64 R x GEMM_DEPTH) and B (64 x GEMM_DEPTH). It leaves the first 16
-    // `first` columns of C as they are.
+    // C += A B^T for GEMM_DEPTH columns of A (64 R x GEMM_DEPTH) and B (64 x GEMM_DEPTH). The first 16 `first` columns
+    // of C are not changed.
     template <class A, class B>
     __device__ __forceinline__ void gemm(const A* a, const B* b, int first = 0) {
         a += at.warp % 4 * (16 * R);

@@ -1,5 +1,5 @@
-// The inverse of a diagonal block D of L, by a block of 256 threads. Each thread inverts a column of a block of eight;
-// then pairs of inverted blocks are merged: with D = [A; B C], D^-1 = [A^-1; -C^-1 B A^-1 C^-1].
+// Inverts a diagonal block D of L, with a block of 256 threads. Each thread inverts a column of a block of eight. Then
+// pairs of inverted blocks are merged: with D = [A; B C], D^-1 = [A^-1; -C^-1 B A^-1 C^-1].
 //
 // Shapes, column-major:
 //     D        64 x 64, the last one perhaps smaller; entry (i, j), i >= j, at l + j * l_stride + i; read
@@ -10,15 +10,15 @@
 
 constexpr int INVERSE_BASE = 8;  // order of the blocks that threads invert column by column
 
-// A product with D^-1 leaves a residual that is larger than that of a triangular solve by the largest row sum of |D|
-// |D^-1|. Beyond this factor the product is corrected.
+// The residual of a product with D^-1 is larger than that of a triangular solve by the largest row sum of
+// |D| |D^-1|. Above this factor the product is corrected.
 constexpr double MAX_INVERSE_LOSS = 16.0;
 
 // D and D^-1 in one array: D below the diagonal by columns, entry (i, j) at [j][i], and D^-1 on and below it by rows,
 // entry (i, j) at [i][j]. The 65th column avoids bank conflicts.
 typedef double TwoTriangles[PANEL_COLS][PANEL_COLS + 1];
 
-// One column of the inverse of its block of eight.
+// Computes one column of the inverse of its block of eight.
 __device__ __forceinline__ void invert_small(TwoTriangles& d, int column) {
     const int first = column / INVERSE_BASE * INVERSE_BASE;
     double x[INVERSE_BASE];
@@ -35,7 +35,8 @@ __device__ __forceinline__ void invert_small(TwoTriangles& d, int column) {
         if (first + i > column) d[first + i][column] = x[i];
 }
 
-// Merges pairs of inverted blocks of order SIZE; each thread makes some of the entries. `product` has room for B A^-1.
+// Merges pairs of inverted blocks of order SIZE; each thread computes some of the entries. `product` has room for B
+// A^-1.
 template <int SIZE>
 __device__ __forceinline__ void merge(TwoTriangles& d, double* product) {
     constexpr int ENTRIES = PANEL_COLS * SIZE / 2 / THREADS;
@@ -69,7 +70,7 @@ struct InverseShared {
     double product[PANEL_COLS * PANEL_COLS / 4], sums[PANEL_COLS];
 };
 
-// Inverts the block at l; L has `height` rows from there on, of which the first 64 count.
+// Inverts the block at l; L has `height` rows from there on; the first 64 are used.
 template <class T>
 __device__ __forceinline__ void invert(InverseShared& shared, const T* l, long long l_stride, double* inverse,
                                        int* refine, long long height) {

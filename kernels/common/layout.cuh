@@ -1,18 +1,18 @@
-// How a module tells the host what both of them must agree on: sizes, layouts, limits and thresholds.
+// Exports the constants on which a module and the host must agree: sizes, layouts, limits and thresholds.
 //
-// A `.cu` file that has such facts ends in
+// A `.cu` file that has such constants ends in
 //
 //     EXPORT_LAYOUT(module, NAME, ANOTHER, ..)        integers
 //     EXPORT_THRESHOLDS(module, NAME, ANOTHER, ..)    double-precision numbers
 //
-// with names of constants. That makes the values a global of the module, `module_layout` or `module_thresholds`, and
-// the names, as they stand here, another, `module_layout_names` or `module_thresholds_names`. The host reads both when
-// it has loaded the module (src/cuda/layout.rs): it takes what it can from there and compares the rest with constants
-// of its own, by name, so that the order does not matter. No kernel reads these globals, but they stay in the PTX,
-// where tests/it/ptx.rs makes them visible to the driver.
+// with names of constants. The values become a global of the module, `module_layout` or `module_thresholds`. The
+// names, as written here, become another, `module_layout_names` or `module_thresholds_names`. The host reads both
+// after it has loaded the module (src/cuda/layout.rs). It takes what it can from there and compares the rest with its
+// own constants, by name, so the order does not matter. No kernel reads these globals, but they stay in the PTX, where
+// tests/it/ptx.rs makes them visible to the driver.
 #pragma once
 
-// The byte offset of a field, as a constant. NVRTC has neither offsetof nor another compiler's name for it.
+// The byte offset of a field, as a constant. NVRTC has neither offsetof nor the builtin of other compilers.
 #ifdef FAKE_CUDA
 #define OFFSET(type, field) (int)__builtin_offsetof(type, field)
 #else

@@ -1,16 +1,16 @@
-// Words that a thread moves at once, and shared memory whose size the launch decides. Kernels include no CUDA
-// header: NVRTC supplies the built-in names of CUDA C++.
+// Words that a thread moves at once, and shared memory whose size the launch sets. Kernels include no CUDA header:
+// NVRTC supplies the built-in names of CUDA C++.
 #pragma once
 
-// Declares `T* name`, the one array of shared memory whose length the launch decides, 16-byte aligned. The guard lets
-// a compiler without shared memory supply its own definition.
+// Declares `T* name`, the one array of shared memory whose length the launch sets, 16-byte aligned. The guard lets a
+// compiler without shared memory supply its own definition.
 #ifndef DYNAMIC_SHARED
 #define DYNAMIC_SHARED(T, name)                                                                              \
     extern __shared__ __align__(16) char name##_raw[];                                                       \
     T* name = (T*)name##_raw
 #endif
 
-// The most bytes that one load or store instruction moves.
+// The largest number of bytes that one load or store instruction moves.
 constexpr int WORD_BYTES = 16;
 
 // As many scalars as one load moves.

@@ -1,4 +1,4 @@
-// Matrix products of a warp on the tensor cores of double precision, as inline PTX; the fake driver has its own.
+// Matrix products by a warp on the double-precision tensor cores, as inline PTX; the fake driver has its own.
 #pragma once
 
 #ifdef FAKE_CUDA
@@ -21,8 +21,8 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double& c0, double& c1, double a,
 }
 
 // C (16 x 8) += A (16 x 16) B (16 x 8) by a full warp. Lane l holds a[s][h] in row l / 4 + 8 h, column l % 4 + 4 s;
-// b[s] in row l % 4 + 4 s, column l / 4; c[2 h] and c[2 h + 1] in row l / 4 + 8 h, columns 2 (l % 4) and 2 (l % 4) + 1.
-// From compute capability 9.0 on it is one instruction and takes half the time of eight small ones.
+// b[s] in row l % 4 + 4 s, column l / 4; c[2 h] and c[2 h + 1] in row l / 4 + 8 h, columns 2 (l % 4) and 2 (l % 4) +
+// 1. From compute capability 9.0 on this is one instruction, which takes half the time of eight small ones.
 __device__ __forceinline__ void mma_m16n8k16_f64(double (&c)[4], const double (&a)[4][2],
                                                  const double (&b)[4]) {
 #if __CUDA_ARCH__ >= 900

@@ -1,4 +1,4 @@
-// What every kernel that takes L a panel at a time agrees on.
+// Constants of all kernels that process L a panel at a time.
 #pragma once
 
 constexpr int PANEL_COLS = 64;  // columns of a panel; its diagonal block is PANEL_COLS x PANEL_COLS

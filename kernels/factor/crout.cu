@@ -1,16 +1,16 @@
-// Crout's factorization column after column, one thread for each entry: Ruschel 2016, section 4.5.
+// Crout's factorization, column by column, one thread for each entry: Ruschel 2016, section 4.5.
 //
 // Shapes, column-major, columns n apart: a, the matrix to factor; l, its factor; they may be the same matrix except for
 // crout_single. Only lower triangles are used. info: one number, 0 before the first launch.
 //
-// A launch makes column j of l from the columns before it and column j of a. Where a pivot^2 is not positive, it leaves
-// its number, counted from 1, in info, and every later launch does nothing.
+// A launch computes column j of l from the columns before it and column j of a. If a pivot^2 is not positive, it
+// stores the column's number, counted from 1, in info, and every later launch does nothing.
 //
 // Launch: blocks and a grid of x only. crout_single: a thread for each of the rows j .. n, each of which computes the
-// pivot for itself. crout_diagonal: one thread. crout_below, after it: a thread for each of the rows j + 1 .. n.
-// A block may be of any size. Offsets are 64 bits wide.
+// pivot itself. crout_diagonal: one thread. crout_below, after it: a thread for each of the rows j + 1 .. n. A block
+// may be of any size. Offsets are 64 bits wide.
 
-// Independent chains of a sum of products: one alone would wait for every load and addition.
+// Independent chains of a sum of products: a single chain would wait for every load and addition.
 constexpr int SUMS = 4;
 
 // sum over p < j of l_ip l_jp

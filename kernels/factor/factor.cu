@@ -1,24 +1,24 @@
 // The blocked Cholesky factorization of a matrix in device memory, a panel of 64 columns at a time. With
 // A = [D .; B C]:
 //
-//     diagonal     D <- L with L L^T = D, and L^-1 to memory of its own
+//     diagonal     D <- L with L L^T = D, and L^-1 to separate memory
 //     panel        B <- X = B L^-T; where that loses digits, X <- X + (B - X L^T) L^-T  (trsm)
 //     next_panel   C <- C - X X^T for the 64 columns of the next panel only             (gemm)
 //     trailing     C <- C - X X^T for all columns; X is several panels                  (syrk)
 //
-// Four panels are subtracted from C together, so that C goes through memory once for four panels. Until then next_panel
-// brings each of the four up to date with those before it.
+// Four panels are subtracted from C together, so that C is read and written once for four panels. Until then
+// next_panel subtracts from each of the four the panels before it.
 //
-// Shapes, column-major: see Factoring. Entries above the diagonal of A are not used, and the kernels leave anything
-// there.
+// Shapes, column-major: see Factoring. Entries above the diagonal of A are not used, and are undefined after the
+// kernels.
 //     first   the panel's first column, a multiple of 64
 //     from    the first column of the X to subtract, which ends before column `first`; diagonal and panel ignore it
 //
 // All arithmetic is in double precision.
 //
 // Launch, in this order on one stream, blocks of 256 threads: diagonal with one block; panel with one for each 64 rows
-// below the diagonal block; next_panel with one for each 64 rows from `first` on; trailing with i (i + 1) for i times
-// 128 rows from there on.
+// below the diagonal block; next_panel with one for each 64 rows from `first` on; trailing with i (i + 1) for 128 i
+// rows from there on.
 #include "common/arithmetic.cuh"
 #include "common/gemm.cuh"
 #include "common/inverse.cuh"
@@ -30,16 +30,16 @@ struct Factoring {
     long long stride;
     double* inverse;  // of the diagonal block (64 x 64), and whether it loses digits: common/inverse.cuh
     int* refine;
-    // 1 + the first column whose pivot^2 is not positive; 0 before. The kernels do nothing once it is set.
+    // 1 + the first column whose pivot^2 is not positive, or 0. Once it is set the kernels do nothing.
     int* status;
     long long n;
 };
 
 constexpr int ROW_THREADS = THREADS / PANEL_COLS;      // threads that share a row of the diagonal block
 constexpr int ROW_ENTRIES = PANEL_COLS / ROW_THREADS;  // columns of it that each keeps, ROW_THREADS apart
-constexpr int BUFFERS = 3;  // pairs of tiles in shared memory: one at work, two on their way
+constexpr int BUFFERS = 3;  // pairs of tiles in shared memory: one in use, two being copied
 
-// reciprocal_root is accurate for squares in between.
+// reciprocal_root is accurate for squares between these.
 constexpr double MIN_USUAL_SQUARE = 1e-280, MAX_USUAL_SQUARE = 1e280;
 
 // Factors the diagonal block column by column in registers, with one barrier a column. Returns 1 + the first column
@@ -80,7 +80,7 @@ __device__ __forceinline__ int factor(double (*columns)[PANEL_COLS], T* l, long 
 #pragma unroll
     for (int t = 0; t < ROW_ENTRIES; ++t) {
         const int j = t * ROW_THREADS + part;
-        // Zeros above the diagonal: products take the whole block.
+        // Zeros above the diagonal: products read the whole block.
         if (i < height && j < height) l[j * stride + i] = (T)(i == j ? sqrt(a[t]) : i > j ? a[t] : 0.0);
     }
     __syncthreads();
@@ -148,8 +148,8 @@ __device__ constexpr int subtract_bytes() {
     return BUFFERS * GEMM_DEPTH * (tile_stride<R, T>() + tile_stride<1, T>()) * (int)sizeof(T);
 }
 
-// C <- C - X_i X_j^T for the tile (64 R x 64) of C from row i0 and column j0 on; X_i and X_j are these rows of columns
-// `from` to `first` of L.
+// C <- C - X_i X_j^T for the tile (64 R x 64) of C from row i0 and column j0 on. X_i and X_j are rows i0 .. and j0 ..
+// of columns `from` to `first` of L.
 template <int R, class T>
 __device__ __forceinline__ void subtract(const Factoring<T>& a, long long from, long long first, long long i0,
                                          long long j0) {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void subtract(const Factoring<T>& a, long long from, 
             copy_tile<R, GEMM_DEPTH>(to, column + i0, a.stride, a.n - i0);
             copy_tile<1, GEMM_DEPTH>(to + RIGHT, column + j0, a.stride, a.n - j0);
         }
-        // An empty batch as well: waiting counts batches.
+        // Commits an empty batch as well: waits count batches.
         copy_async_commit();
     };
 #pragma unroll
@@ -173,7 +173,7 @@ __device__ __forceinline__ void subtract(const Factoring<T>& a, long long from, 
     T* const c = a.l + j0 * a.stride + i0;
     const long long rows = a.n - i0, cols = a.n - j0;
     long long stride = a.stride;
-    // Nothing of the warp's part counts where all of it is above the diagonal.
+    // The warp's part is not needed if all of it is above the diagonal.
     const bool counts = i0 + tile.end() > j0;
     tile.each([&](double& entry, int i, int j) {
         entry = counts && i < rows && j < cols ? -(double)c[j * stride + i] : 0.0;
@@ -186,7 +186,7 @@ __device__ __forceinline__ void subtract(const Factoring<T>& a, long long from, 
         const T* const now = shared + step % BUFFERS * BUFFER;
         if (counts) tile.gemm(now, now + RIGHT);
     }
-    // Addresses are computed again instead of kept in registers through the loop.
+    // Addresses are recomputed instead of kept in registers through the loop.
     make_opaque(stride);
     tile.each([&](double& entry, int i, int j) {
         if (counts && i < rows && j < cols) c[j * stride + i] = (T)-entry;
@@ -201,7 +201,7 @@ __device__ __forceinline__ void next_panel(const Factoring<T>& a, long long from
 template <class T>
 __device__ __forceinline__ void trailing(const Factoring<T>& a, long long from, long long first) {
     if (*a.status != 0) return;
-    // The tile is in row i of tiles: i (i + 1) tiles stand before that row, which has two for each 128 columns.
+    // The tile is in row i of tiles. i (i + 1) tiles precede that row, which has two for each 128 columns.
     const int number = blockIdx.x;
     int i = (int)((sqrtf(4.0f * number + 1.0f) - 1.0f) / 2.0f);
     while (i * (i + 1) > number) --i;

@@ -1,8 +1,8 @@
 // The upper factor U with A = U^T U, a pivot and its row at a time: after "Improving Parallel Cholesky
 // Factorization" (in SYCL, November 2021).
 //
-// Shapes: u (n x n), row-major, rows n apart, factored in place: the upper triangle, which in column-major order
-// is the lower one. info as in crout.cu.
+// Shapes: u (n x n), row-major, rows n apart, factored in place: the upper triangle, which is the lower one in
+// column-major order. info as in crout.cu.
 //
 // Launch: blocks and a grid of x only. For pivot k: pivot_sum, a thread for each of the rows above the pivot, which
 // subtract their squares from it in any order; pivot_root, one thread; pivot_row, a thread for each of the

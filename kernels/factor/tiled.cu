@@ -9,7 +9,7 @@
 // partial sums, or its tile of the pivot row.
 #include "common/memory.cuh"
 
-// So many threads have a partial sum each before the last step of the reduction, which one thread does.
+// The number of threads with a partial sum before the last step of the reduction, which one thread does.
 constexpr unsigned LAST_THREADS = 32;
 
 template <class T>

@@ -1,9 +1,11 @@
-// The trailing rows through a panel in which columns of L change places with columns of V: some k columns of an update that
-// outweighs the factor, and of the downdate that takes it back, and none of any other (src/cpu/kernels/interchange.rs).
-// V stays in memory, where which of its columns it is may be known at run time alone.
+// Transforms the trailing rows by a panel in which columns of L are interchanged with columns of V. About k columns
+// are interchanged in an update that outweighs the factor, and in the downdate that reverses it; none in other
+// modifications (src/cpu/kernels/interchange.rs). V stays in memory, because the number of the column of V is known at
+// run time only.
 //
 // A rank block is `width` columns of V, all of one sign. With column j of a rank block's reflectors (b_j, x_j) and its
-// interchange t, each row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order. Where t is 0:
+// interchange t, each row i of the panel (l) and of V (v) is transformed by the columns j = 0 .. cols - 1 in order.
+// Where t is 0:
 //
 //     d = x_j l_ij + sign (2 + x_j) <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
 //
@@ -19,15 +21,15 @@
 //     reflectors  rank_blocks of them, block_stride apart: of each column width entries of b, x and t; read
 // The first `plus` rank blocks have a plus sign, the others a minus.
 //
-// Launch: a grid and blocks of x only. Thread t of the grid has row first + t, and none from `end` on; a launch covers at
-// most gridDim.x * blockDim.x rows. Rows never mix and each has one owner.
+// Launch: a grid and blocks of x only. Thread t of the grid has row first + t, and none from `end` on; a launch covers
+// at most gridDim.x * blockDim.x rows. Rows are independent and each has one owner.
 //
-// Limits: width a multiple of 4. Offsets are 64 bits wide. Every rounding is written down, as in trailing.cu.
+// Limits: width a multiple of 4. Offsets are 64 bits wide. Every rounding is explicit, as in trailing.cu.
 #include "common/compensated.cuh"
 
-constexpr int SUMS = 4;  // of a dot product, whose chain of dependent operations is as much shorter
+constexpr int SUMS = 4;  // partial sums of a dot product, which shorten its chain of dependent operations
 
-// One column of L, which changes places with column p of V: returns u, and changes l and v_p.
+// One column of L, which is interchanged with column p of V: returns u, and changes l and v_p.
 template <class T>
 __device__ __forceinline__ T change_places(T* v, long long v_stride, const T* b, int width, T x, T t, bool minus,
                                            T& l) {

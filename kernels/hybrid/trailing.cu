@@ -1,8 +1,9 @@
-// The trailing rows: the rows below a panel's diagonal block through its reflectors, one rank block after the other.
+// Transforms the trailing rows, the rows below a panel's diagonal block, by the panel's reflectors, one rank block
+// after the other.
 //
-// A rank block is `row_threads` * E columns of V, all of one sign; a row is worked on by row_threads neighbouring
-// threads with E columns each. With row j of a rank block's reflectors (b_j, s_j and x_j, which know the sign), each
-// row i of the panel (l) and of V (v) goes through the columns j = 0 .. cols - 1 in order:
+// A rank block is `row_threads` * E columns of V, all of one sign; row_threads neighbouring threads, with E columns
+// each, share a row. With row j of a rank block's reflectors (b_j, s_j and x_j, which include the sign), each row i of
+// the panel (l) and of V (v) is transformed by the columns j = 0 .. cols - 1 in order:
 //
 //     d = x_j l_ij + s_j <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
 //
@@ -12,30 +13,30 @@
 //     reflectors  rank_blocks x cols x row_threads x STRIDE, STRIDE = E + 16 / sizeof(T): of row j of a rank block, E
 //                 entries of b for each thread of a row, then s_j, x_j and padding; contiguous, 16-byte aligned; read
 //
-// Launch: a grid and blocks of x only. Thread t of the grid is thread t % row_threads of row first + t / row_threads; a
-// launch covers at most gridDim.x * blockDim.x / row_threads rows, and threads of rows from `end` on have no row. Rows
-// never mix and each has one owner, so the result does not depend on grid or block, bit for bit.
+// Launch: a grid and blocks of x only. Thread t of the grid is thread t % row_threads of row first + t / row_threads;
+// a launch covers at most gridDim.x * blockDim.x / row_threads rows, and threads of rows from `end` on have no row.
+// Rows are independent and each has one owner, so the result does not depend on grid or block, bit for bit.
 //
 // Limits: blockDim.x <= max_threads(E), a multiple of 32; row_threads 1, 2, 4 or 8; cols a multiple of COLUMN_GROUP;
 // dynamic shared memory of COLUMN_GROUP * row_threads * STRIDE * sizeof(T) bytes. Offsets are 64 bits wide.
 //
-// Every rounding is written down (fused where it says fma; contraction is off), so that any compiler gives the same
+// Every rounding is explicit (fused where the code has fma; contraction is off), so that any compiler gives the same
 // bits.
 #include "common/layout.cuh"
 #include "common/memory.cuh"
 
-// Columns of L that are on their way from memory while one is worked on, and columns whose reflectors are staged
-// together.
+// Columns of L that are loaded from memory ahead of the current one, and columns whose reflectors are staged together.
 constexpr int COLUMN_GROUP = 8;
 
-// Words of the next column group's reflectors that a thread has on their way meanwhile.
+// Words of the next column group's reflectors that a thread loads ahead.
 constexpr int WORDS_AHEAD = 5;
 
-// Partial sums of a dot product: its chain of dependent operations is as much shorter.
+// Partial sums of a dot product, which shorten its chain of dependent operations.
 constexpr int SUMS = 4;
 
-// Threads of a block at most. That leaves a thread 16 registers for each element, of which double precision takes four:
-// the element and its counterpart in b. What is on its way, addresses and counters take some 50 more.
+// The largest number of threads of a block. It leaves a thread 16 registers for each element, of which double
+// precision takes four: the element and its counterpart in b. Loads in flight, addresses and counters take about 50
+// more.
 __device__ constexpr int max_threads(int elements) { return 4096 / elements; }
 
 // b, s and x of one column in shared memory; all threads with the same place in their rows read the same words.
@@ -52,7 +53,7 @@ struct ReflectorRow {
     __device__ __forceinline__ T x() const { return word[WORDS - 1].scalar[1]; }
 };
 
-// One column by one thread of a row: returns the new entry of L and changes v.
+// Transforms one column by one thread of a row: returns the new entry of L and changes v.
 template <class T, int E>
 __device__ __forceinline__ T apply(const ReflectorRow<T, E>& row, int row_threads, T l, T (&v)[E]) {
     T sum[SUMS];
@@ -68,7 +69,7 @@ __device__ __forceinline__ T apply(const ReflectorRow<T, E>& row, int row_thread
     return l + d;
 }
 
-// Where a thread is in the columns of the panel. The pointers move along: one addition a column takes fewer registers
+// A thread's position in the columns of the panel. The pointers advance: one addition a column takes fewer registers
 // than multiples of the stride.
 template <class T>
 struct RowWalk {
@@ -82,7 +83,8 @@ struct RowWalk {
     int row_threads;
 };
 
-// The next COLUMN_GROUP columns. `ahead` holds their entries of L, and afterwards those of the columns that follow.
+// Transforms the next COLUMN_GROUP columns. `ahead` holds their entries of L, and afterwards those of the columns that
+// follow.
 template <class T, int E>
 __device__ __forceinline__ void apply_group(const ReflectorRow<T, E>* staged, RowWalk<T>& walk,
                                             T (&ahead)[COLUMN_GROUP], T (&v)[E]) {
@@ -98,7 +100,7 @@ __device__ __forceinline__ void apply_group(const ReflectorRow<T, E>* staged, Ro
     }
 }
 
-// One rank block by one thread of a row. A thread without a row copies reflectors and takes part in barriers.
+// Applies one rank block by one thread of a row. A thread without a row copies reflectors and takes part in barriers.
 template <class T, int E>
 __device__ __forceinline__ void apply_rank_block(RowWalk<T> walk, T* v, long long v_stride,
                                                  const Word<T>* reflectors, ReflectorRow<T, E>* staged,
@@ -119,7 +121,7 @@ __device__ __forceinline__ void apply_rank_block(RowWalk<T> walk, T* v, long lon
         if (w < words) words_ahead[q] = reflectors[w];
     }
     while (walk.at < walk.cols) {
-        __syncthreads();  // all have read what was staged before
+        __syncthreads();  // all threads have read the previous stage
 #pragma unroll
         for (int q = 0; q < WORDS_AHEAD; ++q) {
             const int w = threadIdx.x + q * blockDim.x;
@@ -172,7 +174,7 @@ __device__ __forceinline__ void trailing(T* panel, long long panel_stride, T* v,
                        end);                                                                                 \
     }
 
-// One module a scalar type: a factor of the one never waits for the other to be translated.
+// One module for each scalar type, so that the driver translates only the module that a factor needs.
 #ifndef ONLY_F32
 TRAILING(trailing_f64_e4, double, 4)
 TRAILING(trailing_f64_e8, double, 8)
@@ -186,8 +188,8 @@ TRAILING(trailing_f32_e16, float, 16)
 TRAILING(trailing_f32_e32, float, 32)
 #endif
 
-// What host and kernels agree on: a block has MAX_THREADS_ELEMENTS / E threads at most, and the reflectors of a row end
-// in REFLECTOR_PADDING_BYTES for s, x and padding.
+// Host and kernels agree on these: a block has at most MAX_THREADS_ELEMENTS / E threads, and the reflectors of a row
+// end in REFLECTOR_PADDING_BYTES for s, x and padding.
 constexpr int MAX_THREADS_ELEMENTS = max_threads(1), REFLECTOR_PADDING_BYTES = WORD_BYTES;
 
 #ifndef ONLY_F32

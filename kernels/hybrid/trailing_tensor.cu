@@ -1,16 +1,16 @@
-// The trailing rows on the tensor cores of double precision: as trailing.cu, but eight columns of L at a time.
+// Transforms the trailing rows on the double-precision tensor cores: as trailing.cu, but eight columns of L at a time.
 //
-// A warp works on eight rows; four neighbouring threads share a row, and each keeps E of the 4 E columns of V of a rank
-// block in registers. With the eight rows b_j of B, sigma the sign of the rank block, s_j = sigma / T_jj, x_j = 1 /
-// T_jj - 2 and tau_ij = T_ij / T_jj, where T_ij = sigma <b_i, b_j>, a group of eight columns P of the panel is
+// A warp transforms eight rows; four neighbouring threads share a row, and each keeps E of the 4 E columns of V of a
+// rank block in registers. With the eight rows b_j of B, sigma the sign of the rank block, s_j = sigma / T_jj, x_j = 1
+// / T_jj - 2 and tau_ij = T_ij / T_jj, where T_ij = sigma <b_i, b_j>, a group of eight columns P of the panel is
 //
 //     U T = P + sigma V B^T        P <- P + (U - 2 P)        V <- V - U B
 //
-// two matrix products (gemm), and between them a triangular solve from the right (trsm): with W = V B^T and
-// u_j = 2 p_j + d_j, it is d_j = x_j p_j + s_j w_j - sum_{i < j} tau_ij u_i.
+// These are two matrix products (gemm), with a triangular solve from the right (trsm) between them: with W = V B^T and
+// u_j = 2 p_j + d_j, the solve is d_j = x_j p_j + s_j w_j - sum_{i < j} tau_ij u_i.
 //
-// A matrix product may sum over k in any order, and its rows and columns may come in any order. The order here, k or
-// n = 2 q + s for column q + 4 s of a group, makes the result of the one product the operand of the other, register by
+// A matrix product may sum over k in any order, and its rows and columns may come in any order. The order here, k or n
+// = 2 q + s for column q + 4 s of a group, makes the result of one product the operand of the other, register by
 // register: thread q of a row holds its columns q and q + 4 of L and of V throughout.
 //
 // Shapes: panel and v as in trailing.cu. reflectors: for each rank block and group of 8 columns of L, contiguous and
@@ -29,17 +29,16 @@
 #include "common/mma.cuh"
 #include "common/panel.cuh"
 
-constexpr int COLUMN_GROUP = 8;  // columns of L that go together
+constexpr int COLUMN_GROUP = 8;  // columns of L that are processed together
 constexpr int ROW_THREADS = 4;   // threads that share a row
 
-// Independent chains of matrix products: one alone would wait for its own latency.
+// Independent chains of matrix products: a single chain would wait for its own latency.
 constexpr int CHAINS = 4;
 
-// A block has MAX_THREADS_ELEMENTS / E threads at most.
+// A block has at most MAX_THREADS_ELEMENTS / E threads.
 constexpr int MAX_THREADS_ELEMENTS = 4096;
 
-// Column groups of L that are on their way from memory while one is worked on: a group takes less time than memory
-// does.
+// Column groups of L that are loaded from memory ahead of the current one: a group takes less time than a load.
 constexpr int GROUPS_AHEAD = 3;
 
 template <int E>
@@ -55,7 +54,7 @@ __device__ __forceinline__ void stage_reflectors(double* shared, const double* r
     copy_async_commit();
 }
 
-// Where a thread stands in its warp's matrix products.
+// A thread's position in its warp's matrix products.
 struct GroupLane {
     int q;   // its column of an operand's four
     int at;  // its row of a second operand, as a column of the group: q + 4 s for 2 q + s
@@ -83,7 +82,7 @@ __device__ __forceinline__ void gemm_v_bt(const double* b, const GroupLane& lane
     for (int s = 0; s < 2; ++s) w[s] = (sum[0][s] + sum[1][s]) + (sum[2][s] + sum[3][s]);
 }
 
-// D from W, in place, and the old entries of L: the triangular solve, column after column.
+// Computes D from W, in place, and the old entries of L: the triangular solve, column by column.
 __device__ __forceinline__ void trsm(const double* tau, const GroupLane& lane, const double (&old)[2],
                                      double (&d)[2]) {
     const double *const scale = tau + COLUMN_GROUP * COLUMN_GROUP, *const excess = scale + COLUMN_GROUP;
@@ -110,7 +109,7 @@ __device__ __forceinline__ void gemm_v_minus_ub(const double* b, const GroupLane
         }
 }
 
-// One rank block through all columns of the panel, for the thread's row at `l` and `v`. A thread without a row takes
+// Applies one rank block in all columns of the panel, to the thread's row at `l` and `v`. A thread without a row takes
 // part with zeros.
 template <int E>
 __device__ __forceinline__ void apply_rank_block(double* l, long long panel_stride, double* v,
@@ -129,12 +128,12 @@ __device__ __forceinline__ void apply_rank_block(double* l, long long panel_stri
             coming[g][s] =
                 has_row && g * COLUMN_GROUP < cols ? l[(g * COLUMN_GROUP + 4 * s) * panel_stride] : 0.0;
 
-    __syncthreads();  // all have read what an earlier rank block has staged
+    __syncthreads();  // all threads have read the stage of an earlier rank block
     stage_reflectors<E>(shared, reflectors);
     constexpr int other = group_scalars<E>();
     for (int at = 0; at < cols; at += COLUMN_GROUP) {
         copy_async_wait_all();
-        __syncthreads();  // this group's reflectors are there, and all have read the last group's
+        __syncthreads();  // this group's reflectors are staged, and all threads have read the previous group's
         const double* const b = shared + (at / COLUMN_GROUP % 2) * other;
         if (at + COLUMN_GROUP < cols) {
             reflectors += group_scalars<E>();
@@ -191,7 +190,7 @@ TRAILING(tensor_f64_e8, 8)
 TRAILING(tensor_f64_e16, 16)
 TRAILING(tensor_f64_e32, 32)
 
-// What host and kernels agree on: a column group has GROUP_SCALARS_PER_ELEMENT * E + GROUP_SCALARS scalars of
+// Host and kernels agree on these: a column group has GROUP_SCALARS_PER_ELEMENT * E + GROUP_SCALARS scalars of
 // reflectors.
 constexpr int GROUP_SCALARS = group_scalars<0>(),
               GROUP_SCALARS_PER_ELEMENT = group_scalars<1>() - GROUP_SCALARS;

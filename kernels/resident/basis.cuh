@@ -1,28 +1,28 @@
 // The basis in which V is expressed: when it is well-conditioned, and how V is expressed in a new one.
 //
-// With G the sum of P^T P over the panels since the basis was new, what reflectors would leave of V is V R^-1 up to an
-// orthogonal matrix, with 1 + S G = R^T R. A sweep keeps V itself and rebases, V <- V R^-1 and G <- 0, before 1 + S G
-// would be badly conditioned.
+// Let G be the sum of P^T P over the panels since the last change of basis, and 1 + S G = R^T R. Reflectors would have
+// left V R^-1, up to an orthogonal matrix. A sweep keeps V itself and rebases, V <- V R^-1 and G <- 0, before 1 + S G
+// is badly conditioned.
 #pragma once
 #include "common/arithmetic.cuh"
 #include "resident/diagonal_tiles.cuh"
 #include "resident/v_rows.cuh"
 
-// A basis serves while no row sum of |G| exceeds this: then 1 + S G has a condition number of at most 8. What Bennett's
-// coefficients lose grows with it, and is lost again in every call of a loop that adds and removes the same V.
+// A basis is kept while no row sum of |G| exceeds this: then the condition number of 1 + S G is at most 8. The errors
+// of Bennett's coefficients grow with it, and recur in every call of a loop that adds and removes the same V.
 constexpr double MAX_GRAM_PLUS = 7.0, MAX_GRAM_MINUS = 0.75;
-// The same where L is a single panel, whose errors must stay within 12 u and not 64 u; reflectors drift less as well.
+// The same where L is a single panel, whose errors must stay within 12 u instead of 64 u; reflectors also drift less.
 constexpr double MAX_GRAM_PLUS_ONE_PANEL = 1.0, MAX_GRAM_MINUS_ONE_PANEL = 0.5;
 
 // One panel's own G = P^T P decides whether the panel is solved as a product or takes the Householder fallback.
-// |P|^2 (its trace) must not exceed this: with p_1 and p_2 the first two rows of P, the second column of L is scaled by
-// 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1 p_1^T), which is off by |P|^2 u.
+// |P|^2 (its trace) must not exceed this: with p_1 and p_2 the first two rows of P, the second column of L is scaled
+// by 1 + p_2 p_2^T - (p_1 p_2^T)^2 / (1 + p_1 p_1^T), which has an error of |P|^2 u.
 constexpr double MAX_P_SQUARE = 16.0;
 // No row sum of |(1 - P^T P)^-1| may exceed this for a downdate: it bounds the norm, by which rounding errors are
-// multiplied. (Pivots do not tell: sixteen nearly parallel columns leave 3/4 each and next to nothing together.)
+// multiplied. (Pivots do not show this: sixteen nearly parallel columns leave 3/4 each and almost nothing together.)
 constexpr double MAX_INVERSE = 8.0, MAX_INVERSE_ONE_PANEL = 2.0;
 
-// P^T P of a panel as sums over parts of its rows; warps make 16 x 8 entries each.
+// P^T P of a panel as sums over parts of its rows; each warp computes 16 x 8 entries.
 struct Gram {
     static constexpr int TILES = V_SIXTEENS * V_EIGHTS, PARTS = WARPS / TILES;
     static constexpr int SIXTEENS = PANEL_COLS / 16 / PARTS;  // of rows of P in a part
@@ -73,10 +73,10 @@ __device__ __forceinline__ bool row_sums_within(const GramValues& magnitudes, do
     return __syncthreads_and(sum <= (float)limit);
 }
 
-// Replaces G (RANK_BLOCK x RANK_BLOCK) by R^-1 with 1 + S G = R^T R, by all threads, each its entries. Returns whether a
-// panel with this G may be solved as a product: one within these limits. With 1 + S G = U^T D U and a unit diagonal of
-// U, step j publishes row j of U and the square d_j in `rows`, and U^-T and (1 + S G)^-1 = U^-1 D^-1 U^-T are built
-// alongside.
+// Replaces G (RANK_BLOCK x RANK_BLOCK) by R^-1 with 1 + S G = R^T R, by all threads, each its entries. Returns whether
+// a panel with this G may be solved as a product: whether G is within these limits. With 1 + S G = U^T D U and a unit
+// diagonal of U, step j publishes row j of U and the square d_j in `rows`, and U^-T and (1 + S G)^-1 = U^-1 D^-1 U^-T
+// are computed in the same steps.
 __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK], double sign,
                                          double max_trace, double max_inverse) {
     const GramEntries own;
@@ -126,8 +126,8 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
     return row_sums_within(magnitudes, max_inverse) && positive_definite && trace <= max_trace;
 }
 
-// V <- V R^-1 for the rows of `count` panels in shared memory, by all threads; R^-1 (row-major) goes to the record as
-// well.
+// V <- V R^-1 for the rows of `count` panels in shared memory, by all threads. R^-1 (row-major) is also stored to the
+// record.
 __device__ __forceinline__ void rebase_panels(const DiagonalPart& part, double* v, int count,
                                               const double* inverse_root, double* basis) {
     const MmaLane& at = part.at;

@@ -5,20 +5,20 @@
 //
 //     y_j = S_j^-1 p_j^T     gamma_j^2 = 1 + S p_j y_j     l'_j = (l_j + S (v - sum_{i < j} l_i p_i) y_j) / gamma_j
 //
-// so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp makes sixteen columns. With
-// Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T comes from a Gauss-Jordan elimination, K = 1 + S Q Y = C
-// C^T from Gauss, and their part of N is S Y C^-T; gamma is the diagonal of C (elimination.cuh). S_b is well-conditioned,
-// since a sweep rebases in time.
+// so L' = L M + V N with N = [S y_j / gamma_j] and M = diag(1 / gamma) - striu(P N). A warp computes sixteen columns.
+// With Q their rows of P and S_b the S before them, Y = S_b^-1 Q^T comes from a Gauss-Jordan elimination, K = 1 + S Q
+// Y = C C^T from a Gauss elimination, and their part of N is S Y C^-T; gamma is the diagonal of C (elimination.cuh).
+// S_b is well-conditioned, because a sweep rebases early enough.
 //
-// L' is computed as L + (L (M - 1) + V N), and the pivot l' = gamma l as l + l (gamma - 1): otherwise the rounding of 1
-// / gamma or gamma would move them in every call. Therefore the elimination of S Q Y keeps gamma^2 - 1 to all its
+// L' is computed as L + (L (M - 1) + V N), and the pivot l' = gamma l as l + l (gamma - 1): otherwise the rounding of
+// 1 / gamma or gamma would change them in every call. Therefore the elimination of S Q Y keeps gamma^2 - 1 to all its
 // digits.
 #pragma once
 #include "resident/elimination.cuh"
 #include "resident/householder.cuh"
 
-// The coefficients of columns 16 `part` .. of a panel, by a warp: N and M - 1 to the panel's record, the new pivots and
-// a breakdown to where the sweep has them. `p` is -P of the panel, `gram` G before it. (row-major)
+// Computes the coefficients of columns 16 `part` .. of a panel, by a warp: N and M - 1 to the panel's record, the new
+// pivots and a breakdown to the sweep's arrays. `p` is -P of the panel, `gram` G before it. (row-major)
 template <class T>
 __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, const Sweep<T>& sweep, int panel,
                                                      int part, const double* p, const double* gram) {
@@ -47,7 +47,7 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
     }
     __syncwarp();
     solve_with_basis(shared, own);
-    // Here and below as gemm_16x8x16, which would take 20 more registers in sweep.cu.
+    // As gemm_16x8x16, here and below, which would take 20 more registers in sweep.cu.
     double k[2][4] = {};
 #pragma unroll
     for (int t = 0; t < 2; ++t)

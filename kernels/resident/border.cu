@@ -1,4 +1,4 @@
-// Rows and columns of L that come with new rows and columns of A, made on the device.
+// Computes the rows and columns of L for new rows and columns of A, on the device.
 //
 // `border_schur`: K <- K - S^T S, in the lower triangle
 //     s       rows x r, entry (p, i) at s + i * s_stride + p; read

@@ -1,13 +1,13 @@
-// Critical-path tasks: V of a row block through the panels up to its own, and its diagonal blocks.
+// Critical-path tasks: transform V of a row block through the panels up to its own, and solve its diagonal blocks.
 #pragma once
 #include "resident/diagonal_blocks.cuh"
 #include "resident/payload.cuh"
 #include "resident/row_update.cuh"
 #include "resident/task.cuh"
 
-// Takes V of the task's rows through the panels before their own, as soon as P of each is published, and saves V at the
-// beginning of each panel range; the caller publishes the last of these. `state` is the basis behind them, `payloads`
-// room for payloads.
+// Transforms V of the task's rows through the panels before their own, each as soon as its P is published, and saves V
+// at the beginning of each panel range; the caller publishes the last of these. `state` is the basis after these
+// panels, `payloads` room for payloads.
 template <class T>
 __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                               const Task<T>& task, double* payloads, RowsInRegisters& rows,
@@ -61,8 +61,8 @@ __device__ __forceinline__ void v_to_diagonal(const MmaLane& at, const WarpRowsO
     __syncthreads();
 }
 
-// A critical-path task. `memory` has what a warp's rows of L take, and `payloads` behind that, or DiagonalShared;
-// `staged` has room for as many tiles as `slots` says.
+// A critical-path task. `memory` has room for the warps' rows of L, with `payloads` after it, or for DiagonalShared;
+// `staged` has room for `slots` tiles.
 template <class T>
 __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& task,
                                               const WarpRowsOfL<T>& rows_of_l, int slots, double* memory,
@@ -93,7 +93,8 @@ __device__ __forceinline__ void critical_path(const MmaLane& at, const Task<T>& 
     DiagonalShared& shared = *(DiagonalShared*)memory;
     store_v(at, shared.v + WARP_ROWS * at.warp * V_STRIDE, rows.v);
     solve_panels(shared, tiles, sweep, first, state, refined);
-    // An update task may wait for V at the beginning of the row block's own panels; nothing on the critical path does.
+    // Published late: an update task may wait for V at the beginning of the row block's own panels, but no task on the
+    // critical path does.
     if (first > task.begin && first % task.range_panels == 0) task.publish_v(at, task.own_range());
     publish_coefficients(shared, (BennettShared*)staged, sweep, first, panels);
 }

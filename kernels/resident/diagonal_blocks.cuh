@@ -1,26 +1,26 @@
-// The diagonal blocks of a row block: P of each panel, whether it rebases or takes the Householder fallback, and what
-// the rows below need of it, to the panel's record.
+// Solves the diagonal blocks of a row block: computes P of each panel, decides whether the panel rebases or takes the
+// Householder fallback, and stores what the rows below need to the panel's record.
 #pragma once
 #include "resident/basis.cuh"
 #include "resident/bennett.cuh"
 
 // Shared memory of a critical-path task at its diagonal blocks. (row-major, V_STRIDE)
 struct DiagonalShared {
-    double v[ROW_BLOCK * V_STRIDE];   // V; behind panels without fallback, -P in its place
-    double p[PANEL_COLS * V_STRIDE];  // -P of the panel at work
+    double v[ROW_BLOCK * V_STRIDE];   // V; after panels without fallback, -P in its place
+    double p[PANEL_COLS * V_STRIDE];  // -P of the current panel
     Gram own;                         // its P^T P
     double g[RANK_BLOCK * V_STRIDE];  // a matrix (RANK_BLOCK x RANK_BLOCK)
     double gram[ROW_BLOCK_PANELS][RANK_BLOCK * V_STRIDE];  // G before each panel
 };
 
-// The basis behind the panels so far.
+// The basis after the panels so far.
 struct BasisState {
     GramValues gram = {};  // the thread's entries of G
     double used = 0;       // whether G is not zero
 };
 
-// A warp's 16 rows of V through a panel's reflectors. `l`: the panel's column 0 in the warp's first row; rows from
-// `height` on, counted from there, do not exist.
+// Transforms a warp's 16 rows of V by a panel's reflectors. `l`: the panel's column 0 in the warp's first row; rows
+// from `height` on, counted from there, do not exist.
 template <bool INTERCHANGED, class T>
 __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T* l, long long l_stride,
                                                      long long height, const double* b, const double* scale,
@@ -37,7 +37,7 @@ __device__ __forceinline__ void v_through_reflectors(const MmaLane& at, const T*
     }
 }
 
-// The same where columns change places, apart from the kernel.
+// The same where columns are interchanged, not inlined in the kernel.
 template <class T>
 __device__ __noinline__ void v_through_interchanges(const T* l, long long l_stride, long long height, const double* b,
                                                     const double* scale, double* v) {
@@ -48,7 +48,7 @@ __device__ __noinline__ void v_through_interchanges(const T* l, long long l_stri
     store_v(at, v, rows);
 }
 
-// Where a panel's fallback leaves what it finds, and what it takes of the sweep.
+// Where a panel's fallback stores its results, and its arguments from the sweep.
 template <class T>
 struct Fallback {
     double* record;
@@ -59,8 +59,9 @@ struct Fallback {
     double sign;
 };
 
-// The Householder fallback of a panel: its reflectors to the record, and V of the row block's rows below through them.
-//     d       room for the diagonal block; what P and G took of `shared` is used as well
+// The Householder fallback of a panel: stores its reflectors to the record, and transforms V of the row block's rows
+// below by them.
+//     d       room for the diagonal block; the memory of P and G in `shared` is overwritten as well
 //     l       the panel's diagonal entry, with `height` rows from there on
 //     v       V from the panel's first row on
 template <class T>
@@ -82,8 +83,8 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     __syncthreads();
     const int done = eliminate<T>(d, staged, x, panel.sign, cols, own);
     __syncthreads();
-    // Columns before a breakdown are good, and a later sweep may find an earlier one: from the breakdown on the
-    // reflectors are identities.
+    // Columns before a breakdown are valid, and a later sweep may break down at an earlier column. From the breakdown
+    // on the reflectors are identities.
     if (done < cols && threadIdx.x == 0) atomicMin(panel.status, (int)(panel.first_column + done) + 1);
     if (i >= done) own = {1.0, 2.0, 0.0};
 #pragma unroll
@@ -111,7 +112,7 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     __syncthreads();
 }
 
-// One step of iterative refinement of P, for what the inverse of an ill-conditioned D loses more than a triangular
+// One step of iterative refinement of P, where the inverse of an ill-conditioned D is less accurate than a triangular
 // solve: P <- P + D^-1 (V_D - D P). `p` is the thread's part of P; -P lies in shared.p before and after.
 template <class T>
 __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShared& shared,
@@ -171,8 +172,8 @@ __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, do
     }
 }
 
-// Solves the panels of a row block from panel `first` on, with V of its rows in shared memory: P or reflectors, and the
-// modes, to the records, and publishes them. `refined`: for each panel, whether P needs refinement.
+// Solves the panels of a row block from panel `first` on, with V of its rows in shared memory. Stores P or reflectors,
+// and the modes, to the records, and publishes them. `refined`: for each panel, whether P needs refinement.
 template <class T>
 __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const DiagonalTiles<T>& tiles,
                                              const Sweep<T>& sweep, int first, const BasisState& before,
@@ -204,7 +205,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
         bool good;
         GramValues entry;
         DiagonalPart::Entries next;
-        // Once, and once more in a new basis where the old one would not serve with this panel.
+        // Once, and once more in a new basis if the old one would be badly conditioned with this panel.
 #pragma unroll 1
         for (;;) {
             const double* const inverse = tiles.get(2 * j);
@@ -215,8 +216,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             __syncthreads();
             if (j == 0 ? refined[0] : refined[1])
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
-            // What is stored before it is known to be good is stored again if it is not; nobody reads it before the
-            // mode.
+            // Stored before it is known to be valid, and stored again if it is not. No reader uses it before the mode.
             exchange_p<false>(at, record, shared.p);
             shared.own.syrk(at, shared.p);
             if (below) {
@@ -284,8 +284,8 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
         }
         __syncthreads();
     }
-    // A flag waits for all that the block has written. The next row block cannot wait as long and polls the payload
-    // (payload.cuh).
+    // The release of a flag waits for all writes of the block. The next row block cannot wait that long and polls the
+    // payload (payload.cuh).
     if (threadIdx.x < tiles.panels) {
         const int panel = first + threadIdx.x;
         publish_panel(sweep, panel, P_PUBLISHED | (int)sweep.records[(long long)panel * RECORD + MODE_AT]);
@@ -293,7 +293,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
     __syncthreads();
 }
 
-// Makes N and M - 1 of a row block's panels, a warp for each sixteen columns, and publishes them.
+// Computes N and M - 1 of a row block's panels, a warp for each sixteen columns, and publishes them.
 template <class T>
 __device__ __forceinline__ void publish_coefficients(const DiagonalShared& shared, BennettShared* bennett,
                                                      const Sweep<T>& sweep, int first, int panels) {

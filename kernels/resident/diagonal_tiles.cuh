@@ -1,4 +1,5 @@
-// The tiles that the critical path of a row block multiplies by, in shared memory, and a warp's part of those products.
+// The tiles by which the critical path of a row block multiplies, in shared memory, and a warp's part of those
+// products.
 #pragma once
 #include "resident/sweep_args.cuh"
 #include "common/gemm.cuh"
@@ -6,8 +7,8 @@
 constexpr int TILE = PANEL_COLS * (PANEL_COLS + 4);  // doubles of a tile (64 x 64)
 
 // Three tiles of a row block: D^-1 of its first panel, the block of L below that panel's diagonal block, D^-1 of its
-// second panel. Either all of them are in shared memory at once, or, where there is room for one, each is copied when
-// it is wanted.
+// second panel. If there is room, all of them are in shared memory at once; if there is room for one, each is copied
+// when it is needed.
 template <class T>
 struct DiagonalTiles {
     double* memory;
@@ -47,13 +48,14 @@ struct DiagonalTiles {
         }
     }
 
-    // Begins to copy all tiles, where there is room for them.
+    // Begins to copy all tiles, if there is room for them.
     __device__ __forceinline__ void start() const {
         for (int index = 0; all && index < 3; ++index) fetch(index);
         copy_async_commit();
     }
 
-    // Tile `index`, by all threads. The caller has waited for what `start` has begun, and is done with the tile before.
+    // Tile `index`, by all threads. The caller has waited for the copies of `start`, and no longer uses the previous
+    // tile.
     __device__ __forceinline__ const double* get(int index) const {
         if (!all) {
             __syncthreads();
@@ -66,11 +68,11 @@ struct DiagonalTiles {
     }
 };
 
-// A warp's part of a product of a tile (64 x 64) and a matrix (64 x RANK_BLOCK): 16 rows and half of the columns. Warps
-// w and w + 4 share a part of the multiprocessor; with rows 16 w and 16 (3 - w) all pairs have as much to do where the
-// tile is a triangle.
+// A warp's part of a product of a tile (64 x 64) and a matrix (64 x RANK_BLOCK): 16 rows and half of the columns.
+// Warps w and w + 4 share a part of the multiprocessor. With rows 16 w and 16 (3 - w) all pairs have equal work when
+// the tile is a triangle.
 struct DiagonalPart {
-    // A thread's entries of the part: eight columns after eight, each as a product leaves them.
+    // A thread's entries of the part, in groups of eight columns, each in the layout of a product.
     static constexpr int ENTRIES = 4 * V_SIXTEENS;
     typedef double Entries[ENTRIES];
 

@@ -3,7 +3,7 @@
 #include "common/arithmetic.cuh"
 #include "resident/v_rows.cuh"
 
-constexpr int BENNETT_COLS = 16;                               // columns that a warp makes
+constexpr int BENNETT_COLS = 16;                               // columns that a warp computes
 constexpr int COEFFICIENT_WARPS = PANEL_COLS / BENNETT_COLS;  // for a panel
 
 // Shared memory of a warp: a matrix of RANK_BLOCK x RANK_BLOCK, and a row of it with sixteen entries of another, or a row
@@ -13,9 +13,9 @@ struct alignas(WORD_BYTES) BennettShared {
 };
 
 // Sixteen steps of elimination of [1 + A B] (16 x 32) by a warp: of the two threads of a row one has A's half, the
-// other B's. JORDAN: 1 + A becomes diagonal; otherwise it becomes upper triangular. The entries move to the left with
-// each step, so that the next entry of A's row is always a[0], and B is in its place again at the end. Returns what the
-// row's pivot exceeds 1 by.
+// other B's half. JORDAN: 1 + A becomes diagonal; otherwise it becomes upper triangular. The entries move to the left
+// with each step, so that the next entry of A's row is always a[0], and at the end B is in its original place. Returns
+// the excess of the row's pivot over 1.
 template <bool JORDAN>
 __device__ __forceinline__ double gauss_eliminate(double (&a)[BENNETT_COLS], double* row) {
     const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
@@ -47,10 +47,10 @@ __device__ __forceinline__ double gauss_eliminate(double (&a)[BENNETT_COLS], dou
     return pivot;
 }
 
-// Sixteen steps of elimination of [1 + A B] by a warp, of which threads hold whole rows of A and sixteen entries of B each:
-// those of row r are EACH neighbours. The first step is that of row `first`. ACTIVE entries of A's row are left, and
-// move to the left with each step: the next is always a[0], and those before are gone. Rows behind the pivot's, and with
-// JORDAN those before it, are eliminated. Sets `pivot` to what the row's pivot exceeds 1 by.
+// Sixteen steps of elimination of [1 + A B] by a warp, whose threads each hold a whole row of A and sixteen entries of
+// B: the threads of row r are EACH neighbours. The first step is that of row `first`. ACTIVE entries of A's row
+// remain, and move to the left with each step: the next is always a[0], and earlier ones are discarded. Rows after the
+// pivot's row, and with JORDAN those before it, are eliminated. Sets `pivot` to the excess of the row's pivot over 1.
 template <bool JORDAN, int ACTIVE, int EACH, int ORDER>
 __device__ __forceinline__ void eliminate_sixteen(double (&a)[ORDER], double (&b)[BENNETT_COLS], double* row,
                                                   int first, double& pivot) {
@@ -86,7 +86,7 @@ __device__ __forceinline__ void eliminate_sixteen(double (&a)[ORDER], double (&b
     }
 }
 
-// Stores sign * A (sixteen rows, as products leave them) to shared memory.
+// Stores sign * A (sixteen rows, in the layout of products) to shared memory.
 template <int EIGHTS>
 __device__ __forceinline__ void store_signed(const MmaLane& at, double* to, const double (&a)[EIGHTS][4],
                                              double sign) {
@@ -97,7 +97,7 @@ __device__ __forceinline__ void store_signed(const MmaLane& at, double* to, cons
             to[(at.row + e / 2 * 8) * V_STRIDE + at.column(t, e % 2)] = sign * a[t][e];
 }
 
-// Y = S_b^-1 Q^T (RANK_BLOCK x 16) in the place of S_b - 1, from -Q at `own`. (row-major)
+// Replaces S_b - 1 by Y = S_b^-1 Q^T (RANK_BLOCK x 16), from -Q at `own`. (row-major)
 __device__ __forceinline__ void solve_with_basis(BennettShared& shared, const double* own) {
     if constexpr (RANK_BLOCK == 16) {
         const int r = threadIdx.x % 32 / 2, half = threadIdx.x % 2;
@@ -127,9 +127,10 @@ __device__ __forceinline__ void solve_with_basis(BennettShared& shared, const do
     __syncwarp();
 }
 
-// Eliminates [S Q Y, Y^T] (16 x (16 + RANK_BLOCK)), with Y as solve_with_basis leaves it and K = -Q Y as products do.
-// Returns what the square of C's diagonal exceeds 1 by in row `lane` / 2, and in `rest` what has become of sixteen entries
-// of that row of Y^T: from 16 (`lane` % 2) on or, where there are no more, with the odd lane alone.
+// Eliminates [S Q Y, Y^T] (16 x (16 + RANK_BLOCK)), with Y in the layout of solve_with_basis and K = -Q Y in that of
+// products. Returns the excess of the square of C's diagonal over 1 in row `lane` / 2, and in `rest` sixteen
+// eliminated entries of that row of Y^T: from 16 (`lane` % 2) on or, where there are only sixteen, in the odd lane
+// alone.
 __device__ __forceinline__ double eliminate_k(const MmaLane& at, BennettShared& shared, const double (&k)[2][4],
                                               double sign, double (&rest)[BENNETT_COLS]) {
     const int r = at.lane / 2, half = at.lane % 2;

@@ -6,14 +6,15 @@
 //     alpha^2 = l^2 + a S a^T      beta = l + alpha      rho = beta / alpha      b_j = a / beta
 //     rows i > j:     d = x l_ij + S rho <v_i, b_j>      u = 2 l_ij + d      l_ij <- l_ij + d      v_i <- v_i - u b_j
 //
-// with x = rho - 2 = -S a a^T / (alpha beta). Entries of L are corrected by d and not computed anew, which would move
-// them by the same rounding error in every call. A column that V outweighs changes places with one of V (interchange.cuh).
+// with x = rho - 2 = -S a a^T / (alpha beta). Entries of L are corrected by d and not recomputed, which would change
+// them by the same rounding error in every call. A column that V outweighs is interchanged with one of V
+// (interchange.cuh).
 #pragma once
 #include "common/arithmetic.cuh"
 #include "resident/interchange.cuh"
 
-// As in the CPU's diagonal step. Below MIN_SQUARE a sum of squares may have lost digits to underflow. The reciprocal of
-// a number below TINY may overflow, but not that of its product with MAGNIFIER, a power of two.
+// As in the CPU's diagonal step. Below MIN_SQUARE a sum of squares may have lost digits to underflow. The reciprocal
+// of a number below TINY may overflow; the reciprocal of its product with MAGNIFIER, a power of two, does not.
 constexpr double MIN_SQUARE = 1e-276, TINY = 8.9e-308, MAGNIFIER = 1.2676506002282294e30,
                  MAX_F64 = 1.7976931348623157e308;
 
@@ -29,14 +30,14 @@ __device__ __forceinline__ bool is_pivot(double x) {
     return pivot > T(0) && pivot <= (sizeof(T) == 8 ? (T)MAX_F64 : (T)3.4028235e38f);
 }
 
-// The pivot from scaled terms, where the squares themselves vanish or overflow; for a minus sign alpha^2 is
-// (l - |v|) (l + |v|). Returns b = v / beta in v, and alpha = 0 where alpha^2 is not positive.
+// The pivot from scaled terms, for squares that underflow or overflow; for a minus sign alpha^2 is (l - |v|) (l +
+// |v|). Returns b = v / beta in v, and alpha = 0 where alpha^2 is not positive.
 __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES], double sign) {
     double scale = l;
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) scale = fmax(scale, fabs(v[r]));
     scale = row_max(scale);
-    // Of a singular factor, in a column that V leaves alone: the identity.
+    // A column of a singular factor in which V is zero: the identity.
     if (scale == 0.0 && sign > 0.0) return {0.0, 2.0, 0.0, 0.0};
     double sum = 0;
 #pragma unroll
@@ -56,13 +57,14 @@ __device__ __forceinline__ Pivot scaled_pivot(double l, double (&v)[ROW_ENTRIES]
     return {alpha, beta / alpha, (l - alpha) / alpha, 0.0};
 }
 
-// Eliminates the first `cols` columns of [D V], one after the other; returns how many of them did not break down.
+// Eliminates the first `cols` columns of [D V], one after the other. Returns the number of columns before the first
+// breakdown.
 //     d     D by columns; becomes the new diagonal block
 //     x     the thread's entries of its row of V; they become those of row b_i of B
 //     own   the pivot of the thread's row, once its column is done
 //
-// One chain of dependent operations leads from column to column: row v_j goes round, two sums, a root, a reciprocal,
-// the new v_j+1. Everything else has been read a column before, or is written after the last column.
+// One chain of dependent operations leads from column to column: the exchange of row v_j, two sums, a root, a
+// reciprocal, the new v_j+1. All else is read a column earlier, or written after the last column.
 template <class T>
 __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*staged)[RANK_BLOCK],
                                          double (&x)[ROW_ENTRIES], double sign, int cols, Pivot& own) {
@@ -76,7 +78,7 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
     for (; j < cols; ++j) {
         const double pivot = next_pivot;
         double l = next_l, u = 0;
-        __syncthreads();  // v_j is there, and all have read v_j-1
+        __syncthreads();  // v_j is stored, and all threads have read v_j-1
         double b[ROW_ENTRIES], norm = 0, dot = 0;
 #pragma unroll
         for (int r = 0; r < ROW_ENTRIES; ++r) {
@@ -93,11 +95,11 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
         const double old_square = pivot * pivot, square = fma(sign, norm, old_square);
         Pivot found;
         double tau = 0;
-        // With some room for roundings.
+        // With a margin for roundings.
         const double most = sign > 0.0 ? old_square : old_square - norm;
         bool outweighed = 1.01 * norm > OUTWEIGHS * OUTWEIGHS * most && norm > MIN_SQUARE && norm <= MAX_F64;
         if (outweighed) {
-            // On copies: what is called apart has its arguments in memory.
+            // On copies: the arguments of a function that is not inlined are in memory.
             double own_l = l, own_u = 0, own_x[ROW_ENTRIES], own_b[ROW_ENTRIES];
             Pivot place = {};
 #pragma unroll
@@ -115,11 +117,11 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
                 for (int r = 0; r < ROW_ENTRIES; ++r) b[r] = own_b[r];
             }
         }
-        // The other branch leaves the pivot as it is, to the bit, where the norm is 0.
+        // The other branch leaves the pivot unchanged, bit for bit, where the norm is 0.
         if (outweighed) {
         } else if (norm != 0.0 && square > MIN_SQUARE && square <= MAX_F64 && square > 0.25 * old_square) {
-            // The root and the reciprocals are right to the last bit: what is left of their errors has the same
-            // sign in every call, and would add up.
+            // The root and the reciprocals are correct to the last bit: larger errors would have the same sign in
+            // every call, and would add up.
             const double estimate = reciprocal_root(square);
             const double rough = square * estimate;
             const double alpha = fma(fma(-rough, rough, square), 0.5 * estimate, rough);
@@ -128,7 +130,7 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
             const double near = reciprocal(beta);
             const double inverse = fma(fma(-beta, near, 1.0), near, near);
             const double added = sign * norm * inverse;  // alpha - pivot
-            // As on the CPU: a large change is less accurate than the root.
+            // As on the CPU: where the change is large, the corrected pivot is less accurate than the root.
             const double corrected = fabs(added) < 0.25 * pivot ? pivot + added : alpha;
             found = {corrected, beta * inverse_alpha, -added * inverse_alpha, 0.0};
             tau = inverse_alpha * dot;
@@ -158,8 +160,8 @@ __device__ __forceinline__ int eliminate(double (*d)[PANEL_COLS + 1], double (*s
     return j;
 }
 
-// Loads the lower triangle of the block at l, of `cols` columns, to shared memory by columns; all loads are on their
-// way at once.
+// Loads the lower triangle of the block at l, of `cols` columns, to shared memory by columns; all loads are in flight
+// at once.
 template <class T>
 __device__ __forceinline__ void load_block(double (*d)[PANEL_COLS + 1], const T* l, long long l_stride,
                                            int cols) {
@@ -206,7 +208,7 @@ __device__ __forceinline__ void reflect(const MmaLane& at, const double* b, doub
     }
 }
 
-// Whether any of a panel's columns changes places with one of V, by their interchanges. By full warps.
+// Whether any of a panel's columns is interchanged with one of V, by their interchanges. By full warps.
 __device__ __forceinline__ bool any_interchange(const MmaLane& at, const double* interchanges) {
     return __any_sync(ALL_LANES, interchanges[at.lane] != 0.0 || interchanges[at.lane + 32] != 0.0);
 }

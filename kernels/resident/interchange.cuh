@@ -1,14 +1,14 @@
-// A column of L that V outweighs: it changes places with the column p of V that has the largest entry in row v_j, before a
-// reflector with a plus sign and behind one with a minus (src/cpu/kernels/interchange.rs says why). With A = |v_jp|, sigma
-// its sign, R the larger of the two pivots and l the smaller, v_jp <- l, and q = v_j v_j^T after that:
+// A column of L that V outweighs is interchanged with the column p of V that has the largest entry in row v_j, before
+// a reflector with a plus sign and after one with a minus sign (src/cpu/kernels/interchange.rs says why). With A =
+// |v_jp|, sigma its sign, R the larger of the two pivots and l the smaller, v_jp <- l, and q = v_j v_j^T after that:
 //
 //     R^2 = A^2 + q      b = v_j / (A + R)      s = (A + R) / R      x = -q / (R (A + R))      o = sigma V_p
 //     update:     l'_ij = o + (x o + s (V b^T))             with V_p <- l_ij before
 //     downdate:   l'_ij = (l_ij - o - x o - s (V b^T, but for p)) / (s b_p)      V_p <- l'_ij
 //     both:       V <- V - (o + the larger of both columns' entries) b
 //
-// Sums are compensated, and what is stored is rounded before it is used: a column that V comes to and leaves again comes out
-// as it went in.
+// Sums are compensated, and values are rounded to their stored precision before they are used, so that adding and
+// removing V restores the column.
 #pragma once
 #include "common/compensated.cuh"
 #include "resident/v_rows.cuh"
@@ -16,10 +16,10 @@
 constexpr int ROW_THREADS = 4;                         // threads that share a row of the block
 constexpr int ROW_ENTRIES = RANK_BLOCK / ROW_THREADS;  // entries of V that each keeps
 
-// As on the CPU: A over l from which on columns change places.
+// As on the CPU: the ratio of A to l above which columns are interchanged.
 constexpr double OUTWEIGHS = 2.0;
 
-// The sum over the threads of a row; all of them get the same bits. By full warps.
+// The sum over the threads of a row, with the same bits in all of them. By full warps.
 __device__ __forceinline__ double row_sum(double x) {
     x += __shfl_xor_sync(ALL_LANES, x, 1);
     return x + __shfl_xor_sync(ALL_LANES, x, 2);
@@ -40,13 +40,13 @@ __device__ __forceinline__ Sum row_sum(Sum x) {
     return x;
 }
 
-// What all threads know of a column: its new pivot alpha, rho, and x as `excess`, by which rho exceeds 2; p + 1 where it
-// changes places with column p of V, negative where sigma is, else 0.
+// A column's values that all threads have: its new pivot alpha, rho, and x = rho - 2 as `excess`; p + 1 if it is
+// interchanged with column p of V, with the sign of sigma, else 0.
 struct Pivot {
     double alpha, rho, excess, interchange;
 };
 
-// Which column of V entry r of a thread in a row is.
+// The column of V of a thread's entry r.
 __device__ __forceinline__ int column_of_v(int lane, int r) { return r / 2 * 8 + 2 * lane + r % 2; }
 
 // An entry of a column of L through an interchange, as T rounds it. `sum` is V b^T but for p.
@@ -68,9 +68,9 @@ __device__ __forceinline__ double through_interchange(double l, double other, Su
     return (double)(T)entry.rounded();
 }
 
-// Column j of the diagonal block, where its pivot and row v_j in b call for an interchange; returns whether they do. Sets b to
-// that of the reflector, l to the row's new entry of column j, u to what V <- V - u b takes, and V_p in x; only rows `below`
-// have V. By full warps.
+// Interchanges column j of the diagonal block, if its pivot and row v_j in b require it; returns whether they do. Sets
+// b to that of the reflector, l to the row's new entry of column j, u to the factor in V <- V - u b, and V_p in x;
+// only rows `below` have V. By full warps.
 template <class T>
 __device__ __noinline__ bool change_places(int lane, bool below, bool minus, double pivot, double& l, double& u,
                                               double (&x)[ROW_ENTRIES], double (&b)[ROW_ENTRIES], Pivot& found) {

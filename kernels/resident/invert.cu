@@ -1,4 +1,4 @@
-// The inverses of the diagonal blocks of L, for the first sweep of a modification and for triangular solves.
+// Inverts the diagonal blocks of L, for the first sweep of a modification and for triangular solves.
 //
 // Shapes, column-major: the blocks (64 x 64, the last one perhaps smaller) lie along the diagonal of L; entry (i, j),
 // i >= j, of the first is at l + j * l_stride + i, and L has n rows from there on. inverse (panels x 64 x 64) and

@@ -1,4 +1,4 @@
-// Products with L, of which the strict upper triangle is not looked at, and L times a number.
+// Products with L, whose strict upper triangle is not read, and L times a number.
 //
 // Shapes, column-major:
 //     l       n x n, entry (i, j), i >= j, at l + j * stride + i; read, or written by scale
@@ -10,7 +10,7 @@
 #include "common/layout.cuh"
 #include "common/panel.cuh"
 
-constexpr int LOADS_AHEAD = 8;  // entries of a row that are on their way together
+constexpr int LOADS_AHEAD = 8;  // entries of a row that are loaded together
 
 // L x: a thread has a row.
 template <class T>

@@ -1,22 +1,22 @@
 // A panel's payload: what the next row block needs of the panel, read before the panel's flag is set.
 //
-// The flag of a panel waits for all that its block has written and comes with the last panel of a row block. The row
-// blocks right behind cannot wait as long: they poll the record itself, -P in fragments and G behind the panel, whose
-// words show whether they have been written. Records are all bits ones before a launch, which no number is and no NaN
-// that arithmetic makes. The words suffice where V stays in its basis and the panel takes no Householder fallback: then
-// they are finite and stored once in a sweep.
+// The release of a panel's flag waits for all writes of its block, and comes with the last panel of a row block. The
+// next row blocks cannot wait that long. They poll the record itself, -P in fragments and G after the panel, whose
+// words show whether they have been written: before a launch all bits of records are ones, which is no number, and no
+// NaN that arithmetic gives. The words suffice if V stays in its basis and the panel takes no Householder fallback:
+// then they are finite and stored once in a sweep.
 #pragma once
 #include "resident/basis.cuh"
 #include "resident/row_update.cuh"
 #include "resident/unpublished.cuh"
 
-// How many panels before a row block's own its critical-path task polls for payloads.
+// The number of panels before a row block's own that its critical-path task polls for payloads.
 constexpr int PAYLOAD_PANELS = 8;
 
-// What a thread polls of a panel: entries of -P, and its entries of G behind the panel.
+// What a thread polls of a panel: entries of -P, and its entries of G after the panel.
 //
-// A rank block of 16 columns leaves each warp room for all of -P in registers. Of 32 columns each warp polls a part,
-// and they exchange the parts in shared memory.
+// With rank blocks of 16 columns each warp has room for all of -P in registers. With 32 columns each warp polls a
+// part, and the warps exchange the parts in shared memory.
 struct Payload {
     static constexpr bool IN_PARTS = RANK_BLOCK > 16;
     static constexpr int OF_P = PANEL_COLS / 16 * V_EIGHTS, OWN = IN_PARTS ? OF_P / WARPS : OF_P;  // fragments
@@ -28,8 +28,7 @@ struct Payload {
         return IN_PARTS ? WARPS * f + at.warp : f;
     }
 
-    // Waits until the panel's mode is known and, where nothing else is needed, for all words; returns whether that is
-    // so.
+    // Waits until the panel's mode is known and, if the words suffice, for all words; returns whether they suffice.
     template <class T>
     __device__ __forceinline__ bool poll(const MmaLane& at, const Sweep<T>& sweep, int panel) {
         const double* const record = sweep.records + (long long)panel * RECORD;
@@ -55,8 +54,8 @@ struct Payload {
         }
     }
 
-    // V <- V - L P, the same bits as those of update_v, by all warps where they have parts. Their payloads go to the two
-    // places in `shared` in turns: `turn` counts them.
+    // V <- V - L P, with the same bits as update_v; by all warps if they have parts. Payloads alternate between two
+    // places in `shared`: `turn` counts them.
     __device__ __forceinline__ void update_v(const MmaLane& at, double* shared, int& turn,
                                              RowsInRegisters& rows) const {
         if constexpr (IN_PARTS) {

@@ -1,8 +1,8 @@
-// Rows and columns of L that come, go and change places.
+// Inserts, removes and moves rows and columns of L.
 //
-// gather: entries of another matrix, by rows and columns. Shapes, column-major:
+// gather: copies entries of another matrix, by rows and columns. Shapes, column-major:
 //     from       entry (r, c) at from + c * from_stride + r; read
-//     to         n x cols, entry (i, j) at to + j * to_stride + i; written, if `triangle` is not zero for i >= j alone:
+//     to         n x cols, entry (i, j) at to + j * to_stride + i; written, if `triangle` is not zero for i >= j only:
 //                entry (rows[i], columns[j]) of `from`, or zero where rows[i] < columns[j]
 //     rows       n; -1 for a row of zeros
 //     columns    cols; INT_MAX for a column of zeros
@@ -22,7 +22,7 @@
 #include "common/layout.cuh"
 #include "common/panel.cuh"
 
-constexpr int COLUMNS_AHEAD = 8;  // columns of a row that are on their way together
+constexpr int COLUMNS_AHEAD = 8;  // columns of a row that are loaded together
 
 template <class T>
 __device__ __forceinline__ void gather(const T* from, long long from_stride, T* to, long long to_stride,
@@ -44,7 +44,7 @@ __device__ __forceinline__ void rotate(T* l, long long stride, const T* old, con
     const long long i = t + (long long)blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     double p = i > f ? (double)old[i - f - 1] : 0.0;
-    // Columns behind the row's own are none of it.
+    // Columns after the row's own are not part of it.
     for (long long j = i < f ? i : f; j > t;) {
         const int some = (int)min((long long)COLUMNS_AHEAD, j - t);
         double entries[COLUMNS_AHEAD];

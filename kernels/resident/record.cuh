@@ -1,5 +1,5 @@
-// A panel's record: what its diagonal step publishes for the rows below, in doubles, and the flag that says how far it
-// is.
+// A panel's record: what its diagonal step publishes for the rows below, in doubles, and the flag that shows its
+// progress.
 //
 // The operands of matrix products lie in fragments of 16 x 8, each in the order in which the lanes of a warp load it
 // for one mma.m16n8k16 as its second operand, two entries at a time (in_fragment):
@@ -7,18 +7,18 @@
 //     P_AT       -P (64 x RANK_BLOCK): fragment V_EIGHTS s + t has rows 16 s .. and columns 8 t ..
 //     N_AT       N (RANK_BLOCK x 64): fragment V_SIXTEENS t + s has rows 16 s .. and columns 8 t ..; its rows come in
 //                the order in which a warp holds the columns of V (v_rows.cuh)
-//     M_AT       M - 1 (64 x 64), upper triangular: columns 8 t .. begin t (t + 1) / 2 half fragments behind M_AT,
-//                sixteen rows a fragment, the last one with perhaps eight rows only
+//     M_AT       M - 1 (64 x 64), upper triangular: columns 8 t .. begin t (t + 1) / 2 half fragments after M_AT,
+//                sixteen rows a fragment; the last one may have only eight rows
 //     MODE_AT    the panel's mode
 //     BASIS_AT   R^-1 (RANK_BLOCK x RANK_BLOCK), where the panel rebases, in fragments as N
-//     GRAM_AT    G behind the panel (RANK_BLOCK x RANK_BLOCK), in the order of GramEntries (basis.cuh)
+//     GRAM_AT    G after the panel (RANK_BLOCK x RANK_BLOCK), in the order of GramEntries (basis.cuh)
 //     BASIS_USED_AT  whether that G is not zero
-//     PUBLISHED_MODE_AT  the mode once more, for readers that poll the payload (payload.cuh)
+//     PUBLISHED_MODE_AT  a copy of the mode, for readers that poll the payload (payload.cuh)
 //
 // Columns of N and M - 1 are permuted so that a product leaves each thread with the columns of L that it holds
 // (column_in_product).
 //
-// A panel in the Householder fallback has in their place: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64), x_j (64) and
+// A panel in the Householder fallback stores instead: rows b_j (64 x RANK_BLOCK) at P_AT; S rho_j (64), x_j (64) and
 // interchanges (64) at N_AT; the lower triangle of its new diagonal block, row by row, at M_AT.
 #pragma once
 #include "common/flags.cuh"
@@ -43,14 +43,13 @@ constexpr int BASIS_USED_AT = GRAM_AT + RANK_BLOCK * RANK_BLOCK;
 constexpr int PUBLISHED_MODE_AT = BASIS_USED_AT + 1;
 constexpr int RECORD = BASIS_USED_AT + 16;
 
-// Bits of a panel's mode: V has been expressed in a new basis before the panel; the panel takes the Householder
-// fallback.
+// Bits of a panel's mode: V was expressed in a new basis before the panel; the panel takes the Householder fallback.
 constexpr int REBASED = 1, FALLBACK = 2;
-// What a panel's flag has besides its mode: -P, or the reflectors, are there; N and M are there as well.
+// Bits of a panel's flag besides its mode: -P, or the reflectors, are published; N and M are published as well.
 constexpr int P_PUBLISHED = 4, COEFFICIENTS_PUBLISHED = 8;
 
-// By one thread, behind a barrier of its block: all that the block has written so far is visible to whoever finds the
-// flag.
+// By one thread, after a barrier of its block: all that the block has written so far is visible to readers that find
+// the flag.
 template <class T>
 __device__ __forceinline__ void publish_panel(const Sweep<T>& sweep, int panel, int flag) {
     store_release(sweep.flags + panel, flag);
@@ -61,13 +60,13 @@ __device__ __forceinline__ int panel_flag(const Sweep<T>& sweep, int panel) {
     return load_acquire(sweep.flags + panel);
 }
 
-// Waits until the panel's flag is at least this.
+// Waits until the panel's flag is at least `least`.
 template <class T>
 __device__ __forceinline__ void poll_panel(const Sweep<T>& sweep, int panel, int least) {
     poll_flag(sweep.flags + panel, least);
 }
 
-// The same by a warp, of which one lane polls; returns the panel's mode.
+// The same by a warp, with one polling lane; returns the panel's mode.
 template <class T>
 __device__ __forceinline__ int poll_panel_by_warp(const Sweep<T>& sweep, int panel, int least) {
     int found = 0;

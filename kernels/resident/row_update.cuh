@@ -1,12 +1,12 @@
-// A warp's 16 rows of L and V below a panel, through that panel. All of it is in double precision on tensor cores:
+// Transforms a warp's 16 rows of L and V below a panel, by that panel, in double precision on tensor cores:
 //
 //     L <- L + (L (M - 1) + V N)      V <- V - L P      L the columns of the panel, both from the old L and V
 //
-// or, where the panel takes the Householder fallback, through its reflectors one after the other. bennett.cuh and
-// sweep.cu derive the coefficients.
+// or, if the panel takes the Householder fallback, by its reflectors one after the other. bennett.cuh and sweep.cu
+// derive the coefficients.
 //
-// Entries above the diagonal of L are neither used nor written. The new diagonal is `pivots`: the products give it too,
-// but perhaps with another sign where L is small beside V.
+// Entries above the diagonal of L are neither used nor written. The new diagonal is `pivots`: the products give it
+// too, but possibly with the opposite sign where L is small compared with V.
 #pragma once
 #include "resident/householder.cuh"
 
@@ -44,17 +44,17 @@ struct WarpRowsOfL {
         const long long i = row + which;
         return i < sweep.n && column <= i;
     }
-    // Where an entry lies in the room: 32-byte parts are exchanged so that those of four neighbouring columns are in
-    // different banks.
+    // The position of an entry in the room: 32-byte parts are permuted so that those of four neighbouring columns are
+    // in different banks.
     __device__ static __forceinline__ int in_room(int i, int column) {
         constexpr int PART = 32 / (int)sizeof(T);
         const int part = i / PART ^ (sizeof(T) == 8 ? column % 4 : column / 2 % 2);
         return column * WARP_ROWS + part * PART + i % PART;
     }
 
-    // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other, and for
-    // sixteen rows the exchange of parts takes less memory than copy_tile's strides. Entries above the diagonal may be
-    // anything.
+    // Begins to copy the 64 columns from `column` on to the room, by the warp alone: it waits for no other warp, and
+    // for sixteen rows the permutation of parts takes less memory than copy_tile's strides. Entries above the diagonal
+    // are arbitrary.
     __device__ __forceinline__ void fetch(const MmaLane& at, long long column) const {
         constexpr int EACH = WORD_BYTES / (int)sizeof(T), COLS = 32 / WORDS;
         const int i = at.lane % WORDS * EACH, j = at.lane / WORDS;
@@ -78,13 +78,13 @@ struct WarpRowsOfL {
         }
         copy_async_commit();
     }
-    // Brings 64 columns, all of which exist, to the second cache, so that a later fetch is short.
+    // Prefetches 64 columns, all of which exist, to the second-level cache, so that a later fetch is short.
     __device__ __forceinline__ void prefetch(const MmaLane& at, long long column) const {
 #pragma unroll
         for (int e = 0; e < PANEL_COLS; e += 32)
             prefetch_l2(sweep.from + (column + e + at.lane) * sweep.l_stride + first(at));
     }
-    // Loads what has been fetched to registers; the caller has waited for it.
+    // Loads the fetched columns to registers; the caller has waited for them.
     __device__ __forceinline__ void load(const MmaLane& at, long long column, double (&l)[K_STEPS][2]) const {
         __syncwarp();
         const bool all = inside(at, column);
@@ -110,8 +110,8 @@ struct WarpRowsOfL {
     }
 };
 
-// The products L + (L (M - 1) + V N) of a panel, eight columns after eight, the last first. INSIDE: L has all entries
-// of the warp's rows. `halfway` is called in the middle.
+// The products L + (L (M - 1) + V N) of a panel, eight columns at a time, the last ones first. INSIDE: L has all
+// entries of the warp's rows. `halfway` is called in the middle.
 template <bool INSIDE, class S, class Halfway>
 struct NewColumns {
     const MmaLane& at;
@@ -140,8 +140,8 @@ struct NewColumns {
         }
     }
 
-    // The eight columns T and all before them. `behind`, the correction of the eight columns behind, is finished while
-    // these products are on their way.
+    // The eight columns T and all before them. `behind`, the correction of the eight columns after them, is completed
+    // while these products are in flight.
     template <int T>
     __device__ __forceinline__ void gemm(const double (&behind)[4]) const {
         if constexpr (T == PANEL_COLS / 16 - 1) halfway();
@@ -171,7 +171,7 @@ __device__ __forceinline__ void update_v(const MmaLane& at, const double* record
             gemm_fragment(at, rows.v[t], rows.l + 4 * step, record + P_AT + (V_EIGHTS * step + t) * FRAGMENT);
 }
 
-// L and V by products; `halfway` is called in the middle of those for L.
+// Transforms L and V by products; `halfway` is called in the middle of those for L.
 template <class T, class Halfway>
 __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                const double* record, long long column, RowsInRegisters& rows,
@@ -191,10 +191,12 @@ __device__ __forceinline__ void update_l_and_v(const MmaLane& at, const WarpRows
             .template gemm<LAST>(none);
 }
 
-// Through the reflectors of a panel in the Householder fallback. STORES: the new L is stored, otherwise only V changes.
+// Applies the reflectors of a panel in the Householder fallback. STORES: the new L is stored; otherwise only V
+// changes.
 //
-// Columns of L leave their registers on the left, four at a time, so that one loop body serves all. The rows of the
-// panel's own diagonal block come from the record: where little is left of a pivot, they must have the same roundings.
+// Columns of L are shifted out of their registers to the left, four at a time, so that one loop body serves all. The
+// rows of the panel's own diagonal block come from the record: where little is left of a pivot, they must have the
+// same roundings.
 template <bool STORES, bool INTERCHANGED, class T>
 __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                  const double* record, long long column,
@@ -228,7 +230,7 @@ __device__ __forceinline__ void apply_columns(const MmaLane& at, const WarpRowsO
     }
 }
 
-// What stores the new L of a warp's rows, by value.
+// Stores the new L of a warp's rows, by value.
 template <class T>
 struct NewRows {
     T* to;
@@ -237,7 +239,8 @@ struct NewRows {
     long long n, row;
 };
 
-// The same apart from the kernel, and on a copy of the rows: what is rare does not take registers from all else.
+// The same, not inlined in the kernel, and on a copy of the rows, so that this rare case takes no registers from the
+// rest.
 template <bool STORES, class T>
 __device__ __noinline__ void apply_apart(NewRows<T> new_rows, const double* record, long long column,
                                          RowsInRegisters& rows) {
@@ -258,7 +261,7 @@ template <bool STORES, class T>
 __device__ __forceinline__ void apply_reflectors(const MmaLane& at, const WarpRowsOfL<T>& rows_of_l,
                                                  const double* record, long long column,
                                                  RowsInRegisters& rows) {
-    // The kernel of wide rank blocks has no registers to spare.
+    // The kernel of wide rank blocks has no free registers.
     if constexpr (RANK_BLOCK > 16) {
         const Sweep<T>& sweep = rows_of_l.sweep;
         RowsInRegisters copy = rows;

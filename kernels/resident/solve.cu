@@ -1,14 +1,14 @@
 // Triangular solves with a factor in device memory, in one launch: L Y = B, or L^T X = Y from the last row upwards.
 //
 // A thread block takes 64 rows of the solution, a panel, and some right-hand sides. It subtracts the products with the
-// panels that are solved before, each as soon as it is there, and solves with its diagonal block as a product with that
-// one's inverse and one correction:
+// panels solved before it, each as soon as it is published, and solves with its diagonal block by a product with the
+// inverse and one correction:
 //
 //     r = b - sum L_pj x_j        x = D^-1 r        x <- x + D^-1 (r - D x)
 //
-// Thread blocks take panels in the order of a counter, so that whoever is waited for has been taken by a block that runs. A
-// panel's solution is its own flag: its words are all bits ones before the launch, which no number is and no NaN that
-// arithmetic makes.
+// Thread blocks take panels in the order of a counter, so that a block waits only for panels that running blocks have
+// taken. A panel's solution is its own flag: before the launch all bits of its words are ones, which is no number, and
+// no NaN that arithmetic gives.
 //
 // Shapes, column-major:
 //     l         n x n, entry (i, j), i >= j, at l + j * stride + i; read
@@ -31,8 +31,8 @@
 constexpr int ROW_WARPS = 4;                      // warps that share the rows of a panel, 16 each
 constexpr int HALVES = WARPS / ROW_WARPS;         // of the columns, one for each of the warps with the same rows
 constexpr int STEPS = PANEL_COLS / HALVES / 16;   // products of 16 columns for a warp
-constexpr unsigned NAP = 40;                      // nanoseconds for each panel that a block is behind
-constexpr int AHEAD = 4;                          // panels before its own, a block asks for its diagonal block
+constexpr unsigned NAP = 40;                      // nanoseconds of a pause for each panel up to the block's own
+constexpr int AHEAD = 4;                          // panels before its own, a block prefetches its diagonal block
 constexpr int PAD = 4;                            // from row to row in shared memory: no bank conflicts
 
 template <class T>
@@ -51,13 +51,13 @@ struct System {
 
 template <int RHS>
 struct SolveShared {
-    // Solutions of panels, in turn; later what the diagonal block is multiplied by, and what the second half of its columns
-    // adds.
+    // Solutions of panels, in turn; later the right factor of the diagonal block, and the sums of the second half of
+    // its columns.
     double x[2][PANEL_COLS][RHS + PAD];
     int ticket;
 };
 
-// Where a thread is in fragments of 16 x 16 blocks of L: rows `row` and `row` + 8, columns `col` + 4 s.
+// A thread's position in fragments of 16 x 16 blocks of L: rows `row` and `row` + 8, columns `col` + 4 s.
 struct Place {
     int lane, half, row, col;
 
@@ -68,8 +68,7 @@ struct Place {
           col(half * (PANEL_COLS / HALVES) + lane % 4) {}
 };
 
-// Keeps what is made of x behind the barrier that is before it: entries of L converted ahead of time would take twice the
-// registers.
+// Keeps the uses of x after the preceding barrier: entries of L converted earlier would take twice the registers.
 __device__ __forceinline__ double behind_barrier(double x) { return x; }
 __device__ __forceinline__ float behind_barrier(float x) {
 #ifndef FAKE_CUDA
@@ -83,8 +82,8 @@ template <class S>
 struct Fragments {
     S a[STEPS][4][2];
 
-    // The block of L, or of L^T, in the rows from `first` and the columns from `column` on. What is beyond row n - 1 of L
-    // counts for nothing: that row stands there.
+    // The block of L, or of L^T, in the rows from `first` and the columns from `column` on. Beyond row n - 1 of L that
+    // row is loaded instead, and contributes nothing.
     template <bool FORWARD>
     __device__ __forceinline__ void load(const Place& at, const S* l, long long stride, long long first,
                                          long long column, long long n) {
@@ -160,7 +159,7 @@ struct Sums {
             for (int e = 0; e < 4; ++e) f(c[r][e], at.row + e / 2 * 8, 8 * r + at.lane % 4 * 2 + e % 2);
     }
 
-    // Brings the halves of the columns together, in the threads of the first half.
+    // Adds the halves of the columns, in the threads of the first half.
     __device__ __forceinline__ void gather(const Place& at, double (*parts)[RHS + PAD]) {
         if (at.half > 0) each(at, [&](double& sum, int i, int c) { parts[i][c] = sum; });
         __syncthreads();
@@ -168,7 +167,8 @@ struct Sums {
     }
 };
 
-// Waits for a panel's solution and brings it to shared memory. Whoever is far behind it asks less often.
+// Waits for a panel's solution and copies it to shared memory. A block whose own panel is far from it polls less
+// often.
 template <int RHS>
 __device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD]) {
     constexpr int PAIRS = PANEL_COLS * RHS / 2 / THREADS;
@@ -201,7 +201,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     const int groups = (system.count + RHS - 1) / RHS;
     if (threadIdx.x == 0) shared.ticket = atomicAdd(system.taken, 1);
     __syncthreads();
-    // Panels count in the order of the solution, and lie from `first` on.
+    // Panels are numbered in the order of the solution; `first` is the first row of the panel.
     const int panel = shared.ticket / groups, group = shared.ticket % groups;
     const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
     const auto first_row = [&](int p) { return (long long)(FORWARD ? p : panels - 1 - p) * PANEL_COLS; };
@@ -225,7 +225,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         if (p < before) {
             next.template load<FORWARD>(at, l, stride, first, first_row(p), n);
         } else {
-            // Both are there when the last solution comes, for which others wait by then.
+            // Both are loaded before the last solution is published, because other blocks wait from then on.
             inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
             diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
             if (at.half == 0)
@@ -286,7 +286,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
             x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, publishable(sum)); });
         }
         if (cols < rows) {
-            // Rows behind the last that is solved lose their share of it.
+            // Subtracts the solution's share from the rows after the last solved one.
             share(x);
             add(rest, -1.0, diagonal);
         }

@@ -1,17 +1,17 @@
 // A = L L^T, both triangles.
 //
-//     l       n x n, entry (i, j), i >= j, at l + j * stride + i; what is above is not looked at; read
+//     l       n x n, entry (i, j), i >= j, at l + j * stride + i; entries above are not read; read
 //     to      n x n, packed, column-major; written
 //
 // Products are summed in double precision, in the order of the columns of L.
 //
-// Launch: a block of 256 threads for each 64 x 64 tile (r, c), c <= r, of the lower triangle: c at x, r at y of the grid; the
-// other blocks have nothing to do. At most 65535 rows of tiles.
+// Launch: a block of 256 threads for each 64 x 64 tile (r, c), c <= r, of the lower triangle: c at x, r at y of the
+// grid; the other blocks do nothing. At most 65535 rows of tiles.
 #include "common/layout.cuh"
 #include "common/panel.cuh"
 
 constexpr int TILE = 64;
-constexpr int DEPTH = 16;  // columns of L that are in shared memory together
+constexpr int DEPTH = 16;  // columns of L in shared memory at a time
 constexpr int SIDE = 16;   // threads along a side of a tile
 constexpr int EACH = TILE / SIDE;
 
@@ -32,7 +32,7 @@ __device__ __forceinline__ void square(const T* l, long long stride, T* to, long
     if (left > top) return;
     const int down = threadIdx.x % SIDE, across = threadIdx.x / SIDE;
     double sum[EACH][EACH] = {};
-    // L is zero from the diagonal of the upper one of both row blocks on.
+    // L is zero to the right of the diagonal of the upper of both row blocks.
     for (long long first = 0; first < left + TILE && first < n; first += DEPTH) {
         load(l, stride, top, first, n, a);
         load(l, stride, left, first, n, b);

@@ -5,25 +5,26 @@
 //
 //     P = D^-1 V_D      V <- V - L P  (rows below)      G <- G + P^T P
 //
-// V stays in the basis in which it began, so that all of this is matrix products; before that basis would be badly
-// conditioned, a panel rebases (basis.cuh). The new L comes from the same P (Bennett coefficients, bennett.cuh): that
-// keeps L and V consistent, however ill-conditioned D is. Where P of one panel alone is too large, or 1 + S P^T P badly
-// conditioned, the panel takes the Householder fallback: it is eliminated column by column (householder.cuh). Which of
-// the two a panel takes is decided in solve_panels (diagonal_blocks.cuh).
+// V stays in its initial basis, so that all of this is matrix products; before that basis is badly conditioned, a
+// panel rebases (basis.cuh). The new L comes from the same P (Bennett coefficients, bennett.cuh), which keeps L and V
+// consistent, however ill-conditioned D is. If P of one panel alone is too large, or 1 + S P^T P badly conditioned,
+// the panel takes the Householder fallback: it is eliminated column by column (householder.cuh). Which of the two a
+// panel takes is decided in solve_panels (diagonal_blocks.cuh).
 //
-// A row block is 128 rows of L, a thread block each, V of its rows in registers. Tasks (task.cuh) share the work:
-//   - A critical-path task takes V alone through the last panel ranges before the row block's diagonal, and through its
-//     two diagonal blocks. That is less than half of the work, as in a dense triangular solve (Hogg, SIAM J. Sci.
-//     Comput. 35, 2013). It waits for the panels one after the other, and other row blocks wait for its own.
-//   - Update tasks make the new L of those panel ranges behind it, as many at a time as the device has room for, from V
-//     as the critical-path task has saved it at the beginning of each range.
-//   - Forwarding tasks take L and V through the panel ranges before those, and hand V on to the next range.
-//   - Inverting tasks invert a diagonal block as the sweep before has left it.
+// A row block is 128 rows of L. A thread block processes one at a time, with V of these rows in registers. The work is
+// divided into tasks (task.cuh):
+//   - A critical-path task transforms V alone through the last panel ranges before the row block's diagonal, and
+//     through its two diagonal blocks. That is less than half of the work, as in a dense triangular solve (Hogg, SIAM
+//     J. Sci. Comput. 35, 2013). It waits for the panels one after the other, and other row blocks wait for its own.
+//   - Update tasks compute the new L of those panel ranges afterwards, as many at a time as the device has room for,
+//     from V as the critical-path task has saved it at the beginning of each range.
+//   - Forwarding tasks transform L and V through the panel ranges before those, and pass V to the next range.
+//   - Inverting tasks invert a diagonal block that the previous sweep has left.
 //
 // Thread blocks wait for each other by flags in device memory (common/flags.cuh), and right before the diagonal by the
-// payload in the records (payload.cuh). Each thread block takes the next task of a list, in which every task stands
-// behind all that it waits for: whoever waits, waits for blocks that are running or done, so the launch needs no
-// particular number of resident blocks.
+// payload in the records (payload.cuh). Each thread block takes the next task of a list, in which every task comes
+// after all tasks that it waits for. So a block waits only for blocks that are running or done, and the launch needs
+// no particular number of resident blocks.
 //
 // Shapes and memory: Sweep and Launch in sweep_args.cuh. Read: from, v and, for the first sweep, inverse and refine (as
 // invert.cu leaves them). Written: to, saved_v, records, pivots, status, flags, and inverse and refine of later sweeps.
@@ -31,10 +32,10 @@
 //
 // Launch: one block of 256 threads for each task; at most 16 sweeps, 2^14 row blocks and 2^12 panel ranges. Tasks: for
 // each sweep and row block, one critical-path task from a panel range before the row block's own on (from that only
-// where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before the
-// critical-path task's first range and an update task from there on; for each sweep but the first and each diagonal
-// block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through. Dynamic
-// shared memory: FRONT_BYTES, and behind it MIN_SLOTS to 3 `slots`, each for a record (STAGED).
+// where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before
+// the critical-path task's first range and an update task from there on; for each sweep but the first and each
+// diagonal block, one inverting task. `v_slots` is more than the panel ranges that a critical-path task goes through.
+// Dynamic shared memory: FRONT_BYTES, and after it MIN_SLOTS to 3 `slots`, each for a record (STAGED).
 #include "common/inverse.cuh"
 #include "common/layout.cuh"
 #include "resident/critical_path.cuh"
@@ -47,21 +48,21 @@ template <class T>
 constexpr size_t ROOM_BYTES = ROW_BLOCK * PANEL_COLS * sizeof(T);
 constexpr size_t PAYLOAD_BYTES = Payload::IN_PARTS ? 2 * PANEL_COLS * RANK_BLOCK * sizeof(double) : 0;
 
-// What a critical-path task has before its tiles: L and payloads, and later DiagonalShared.
+// Shared memory of a critical-path task before its tiles: L and payloads, and later DiagonalShared.
 template <class T>
 constexpr size_t TILES_AT = larger(ROOM_BYTES<T> + PAYLOAD_BYTES, sizeof(DiagonalShared));
 
-// Records that there is room for. Three tiles begin before the place of three wide records, and are smaller.
+// The number of records that have room. Three tiles begin before the place of three wide records, and are smaller.
 constexpr int MAX_SLOTS = 3, MIN_SLOTS = Payload::IN_PARTS ? MAX_SLOTS : 1;
 constexpr size_t SMALLER_TILES = MIN_SLOTS == MAX_SLOTS ? MAX_SLOTS * (STAGED - TILE) * sizeof(double) : 0;
 
-// What a task needs of shared memory beside the slots: room for L or what an inverting task or a critical-path task has
+// Shared memory of a task besides the slots: room for L, or the memory of an inverting task or of a critical-path task
 // in its place.
 template <class T>
 constexpr size_t FRONT_BYTES =
     larger(ROOM_BYTES<T>, larger(sizeof(InverseShared), TILES_AT<T> - SMALLER_TILES));
 
-// Apart, so that its registers do not count for the others.
+// Not inlined, so that its registers do not count for the other tasks.
 template <class T>
 __device__ __noinline__ void invert_apart(InverseShared& shared, const T* l, long long l_stride,
                                           double* inverse, int* refine, long long height) {
@@ -104,7 +105,7 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
         update(at, task, rows_of_l, slots, memory + FRONT);
 }
 
-// What names of the module begin with.
+// The prefix of the module's names.
 #ifndef SWEEP
 #define SWEEP sweep
 #endif

@@ -1,16 +1,16 @@
-// What a launch of sweep.cu works on, as the host passes it, and the sizes that all its parts share.
+// The argument of a launch of sweep.cu, as the host passes it, and the sizes that all its parts share.
 #pragma once
 #include "common/panel.cuh"
 
-// Columns of V that one sweep takes: 16, or 32 in sweep_wide.cu.
+// Columns of V in one sweep: 16, or 32 in sweep_wide.cu.
 #ifndef RANK
 #define RANK 16
 #endif
 constexpr int RANK_BLOCK = RANK;
 constexpr int V_SIXTEENS = RANK_BLOCK / 16, V_EIGHTS = RANK_BLOCK / 8;  // of those columns
 constexpr int ROW_BLOCK_PANELS = 2;                       // panels in a row block
-constexpr int ROW_BLOCK = ROW_BLOCK_PANELS * PANEL_COLS;  // rows of L that a thread block works on
-constexpr int WARP_ROWS = ROW_BLOCK / WARPS;              // rows of those that a warp works on
+constexpr int ROW_BLOCK = ROW_BLOCK_PANELS * PANEL_COLS;  // rows of L of a thread block
+constexpr int WARP_ROWS = ROW_BLOCK / WARPS;              // of those, rows of a warp
 constexpr int K_STEPS = PANEL_COLS / 4;                   // fours of columns in a sum over a panel's columns
 constexpr int V_STRIDE =
     RANK_BLOCK + 4;  // from row to row of RANK_BLOCK columns in shared memory: no bank conflicts
@@ -32,17 +32,17 @@ struct Sweep {
     T* pivots;        // the new diagonal of L
     int* status;      // the smallest of 1 + the number of a column that breaks down
     double* saved_v;  // V at the beginning of panel ranges: task.cuh
-    // Zeros before the launch: one counter of the tasks that have been taken (task.cuh steps over it), one flag for
-    // each panel (record.cuh), and the flags of each row block (task.cuh).
+    // Zeros before the launch: one counter of the tasks that have been taken (skipped by task.cuh), one flag for each
+    // panel (record.cuh), and the flags of each row block (task.cuh).
     int* flags;
-    int* flags_before;  // those of the sweep before over the same L; null for the first
+    int* flags_before;  // those of the previous sweep over the same L; null for the first
     long long n;
     long long first_column;  // number of the sweep's column 0 in the whole factor
     double sign;             // 1 for an update, -1 for a downdate
 };
 
 // The argument of the kernel: its sweeps over the same L, one after the other. The first `plus` of them have a plus
-// sign, the others a minus sign. `sweep` describes the first; memory of the others lies behind its own, in order.
+// sign, the others a minus sign. `sweep` describes the first; the memory of the others follows its own, in order.
 template <class T>
 struct Launch {
     Sweep<T> sweep;

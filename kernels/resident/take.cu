@@ -1,6 +1,6 @@
-// Columns of somebody else's matrix in device memory, on their way into an engine's own memory and back.
+// Copies columns of another library's matrix in device memory to an engine's own memory, and back.
 //
-// `take` copies them, scaled, and finds out about them on the way:
+// `take` copies columns, scaled, and collects facts about them:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
 //     to      scale[j] times that entry at to + target[j] * to_stride + i, or zero where it is not finite, unless
 //             target[j] is negative; written
@@ -10,8 +10,8 @@
 // `give_back` copies columns, unless one of those taken was not finite or a sweep has broken down:
 //     from    entry (i, j), i < rows, j < cols, at from + j * from_stride + i; read
 //     to      the same at to + j * to_stride + i; written
-//     facts   as `take` has left them; read
-//     status  null, or what a sweep has left (sweep_args.cuh): nothing is copied unless it is WHOLE; read
+//     facts   as `take` has written them; read
+//     status  null, or the status of a sweep (sweep_args.cuh): nothing is copied unless it is WHOLE; read
 //
 // Column-major. Launch: blocks of 256 threads; y of the grid counts columns, x is any.
 #include "common/layout.cuh"

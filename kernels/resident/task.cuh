@@ -3,11 +3,11 @@
 #include "resident/v_rows.cuh"
 
 // What a task does with a row block:
-//     FORWARDING     it takes L and V through a panel range and hands V on to the next range
-//     INVERTING      it inverts a diagonal block as the sweep before has left it
-//     CRITICAL_PATH  it takes V alone from the beginning of a panel range to the row block's diagonal blocks, and
+//     FORWARDING     transforms L and V through a panel range and passes V to the next range
+//     INVERTING      inverts a diagonal block that the previous sweep has left
+//     CRITICAL_PATH  transforms V alone from the beginning of a panel range to the row block's diagonal blocks, and
 //                    through those
-//     UPDATE         it takes L and V through a panel range behind the critical-path task, which has saved V for it
+//     UPDATE         transforms L and V through a panel range after the critical-path task, which has saved V for it
 constexpr unsigned FORWARDING = 0, INVERTING = 1, CRITICAL_PATH = 2, UPDATE = 3;
 
 // A task's word, from the lowest bits on: the row block; the panel range (its first for a critical-path task, or which
@@ -60,12 +60,12 @@ struct Task {
     __device__ __forceinline__ int ranges() const { return (panels() + range_panels - 1) / range_panels; }
     // The panel range of the row block's own panels.
     __device__ __forceinline__ int own_range() const { return row_block * ROW_BLOCK_PANELS / range_panels; }
-    // The panel behind the row block's own.
+    // The panel after the row block's own.
     __device__ __forceinline__ int own_end() const {
         return min((row_block + 1) * ROW_BLOCK_PANELS, panels());
     }
 
-    // By one thread. Waits until the sweep before has written L of this panel range; an update task that writes in
+    // By one thread. Waits until the previous sweep has written L of this panel range; an update task that writes in
     // place also waits until the critical-path task has read it.
     __device__ __forceinline__ void wait_for_l(int range) const {
         if (sweep.flags_before) poll_flag(l_flag(sweep.flags_before, range), 1);
@@ -73,7 +73,7 @@ struct Task {
             poll_panel(sweep, own_end() - 1, COEFFICIENTS_PUBLISHED);
     }
 
-    // By all threads, in a sweep behind another. Waits for the inverses of the row block's diagonal blocks.
+    // By all threads, in a sweep after another. Waits for the inverses of the row block's diagonal blocks.
     __device__ __forceinline__ void wait_for_inverses() const {
         if (threadIdx.x == 0)
             poll_flag(l_flag(sweep.flags_before, own_range()), 1 + own_end() - row_block * ROW_BLOCK_PANELS);
@@ -86,7 +86,7 @@ struct Task {
     }
 
     // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel
-    // 0, else as another task has saved it, for which one thread has waited.
+    // 0, otherwise from the copy that another task has saved, for which one thread has waited.
     __device__ __forceinline__ void load_v(const MmaLane& at, long long row, VRows& v) const {
         if (begin == 0) {
 #pragma unroll
@@ -112,7 +112,7 @@ struct Task {
             saved_v(range)[e / 2 * THREADS + threadIdx.x] = {{v[e / 4][e % 4], v[e / 4][e % 4 + 1]}};
     }
 
-    // Publishes what the warp has saved. The release waits for all that the warp has written.
+    // Publishes the saved V of the warp. The release waits for all writes of the warp.
     __device__ __forceinline__ void publish_v(const MmaLane& at, int range) const {
         __syncwarp();
         if (at.lane == 0) add_release(v_flag(range), 1);

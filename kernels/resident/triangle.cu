@@ -1,14 +1,13 @@
-// The lower triangle of a caller's matrix in device memory, on its way into the engine's own memory, and L on its way
-// back.
+// Copies the lower triangle of a caller's matrix in device memory to the engine's own memory, and L back.
 //
-// `take_lower` copies a triangle and finds out about it on the way:
+// `take_lower` copies a triangle and collects facts about it:
 //     from    n x n, entry (i, j), i >= j, at from + j * from_stride + i; read
 //     to      the same entry at to + j * to_stride + i, or null: then nothing is copied; written. With `orient`, columns whose
 //             diagonal entry is negative are negated
 //     facts   three, zeros before the launch: the bits of the magnitude of the largest entry, as a double; ~(j * n + i) of the
 //             first entry (i, j), column after column, that is not finite; the bits of the largest positive diagonal entry
 //
-// `give_lower` makes a matrix of L:
+// `give_lower` writes L as a matrix:
 //     from    n x n, entry (i, j), i >= j, at from + j * from_stride + i; read
 //     to      n x n, packed: that entry at to + j * n + i, zeros above the diagonal; written
 //
@@ -36,7 +35,7 @@ __device__ __forceinline__ void take_lower(const T* from, long long from_stride,
     const long long top = (long long)blockIdx.x * ROWS_OF_THREAD * THREADS + threadIdx.x;
     Fact largest = 0, not_finite = 0, diagonal = 0;
     for (long long j = blockIdx.y; j < n; j += gridDim.y) {
-        // The last row of the block, so that threads of a warp stay together.
+        // Tests the last row of the block, so that the threads of a warp do not diverge.
         if (top - threadIdx.x + ROWS_OF_THREAD * THREADS <= j) continue;
         const bool negated = orient && from[j * from_stride + j] < T(0);
 #pragma unroll

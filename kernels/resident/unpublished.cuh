@@ -1,5 +1,5 @@
-// Words of global memory that show by themselves whether they have been written: all bits ones before a launch, which no
-// number is and no NaN that arithmetic makes.
+// Words of global memory that show by themselves whether they have been written: before a launch all their bits are
+// ones, which is no number, and no NaN that arithmetic gives.
 #pragma once
 
 __device__ __forceinline__ bool is_unpublished(double x) {
@@ -8,7 +8,7 @@ __device__ __forceinline__ bool is_unpublished(double x) {
     return bits == -1;
 }
 
-// What is published in the place of x, which may come of an entry with these bits.
+// The value to publish for x, which may come from an entry with these bits.
 __device__ __forceinline__ double publishable(double x) {
     const long long quiet_nan = 0x7ff8000000000000;
     if (is_unpublished(x)) memcpy(&x, &quiet_nan, sizeof x);

@@ -1,29 +1,29 @@
-// Update and forwarding tasks: a row block's L and V through a panel range, as the panels become known.
+// Update and forwarding tasks: transform a row block's L and V through a panel range, as the panels are published.
 #pragma once
 #include "resident/row_update.cuh"
 #include "resident/task.cuh"
 
-// The records of a range's panels in `slots` slots of shared memory, to which they are copied as soon as there is room,
-// if they are published by then.
+// The records of a range's panels in `slots` slots of shared memory. Published records are copied as soon as there is
+// room.
 template <class T>
 struct StagedRecords {
     const Sweep<T>& sweep;
     double* memory;
     int slots, end;
-    // The first panel whose record is not yet: known to the first warp to be published; on its way; in shared memory.
+    // The first panel whose record is not yet: known to the first warp as published; being copied; in shared memory.
     int known, asked, there;
-    int slot = 0, free = 0;  // of the panel at work, and of the next record to ask for
+    int slot = 0, free = 0;  // of the current panel, and of the next record to copy
 
     __device__ __forceinline__ StagedRecords(const Sweep<T>& sweep, double* memory, int slots, int begin, int end)
         : sweep(sweep), memory(memory), slots(slots), end(end), known(begin), asked(begin), there(begin) {}
 
     __device__ __forceinline__ int behind(int s) const { return s + 1 == slots ? 0 : s + 1; }
 
-    // The record of the panel at work.
+    // The record of the current panel.
     __device__ __forceinline__ const double* at_work() const { return memory + slot * STAGED; }
 
-    // Begins to copy the records from `panel` on that there is room for, once all threads are here. Waits for one where
-    // there is none.
+    // Begins to copy the records from `panel` on that have room, once all threads have arrived. With `wait`, waits for
+    // one if none is published.
     __device__ __forceinline__ void ask(const MmaLane& at, int panel, bool wait) {
         const int last = min(panel + slots, end);
         while (at.warp == 0 && known < last) {
@@ -39,7 +39,7 @@ struct StagedRecords {
             stage_record(memory + free * STAGED, sweep.records + (long long)asked * RECORD);
     }
 
-    // Has the record of `panel`, the panel at work, in shared memory.
+    // Completes the copy of the record of `panel`, the current panel.
     __device__ __forceinline__ void complete(const MmaLane& at, int panel) {
         if (there > panel) return;
         if (asked == panel) ask(at, panel, true);
@@ -50,7 +50,7 @@ struct StagedRecords {
     }
 };
 
-// An update task or, where it hands V on, a forwarding task.
+// An update task or, if it passes V on, a forwarding task.
 template <class T>
 __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
                                        const WarpRowsOfL<T>& rows_of_l, int slots, double* staged) {
@@ -76,7 +76,7 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
             rows_of_l.fetch(at, column + PANEL_COLS);
         else
             copy_async_commit();
-        // All threads are done with the panel before, whose slot is free.
+        // All threads have finished the previous panel, whose slot is free.
         const auto halfway = [&] {
             if (slots > 1) {
                 copy_async_wait_but_one();

@@ -1,11 +1,12 @@
-// Sixteen rows of V (16 x RANK_BLOCK) in the registers of a warp, and fragments of matrices that they are multiplied by.
+// Sixteen rows of V (16 x RANK_BLOCK) in the registers of a warp, and the matrix fragments by which they are
+// multiplied.
 #pragma once
 #include "common/gemm.cuh"
 #include "resident/record.cuh"
 
-// A thread's entries: v[t][0] and v[t][1] are columns 8 t + 2 q and 8 t + 2 q + 1 of its first row, v[t][2] and v[t][3]
-// those of its second row. A product leaves its result so, and the result is the first operand of the next product as
-// it is: that one's step s sums over column s % 2 of each thread's two of the eight s / 2.
+// A thread's entries: v[t][0] and v[t][1] are columns 8 t + 2 q and 8 t + 2 q + 1 of its first row, v[t][2] and
+// v[t][3] those of its second row. This is the layout of a product's result, which is the first operand of the next
+// product without a conversion: step s of that product sums over column s % 2 of each thread's two of the eight s / 2.
 typedef double VRows[V_EIGHTS][4];
 
 // The first of a thread's two rows among the warp's sixteen of L and V. They are neighbours, so that one access takes
@@ -53,7 +54,7 @@ __device__ __forceinline__ void gemm_fragment(const MmaLane& at, double (&c)[4],
     mma_m16n8k16_f64(c, *(const double (*)[4][2])a, y);
 }
 
-// The same with the first eight rows of B alone.
+// The same with only the first eight rows of B.
 __device__ __forceinline__ void gemm_half_fragment(const MmaLane& at, double (&c)[4], const double (*a)[2],
                                                    const double* b) {
     double y[2];

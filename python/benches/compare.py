@@ -1,9 +1,9 @@
 """Times of an update against refactorizing with SciPy and NumPy, and against hyhound, all in this process.
 
-For every order and rank the candidates take turns, so that whatever else the machine does meets all of them; a time is the median of
-the turns. Every candidate updates the factor that its last turn has left, so that none of them has it in a cache where another has
-not. What is printed beside the times is the largest error of each candidate's first factor,
-max |L'L'ᵀ − (A + V Vᵀ)|_ij / √(a_ii a_jj), so that a wrong result cannot be a fast one.
+For every order and rank the calls of the candidates are interleaved, so that other load of the machine affects all of them
+equally; a time is the median. Every candidate updates the factor of its own last call, so that no candidate has an advantage by
+the caches. Besides the times it prints the largest error of each candidate's first factor, max |L'L'ᵀ − (A + V Vᵀ)|_ij / √(a_ii
+a_jj), so that a wrong result cannot pass as a fast one.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1 python benches/compare.py
 """
@@ -24,7 +24,7 @@ import cholupdate as cu
 
 
 class Candidate:
-    """Makes L' by `run`, which is timed, behind `prepare`, which is not."""
+    """Computes L' by `run`, which is timed, after `prepare`, which is not."""
 
     def __init__(
         self,

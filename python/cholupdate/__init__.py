@@ -1,8 +1,8 @@
-"""Rank-k Cholesky up- and downdating: keep the factor current while its matrix changes.
+"""Rank-k updates and downdates of Cholesky factors.
 
-Given A = L Lᵀ and V (n × k), `Cholesky` turns L into the factor of A + V Vᵀ, A − V Vᵀ or A + V diag(w) Vᵀ in O(k n²)
-operations, where factoring again takes O(n³). Rows and columns of A come, go and change places at a like price. A change that is
-impossible raises `NotPositiveDefiniteError`, and leaves the factor as it was.
+Given A = L Lᵀ and V (n × k), `Cholesky` replaces L by the factor of A + V Vᵀ, A − V Vᵀ or A + V diag(w) Vᵀ in O(k n²)
+operations; factoring again takes O(n³). Insertion, removal and moves of rows and columns of A have a similar cost. An impossible
+change raises `NotPositiveDefiniteError`, and leaves the factor as it was.
 
 >>> import numpy as np
 >>> import cholupdate as cu
@@ -11,7 +11,7 @@ impossible raises `NotPositiveDefiniteError`, and leaves the factor as it was.
 >>> f.solve(np.array([9.0, 13.0])).round(12)
 array([1., 1.])
 
-`cholesky_update` does the same on arrays, and `cholupdate.scipy` has it with SciPy's arguments.
+`cholesky_update` does the same for arrays; the one in `cholupdate.scipy` has SciPy's arguments.
 """
 
 import os as _os

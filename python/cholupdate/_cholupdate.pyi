@@ -8,7 +8,7 @@ class _SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, int]: ...
 
-# An array of another library, of which results are as well.
+# An array of another library, which is also the library of results.
 _Array = TypeVar("_Array", bound=_SupportsDLPack)
 _Rows: TypeAlias = SupportsIndex | Iterable[SupportsIndex] | slice | Sequence[bool] | NDArray[np.bool_]
 _Matrix: TypeAlias = ArrayLike | _SupportsDLPack

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a GPU, in the words of the libraries that have them."""
+"""Arrays in the memory of a GPU, by the functions of their libraries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, cast
 
 
 def by_rows(array: Any, transpose: bool) -> Any:
-    """The array, or its transpose, packed row after row on its device.
+    """The array, or its transpose, packed in row-major order on its device.
 
-    PyTorch and CuPy copy on their current stream. JAX has all arrays packed.
+    PyTorch and CuPy copy on their current stream. JAX's arrays are always packed.
     """
     if transpose and array.ndim == 2:
         array = array.T
@@ -23,12 +23,12 @@ def by_rows(array: Any, transpose: bool) -> Any:
 
 
 def returned(made: Any, like: Any) -> Any:
-    """What was made, without a copy, as an array of the library that `like` is from."""
+    """Converts `made`, without a copy, to an array of the library of `like`."""
     return taker(like)(made)
 
 
 def taker(like: Any) -> Callable[[Any], Any]:
-    """What makes an array of the library that `like` is from, without a copy. It does not keep `like`."""
+    """Returns a function that converts to an array of the library of `like`, without a copy. It does not keep `like`."""
     library = _library(like)
     if library in ("torch", "cupy"):
         return cast(Callable[[Any], Any], sys.modules[library].from_dlpack)

@@ -6,7 +6,7 @@ from numpy.linalg import LinAlgError
 
 
 class NotPositiveDefiniteError(LinAlgError):
-    """The matrix asked for is not positive definite, to working precision.
+    """The requested matrix is not positive definite to working precision.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class NotPositiveDefiniteError(LinAlgError):
 
 
 class SingularError(LinAlgError):
-    """A is singular, and what is asked takes a regular one: updates by enough observations make it so.
+    """A is singular, and the call needs a regular A. Updates by enough observations make A regular.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class SingularError(LinAlgError):
 
 
 class DeviceError(RuntimeError):
-    """A GPU, or the driver that leads to it, is missing, cannot do what is asked, is out of memory or has failed.
+    """A GPU or its driver is missing, does not support the call, is out of memory or has failed.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ def cholesky_update(
     overwrite_rz: bool = False,
     check_finite: bool = True,
 ) -> NDArray[Any]:
-    """The Cholesky factor of A + z zᵀ or A − z zᵀ, from that of A.
+    """Computes the Cholesky factor of A + z zᵀ or A − z zᵀ from that of A.
 
     Parameters
     ----------
@@ -33,21 +33,22 @@ def cholesky_update(
     lower : bool, optional
         Whether `R` is lower triangular.
     overwrite_rz : bool, optional
-        Whether `R` may be overwritten. It is where it can be, and what is returned then. `z` never is.
+        Whether `R` may be overwritten. If possible, the result is then stored in `R`, and `R` is returned. `z` is never
+        overwritten.
     check_finite : bool, optional
-        Whether to look for infinities and NaNs in `R`. `z` is always looked at.
+        Whether to check `R` for infinities and NaNs. `z` is always checked.
 
     Returns
     -------
     R1 : (N, N) ndarray
-        The new factor, with a positive diagonal. A new array is zero in the other triangle.
+        The new factor, with a positive diagonal. In a new array the other triangle is zero.
 
     Raises
     ------
     numpy.linalg.LinAlgError
         A − z zᵀ is not positive definite, or A is singular. `R` is as it was.
     ValueError
-        Shapes do not go together, or there is a NaN or an infinity.
+        Shapes do not match, or there is a NaN or an infinity.
 
     Examples
     --------

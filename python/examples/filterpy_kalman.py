@@ -1,21 +1,21 @@
 """filterpy's square-root Kalman filter on a factor that is updated and downdated.
 
-`SquareRootKalmanFilter` keeps a triangular root of the covariance, P = L Lᵀ, and makes the next one by a QR decomposition of a
-matrix of order n + m in `update` (m measurements) and of 2 n or so rows in `predict`: O(n³) each. But a measurement lowers P by a
+`SquareRootKalmanFilter` stores a triangular root of the covariance, P = L Lᵀ, and computes the next one by a QR factorization of a
+matrix of order n + m in `update` (m measurements) and of about 2 n rows in `predict`: O(n³) each. But a measurement reduces P by a
 matrix of rank m,
 
     P' = P - W Wᵀ,   W = P Hᵀ S^(-T/2),   S = H P Hᵀ + R,
 
 and where the state is its own forecast (F = I: recursive least squares, parameters that drift, maps) noise adds the rank of its
 root Q½. So `update` is a downdate and `predict` an update of L, m n² operations each, in place. The subclass `RankFilter` overrides
-these two methods. Where a downdate would lose positive definiteness, L is as it was, and filterpy's own QR takes the step.
+these two methods. If a downdate would lose positive definiteness, L is as it was, and filterpy's own QR does the step.
 
     pip install cholupdate filterpy threadpoolctl
     python python/examples/filterpy_kalman.py [--quick]
 
 A vehicle maps a field on n cells that drifts in a few modes; it measures at four places in each step. For each n the example prints
-the medians of the time of a step (`predict` and `update`) with filterpy and with the subclass, how far the states and the
-covariances of the two are apart in the end, and the error of the map against the truth. Both work on one thread.
+the medians of the time of a step (`predict` and `update`) with filterpy and with the subclass, the final differences of the states
+and the covariances of the two, and the error of the map against the truth. Both work on one thread.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIGMA = 0.1
 
 
 class RankFilter(SquareRootKalmanFilter):  # type: ignore[misc]
-    """A square-root Kalman filter that pays for the rank of what it learns, not for the order of the state."""
+    """A square-root Kalman filter whose cost depends on the rank of the measurement, not only on the order of the state."""
 
     x: np.ndarray
     _P1_2: np.ndarray
@@ -71,7 +71,7 @@ class RankFilter(SquareRootKalmanFilter):  # type: ignore[misc]
 
 
 class Field:
-    """A field on side² cells, and what a vehicle measures of it."""
+    """A field on side² cells, and the measurements of a vehicle."""
 
     def __init__(self, side: int, rng: np.random.Generator) -> None:
         self.side, self.rng = side, rng
@@ -98,7 +98,7 @@ def made(kind: type[SquareRootKalmanFilter], field: Field) -> SquareRootKalmanFi
     n = field.side**2
     made = kind(dim_x=n, dim_z=PLACES)
     made.P, made.R = field.covariance, SIGMA**2 * np.eye(PLACES)
-    made._Q1_2 = field.drift  # the setter of Q takes none of lower rank
+    made._Q1_2 = field.drift  # the setter of Q refuses a lower rank
     return made
 
 

@@ -1,15 +1,15 @@
 # %% [markdown]
-"""A Gaussian process that learns the CO2 record of Mauna Loa as it comes in: error and time against steps.
+"""A Gaussian process that learns the CO2 record of Mauna Loa online: error and time against steps.
 
-Each step learns four weeks (`Cholesky.append`), forgets what is older than 780 observations (`Cholesky.remove`), and forecasts
-four weeks a year later. For comparison each step also factors its matrix anew with `scipy.linalg.cho_factor`, three times, of which
-the fastest counts; a change is made once. The cells open in Jupyter or an editor that knows `# %%`; as a script:
+Each step learns four weeks (`Cholesky.append`), forgets all but the last 780 observations (`Cholesky.remove`), and forecasts
+four weeks a year later. For comparison each step also factors its matrix with `scipy.linalg.cho_factor`, three times, of which the
+fastest counts; a change is made once. The cells open in Jupyter or an editor that supports `# %%`; as a script:
 
     pip install cholupdate matplotlib scipy threadpoolctl
     python python/examples/online_gp_notebook.py [--quick] [--plot target/online_gp.png]
 
-It prints the medians of the two times, how far L Lᵀ and the forecasts are from those of a fresh factor, and the errors of the
-forecasts against those of a guess, checks the differences against bounds, and draws all of them by step. Both work on one thread.
+It prints the medians of the two times, the differences of L Lᵀ and of the forecasts from those of a new factor, and the errors of the
+forecasts and of a naive forecast, checks the differences against bounds, and draws all of them by step. Both use one thread.
 """
 
 # %%
@@ -107,7 +107,7 @@ for step in range(rest.size // BLOCK):
     # Each of the two changes of a step leaves an error of (n + r) u at most, and they add up as random errors do.
     bounds.append(np.sqrt(2.0 * (step + 1)) * (WINDOW + BLOCK) * np.finfo(np.float64).eps / 2.0)
 
-    # What anyone would guess: the rise of the last year once more.
+    # The naive forecast: the rise of the last year is repeated.
     seen = [i for i, week in enumerate(later) if {week, week - YEAR, week - 2 * YEAR} <= measured.keys()]
     truth = np.array([measured[later[i]] for i in seen])
     guess = np.array([2 * measured[later[i] - YEAR] - measured[later[i] - 2 * YEAR] for i in seen])

@@ -1,7 +1,7 @@
-"""Optuna's Gaussian process takes running trials in without a copy of its factor.
+"""Optuna's Gaussian process includes running trials without a copy of its factor.
 
-Where trials run in parallel, Optuna appends the running ones to the Gaussian process of the completed ones for as long as one
-acquisition function lives: `GPRegressor.append_running_data` makes a new factor of order n + r, into which it copies the old one.
+If trials run in parallel, Optuna appends the running ones to the Gaussian process of the completed ones for the lifetime of one
+acquisition function: `GPRegressor.append_running_data` makes a new factor of order n + r, into which it copies the old one.
 Here `Cholesky.extension` borders the factor instead: r n² operations, and L (n × n) is neither copied nor changed. Three functions
 of `optuna._gp.gp` change (Optuna 5.0): `_cache_matrix` keeps a `cholupdate.Cholesky` where a tensor was, `_extend_cholesky`
 extends it, and `_solve_cholesky` solves with either, with the derivative that PyTorch needs. Acquisition functions, kernels and

@@ -1,20 +1,20 @@
 """scikit-learn's LARS on a factor that appends and removes features.
 
-Least angle regression keeps the Cholesky factor of the Gram matrix of its active features. scikit-learn does so by hand: a
+Least angle regression needs the Cholesky factor of the Gram matrix of its active features. scikit-learn updates it by hand: a
 triangular solve for a feature that enters, `arrayfuncs.cholesky_delete` for one that leaves, and LAPACK's `potrs`, for which SciPy
-copies the factor in each step. Here `Cholesky.append`, `remove` and `solve` take their place. `PATCH` has the lines of
+copies the factor in each step. Here `Cholesky.append`, `remove` and `solve` replace them. `PATCH` has the lines of
 `sklearn.linear_model._least_angle._lars_path_solver` (1.5 to 1.9) that change; the rest of the solver is scikit-learn's, and
 so are `lars_path_gram` and the estimators that call it.
 
     pip install cholupdate scikit-learn
     python python/examples/sklearn_lars.py [--quick]
 
-It prints two tables of times, medians but for the longest paths, which run once. The first table has the three steps by themselves,
-by the number of active features; with few of them a removal takes longer than before, since a call does. The second has whole lasso
-paths, and how many features leave. There scikit-learn's bookkeeping (it swaps rows and columns of the Gram matrix) and the
-correlations take time that no factor can save. The paths are checked to be equal up to rounding. Both work on one thread. (Features
-that depend on each other to working precision are another matter: the solver loses its path to rounding errors there, with either
-factor, but not to the same ones.)
+It prints two tables of times: medians, except for the longest paths, which run once. The first table has the three steps separately,
+by the number of active features; with few features a removal takes longer than before, because of the overhead of a call. The second
+has whole lasso paths, and the number of features that leave. There the time of scikit-learn's bookkeeping (it swaps rows and columns
+of the Gram matrix) and of the correlations does not depend on the factor. The paths are checked to be equal up to rounding. Both use
+one thread. (With features that are dependent to working precision, rounding errors change the solver's path, with either factor, but
+not in the same way.)
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ActiveFactor:
         self.remove = self._factor.remove
 
     def append(self, cross: np.ndarray, corner: float) -> float:
-        """Takes a feature in, unless it depends on the others to working precision. Returns its pivot."""
+        """Adds a feature, unless it depends on the others to working precision. Returns its pivot."""
         try:
             report = self._factor.append(cross[:, np.newaxis], corner)
         except cu.NotPositiveDefiniteError:
@@ -115,7 +115,7 @@ def patched() -> Iterator[None]:
 
 
 def seconds(call: Callable[[], Any], prepare: Callable[[], Any], repeats: int) -> float:
-    """The median time of the call, before each of which something is prepared."""
+    """The median time of the call, with a preparation before each."""
     times = []
     for _ in range(repeats):
         prepare()

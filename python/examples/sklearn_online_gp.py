@@ -2,16 +2,16 @@
 
 `GaussianProcessRegressor.fit` factors K + α I of all n rows, twice: for the likelihood and for the predictions. The subclass
 `OnlineGaussianProcess` has a method `partial_fit`, which borders the factor by the r new rows: `Cholesky.append`, r n² operations
-instead of n³/3. What it replaces is `fit` on all rows for each new batch, with hyperparameters that stay as they are
-(`optimizer=None`); everything else, `predict` and `sample_y` included, is scikit-learn's own code on the kept factor.
+instead of n³/3. It replaces `fit` on all rows for each new batch, with fixed hyperparameters (`optimizer=None`). The rest,
+including `predict` and `sample_y`, is scikit-learn's own code on the stored factor.
 
     pip install cholupdate "scikit-learn>=1.6"
     python python/examples/sklearn_online_gp.py [--quick]
 
 The rows come 20 at a time. After every hundred the model is compared with a refit. For ranges of n the example prints the
-medians of the time of a refit and of `partial_fit`, their ratio, and the error on rows that are never learned. In the end it
-prints how far means, standard deviations and log marginal likelihoods of the two are apart, and checks that they are equal up
-to rounding. Both work on one thread.
+medians of the time of a refit and of `partial_fit`, their ratio, and the error on rows that are never learned. Finally it prints
+the differences of means, standard deviations and log marginal likelihoods of the two, and checks that they are equal up to
+rounding. Both use one thread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOISE = 1.0
 
 
 class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
-    """A Gaussian process that learns further rows with the hyperparameters that it has."""
+    """A Gaussian process that learns further rows with fixed hyperparameters."""
 
     X_train_: np.ndarray
     _factor: cu.Cholesky
@@ -43,7 +43,7 @@ class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
 
     @property
     def L_(self) -> np.ndarray:
-        """The factor as scikit-learn's methods read it: a copy, made when one of them asks for it."""
+        """The factor for scikit-learn's methods: a copy, made on first use."""
         if self._lower is None:
             self._lower = self._factor.factor()
         return self._lower
@@ -59,7 +59,7 @@ class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> OnlineGaussianProcess:
-        """Learns the rows X with the targets y. Where it raises, nothing has been learned."""
+        """Learns the rows X with the targets y. If it raises, nothing is learned."""
         check_is_fitted(self)
         if np.iterable(self.alpha):
             raise ValueError("partial_fit takes a single alpha for all rows")
@@ -87,7 +87,7 @@ class OnlineGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]
 
 
 def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Seconds, and what came of the call."""
+    """Seconds, and the result of the call."""
     start = time.perf_counter()
     made = call(*arguments)
     return time.perf_counter() - start, made

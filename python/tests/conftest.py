@@ -1,4 +1,4 @@
-"""What the tests share: the fake CUDA driver, if there is one."""
+"""Shared by the tests: the fake CUDA driver, if there is one."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The fake CUDA driver of the Rust tests, and arrays in its device memory that speak DLPack as those of other libraries do."""
+"""The fake CUDA driver of the Rust tests, and arrays in its device memory that support DLPack as those of other libraries do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEGACY_STREAM = 1
 
 
 def find() -> Driver | None:
-    """The driver, loaded under the names by which the library asks for it."""
+    """The driver, loaded under the names that the library uses."""
     directory = os.environ.get("CHOLUPDATE_FAKE_CUDA")
     return Driver(Path(directory)) if directory else None
 
@@ -44,7 +44,7 @@ class Driver:
             raise RuntimeError(f"{name}: error {status}")
 
     def bind(self) -> None:
-        """Turns this thread to the device, in its primary context."""
+        """Makes the primary context of the device current on this thread."""
         context = ctypes.c_void_p()
         self.call("cuInit", 0)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -105,7 +105,7 @@ _release = ctypes.cast(_destructor, ctypes.c_void_p)
 
 
 def exported() -> int:
-    """Capsules that are there."""
+    """The number of live capsules."""
     return len(_exported)
 
 
@@ -187,7 +187,7 @@ class DeviceArray:
 
 
 class _Memory:
-    """Device memory, for as long as this lives."""
+    """Device memory with the lifetime of this object."""
 
     def __init__(self, address: int, size: int, release: Callable[[], None]) -> None:
         self.address, self.size, self._release = address, size, release
@@ -199,7 +199,7 @@ class _Memory:
 def put(
     driver: Driver, array: NDArray[Any], *, order: Literal["C", "F"] = "F", offset: int = 0, **options: Any
 ) -> DeviceArray:
-    """A copy in device memory, so many bytes behind the start of an allocation."""
+    """A copy in device memory, at this byte offset in an allocation."""
     driver.bind()
     packed = np.array(array, order=order, copy=True)
     address = ctypes.c_uint64()

@@ -1,4 +1,4 @@
-"""What may be given as a matrix or as indices, and what is refused in which words."""
+"""Accepted matrices and indices, and the messages of refused ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOATS = (np.float32, np.float64)
 
 
 def laid_out(values: Array, layout: str) -> Array:
-    """The same entries in other memory."""
+    """The same entries in another memory layout."""
     rows, cols = values.shape
     if layout == "C":
         return np.ascontiguousarray(values)
@@ -130,7 +130,7 @@ def test_arrays_of_other_libraries_in_host_memory() -> None:
 
 
 class Sparse:
-    """A matrix as SciPy has them."""
+    """A matrix of a type of SciPy's."""
 
     nnz = 3
 
@@ -142,7 +142,7 @@ class Sparse:
 
 
 def half() -> Any:
-    """Of a dtype that is an extension's."""
+    """An array with a dtype of an extension."""
     return np.zeros((3, 3), pytest.importorskip("ml_dtypes").bfloat16)
 
 

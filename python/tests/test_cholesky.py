@@ -149,7 +149,7 @@ def test_reports_and_extensions_survive_a_pickle() -> None:
     b = columns(6, 2)
     for of in (again, copy.copy(extension), copy.deepcopy(extension)):
         assert np.array_equal(of.solve(b), extension.solve(b)) and np.array_equal(of.corner(), extension.corner())
-    # It stands on the factor that came with it.
+    # It refers to the factor that was pickled with it.
     base.update(np.ones(4))
     with pytest.raises(RuntimeError, match="has changed"):
         again.log_det()

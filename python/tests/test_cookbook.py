@@ -11,7 +11,7 @@ import pytest
 import cholupdate as cu
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
-# Python, with the words behind it, and the line that it begins in.
+# A block of Python, with the words after `python`, and its first line.
 BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -47,5 +47,5 @@ def test_block(line: int, gpu: bool, code: str) -> None:
             pytest.importorskip(module)
     if gpu and not has_gpu():
         pytest.skip("needs PyTorch and a GPU")
-    # As if it stood alone in the page, so that errors name its lines.
+    # Preceded by empty lines, so that errors name the lines of the page.
     exec(compile("\n" * line + code, str(PAGE), "exec"), {"__name__": "cookbook"})  # noqa: S102 (the page is ours)

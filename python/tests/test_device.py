@@ -1,4 +1,4 @@
-"""The engines with a GPU, and arrays in its memory: on a CUDA driver that runs on the CPU."""
+"""The GPU engines, and arrays in GPU memory, on a CUDA driver that runs on the CPU."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_what_is_on_the_device_stays_there(driver: Driver, dtype: Any) -> None:
     given = put(driver, a)
     f = cu.Cholesky(given, engine="cuda")
     l: np.ndarray[Any, np.dtype[Any]] = f.factor(like=np.empty(0))
-    assert isinstance(l, np.ndarray) and exported() == 0  # nothing of the matrix is kept
+    assert isinstance(l, np.ndarray) and exported() == 0  # no reference to the matrix is kept
     for factor in (f, f.copy(), cu.Cholesky.from_factor(f.factor(), engine="cuda")):
         assert type(factor.factor()) is type(given)
         assert np.array_equal(factor.factor().numpy(), l)
@@ -141,11 +141,11 @@ def test_what_is_on_the_device_stays_there(driver: Driver, dtype: Any) -> None:
         assert type(made) is type(given) and made.shape == (20, 20)
         np.testing.assert_allclose(made.numpy(), a, atol=50 * np.finfo(dtype).eps)
         assert isinstance(factor.reconstruct(like=[]), np.ndarray)
-    # A pickle is for any machine, and a factor in host memory is NumPy's.
+    # A pickle is for any machine, and its factor is a NumPy array in host memory.
     assert np.array_equal(pickle.loads(pickle.dumps(f)).factor(), l)
     assert isinstance(f.to_engine("cpu").factor(), np.ndarray)
     assert isinstance(cu.Cholesky(given).factor(), np.ndarray)
-    # What was made in host memory can be had on the device.
+    # A factor from host memory can be returned on the device.
     g = cu.Cholesky(a, engine="cuda")
     assert isinstance(g.factor(), np.ndarray)
     assert np.array_equal(g.factor(like=given).numpy(), g.factor())
@@ -199,7 +199,7 @@ def test_what_is_made_is_given_back(driver: Driver, max_version: tuple[int, int]
     x = f.solve(b)
 
     class Bare:
-        """No namespace: what is made comes as it is."""
+        """No namespace: results are returned unconverted."""
 
         def __dlpack__(self, **keywords: Any) -> Any:
             return b.__dlpack__(**keywords)
@@ -209,7 +209,7 @@ def test_what_is_made_is_given_back(driver: Driver, max_version: tuple[int, int]
 
     made: Any = f.solve(Bare())
     assert isinstance(made, cu.DeviceArray) and made.shape == (50, 3)
-    made.__dlpack__(max_version=max_version)  # a capsule that nobody takes
+    made.__dlpack__(max_version=max_version)  # a capsule that is not consumed
     with pytest.raises(BufferError):
         made.__dlpack__(dl_device=(1, 0))
     with pytest.raises(BufferError):

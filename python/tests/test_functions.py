@@ -126,7 +126,7 @@ def test_unchecked_arrays() -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(("n", "k"), [(0, 2), (1, 1), (7, 1), (67, 3), (300, 1), (300, 2), (300, 4), (300, 20), (1400, 5)])
 def test_the_result_is_that_of_the_class(dtype: Any, upper: bool, order: Any, n: int, k: int) -> None:
-    """In one pass, whatever the layout; leading zeros of V and signs of columns of L are as they are there."""
+    """In one pass, with any layout; with leading zeros of V and negative columns of L."""
     l = np.tril(columns(n, n, dtype, seed=3, size=0.02))
     l[np.diag_indices(n)] = 1.0 + np.abs(l[np.diag_indices(n)])
     for start, flipped in ((0, False), (n // 3, False), (n // 3, True), (n, False)):
@@ -165,7 +165,7 @@ def test_every_entry_is_looked_at(order: Any, upper: bool, overwrite: bool, bad:
             place = (column, row) if upper else (row, column)
             in_place = overwrite and order == ("C" if upper else "F")
             for downdate in (True, False):
-                # An update in place has gone on until it came to light.
+                # An update in place has overwritten a part before the entry was detected.
                 where = r"\(\d+, \d+\)" if in_place and not downdate else re.escape(str(place))
                 with pytest.raises(ValueError, match=f"`l` is not finite at {where}"):
                     cu.cholesky_update(given, v, upper=upper, downdate=downdate, overwrite_l=overwrite)
@@ -192,7 +192,7 @@ def test_out_is_apart_from_l() -> None:
             cu.cholesky_update(l, v, out=out)
     with pytest.raises(ValueError, match="`overwrite_l` and `out` cannot be given together"):
         cu.cholesky_update(l, v, out=whole[4:], overwrite_l=True)  # type: ignore[call-overload] # pyright: ignore
-    # V may be a part of what is written.
+    # V may be a part of the written array.
     out = np.array(v[:, [0, 1, 0, 1]], order="F")
     assert np.array_equal(np.tril(cu.cholesky_update(l, out[:, :2], out=out)), wanted)
 

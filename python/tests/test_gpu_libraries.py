@@ -1,4 +1,4 @@
-"""PyTorch, CuPy and JAX: their arrays on a GPU, their streams. Skipped where there is no GPU, or not that library."""
+"""PyTorch, CuPy and JAX: their arrays on a GPU, their streams. Skipped without a GPU or the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N, K = 300, 7
 
 
 class Library:
-    """What the tests need of a library."""
+    """The functions of a library that the tests use."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -126,7 +126,7 @@ def test_behind_what_is_on_another_stream(torch: Any, engine: str) -> None:
             there = torch.zeros((K, N), dtype=torch.float64, device="cuda").T
             there.copy_(source)
             (f.update if sign > 0 else f.downdate)(there)
-            # What follows on the stream does not reach back.
+            # Later work on the stream has no effect on the result.
             there.fill_(float("nan"))
         (g.update if sign > 0 else g.downdate)(v)
     torch.cuda.synchronize()

@@ -21,7 +21,7 @@ N, K = 2500, 1200
 
 @contextmanager
 def interrupted_after(seconds: float) -> Generator[None]:
-    """As if Control-C was pressed then."""
+    """Simulates Control-C at that time."""
     timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -49,7 +49,7 @@ def test_a_downdate_that_is_interrupted_leaves_the_factor(v: Any, threads: int, 
         lambda: f.modify_scaled(0.5, v, -np.ones(K)),
     ]
     for call in calls:
-        # The message says that it had not come to its end.
+        # The message says that the call had not ended.
         with interrupted_after(0.05), pytest.raises(KeyboardInterrupt, match="before it had changed anything"):
             call()
         assert np.array_equal(f.factor(), before)
@@ -87,7 +87,7 @@ def test_a_handler_of_ones_own_runs_meanwhile_and_may_raise(v: Any) -> None:
         pass
 
     def handler(number: int, frame: FrameType | None) -> None:
-        # The factor is in use, by the call that this has interrupted.
+        # The factor is in use by the interrupted call.
         for call in (f.log_det, lambda: f.update(v[:, 0]), lambda: f.can_downdate(v[:, 0])):
             try:
                 call()

@@ -1,4 +1,4 @@
-"""Forgetting, right-hand sides that go along, and when to start afresh."""
+"""Forgetting, carried right-hand sides, and when to factor again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source distribution does where there is no Rust."""
+"""The behaviour of a source distribution without Rust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modifications that go on while the host does something else."""
+"""Modifications that continue while the host does other work."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def test_what_is_submitted_is_done(driver: Driver, engine: str, dtype: Any) -> N
     f, g = cu.Cholesky(a, engine=engine), cu.Cholesky(a, engine=engine)
     given = v.copy()
     pending = f.submit(given)
-    given[:] = np.nan  # V has been taken over
+    given[:] = np.nan  # V has been copied
     assert pending.wait() == g.update(v) == pending.wait()
     assert f.submit(v, w).wait() == g.modify(v, w)
     assert f.submit(v[:, 0], downdate=True).wait() == g.downdate(v[:, 0])
     f.submit(v, w)
     g.modify(v, w)
-    # Whatever comes next waits for it.
+    # The next call waits for it.
     assert np.array_equal(f.factor(), g.factor())
     b = columns(60, 2, dtype)
     pending = f.submit(v, -w)
@@ -99,7 +99,7 @@ def test_readers_that_find_it_in_flight_share(driver: Driver, engine: str) -> No
         try:
             f.log_det()
             f.solve(v)
-        except BaseException as error:  # noqa: BLE001 (whatever it is)
+        except BaseException as error:  # noqa: BLE001 (any exception)
             errors.append(error)
 
     for _ in range(20):

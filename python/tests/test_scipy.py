@@ -106,7 +106,7 @@ def test_finiteness() -> None:
             cholesky_update(broken, Z1)
         with pytest.raises(ValueError, match="`z` is not finite"):
             cholesky_update(r, Z1 * bad)
-        # Unchecked it is garbage in, garbage out, whose answer nobody looks at.
+        # Without the check the result is undefined, and not tested.
         cholesky_update(broken, np.array([0.0, 0.0, 0.0]), check_finite=False)
 
 

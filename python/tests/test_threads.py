@@ -51,7 +51,7 @@ def test_one_factor_in_two_threads_is_a_clear_error() -> None:
 
 
 def test_readers_share() -> None:
-    """Any number of threads may ask one factor at a time; none is turned away, and all have the same answers."""
+    """Any number of threads may read one factor at the same time; no call is refused, and all results are equal."""
     n = 700
     f = cu.Cholesky(spd(n), threads=1)
     b, v = columns(n, 3), columns(n, 2)
@@ -87,7 +87,7 @@ def test_readers_share() -> None:
             for _ in range(60):
                 at = int(random.integers(0, len(calls)))
                 np.testing.assert_equal(calls[at](), wanted[at])
-        except BaseException as error:  # noqa: BLE001 (whatever it is)
+        except BaseException as error:  # noqa: BLE001 (any exception)
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]

@@ -1,4 +1,4 @@
-"""What the stubs say of results, for type checkers."""
+"""The result types of the stubs, for type checkers."""
 
 from __future__ import annotations
 

@@ -30,9 +30,10 @@ pub use border::{Border, schur};
 #[cfg(feature = "cuda")]
 pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
-pub(crate) use rearrangement::{Rearrangement, Run, ascending, places, shifts};
+pub use rearrangement::{Rearrangement, Run};
+pub(crate) use rearrangement::{ascending, places, shifts};
 pub(crate) use scratch::{Scratch, room};
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "unstable"))]
 pub use there::Part;
 pub use there::{BorderThere, Parts};
 

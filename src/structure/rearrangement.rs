@@ -8,7 +8,9 @@ use core::ops::Range;
 pub struct Run {
     /// The first of them in the old L, and in the new one.
     pub from: usize,
+    /// The first new place.
     pub to: usize,
+    /// How many there are.
     pub len: usize,
 }
 

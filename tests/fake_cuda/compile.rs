@@ -1,11 +1,11 @@
 //! Builds the fake driver: C++ that g++ (or `$CXX`) compiles together with all kernels of the project.
 //!
 //! Protocol. The sources are everything in `tests/fake_cuda` and `kernels`. Their hash names a directory in
-//! `target/fake-cuda` that holds the finished libraries: what is there is never built again. A build works in
-//! a directory of its own and renames it at the end, so processes that build at the same time do not meet.
+//! `target/fake-cuda` that holds the finished libraries, which are never built again. A build works in a directory of
+//! its own and renames it at the end, so that simultaneous builds do not interfere.
 //!
-//! Kernels are found in the preprocessed text of each `.cu` file, as `extern "C" __global__ void name(`, and what it
-//! exports as `extern "C" __device__ const type name[]`: macros may write them, and a kernel file holds nothing for the fake.
+//! Kernels are found in the preprocessed text of each `.cu` file as `extern "C" __global__ void name(`, and exports as
+//! `extern "C" __device__ const type name[]`. Macros may generate them, and a kernel file has no code for the fake.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,14 +21,13 @@ const FLAGS: [&str; 8] = [
     "-O2",
     "-fPIC",
     "-fvisibility=hidden",
-    "-ffp-contract=off", // an fma is one where the kernel says so, as in its PTX
+    "-ffp-contract=off", // fused only where the kernel has an fma, as in its PTX
     "-U_FORTIFY_SOURCE", // it refuses a longjmp to another stack
     "-pthread",
     "-w",
 ];
 
-/// The library, and the other names by which programs ask for it, which only refer to it: that of the driver
-/// and that of cuSOLVER.
+/// The library, and its aliases, under which programs load the driver and cuSOLVER.
 const LIBRARY: &str = "libcuda.so.1";
 const ALIASES: [&str; 2] = ["libcuda.so", "libcusolver.so"];
 
@@ -41,7 +40,7 @@ pub fn libraries() -> [PathBuf; 3] {
     read_sources(&root.join("kernels"), &mut sources);
 
     let compiler = env::var("CXX").unwrap_or_else(|_| "g++".into());
-    // Kernels name what they include by its path from there.
+    // Kernels include files by their paths from there.
     let include = format!("-I{}", root.join("kernels").display());
     let flags: Vec<&str> = FLAGS.iter().chain(processor_flags()).copied().chain([&*include]).collect();
     let mut hasher = DefaultHasher::new();
@@ -51,7 +50,7 @@ pub fn libraries() -> [PathBuf; 3] {
         let work = finished.with_extension(format!("{}.building", std::process::id()));
         fs::create_dir_all(&work).expect("a directory to build the fake driver in");
         build(&Build { compiler, flags, fake, work: work.clone() }, &sources);
-        // Another process may have been first: its directory holds the same.
+        // Another process may have been faster: its directory has the same contents.
         if fs::rename(&work, &finished).is_err() {
             fs::remove_dir_all(&work).expect("a directory to remove");
         }
@@ -103,7 +102,8 @@ fn target_directory(root: &Path) -> PathBuf {
 }
 
 fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
-    // One unit for the driver; one for each `.cu` file, in an unnamed namespace: two may define one name.
+    // One unit for the driver, and one for each `.cu` file, in an unnamed namespace, because two files may define the
+    // same name.
     let with = |extension| sources.keys().filter(move |path| extension_of(path) == Some(extension));
     let mut units = vec![("driver".to_string(), with("cpp").map(include).collect::<String>())];
     for path in with("cu") {
@@ -184,7 +184,7 @@ fn kernels_in(text: &str, path: &Path) -> Vec<String> {
     names
 }
 
-/// What follows the first pair of parentheses.
+/// The text after the first pair of parentheses.
 fn after_parentheses(text: &str) -> &str {
     let mut depth = 0;
     for (at, character) in text.char_indices() {

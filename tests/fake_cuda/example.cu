@@ -1,5 +1,4 @@
-// Kernels that test the fake itself: what a kernel file of the project looks like, and every mistake that
-// must show.
+// Kernels that test the fake itself: a kernel file as in the project, and every mistake that must be detected.
 
 // x (len), y (len) <- [c s; -s c] applied to each pair. One thread a pair.
 template <class T>
@@ -67,7 +66,7 @@ extern "C" __global__ void chain(volatile unsigned* turn, unsigned* order) {
     if (threadIdx.x == 0) *turn = *turn + 1;
 }
 
-// Waits for ever.
+// Waits forever.
 extern "C" __global__ void spin(volatile unsigned* never) {
     while (*never == 0) __nanosleep(40);
 }
@@ -93,8 +92,8 @@ extern "C" __global__ void write_past_end(double* x, int len) {
     if (threadIdx.x == 0) x[len] = 1;
 }
 
-// Does nothing, in as many threads as wanted.
+// Does nothing, in any number of threads.
 extern "C" __global__ void nothing() {}
 
-// x (one for each thread) becomes 1 / x, as far as a test wants it right.
+// x (one for each thread) becomes 1 / x, with the error that the test sets.
 extern "C" __global__ void reciprocals(double* x) { x[threadIdx.x] = fake::reciprocal(x[threadIdx.x]); }

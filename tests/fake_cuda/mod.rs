@@ -1,16 +1,14 @@
 //! A CUDA driver that runs on the CPU, for tests: the host code and the kernels of this crate, unchanged, on
 //! a machine without a GPU.
 //!
-//! It is a `libcuda.so.1` whose kernels are the `.cu` files of the project compiled by g++ (`shim/`), whose
-//! device memory is host memory, and whose streams run in a seeded random order bound by events alone
-//! (`driver/`). A missing wait, a buffer reused too early, memory read before it is written or past its end
-//! give wrong numbers or errors. It shows nothing of speed, of occupancy, or of the ordering of memory
-//! accesses between threads.
+//! It is a `libcuda.so.1` whose kernels are the `.cu` files of the project compiled by g++ (`shim/`), whose device
+//! memory is host memory, and whose streams run in a seeded random order that only events constrain (`driver/`). A
+//! missing wait, a buffer reused too early, and memory read before it is written or past its end give wrong numbers or
+//! errors. It does not show speed, occupancy, or the ordering of memory accesses between threads.
 //!
-//! Protocol. The fake is one per process, and must be loaded before the first call of `cudarc`. Every test
-//! that uses a device takes a guard first: [`shared`] if it only uses the driver, [`exclusive`] if it changes
-//! how the driver behaves or looks at its counts. The guard of a test outlives its devices, and a test takes
-//! one only.
+//! Protocol. There is one fake per process, which must be loaded before the first call of `cudarc`. Every test that
+//! uses a device takes a guard first: [`shared`] if it only uses the driver, [`exclusive`] if it changes the driver's
+//! behaviour or reads its counts. The guard of a test outlives its devices, and a test takes only one.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 mod compile;
@@ -20,11 +18,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// What the driver counted since [`Exclusive::reset_stats`].
+/// The driver's counts since [`Exclusive::reset_stats`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Device memory now, and at most so far.
+    /// Device memory now, and its peak.
     pub live_bytes: u64,
     pub peak_bytes: u64,
     pub live_allocations: u64,
@@ -36,8 +34,8 @@ pub struct Stats {
     /// Device to host.
     pub bytes_down: u64,
     pub memsets: u64,
-    /// `cuCtxSynchronize`, and what implies it: the release of device memory (not in stream order) and of
-    /// pinned memory.
+    /// `cuCtxSynchronize`, and calls that imply it: the release of device memory (not in stream order) and of pinned
+    /// memory.
     pub device_synchronizations: u64,
     pub stream_synchronizations: u64,
     pub event_synchronizations: u64,
@@ -73,14 +71,14 @@ const RTLD_GLOBAL: c_int = 0x100;
 static LOADED: OnceLock<Controls> = OnceLock::new();
 static TESTS: RwLock<()> = RwLock::new(());
 
-/// Loads the fake driver, and compiles it before if need be. `cudarc` asks the loader for `libcuda.so`, then
-/// for `libcuda.so.1`, and for `libcusolver.so`: the loader finds these names among the libraries that it has,
-/// and looks no further.
+/// Loads the fake driver, after compiling it if necessary. `cudarc` asks the loader for `libcuda.so`, then for
+/// `libcuda.so.1`, and for `libcusolver.so`: the loader finds these names among the loaded libraries, and does not
+/// search further.
 pub fn install() {
     controls();
 }
 
-/// Where the libraries are: `libcuda.so.1`, to be loaded first, and its aliases `libcuda.so` and `libcusolver.so`.
+/// The folder of the libraries: `libcuda.so.1`, to be loaded first, and its aliases `libcuda.so` and `libcusolver.so`.
 pub fn directory() -> PathBuf {
     let [mut library, ..] = compile::libraries();
     library.pop();
@@ -91,7 +89,7 @@ fn controls() -> &'static Controls {
     LOADED.get_or_init(|| {
         let [library, ..] = compile::libraries().map(|path| {
             let name = CString::new(path.as_os_str().as_bytes()).expect("a path without NUL");
-            // SAFETY: `name` is a C string; what runs on loading is our own code: it registers the kernels.
+            // SAFETY: `name` is a C string; the initializers are this project's code and register the kernels.
             let handle = unsafe { dlopen(name.as_ptr(), RTLD_NOW | RTLD_GLOBAL) };
             assert!(!handle.is_null(), "the loader refuses {}", path.display());
             handle
@@ -129,7 +127,7 @@ unsafe fn find<F: Copy>(library: *mut c_void, name: &str) -> F {
     unsafe { std::mem::transmute_copy(&function) }
 }
 
-/// Other tests use the driver meanwhile, none changes how it behaves.
+/// Other tests use the driver meanwhile; none changes its behaviour.
 pub struct Shared {
     _turn: RwLockReadGuard<'static, ()>,
 }
@@ -143,11 +141,11 @@ pub struct Exclusive {
 /// The driver with one device, for a test that only uses it.
 pub fn shared() -> Shared {
     install();
-    // A test that failed while it held the lock has undone its settings on the way.
+    // A test that failed while it held the lock has reset its settings while unwinding.
     Shared { _turn: TESTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()) }
 }
 
-/// The driver for a test of its own, with the default settings and counts that begin now.
+/// The driver for one test alone, with default settings and new counts.
 pub fn exclusive() -> Exclusive {
     let controls = controls();
     let turn = TESTS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -158,7 +156,7 @@ pub fn exclusive() -> Exclusive {
 }
 
 impl Stats {
-    /// What [`Exclusive::fail_at`] counts.
+    /// The operations that [`Exclusive::fail_at`] counts.
     pub fn operations(&self) -> u64 {
         self.launches + self.copies + self.memsets
     }
@@ -190,33 +188,33 @@ impl Exclusive {
         unsafe { (self.controls.fail_at)(n) }
     }
 
-    /// Behind so many calls of the driver from now, so many fail with this error (a `CUresult`). They do nothing, and nothing else
-    /// comes of them: what has been asked for before is still in flight.
+    /// After `before` calls of the driver from now, `count` calls fail with this error (a `CUresult`). They do nothing
+    /// and have no other effect: earlier work is still in flight.
     pub fn fail_calls(&self, before: u64, count: u64, error: i32) {
         // SAFETY: takes three numbers, under the driver's lock.
         unsafe { (self.controls.fail_calls)(before, count, error) }
     }
 
-    /// What kernels get from `reciprocal_root` and from `reciprocal` is wrong by so many units in the last
-    /// place, each number up or down by the seed. 0 is the default.
+    /// The results of `reciprocal_root` and of `reciprocal` are wrong by these numbers of units in the last place, up
+    /// or down by the seed. 0 is the default.
     pub fn inexact(&self, roots: u32, reciprocals: u32, seed: u32) {
         // SAFETY: takes three numbers, under the driver's lock.
         unsafe { (self.controls.inexact)(roots, reciprocals, seed) }
     }
 
-    /// The number of devices, up to 16; with 0 the driver is there and has none.
+    /// The number of devices, up to 16; with 0 the driver exists and has none.
     pub fn devices(&self, count: i32) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.devices)(count) }
     }
 
-    /// As the driver tells it: 12080 is 12.8.
+    /// In the driver's encoding: 12080 is 12.8.
     pub fn driver_version(&self, version: i32) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.driver_version)(version) }
     }
 
-    /// What was counted since the test began or [`reset_stats`](Self::reset_stats).
+    /// The counts since the test began or [`reset_stats`](Self::reset_stats).
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         // SAFETY: writes one `Stats`, which has the layout of that in driver/driver.h.
@@ -224,13 +222,13 @@ impl Exclusive {
         stats
     }
 
-    /// Counts begin anew; what is allocated stays so, and is the new peak.
+    /// Resets the counts; allocations stay, and are the new peak.
     pub fn reset_stats(&self) {
         // SAFETY: takes nothing, under the driver's lock.
         unsafe { (self.controls.reset_stats)() }
     }
 
-    /// The default settings; no context failed; what was queued is dropped.
+    /// Resets the settings and failed contexts; drops queued work.
     pub fn reset(&self) {
         // SAFETY: takes nothing, under the driver's lock; drops queued work, which holds no memory of Rust's
         // own.

@@ -1,8 +1,8 @@
 //! A pipeline over three streams with two device buffers, as the streaming engine has it, with its waits
 //! removable.
 //!
-//! Chunk c of x and y goes up into buffer c mod 2, is rotated there, and comes down again. Page-locked host
-//! memory, so that copies are asynchronous; all order between streams is by events.
+//! Chunk c of x and y is copied up to buffer c mod 2, rotated there, and copied down again. Host memory is page-locked,
+//! so that copies are asynchronous; events alone order the streams.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -19,7 +19,7 @@ pub enum Missing {
     Nothing,
     /// The kernel does not wait for the copy up.
     WaitBeforeCompute,
-    /// The copy up does not wait until the buffer came down.
+    /// The copy up does not wait for the copy down of the buffer.
     WaitBeforeReuse,
     /// The result is read before the copies down are known to be done.
     FinalWait,
@@ -66,8 +66,7 @@ fn run(missing: Missing) -> Result<Vec<(f64, f64)>, DriverError> {
     let (up, compute, down) = (context.new_stream()?, context.new_stream()?, context.new_stream()?);
     let rotate = context.load_module(Ptx::from_src("// any"))?.load_function("rotate_f64")?;
 
-    // x in memory that the driver allocated, y in memory of Rust's own that is registered.
-    // SAFETY: written before it is read.
+    // x in memory that the driver allocated, y in Rust's memory that is registered. SAFETY: written before it is read.
     let mut host_x = unsafe { context.alloc_pinned_with_flags::<f64>(LEN, 0)? };
     host_x.as_mut_slice()?.iter_mut().enumerate().for_each(|(i, value)| *value = x(i));
     let mut host_y: Vec<f64> = (0..LEN).map(y).collect();
@@ -107,7 +106,7 @@ fn run(missing: Missing) -> Result<Vec<(f64, f64)>, DriverError> {
     if missing != Missing::FinalWait {
         down.synchronize()?;
     }
-    // `as_slice` waits for the event of the pinned memory only, which nobody recorded.
+    // `as_slice` waits only for the event of the pinned memory, which was not recorded.
     let result = host_x.as_slice()?.iter().copied().zip(host_y.iter().copied()).collect();
     // SAFETY: what was registered above; the driver waits for the device first.
     unsafe { sys::cuMemHostUnregister(host_y.as_mut_ptr().cast()).result()? };

@@ -1,5 +1,5 @@
-//! The fake driver proved: right programs are right for every seed, and each mistake that it is there to show
-//! does show.
+//! Tests of the fake driver: correct programs are correct for every seed, and each mistake that it must detect is
+//! detected.
 
 #[path = "mod.rs"]
 mod fake_cuda;
@@ -33,7 +33,7 @@ fn code<T>(result: Result<T, DriverError>) -> CUresult {
     result.err().map_or(CUDA_SUCCESS, |error| error.0)
 }
 
-/// How often a program is wrong for the seeds 0..50.
+/// The number of seeds in 0..50 for which a program is wrong.
 fn wrong_runs(missing: Missing) -> usize {
     let fake = fake_cuda::exclusive();
     let is_wrong = |seed: &u32| {
@@ -43,7 +43,7 @@ fn wrong_runs(missing: Missing) -> usize {
     (0..50).filter(is_wrong).count()
 }
 
-/// Tests in other languages load the libraries from there.
+/// Tests in other languages load the libraries from this folder.
 #[test]
 #[ignore = "prints the directory of the libraries, which it compiles if need be"]
 fn directory() {
@@ -122,7 +122,8 @@ fn memory_is_garbage_until_written() {
     assert!(stream.clone_dtoh(&fresh).unwrap().iter().all(|x| x.is_nan()));
 }
 
-/// Whatever a program takes memory to hold before it fills it, all bits set or zeros or what another allocation held.
+/// A program may assume unwritten memory to have all bits set, zeros, or the contents of another allocation: none is
+/// true.
 #[test]
 fn fresh_memory_is_nothing_that_a_program_may_expect() {
     let _fake = fake_cuda::shared();
@@ -171,7 +172,7 @@ fn reciprocals_are_wrong_where_a_test_asks_for_it() {
     assert_ne!(errors(), first, "the seed chooses the signs");
 }
 
-/// What a synchronization says after a launch of `name` with one argument and 32 threads.
+/// The result of a synchronization after a launch of `name` with one argument and 32 threads.
 fn outcome_of(name: &str, len: Option<i32>) -> CUresult {
     let (context, stream) = device();
     let mut x = stream.alloc_zeros::<f64>(32).unwrap();
@@ -181,7 +182,7 @@ fn outcome_of(name: &str, len: Option<i32>) -> CUresult {
     if let Some(len) = &len {
         launch.arg(len);
     }
-    // SAFETY: the arguments are those of the kernel; what it does wrong, the fake contains.
+    // SAFETY: the arguments are those of the kernel; the fake contains its mistakes.
     unsafe { launch.launch(grid(1, 32, 0)) }.unwrap();
     let outcome = code(stream.synchronize());
     assert_eq!(code(stream.clone_dtoh(&x)), outcome, "an error of the device is sticky");
@@ -194,7 +195,7 @@ fn failures_of_kernels_are_reported() {
     assert_eq!(outcome_of("divergent_barrier", None), CUDA_ERROR_LAUNCH_FAILED);
     assert_eq!(outcome_of("spin", None), CUDA_ERROR_LAUNCH_FAILED);
     assert_eq!(outcome_of("write_past_end", Some(32)), CUDA_ERROR_ILLEGAL_ADDRESS);
-    // A context destroyed and made again knows nothing of it.
+    // A context that is destroyed and created again does not have the error.
     assert_eq!(outcome_of("write_past_end", Some(31)), CUDA_SUCCESS);
     let context = CudaContext::new(0).unwrap();
     let module = context.load_module(Ptx::from_src("")).unwrap();
@@ -237,7 +238,7 @@ fn memory_beyond_the_cap_is_refused_and_all_is_returned() {
         let _x = stream.alloc_zeros::<f64>(100).unwrap();
         assert_eq!(code(stream.alloc_zeros::<f64>(26)), CUDA_ERROR_OUT_OF_MEMORY);
         assert_eq!(context.mem_get_info().unwrap(), (200, 1000));
-        // Released in stream order: the memory is there again, though nobody synchronized.
+        // Released in stream order: the memory is free again without a synchronization.
         drop(stream.alloc_zeros::<u8>(200).unwrap());
         drop(stream.alloc_zeros::<u8>(200).unwrap());
     }
@@ -257,7 +258,7 @@ fn the_chosen_operation_fails_and_its_context_with_it() {
             stream.memset_zeros(&mut x)?;
             stream.clone_dtoh(&y)
         })();
-        // Three copies and a fill: the fifth operation never comes.
+        // Three copies and a fill: there is no fifth operation.
         let expected = if failing <= 4 { CUDA_ERROR_LAUNCH_FAILED } else { CUDA_SUCCESS };
         assert_eq!(code(all), expected, "operation {failing}");
         assert_eq!(code(stream.synchronize()), expected);
@@ -304,9 +305,9 @@ fn pageable_memory_is_copied_at_once_and_pinned_memory_later() {
     register().unwrap();
     assert_eq!(code(register()), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     stream.memcpy_htod(&host, &mut on_device).unwrap();
-    host.fill(3.0); // too early, and so it shows
+    host.fill(3.0); // too early, which must be detected
     assert_eq!(stream.clone_dtoh(&on_device).unwrap(), [3.0; 4]);
-    // SAFETY: what was registered, once and, in vain, twice.
+    // SAFETY: unregisters the registered memory once, and a second time, which fails.
     let unregister = || unsafe { sys::cuMemHostUnregister(at).result() };
     unregister().unwrap();
     assert_eq!(code(unregister()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);

@@ -27,7 +27,7 @@ on_every_engine!(
     downdates_by_nearly_parallel_columns,
 );
 
-/// Problems for an engine, and what errors they are known to have.
+/// Problems for an engine, and their recorded errors.
 struct Checks<'a, E>(&'a E, Observed);
 
 impl<E> Checks<'_, E> {
@@ -103,7 +103,7 @@ fn graded_rows<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// The contract does not care for units: rows may be as small or large as their squares allow.
+/// The contract is independent of units: rows may be as small or large as their squares allow.
 fn scaled_as_a_whole<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(5.2));
     // u · x² must not underflow.
@@ -140,10 +140,10 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     orders.into_iter().flat_map(|n| [1, 2, 3, 8, 17].map(|pairs| (n, pairs)))
 }
 
-/// Plus and minus columns that are far larger than what they add up to.
+/// Plus and minus columns that are far larger than their sum.
 fn mixed_signs_that_nearly_cancel<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(6.2));
-    // As small as V in this precision leaves anything of.
+    // As small as this precision of V allows.
     let pivots: &[f64] = if T::U < 1e-10 { &[1e-1, 1e-3, 1e-5] } else { &[1e-1, 3e-2] };
     for (n, pairs) in pairs() {
         for &pivot in pivots {
@@ -172,7 +172,7 @@ fn duplicates_of_both_signs<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// 0.1 + 0.2 − 0.3 on one column, many times as large as L.
+/// Weights 0.1, 0.2 and −0.3 on one column, many times as large as L.
 fn weights_that_cancel_but_for_a_rounding<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(6.0));
     let scales: &[f64] = if T::U < 1e-10 { &[1.0, 1e3, 1e6] } else { &[1.0, 30.0] };
@@ -187,7 +187,7 @@ fn weights_that_cancel_but_for_a_rounding<T: Real, E: Engine<T> + Clone>(engine:
     }
 }
 
-/// An observation is taken back and a nearly equal one put in its place.
+/// An observation is removed and replaced by a nearly equal one.
 fn a_correction_by_a_nearly_equal_column<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(2.0));
     let small: &[f64] = if T::U < 1e-10 { &[1e-3, 1e-5] } else { &[5e-2] };
@@ -211,7 +211,7 @@ fn downdates_that_leave_little_of_a_direction<T: Real, E: Engine<T> + Clone>(eng
             for seed in 0..engines::steps::<E>(100).max(4) as u64 {
                 let left = f64::powf(least, 1.0 - (seed % 10) as f64 / 10.0);
                 let problem = Problem::<T>::exhausting(n, left, direction, seed);
-                // Rounded, some of them are not positive definite at all.
+                // After rounding, some of them are not positive definite.
                 if problem.margin().is_some_and(|margin| margin > (n + 1) as f64 * T::U) {
                     checks.check(&problem, (direction, left, seed));
                     tried += 1;
@@ -229,7 +229,7 @@ fn downdates_that_leave_little_of_a_direction<T: Real, E: Engine<T> + Clone>(eng
     }
 }
 
-/// t changes by a factor that ranges over what method C1 is and is not used for.
+/// t changes by factors for which method C1 is used and by factors for which it is not.
 fn changes_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(5.2));
     let l = mat![[0.1660898609493447, 0.0], [2.1890376931564317, 1.4170201755057001]];
@@ -246,7 +246,7 @@ fn changes_at_the_edge_of_method_c1<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// From diagonal blocks and V that are next to nothing on to such as dominate.
+/// From negligible diagonal blocks and V to dominating ones.
 fn blocks_at_the_edge_of_being_worked_on_at_once<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(7.6));
     for n in [8, 16, 40, sized(130, 41)] {
@@ -284,7 +284,7 @@ fn v_that_outgrows_a_column_of_l<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// A + V₊ V₊ᵀ − v vᵀ is positive definite, and was so by more than (n + k) u of A + V₊ V₊ᵀ.
+/// A + V₊ V₊ᵀ − v vᵀ is positive definite, by more than (n + k) u of A + V₊ V₊ᵀ.
 fn whatever_has_a_margin_is_not_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(6.4));
     let mut tried = 0;
@@ -326,13 +326,13 @@ fn large_orders() {
     Checks(&cpu, Observed::recorded(2.0)).check(&beyond_the_caches, "beyond the caches");
 }
 
-/// Each column leaves much of the direction, all of them next to nothing: limits on each alone are not enough.
+/// Each column leaves much of the direction, all together leave almost nothing: limits on each column alone do not suffice.
 fn downdates_by_nearly_parallel_columns<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut checks = Checks(engine, Observed::recorded(3.5));
     for n in [64, 128, 200] {
         for (k, ratios) in [(4, [0.6_f64, 0.3, 0.1]), (16, [0.75, 0.6, 0.5])] {
             for ratio in ratios {
-                // In single precision as far as there is anything left that is more than a rounding.
+                // In single precision, as long as more than a rounding is left.
                 if ratio.powi(k as i32) > 1e3 * T::U {
                     checks.check(&Problem::parallel(n, k, ratio, 5), ("columns that fall by", ratio));
                 }

@@ -11,7 +11,7 @@ use rayon::ThreadPoolBuilder;
 const SAFEGUARDS: [Safeguard; 2] = [Safeguard::ShadowBuffer, Safeguard::DryRun];
 const SHAPES: [(usize, usize); 6] = [(1, 1), (20, 3), (65, 1), (100, 17), (300, 2), (300, 40)];
 
-/// What `calls` allocates the second time it is run by this thread.
+/// Allocations of `calls` in its second run on this thread.
 fn again(mut calls: impl FnMut()) -> usize {
     let group = Group::new();
     group.join();
@@ -38,7 +38,7 @@ where
                 factor.modify(&problem.v, &weights.iter().map(|&w| -w).collect::<Vec<_>>()).unwrap();
                 factor.can_downdate(&problem.v).unwrap();
             });
-            // The one that the test itself makes.
+            // The allocation of the test itself.
             assert_eq!(count, 1, "{safeguard:?}, n = {n}, k = {k}");
         }
     }
@@ -50,7 +50,7 @@ fn modifications_allocate_nothing_after_the_first() {
     modify_allocates_once::<f32>();
 }
 
-/// Whatever rows of V are zero at first.
+/// For any number of leading zero rows of V.
 #[test]
 fn columns_that_begin_later_take_no_further_memory() {
     for k in [1, 2, 4, 9] {
@@ -70,7 +70,7 @@ fn columns_that_begin_later_take_no_further_memory() {
     }
 }
 
-/// Up to the capacity, rows and columns come and go where they are.
+/// Up to the capacity, rows and columns are inserted and removed in place.
 #[test]
 fn rows_that_come_and_go_allocate_nothing_after_the_first() {
     for safeguard in SAFEGUARDS {
@@ -95,8 +95,8 @@ fn rows_that_come_and_go_allocate_nothing_after_the_first() {
     }
 }
 
-/// The old L, the old shadow and the new L are never there together: with room for an eighth more there are no more than two that
-/// large.
+/// The old L, the old shadow buffer and the new L never exist together: with room for an eighth more, at most two buffers of
+/// that size exist.
 #[test]
 fn growth_takes_no_more_memory_than_two_factors() {
     for grow in [0, 1] {
@@ -122,7 +122,7 @@ fn growth_takes_no_more_memory_than_two_factors() {
     }
 }
 
-/// It may allocate itself, to be decided in twice the precision.
+/// A breakdown may allocate, to be decided in twice the precision.
 #[test]
 fn a_breakdown_takes_nothing_from_later_calls() {
     for safeguard in SAFEGUARDS {
@@ -146,7 +146,7 @@ fn a_breakdown_takes_nothing_from_later_calls() {
 fn smaller_shapes_fit_in_what_larger_ones_left() {
     let large = Problem::<f64>::feasible(200, 40, Kind::Mixed, 0.1, 1);
     let mut factor = large.factor(&Cpu::sequential());
-    // Small enough for every one of the modifications below to succeed.
+    // Small enough that all modifications below succeed.
     let mut v = Mat::from_fn(200, 40, |i, j| 1e-3 * large.v[(i, j)]);
     let group = Group::new();
     group.join();
@@ -196,7 +196,7 @@ fn solving_in_place_allocates_nothing() {
     }
 }
 
-/// All threads of a pool count together. Rayon allocates blocks of its queues now and then, whoever calls.
+/// All threads of a pool count together. Rayon occasionally allocates blocks of its queues, for any caller.
 #[test]
 fn on_many_threads_only_rayon_allocates() {
     const CALLS: usize = 200;

@@ -95,7 +95,7 @@ fn without_a_change_it_is_a_copy() {
     );
 }
 
-/// Whatever the rank, the signs and the place: below a diagonal block, in it, on the diagonal, in columns that V leaves alone.
+/// For any rank, signs and place: below a diagonal block, in it, on the diagonal, in columns where V is zero.
 fn every_entry_that_is_not_finite_is_noticed<T: Real>() {
     let n = 150;
     for (k, kind, start) in [1, 2, 3, 4, 6, 20]
@@ -140,7 +140,7 @@ fn every_entry_that_is_not_finite_is_noticed<T: Real>() {
     }
 }
 
-/// Also below a pivot that is zero, in a row whose own is: nothing divides by either.
+/// Also below a zero pivot, and in a row with a zero pivot: nothing divides by them.
 #[test]
 fn so_it_is_below_zero_pivots() {
     let cpu = Cpu::sequential();

@@ -1,4 +1,4 @@
-//! Forgetting, least squares that go along, the condition number, and when to start afresh.
+//! Forgetting, carried least squares, the condition number, and when to factor again.
 
 use crate::support::contract::{Observed, backward_error};
 use crate::support::engines::{sized, steps};
@@ -30,7 +30,7 @@ fn signs<T: Real>(plus: usize, minus: usize) -> Vec<T> {
     (0..plus + minus).map(|r| if r < plus { T::ONE } else { T::of(-1.0) }).collect()
 }
 
-/// δ A + V diag(w) Vᵀ is what the factor √δ L and V make, but for the rounding of √δ L: one more unit.
+/// δ A + V diag(w) Vᵀ is the modification of √δ L by V, except for the rounding of √δ L: one more unit.
 fn what_is_forgotten_counts_less<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut observed = Observed::recorded(5.2);
     for n in [0, 1, 2, 17, 64, 130] {
@@ -59,7 +59,7 @@ fn what_is_forgotten_counts_less<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// What is carried, against the normal equations of all rows that count, weighted as they do.
+/// The carried values, against the weighted normal equations of all rows.
 fn least_squares_go_along<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let (m, steps) = (3, steps::<E>(sized(60, 12)).max(4));
     for n in [1, 5, 40] {
@@ -89,7 +89,7 @@ fn least_squares_go_along<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let mut carried = Carried::new(&kept, &of(&b), &sums).unwrap();
         let mut next = begin;
         for step in 0..steps {
-            // Some rows come, one that came before goes, and all else is forgotten.
+            // Some rows are added, an earlier one is removed, and the others are forgotten.
             let come = [1, 3, 2][step % 3];
             let decay = if step % 2 == 0 { 0.9375 } else { 1.0 };
             let gone = (step % 4 == 3).then_some(next - 1);
@@ -135,7 +135,7 @@ fn what_would_be_negative_is_flagged<T: Real, E: Engine<T> + Clone>(engine: &E) 
     let mut kept = Cholesky::from_factor_in(&factor::<T>(n, 1), engine.clone()).unwrap();
     let mut carried = Carried { z: matrix::<T>(n, 2, 2), squares: vec![T::ONE, T::of(1e-3)] };
     let v = Mat::from_fn(n, 1, |i, _| T::of(0.01 * (i + 1) as f64));
-    // A row that nothing explains goes from either: the second had not as much left.
+    // A row that the model does not explain is removed: the residual sum of the second right-hand side is too small for that.
     let y = Mat::from_fn(1, 2, |_, _| T::of(0.5));
     let mut plain = Cholesky::from_factor_in(&factor::<T>(n, 1), engine.clone()).unwrap();
     plain.modify(&v, &[T::of(-1.0)]).unwrap();
@@ -188,8 +188,8 @@ fn what_is_refused_changes_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
     assert_eq!(carried, along);
 }
 
-/// What is not excited vanishes, but not without a word: the call that would take a pivot out of the range leaves the factor, and it
-/// is as good as before.
+/// Parameters without excitation vanish, but not silently: the call that would take a pivot out of range leaves the factor as
+/// it was.
 fn a_scale_that_would_lose_a_pivot_is_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let n = 20;
     let l = factor::<T>(n, 5);
@@ -220,7 +220,7 @@ fn a_scale_that_would_lose_a_pivot_is_refused<T: Real, E: Engine<T> + Clone>(eng
         let y = Mat::zeros(weights.len(), 1);
         assert_eq!(kept.modify_carrying(decay, &v, &weights, &y, &mut carried).unwrap_err(), refused);
         assert_eq!(carried, zeros);
-        // No pivot of the row that is left alone is anything but what it should be.
+        // The pivot of the unexcited row is correct.
         let (found, shrunk) = (kept.to_factor().unwrap(), 1e-3f64.powf(0.5 * f64::from(steps)));
         let off = (found[(0, 0)].f64() / (l[(0, 0)].f64() * shrunk) - 1.0).abs();
         assert!(off <= f64::from(4 * steps) * T::U, "{off:e}");
@@ -232,7 +232,7 @@ fn a_scale_that_would_lose_a_pivot_is_refused<T: Real, E: Engine<T> + Clone>(eng
     }
 }
 
-/// A lower bound that is seldom less than a third: here against the inverse itself.
+/// A lower bound, rarely less than a third: compared with the inverse itself.
 fn the_condition_number_is_estimated<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [0, 1, 2, 9, 60, 130] {
         let l = factor::<T>(n, 3 + n as u64);
@@ -248,8 +248,8 @@ fn the_condition_number_is_estimated<T: Real, E: Engine<T> + Clone>(engine: &E) 
     }
 }
 
-/// A loop that takes a pivot down to nothing again and again: the estimate says so before the factor is worth nothing, and it
-/// is no smaller than what has become of the error.
+/// A loop that repeatedly reduces a pivot to almost nothing: the estimate shows this before the factor is useless, and is no
+/// smaller than the error.
 #[test]
 fn a_loop_that_loses_digits_is_told() {
     let n = 30;
@@ -277,7 +277,7 @@ fn a_loop_that_loses_digits_is_told() {
     assert!(kept.needs_refactor(&steps));
 }
 
-/// What goes was there before: errors add up, and do not count for more and more.
+/// Only what was added before is removed: errors add up, and are not amplified.
 #[test]
 fn a_window_that_slides_is_no_reason_to_begin_afresh() {
     let (n, window, steps) = (20, 60, 5000);
@@ -314,13 +314,14 @@ fn carried_sums_that_are_none_are_not_hidden() {
     assert_eq!(refused.to_string(), "`decay` must be large enough that weights divided by it are finite");
 }
 
-/// Rows that come and go leave the diagonal of A alone, and with it what errors count for, however small the pivots become.
+/// Insertion and removal of rows do not change the other diagonal entries of A, nor the relative size of errors, however small
+/// the pivots become.
 #[test]
 fn rows_that_come_and_go_are_no_reason_to_begin_afresh() {
     let n = 40;
     let l = factor::<f64>(n, 12);
     let mut a = &l * l.transpose();
-    // Two rows that are nearly the same.
+    // Two rows that are nearly equal.
     for i in 0..n {
         let x = a[(20, i)];
         (a[(21, i)], a[(i, 21)]) = (x, x);

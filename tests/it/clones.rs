@@ -1,11 +1,11 @@
-//! A clone has memory of its own and is as good as the original.
+//! A clone has its own memory and is as accurate as the original.
 
 use crate::support::contract::{allowed, backward_error_of_rows, some_rows};
 use crate::support::real::Real;
 use cholupdate::faer::Mat;
 use cholupdate::{Cholesky, Cpu, Safeguard};
 
-/// Orders whose cache lines are even in number, odd, and not whole.
+/// Orders with an even number of cache lines, an odd number, and a partial line.
 const ORDERS: [usize; 6] = [1, 13, 16, 32, 64, 1024];
 
 fn original_and_clone_agree<T: Real>() {
@@ -31,7 +31,7 @@ fn original_and_clone_agree<T: Real>() {
             assert_eq!(original.l(), clone.l(), "n = {n}");
             clone.update(&v).unwrap();
             assert_ne!(original.l(), clone.l(), "n = {n}");
-            // Eight calls, each of which may be off by the contract's bound on a matrix of up to twice the diagonal.
+            // Eight calls, each with an error of up to the contract's bound for a matrix of up to twice the diagonal.
             let none = Mat::<T>::zeros(n, 0);
             let back = backward_error_of_rows(clone.l(), before.as_ref(), none.as_ref(), &[], some_rows(n));
             assert!(back <= 8.0 * 2.0 * allowed(n, 2), "n = {n}: {back:.1} u");

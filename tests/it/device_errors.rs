@@ -1,7 +1,8 @@
-//! One call of the driver fails, or some in a row, anywhere in any verb: what is said is true then, and what is done next is right.
+//! One call of the driver fails, or some in a row, anywhere in any verb: the result is then reported correctly, and later calls
+//! are correct.
 //!
-//! A call that fails does nothing here, waits least of all: copies and kernels that it was to wait for are still in flight, and
-//! run later in any order. Whoever uses their memory again meanwhile computes wrong numbers.
+//! A failing call does nothing here, and does not wait: copies and kernels that it should wait for are still in flight, and run
+//! later in any order. Reusing their memory meanwhile gives wrong numbers.
 
 use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
 use crate::support::cuda::{device, small};
@@ -11,19 +12,19 @@ use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident};
 use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{Carried, Cholesky, Engine, Error, Weights};
 
-/// Three panels of the hybrid engine, and one of the resident one: so many calls are made that they are to be short.
+/// Three panels of the hybrid engine, and one of the resident engine: there are many calls, so each must be short.
 const ORDER: usize = 40;
-/// `CUDA_ERROR_OPERATING_SYSTEM`, as good as any; and the one that has fallbacks.
+/// `CUDA_ERROR_OPERATING_SYSTEM`, as an arbitrary error; and out of memory, which has fallbacks.
 const SOME_ERROR: i32 = 304;
 const OUT_OF_MEMORY: i32 = 2;
 
-/// What verbs are given.
+/// The arguments of the verbs.
 struct Given {
     l: Mat<f64>,
-    /// Enough is left behind all of them, taken away.
+    /// Small enough that A remains positive definite after all downdates.
     v: Mat<f64>,
     rhs: Mat<f64>,
-    /// Further rows and columns, and rows of A that take the place of others.
+    /// Further rows and columns, and rows of A that replace others.
     cross: Mat<f64>,
     corner: Mat<f64>,
     columns: Mat<f64>,
@@ -60,7 +61,7 @@ type F<E> = Cholesky<f64, E>;
 /// A verb, and what it returns, as bits.
 type Verb<E> = (&'static str, fn(&mut F<E>, &Given) -> Result<Vec<u64>, Error>);
 
-/// What is returned of a solve that failed behind a modification that did not: what has become of the factor is known.
+/// The result of a solve that failed after a successful modification: the state of the factor is known.
 const UNKNOWN: [u64; 1] = [u64::MAX];
 
 fn nothing<X>(_: X) -> Vec<u64> {
@@ -71,7 +72,7 @@ fn owned(x: Mat<f64>) -> Vec<u64> {
     bits(x.as_ref())
 }
 
-/// In host memory b where it fails, and its solution where not.
+/// In host memory: b if the solve fails, otherwise the solution.
 fn solved<E: Engine<f64>>(f: &mut F<E>, given: &Given) -> Result<Vec<u64>, Error> {
     let mut x = given.rhs.clone();
     f.solve_in_place(&mut x).inspect_err(|_| assert!(bits(x.as_ref()) == bits(given.rhs.as_ref())))?;
@@ -159,7 +160,7 @@ fn lower(l: MatRef<'_, f64>) -> Mat<f64> {
     Mat::from_fn(l.nrows(), l.ncols(), |i, j| if i >= j { l[(i, j)] } else { 0.0 })
 }
 
-/// What the next three calls say, of a factor of any order.
+/// The results of the next three calls, for a factor of any order.
 fn next<E: Engine<f64>>(f: &mut F<E>, order: usize) -> Vec<Result<Vec<u64>, Error>> {
     let n = f.order();
     let solve = |f: &mut F<E>| f.solve(&uniform(n, 3, &mut rng(74))).map(owned);
@@ -190,7 +191,7 @@ fn fresh<E: Engine<f64> + Clone>(engine: &E, given: &Given, used: bool) -> F<E> 
     f
 }
 
-/// Which calls of the driver fail: of those that a verb makes every `stride`-th and so many behind it, with this error.
+/// The failing calls of the driver: in turn every `stride`-th call of a verb and `count` calls from it on, with this error.
 #[derive(Clone, Copy, Debug)]
 struct Failing {
     used: bool,
@@ -201,12 +202,12 @@ struct Failing {
 
 const FAILING: [Failing; 3] = [
     Failing { used: true, stride: 1, count: 1, error: SOME_ERROR },
-    // Until the verb has returned: nothing can be waited for.
+    // Until the verb has returned: no wait succeeds.
     Failing { used: true, stride: 5, count: u64::MAX, error: SOME_ERROR },
     Failing { used: false, stride: 7, count: 1, error: OUT_OF_MEMORY },
 ];
 
-/// How often a verb said that it failed.
+/// The number of times that a verb returned an error.
 fn failures<E: Engine<f64> + Clone>(
     fake: &Exclusive,
     engine: &E,

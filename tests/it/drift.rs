@@ -1,7 +1,7 @@
-//! Drift: what thousands of modifications leave of the accuracy of a factor, compared with the peers on the same data.
+//! Drift: the accuracy of a factor after thousands of modifications, compared with the peers on the same data.
 //!
-//! Where errors of one call are independent of those of the next they grow with the root of the number of calls. Where a
-//! rounding comes again in every call they grow with that number, and this is what one sees in a loop that changes little.
+//! If the errors of successive calls are independent, they grow with the square root of the number of calls. If a rounding
+//! recurs in every call, they grow with that number, which shows in a loop that changes little.
 
 use crate::support::contract::NOISE;
 use crate::support::engines::{self, sized};
@@ -14,10 +14,10 @@ use cholupdate::{Cholesky, Engine};
 
 on_every_engine!(toggled, sliding_window_in_one_call, sliding_window_in_two_calls, exponential_forgetting,);
 
-/// What errors may be, as a multiple of the best peer's.
+/// The allowed error, as a multiple of the best peer's.
 const ALLOWED: f64 = 1.2;
 
-/// Problems of a kind: which method is luckier on one of them is chance. Fewer on the fake driver, as of steps.
+/// Problems of a kind: on a single one, which method has the smaller error is chance. Fewer on the fake driver, like the steps.
 fn seeds<E>() -> u64 {
     if is_fake::<E>() { 4 } else { sized(8, 2) }
 }
@@ -33,7 +33,7 @@ struct Step<T> {
     weights: Vec<T>,
 }
 
-/// A factor, what happens to it, and the exact outcome.
+/// A factor, its modifications, and the exact outcome.
 struct Loop<T> {
     l: Mat<T>,
     steps: Vec<Step<T>>,
@@ -77,8 +77,7 @@ impl<T: Real> Loop<T> {
     }
 }
 
-/// Loops that differ in their seeds: what the errors add up to is at most `ALLOWED` times the best peer's, or `NOISE` for
-/// each.
+/// Loops that differ in their seeds: the sum of the errors is at most `ALLOWED` times the best peer's, or `NOISE` for each.
 fn compare<T: Real, E: Engine<T> + Clone>(engine: &E, what: &str, make: impl Fn(u64) -> Loop<T>) {
     let (mut ours, mut theirs) = (0.0, [0.0; Peer::ALL.len()]);
     for seed in 0..seeds::<E>() {
@@ -98,7 +97,7 @@ fn narrow<T: Real>(a: &Mat<f64>) -> Mat<T> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::of(a[(i, j)]))
 }
 
-/// The same V added and removed again and again.
+/// The same V, added and removed repeatedly.
 fn toggled<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let pairs = engines::steps::<E>(sized(1000, 100));
     let large = if is_fake::<E>() { 70 } else { sized(150, 70) };
@@ -136,7 +135,7 @@ fn window<T: Real>(n: usize, r: usize, count: usize, calls: usize, seed: u64) ->
         if calls == 1 { vec![together(&[new, old])] } else { vec![together(&[new]), together(&[old])] }
     });
     let steps = steps.collect();
-    // From the factor as it was rounded, not from the Gram matrix: what is in between belongs to nobody.
+    // From the rounded factor, not from the Gram matrix: the difference is no method's error.
     let mut exact = Symmetric::product(l.as_ref());
     exact.add(all.as_ref().subcols(count * r, rows), T::ONE);
     exact.add(all.as_ref().subcols(0, rows), -T::ONE);
@@ -162,7 +161,7 @@ fn sliding_window_in_two_calls<T: Real, E: Engine<T> + Clone>(engine: &E) {
 
 /// λ = 0.99: A forgets what is older than some hundreds of steps, errors included.
 fn exponential_forgetting<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    // A new factor in each step: on a device that is what takes the time.
+    // A new factor in each step, which dominates the time on a device.
     let on_device = std::any::type_name::<E>().contains("cuda");
     let steps = if on_device { engines::steps::<E>(1000) } else { sized(10_000, 500) };
     for (n, r) in [(16, 1), (24, 3)] {

@@ -1,6 +1,6 @@
-//! Downdates at the edge of what is positive definite, of factors that are badly conditioned. Whether A' is positive definite is
-//! known to some thirty digits: where it is, the downdate is completed, whatever rounding errors of the sweep say. Where it is not,
-//! it is refused, or what comes out is within the contract all the same.
+//! Downdates close to the limit of positive definiteness, of badly conditioned factors. Whether A' is positive definite is
+//! known to some thirty digits. If it is, the downdate succeeds, regardless of rounding errors of the sweep. If it is not, the
+//! downdate is refused, or its result is still within the contract.
 
 use crate::support::contract::assert_contract;
 use crate::support::engines::{sized, steps};
@@ -32,7 +32,7 @@ enum Family {
     Rows,
     /// Columns that shrink by up to 10⁻⁷.
     Graded,
-    /// Rows that nearly depend on each other.
+    /// Nearly dependent rows.
     Dependent,
     /// Kahan's matrix, whose condition number the diagonal does not show.
     Kahan,
@@ -85,7 +85,7 @@ impl Family {
     }
 }
 
-/// What is left of the direction of which the least is: by pivots, to some thirty digits; none where it is not positive definite.
+/// The remainder of the direction with the least left: by pivots, to some thirty digits; none if A' is not positive definite.
 fn margin<T: Real>(problem: &Problem<T>) -> Option<f64> {
     let Problem { l, v, weights } = problem;
     let (n, of) = (l.nrows(), |x: T| fx128::from(x.f64()));
@@ -138,7 +138,7 @@ fn margin<T: Real>(problem: &Problem<T>) -> Option<f64> {
 /// A downdate that leaves about `left` of a direction, before V is rounded; `left` may be negative.
 fn downdate<T: Real>(family: Family, n: usize, k: usize, left: f64, seed: u64) -> Problem<T> {
     let mut rng = rng(seed);
-    // What is known to thirty digits is L as it is rounded.
+    // The rounded L is known to thirty digits.
     let l = Problem::<T>::new(&family.factor(n, &mut rng), &Mat::zeros(n, 0), &[]).l;
     let p = contraction(n, k, left, &mut rng);
     let v = Mat::from_fn(n, k, |i, r| {
@@ -147,25 +147,25 @@ fn downdate<T: Real>(family: Family, n: usize, k: usize, left: f64, seed: u64) -
     Problem { l, ..Problem::new(&Mat::zeros(0, 0), &v, &vec![-1.0; k]) }
 }
 
-/// 10¹ u to 10⁸ u, as far as that is less than 1; with every fifth seed as much beyond the edge.
+/// 10¹ u to 10⁸ u, if that is less than 1; for every fifth seed as much below zero.
 fn left<T: Real>(seed: u64) -> f64 {
     let exponent = 1.0 + 7.0 * (seed % 29) as f64 / 28.0;
     let left = (10f64.powf(exponent) * T::U).min(0.5);
     if seed % 5 == 4 { -left } else { left }
 }
 
-/// How problems came out.
+/// The outcomes of the problems.
 #[derive(Debug, Default)]
 struct Outcomes {
     completed: usize,
     refused: usize,
-    /// By LINPACK, and not here: both ways.
+    /// Refused by LINPACK and not here, and the reverse.
     refused_by_linpack: usize,
     completed_by_linpack: usize,
 }
 
 impl Outcomes {
-    /// The answer to a problem is right, and so is what it leaves.
+    /// The outcome of a problem is correct, and so is the resulting factor.
     fn check<T: Real, E: Engine<T> + Clone>(
         &mut self,
         engine: &E,
@@ -210,7 +210,7 @@ fn assert_reported<T: Real>(report: &Modification<T>, old: &Mat<T>, new: &Mat<T>
     assert!(off <= allowed * (1.0 + magnitude), "{report:?}, not {log_det}");
 }
 
-/// LINPACK completes it with 3.2 u.
+/// LINPACK completes it with an error of 3.2 u.
 fn a_downdate_that_linpack_completes_is_completed<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let l =
         mat![[1.0, 0.0, 0.0], [-145.11213347519777, 1.0, 0.0], [28.96018790147825, 62.4046605677754, 1.0]];
@@ -247,7 +247,7 @@ fn what_is_definite_is_completed_and_what_is_not_is_refused<T: Real, E: Engine<T
     assert!(refused_by_linpack > 10 && completed_by_linpack > 0, "nothing at the edge: {outcomes:?}");
 }
 
-/// A downdate at the edge, and columns of up to a thousand times the size of L that come and go.
+/// A downdate at the edge, and columns of up to a thousand times the size of L that are added and removed.
 fn mixed<T: Real>(family: Family, n: usize, pairs: usize, left: f64, seed: u64) -> Problem<T> {
     let Problem { l, v, .. } = downdate::<T>(family, n, 1, left, seed);
     let plus = uniform(n, pairs, &mut rng(seed));
@@ -287,7 +287,7 @@ fn at_the_edge<T: Real>(count: usize, ranks: usize) -> impl Iterator<Item = Prob
 }
 
 fn all_ways_to_ask_for_a_downdate_agree<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    // V of a modification in flight belongs to the device, and what breaks down there is not done again.
+    // V of a modification in flight is on the device, and a breakdown there is not retried.
     let in_flight = std::any::type_name::<E>().contains("Resident");
     let mut outcomes = [0, 0];
     for problem in at_the_edge::<T>(steps::<E>(400).max(40), 3) {
@@ -345,7 +345,7 @@ fn all_ways_to_ask_for_a_downdate_agree<T: Real, E: Engine<T> + Clone>(engine: &
     assert!(outcomes[0] > 5 && outcomes[1] > 5, "a one-sided experiment: {outcomes:?}");
 }
 
-/// A row and column for which A leaves next to nothing of what is behind them.
+/// A row and column that leave almost nothing of the rows after them.
 fn rows_that_barely_fit_are_taken_in<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut outcomes = [0, 0];
     for problem in at_the_edge::<T>(steps::<E>(400).max(40), 1) {
@@ -365,7 +365,7 @@ fn rows_that_barely_fit_are_taken_in<T: Real, E: Engine<T> + Clone>(engine: &E) 
         } else {
             assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
         }
-        // The same in the place of a row that does not matter to the others.
+        // The same as a replacement of a row that does not affect the others.
         let l = Mat::from_fn(n + 1, n + 1, |i, j| match (i, j) {
             (0, 0) => T::ONE,
             (0, _) | (_, 0) => T::ZERO,
@@ -415,7 +415,7 @@ fn in_the_callers_memory_the_answer_is_the_same() {
     check::<f32>();
 }
 
-/// Half of L is gone by then: what is positive definite by little may be lost, and never comes out wrong.
+/// Half of L is overwritten by then: a narrowly positive definite problem may lose the factor, but never gives a wrong one.
 #[test]
 fn without_a_safeguard_nothing_is_done_again() {
     let cpu = Cpu::sequential();
@@ -435,7 +435,7 @@ fn without_a_safeguard_nothing_is_done_again() {
     assert!(lost > 5, "no problem broke down that can be done: {lost}");
 }
 
-/// A factor that has been made in twice the precision is as good as any other.
+/// A factor computed in twice the precision behaves as any other.
 #[test]
 fn what_follows_is_as_ever() {
     for problem in at_the_edge::<f64>(200, 3) {

@@ -1,4 +1,4 @@
-//! Shapes that no memory could hold. A view may claim any: by strides of 0, or where it has no rows.
+//! Shapes that exceed any memory. A view may have any shape, with strides of 0 or without rows.
 
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
@@ -12,7 +12,7 @@ on_every_engine!(
     room_that_there_cannot_be_is_refused,
 );
 
-/// Beyond what an address space of 47 bits has, for three rows.
+/// Beyond an address space of 47 bits, for three rows.
 const WIDE: [usize; 3] = [1 << 44, 1 << 60, usize::MAX];
 
 fn is_too_large<R: core::fmt::Debug>(argument: &'static str, outcome: Result<R, Error>) {

@@ -56,7 +56,7 @@ fn a_breakdown_leaves_the_factor_as_it_was<T: Real, E: Engine<T> + Clone>(engine
     });
 }
 
-/// Failed and successful modifications in turn against the successful ones alone.
+/// Failed and successful modifications alternately, against the successful ones alone.
 fn a_breakdown_leaves_no_trace_in_later_results<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 9, 33, 70, 130] {
         let base = Problem::<T>::feasible(n, 4, Kind::Mixed, 0.5, n as u64);
@@ -85,7 +85,7 @@ fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Clone>(engine: &E) 
     for n in [1, 5, 8, 33, 70] {
         for k in [1, 2, 9, 17] {
             for seed in 0..20 {
-                // ‖P‖² on both sides of 1, and so close to it that only the same arithmetic can tell.
+                // ‖P‖² on both sides of 1, and so close to it that only the same arithmetic distinguishes them.
                 let gap = [0.5, 1e-3, 1e-15, 0.0][seed as usize % 4];
                 let problem = Problem::<T>::feasible(n, k, Kind::Down, gap, seed);
                 let problem = if seed % 5 == 4 { problem.dominated(1.5) } else { problem };
@@ -135,11 +135,11 @@ fn an_indefinite_matrix_has_no_factor<T: Real, E: Engine<T> + Clone>(engine: &E)
     }
 }
 
-/// Pivots whose squares, and even whose reciprocals, are out of range: a factor comes out, or an error and no change.
+/// Pivots whose squares, or even reciprocals, are out of range: the result is a factor, or an error and no change.
 fn numbers_at_the_end_of_the_range_are_done_right_or_refused<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let exponents =
         if T::U < 1e-10 { [-322, -318, -312, -310, -308, -300] } else { [-44, -42, -40, -39, -38, -36] };
-    // A power would be 1 / 10³²² = 0 where it is not formed by the compiler.
+    // A power would be 1 / 10³²² = 0 if it were not computed by the compiler.
     for x in exponents.map(|exponent| format!("1e{exponent}").parse::<f64>().unwrap()) {
         for (n, k) in [(1, 1), (3, 1), (3, 2), (3, 5), (20, 1), (20, 4), (70, 17)] {
             for weight in [1.0, -1.0] {

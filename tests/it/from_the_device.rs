@@ -1,4 +1,4 @@
-//! Factors of matrices that are in device memory, and what is made of a factor there.
+//! Factors of matrices in device memory, and results computed there.
 
 use crate::support::contract::{Observed, factor_error_of_rows, some_rows};
 use crate::support::cuda::{device, hybrid, resident};
@@ -8,10 +8,10 @@ use cholupdate::cuda::{DeviceMatrix, DeviceView, Resident};
 use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{Cholesky, Error};
 
-/// Of one panel and of some, of orders where this library factors and where cuSOLVER does, if it is there.
+/// Orders of one panel and of several, for factorizations by this library and, if installed, by cuSOLVER.
 const ORDERS: [usize; 8] = [1, 2, 7, 64, 65, 130, 255, 300];
 
-/// Well-conditioned, with `above` where it is not read. (n × n)
+/// Well-conditioned, with `above` in the entries that are not read. (n × n)
 fn matrix<T: Real>(n: usize, above: f64) -> Mat<T> {
     Mat::from_fn(n, n, |i, j| {
         T::of(match i.cmp(&j) {
@@ -60,7 +60,7 @@ fn factored<T: Real>(engine: &Resident, mut observed: Observed) {
         let again = Cholesky::new_in(&apart(n, &wide), engine.clone()).unwrap();
         assert!(bits(again.to_factor().unwrap().as_ref()) == bits(l.as_ref()), "n = {n}");
 
-        // L from there, with one column negated: the same factor, and the same as by way of the host.
+        // L from the device, with one column negated: the same factor, as through the host.
         let negated = Mat::from_fn(n, n, |i, j| match i >= j {
             true if j == n / 2 => -l[(i, j)],
             true => l[(i, j)],
@@ -83,7 +83,7 @@ fn a_matrix_on_the_device_is_factored_there() {
     factored::<f32>(&engine, Observed::recorded(18.5));
 }
 
-/// As by way of the host.
+/// As through the host.
 #[test]
 fn what_is_wrong_with_it_is_found_there() {
     let Some((_turn, engine)) = resident() else { return };
@@ -158,7 +158,7 @@ fn l_and_a_can_be_had_on_the_device() {
     made::<f32>(&engine);
 }
 
-/// The hybrid engine has its factor in host memory: A comes there.
+/// The hybrid engine has its factor in host memory: A is copied there.
 #[test]
 fn the_hybrid_engine_takes_a_matrix_on_the_device_as_well() {
     let Some((_turn, engine)) = hybrid() else { return };
@@ -198,7 +198,8 @@ mod on_the_fake_driver {
         }
     }
 
-    /// Its own memory, that of what it works with, and no second matrix; what is too large is an error in words, and nothing stays.
+    /// It takes its own memory and working memory, and no second matrix. If that is too large it is an error that says so, and
+    /// all memory is freed.
     #[test]
     fn as_much_memory_as_a_factor_takes_is_enough() {
         let fake = exclusive();
@@ -237,7 +238,7 @@ mod on_the_fake_driver {
                 let outcome = make(&given);
                 fake.fail_calls(0, 0, 0);
                 match outcome {
-                    // By other means, which round otherwise.
+                    // By another method, with other roundings.
                     Ok(a) => assert!((&a - &expected).norm_max() < 1e-13, "n = {n}, call {at}"),
                     Err(error) => assert!(matches!(error, Error::Device { .. }), "{error:?}"),
                 }

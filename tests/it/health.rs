@@ -1,4 +1,4 @@
-//! What a factor says about its own accuracy, against the A that was meant, which is kept to some thirty digits.
+//! The error estimate of a factor, against the exact A, which is known to some thirty digits.
 
 use crate::support::engines::sized;
 use crate::support::exact::Symmetric;
@@ -15,11 +15,11 @@ on_every_engine!(
     a_window_of_high_rank_is_told_what_it_loses,
 );
 
-/// A factor, and the A that it is to be of.
+/// A factor, and its exact A.
 struct Kept<T: Real, E: Engine<T>> {
     factor: Cholesky<T, E>,
     meant: Symmetric,
-    /// How V is handed over.
+    /// How V is passed.
     hand_over: HandOver<T, E>,
 }
 
@@ -56,14 +56,14 @@ impl<T: Real, E: Engine<T> + Clone> Kept<T, E> {
         Ok(())
     }
 
-    /// v that takes all but a share of row i away, and leaves others as they are but for what they have in common with it.
+    /// v that removes all but a fraction of row i, and changes other rows only in what they share with it.
     fn nearly_all_of(&self, row: usize, left: f64) -> Mat<T> {
         let a = &self.meant;
         let length = ((1.0 - left) / a.entry(row, row)).sqrt();
         Mat::from_fn(a.order(), 1, |i, _| T::of(a.entry(i, row) * length))
     }
 
-    /// v that takes all but a share of a direction away in which many rows lie.
+    /// v that removes all but a fraction of a direction with shares in many rows.
     fn nearly_all_of_a_direction(&self, left: f64, rng: &mut StdRng) -> Mat<T> {
         let n = self.meant.order();
         let p = uniform(n, 1, rng);
@@ -118,7 +118,7 @@ fn is_told_of_a_loss_beside_a_growth<T: Real, E: Engine<T> + Clone>(engine: &E, 
     told(&one_by_one);
     one_by_one.modify(T::ONE, growth.as_ref(), &[T::ONE]).unwrap();
     told(&one_by_one);
-    // As row 5 grows again, it forgets.
+    // As row 5 grows again, its estimate falls.
     one_by_one.modify(T::ONE, unit(n, 5, 1.0).as_ref(), &[T::ONE]).unwrap();
     assert!(!one_by_one.factor.needs_refactor(&RefactorPolicy::default()));
     assert!(one_by_one.error() <= 10.0 * one_by_one.factor.error_estimate());
@@ -204,7 +204,7 @@ fn shuffled(n: usize, rng: &mut StdRng) -> Vec<usize> {
     order
 }
 
-/// A column of A that goes with all others, and its diagonal entry, of which a share is left by the rows that are there.
+/// A new column of A for the existing rows, and its diagonal entry, of which the existing rows leave a fraction.
 fn bordering<T: Real, E: Engine<T>>(kept: &Kept<T, E>, size: f64, left: f64, rng: &mut StdRng) -> Vec<T> {
     let (n, l) = (kept.meant.order(), kept.factor.to_factor().unwrap());
     let s = uniform(n, 1, rng);
@@ -218,7 +218,7 @@ fn the_estimate_is_no_smaller_than_the_error_of_any_chain<T: Real, E: Engine<T> 
     assert!(largest <= 10.0 && pessimism <= 30.0);
 }
 
-/// How many times the estimate the error is at most, and the estimate the error on average.
+/// The largest ratio of error to estimate, and the mean ratio of estimate to error.
 fn chains<T: Real, E: Engine<T> + Clone>(engine: &E, hand_over: HandOver<T, E>) -> (f64, f64) {
     let (chains, steps) = sized((200, 40), (3, 20));
     let (mut largest, mut pessimism, mut count) = (0.0f64, 0.0f64, 0);
@@ -275,7 +275,7 @@ fn a_window_of_high_rank_is_told_what_it_loses<T: Real, E: Engine<T> + Clone>(en
     }
 }
 
-/// A factor that has been lost is no use, whatever was known of it.
+/// A lost factor always needs a new factorization.
 #[test]
 fn a_factor_that_has_been_lost_needs_another() {
     let cpu = Cpu::sequential().with_safeguard(Safeguard::None);
@@ -288,7 +288,7 @@ fn a_factor_that_has_been_lost_needs_another() {
     assert!(factor.needs_refactor(&any) && factor.error_estimate() == f64::INFINITY);
 }
 
-/// A factor of A is no more accurate than its own roundings, which count as soon as A shrinks.
+/// A factor of A has its own rounding errors, which matter as soon as A shrinks.
 #[test]
 fn the_roundings_of_the_first_factor_count() {
     for n in [5, 60, sized(300, 100)] {
@@ -305,7 +305,7 @@ fn the_roundings_of_the_first_factor_count() {
     }
 }
 
-/// An engine that takes over a factor knows of it what the other one knew.
+/// An engine that takes over a factor also takes over its history.
 #[test]
 fn a_factor_goes_to_another_engine_with_what_is_known_of_it() {
     let l = Mat::<f64>::identity(4, 4);
@@ -321,7 +321,7 @@ fn a_factor_goes_to_another_engine_with_what_is_known_of_it() {
     assert!(!other.needs_refactor(&RefactorPolicy::default()), "the row has gone");
 }
 
-/// V in the memory of a GPU stays there, and what becomes of A is told by pivots.
+/// V in GPU memory stays there, and the estimate uses the pivots.
 #[cfg(feature = "cuda")]
 mod in_device_memory {
     use super::*;
@@ -372,7 +372,7 @@ mod in_device_memory {
         assert!((f64::U..20.0 * f64::U).contains(&estimate), "{estimate:e}");
     }
 
-    /// On an engine that reads L from the host, what is on the diagonal of A is known again.
+    /// On an engine that reads L from the host, the diagonal of A is known again.
     #[test]
     fn on_another_engine_the_diagonal_is_known_again() {
         let Some((_turn, engine)) = resident() else { return };

@@ -1,4 +1,4 @@
-//! Arguments that are refused: the error names the argument and the place, and nothing is touched.
+//! Arguments that are refused: the error names the argument and the place, and nothing is changed.
 
 use crate::support::contract::Observed;
 use crate::support::engines::{sized, steps};
@@ -88,7 +88,7 @@ fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) 
                 v[(row, column)] = bad;
                 v[(n - 1, k - 1)] = bad;
                 let error = non_finite("v", row, column);
-                // Row-major as well: another way through the check.
+                // Row-major as well: another path through the check.
                 let rows_first = v.transpose().to_owned();
                 refused(&mut factor, &error, |factor| factor.update(&v).map(drop));
                 refused(&mut factor, &error, |factor| factor.update(&rows_first.transpose()).map(drop));
@@ -178,7 +178,7 @@ fn entries_whose_squares_overflow_are_refused<T: Real, E: Engine<T> + Clone>(eng
         a[(n - 1, n - 1)] = too_large::<T>()[0];
         assert_eq!(Cholesky::new_in(&a, engine.clone()).map(drop), overflow("a"));
 
-        // √|w| v is what must stay small.
+        // √|w| v must stay small.
         let v = Mat::from_fn(n, 2, |_, _| T::of(1e15));
         let weights = [T::ONE, too_large::<T>()[0]];
         refused(&mut factor, &overflow("v"), |factor| factor.modify(&v, &weights).map(drop));
@@ -224,7 +224,7 @@ fn what_does_not_overflow_is_accepted<T: Real, E: Engine<T> + Clone>(engine: &E)
     }
 }
 
-/// Scaled by powers of two, which is exact, so that squares are next to overflow.
+/// Scaled by powers of two, which is exact, so that squares are close to overflow.
 fn up_to_the_limits_the_contract_holds<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut observed = Observed::recorded(10.0);
     for n in [1, 9, sized(70, 40)] {
@@ -250,7 +250,7 @@ fn up_to_the_limits_the_contract_holds<T: Real, E: Engine<T> + Clone>(engine: &E
     }
 }
 
-/// Columns of L and V that change places, where twice the square of the new pivot overflows.
+/// Interchanged columns of L and V, where twice the square of the new pivot overflows.
 fn heavy_rows_next_to_overflow_are_as_good_as_others<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut observed = Observed::recorded(10.0);
     let size = if T::U < 1e-10 { 2.0f64.powi(509) } else { 2.0f64.powi(61) };
@@ -286,7 +286,7 @@ fn heavy_rows_next_to_overflow_are_as_good_as_others<T: Real, E: Engine<T> + Clo
     }
 }
 
-/// L as it is decides, however large its rows once were.
+/// The current L decides, however large its rows were before.
 fn what_once_was_large_does_not_count<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let (a, v) = if T::U < 1e-10 { (1.1e308, 7e153) } else { (2e38, 1e19) };
     let diagonal = Mat::from_fn(2, 2, |i, j| if i == j { T::of(a) } else { T::ZERO });
@@ -297,7 +297,7 @@ fn what_once_was_large_does_not_count<T: Real, E: Engine<T> + Clone>(engine: &E)
     }
 }
 
-/// Rows that come and go: what counts is the factor, not what it once was.
+/// Rows that are added and removed: the current factor decides, not an earlier one.
 fn a_window_of_large_entries_does_not_overflow<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let large = T::of(if T::U < 1e-10 { 1e148 } else { 1e16 });
     let mut factor = Cholesky::from_factor_in(&[large], engine.clone()).unwrap();

@@ -9,7 +9,7 @@ use cholupdate::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs `call`, whose sweeps are stopped when they ask for the n-th time; and how often they have asked.
+/// Runs `call` and stops its sweeps at the n-th query; also returns the number of queries.
 fn stopped_at<R>(nth: usize, call: impl FnOnce() -> R) -> (R, usize) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
@@ -61,7 +61,7 @@ fn a_call_that_is_stopped_leaves_the_factor_f32() {
     a_call_that_is_stopped_leaves_the_factor::<f32>();
 }
 
-/// A breakdown that is looked at again in twice the precision takes longest.
+/// A breakdown that is examined in twice the precision takes longest.
 #[test]
 fn so_is_what_is_done_again() {
     let l =

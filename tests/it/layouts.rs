@@ -1,4 +1,4 @@
-//! Every layout and every type of matrix that is accepted gives the same bits.
+//! Every accepted layout and matrix type gives the same bits.
 
 use crate::support::contract::assert_solved;
 use crate::support::layout::{Laid, Layout};
@@ -30,7 +30,7 @@ fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// `update` and `downdate` by any layout, and `modify` with weights of ±1: V of one sign and by columns may take a way of its own.
+/// `update` and `downdate` by any layout, and `modify` with weights of ±1: column-major V of one sign may take a separate path.
 fn a_sum_is_what_weights_of_one_make_it<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(1, 1), (1, 9), (7, 2), (9, 4), (33, 5), (50, 16), (70, 1)] {
         let problem = Problem::<T>::feasible(n, k, Kind::Up, 0.3, 3);
@@ -86,7 +86,7 @@ fn layouts_of_the_right_hand_side_do_not_matter<T: Real, E: Engine<T> + Clone>(e
             let mut around = laid.clone();
             factor.solve_in_place(&mut laid.as_mut()).unwrap();
             assert_solved(&a, &laid.as_ref().to_owned(), &problem.v);
-            // Nothing but the entries was written to.
+            // Only the entries were written.
             around.as_mut().copy_from(laid.as_ref());
             assert!(around.bits() == laid.bits(), "{layout:?}: padding was written to");
         }
@@ -110,7 +110,7 @@ fn the_upper_triangle_is_not_read<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// Everything that is a matrix of one column.
+/// All types that are a matrix of one column.
 #[test]
 fn all_kinds_of_columns_are_accepted() {
     fn check<T: Real>()
@@ -156,7 +156,7 @@ fn all_kinds_of_columns_are_accepted() {
     check::<f32>();
 }
 
-/// Everything that can be solved in place, with A = 4.
+/// All types that can be solved in place, with A = 4.
 #[test]
 fn all_kinds_of_right_hand_sides_are_solved() {
     let factor = Cholesky::new(&[4.0]).unwrap();

@@ -1,4 +1,4 @@
-//! V and right-hand sides that are in device memory, and modifications that go on after the call.
+//! V and right-hand sides in device memory, and modifications that continue after the call.
 
 use crate::support::cuda::{device, resident};
 use crate::support::problem::{Kind, Problem, rng, uniform};
@@ -60,7 +60,7 @@ fn columns_may_be_any_distance_apart() {
     all.as_mut().subrows_mut(5, ORDER).copy_from(&problem.v);
     let all = DeviceMatrix::from_host(&device, &all).unwrap();
     let (address, stride) = (all.view().address() + 5 * 8, all.view().stride());
-    // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is left alone until the end.
+    // SAFETY: rows 5 to ORDER + 5 of a matrix that lives and is not changed until the end.
     let view = unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
     assert_eq!(view.to_matrix().unwrap().to_host().unwrap(), problem.v);
@@ -70,7 +70,7 @@ fn columns_may_be_any_distance_apart() {
 
     let before = all.to_host().unwrap();
     let address = all.view().address() + 5 * 8;
-    // SAFETY: the same rows, and nobody else uses them.
+    // SAFETY: the same rows, which have no other user.
     let mut rhs = unsafe { DeviceViewMut::<f64>::from_raw(&device, address, (ORDER, 4), stride).unwrap() };
     here.solve_in_place(&mut rhs).unwrap();
     let x = there.solve(&problem.v).unwrap();
@@ -81,7 +81,7 @@ fn columns_may_be_any_distance_apart() {
         assert_eq!(of(&after), of(&before));
     }
 
-    // SAFETY: refused before it is looked at.
+    // SAFETY: refused before it is read.
     let refused =
         unsafe { DeviceView::<f64>::from_raw(&device, address, (ORDER, 4), ORDER - 1).unwrap_err() };
     assert!(matches!(refused, Error::Shape { argument: "stride", .. }), "{refused:?}");
@@ -129,14 +129,14 @@ fn bad_input_is_found_on_the_device() {
     assert!(matches!(refused, Error::Shape { argument: "rhs", .. }), "{refused:?}");
     let refused = short.copy_from_host(&problem.v).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "a", .. }), "{refused:?}");
-    // Far more than there is.
+    // Far larger than A.
     let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
     let refused = there.downdate(&on_device(&far).view()).unwrap_err();
     assert!(matches!(refused, Error::NotPositiveDefinite { .. }), "{refused:?}");
     assert!(bits_of(&there) == before);
 }
 
-/// V that is refused may have gone to where columns of zeros were.
+/// A refused V may have been copied over columns of zeros.
 #[test]
 fn what_was_refused_leaves_no_trace() {
     let Some((_turn, engine)) = resident() else { return };
@@ -170,7 +170,7 @@ fn a_step_has_an_outcome_of_each() {
     let problem = Problem::<f64>::feasible(ORDER, 3, Kind::Down, 0.3, 60);
     let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
-    // One, some, and more than go together.
+    // One, several, and more than one batch.
     for columns in [1, 40, 1030] {
         let good = uniform(ORDER, columns, &mut rng(61));
         let mut bad = good.clone();
@@ -210,7 +210,7 @@ fn nothing_on_the_device_is_nothing() {
     }
 }
 
-/// Large systems with many right-hand sides go another way. The fake driver would take minutes for one.
+/// Large systems with many right-hand sides take another path. The fake driver would take minutes for one.
 #[test]
 #[cfg(not(feature = "fake-cuda"))]
 fn large_systems_are_solved() {
@@ -263,7 +263,7 @@ fn many_right_hand_sides_on_the_device_are_solved() {
         engine,
     )
     .unwrap();
-    // More than go together.
+    // More than one batch.
     let rhs = uniform(3, 4100, &mut rng(56));
     let mut on_device = DeviceMatrix::from_host(&device, &rhs).unwrap();
     there.solve_in_place(&mut on_device.view_mut()).unwrap();
@@ -277,11 +277,11 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     let (mut here, mut there) = (factor(&problem, &engine), factor(&problem, &engine));
     let mut v = problem.v.clone();
     let pending = here.submit(&v, Weights::Minus).unwrap();
-    v.as_mut().fill(f64::NAN); // taken over already
+    v.as_mut().fill(f64::NAN); // already copied
     assert_eq!(pending.wait().unwrap(), there.downdate(&problem.v).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
 
-    // What breaks down leaves the factor alone, whoever waits.
+    // A breakdown leaves the factor as it was, in every way to wait.
     let before = bits_of(&here);
     let far = Mat::from_fn(ORDER, 6, |i, j| 1e6 * problem.v[(i, j)]);
     let expected = there.downdate(&far).unwrap_err();
@@ -289,23 +289,23 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
     drop(here.submit(&far, Weights::Minus).unwrap());
     assert!(bits_of(&here) == before);
 
-    // Dropped, it has happened.
+    // Dropped, it is completed.
     drop(here.submit(&problem.v, Weights::Plus).unwrap());
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));
 
-    // Forgotten, it waits for the next one.
+    // Forgotten, the next call waits for it.
     core::mem::forget(here.submit(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap());
     here.update(&problem.v).unwrap();
     there.modify(&problem.v, &[1.0, -0.1, 0.0, 2.0, 0.5, 1.0]).unwrap();
     there.update(&problem.v).unwrap();
     assert!(bits_of(&here) == bits_of(&there));
-    // Not even its error goes to somebody else.
+    // Its error is not returned by another call.
     core::mem::forget(here.submit(&far, Weights::Minus).unwrap());
     let none = Mat::<f64>::zeros(ORDER, 2);
     assert_eq!(here.update(&none).unwrap(), there.update(&none).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
-    // Or for who takes it up again.
+    // Or `pending` takes it up again.
     core::mem::forget(here.submit(&far, Weights::Minus).unwrap());
     assert_eq!(here.pending().wait().unwrap_err(), expected);
     core::mem::forget(here.submit(&problem.v, Weights::Plus).unwrap());

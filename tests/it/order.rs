@@ -1,4 +1,4 @@
-//! What a modification does not depend on: the order of its columns, who scales V, and rows that V leaves alone.
+//! A modification does not depend on the order of its columns, on whether weights or columns are scaled, nor on zero rows of V.
 
 use crate::support::contract::Observed;
 use crate::support::engines::sized;
@@ -24,7 +24,7 @@ fn success_does_not_depend_on_the_order_of_the_columns<T: Real, E: Engine<T> + C
         let problem = Problem::<T>::feasible(n, 1, Kind::Up, 0.5, n as u64);
         let mut factor = problem.factor(engine);
         let v = &problem.v;
-        // v far too large to take away, and w = 1.001 v to make up for it.
+        // v far too large for a downdate, and w = 1.001 v to compensate.
         let too_large = T::of(1e3);
         let minus_first = Mat::from_fn(n, 2, |i, r| v[(i, 0)] * too_large * T::of([1.0, 1.001][r]));
         let plus_first = Mat::from_fn(n, 2, |i, r| minus_first[(i, 1 - r)]);
@@ -54,7 +54,7 @@ fn any_order_of_the_columns_meets_the_contract<T: Real, E: Engine<T> + Clone>(en
     }
 }
 
-/// Powers of four: their roots are exact, so the results must be the same bits.
+/// Powers of four: their roots are exact, so the results must have the same bits.
 fn weights_are_as_good_as_scaled_columns<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [1, 9, 64, 100] {
         let problem = Problem::<T>::feasible(n, 6, Kind::Mixed, 0.3, 4);
@@ -73,7 +73,7 @@ fn columns_of_weight_zero_change_nothing<T: Real, E: Engine<T> + Clone>(engine: 
     for n in [1, 8, 50] {
         let problem = Problem::<T>::feasible(n, 4, Kind::Mixed, 0.3, 5);
         let (expected, _) = problem.modified(engine).unwrap();
-        // Every second column is of weight zero, and large.
+        // Every second column has weight zero, and is large.
         let padded = Problem {
             l: problem.l.clone(),
             v: Mat::from_fn(n, 8, |i, r| if r % 2 == 0 { problem.v[(i, r / 2)] } else { T::of(1e9) }),

@@ -1,12 +1,12 @@
-//! Against refactorization and LINPACK on the same inputs: never worse, and nothing refused that LINPACK completes.
+//! Against refactorization and LINPACK on the same inputs: never worse, and no problem refused that LINPACK completes.
 //!
-//! *Worse* means: over a family of like problems, the largest backward error (row by row, as the contract measures it) is larger
-//! than the peer's. Errors below `NOISE` units of rounding count as equal, since which one is smaller there is chance. A peer that
+//! *Worse* means: over a family of similar problems, the largest backward error (row by row, as the contract measures it) is
+//! larger than the peer's. Errors below `NOISE` units of rounding count as equal, because their order is chance. A peer that
 //! refuses a problem has an infinite error.
 //!
-//! Where the problem itself amplifies errors, the forward errors are compared as well. Which method is luckier on one problem is
-//! chance, to an order of magnitude and more, so what counts is the geometric mean of their ratio over all problems of a test,
-//! which chance moves by less than a fifth.
+//! Where the problem itself amplifies errors, the forward errors are compared as well. On a single problem their ratio is
+//! chance, by an order of magnitude and more. The test therefore uses the geometric mean of the ratio over all problems, which
+//! chance changes by less than a fifth.
 
 use crate::support::contract::{NOISE, backward_error};
 use crate::support::engines::{sized, steps};
@@ -62,11 +62,11 @@ impl Contest {
             };
             let backward = errors(&|new| backward_error(new.as_ref(), l, v, weights));
             largest = [0, 1, 2].map(|who| largest[who].max(backward[who]));
-            // Where L' is known to nobody at this precision, there is no forward error to speak of.
+            // If L' is not known at this precision, the forward error is not defined.
             let Some(exact) = exact_factor(l, v, weights) else { continue };
             let [ours, theirs @ ..] = errors(&|new| forward_error(new.as_ref(), &exact));
             for (sum, theirs) in self.logs.iter_mut().zip(theirs) {
-                // At most ten digits better: one refusal by a peer must not outweigh all else.
+                // At most ten digits better: one refusal by a peer must not dominate the mean.
                 *sum += (ours.max(1.0) / theirs.max(1.0)).max(1e-10).ln();
             }
             self.problems += 1;
@@ -77,7 +77,7 @@ impl Contest {
         }
     }
 
-    /// All in all, forward errors are no larger than a peer's.
+    /// In the mean, forward errors are no larger than a peer's.
     fn assert_forward_errors_no_larger(&self, peers: &[&str]) {
         for (name, sum) in PEERS.iter().zip(&self.logs).filter(|(name, _)| peers.contains(name)) {
             let ratio = (sum / self.problems as f64).exp();
@@ -123,7 +123,7 @@ fn never_worse_where_rows_are_graded<T: Real, E: Engine<T> + Clone>(engine: &E) 
     contest.assert_forward_errors_no_larger(&PEERS);
 }
 
-/// 1 − ‖P‖² of the hard downdates: as small as the scalar type can tell from zero with some digits left.
+/// 1 − ‖P‖² of the hard downdates: as small as the scalar type can distinguish from zero with some digits left.
 fn gaps<T: Real>() -> &'static [f64] {
     if T::U < 1e-10 { &[1e-4, 1e-8, 1e-12] } else { &[1e-2, 1e-4] }
 }

@@ -1,5 +1,5 @@
-//! The pivots of an update whose V outweighs the factor. The row-wise bound is relative to M_ii, which a heavy V makes large; what V
-//! does not reach stays as small as L was, and here it must be right to its own digits.
+//! The pivots of an update whose V outweighs the factor. The row-wise bound is relative to M_ii, which a heavy V makes large.
+//! The part that V does not reach stays as small as L was; here it must be accurate relative to its own size.
 //!
 //! With e(l') the largest relative error of a pivot in units of rounding, an update holds
 //!
@@ -99,7 +99,7 @@ fn v_outweighs_the_factor<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// Columns or rows of V from large to small, and the other way round.
+/// Columns or rows of V from large to small, and from small to large.
 fn v_is_graded<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let decades = if T::U < 1e-10 { 9.0 } else { 4.0 };
     for (n, k) in shapes::<E>().filter(|&(_, k)| k > 1) {
@@ -190,10 +190,10 @@ fn a_weak_prior<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// Each heavy update is right by itself, whatever has come and gone before.
+/// Each heavy update is accurate by itself, for any earlier updates and downdates.
 fn stiff_rows_come_and_go<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in [(6, 1), (12, 2), (30, 5)] {
-        // What is left by the downdate has lost the square of this.
+        // The remainder after the downdate has lost the square of this.
         for stiff in [10.0, 1e2] {
             let mut rng = rng(3);
             let mut l = narrow::<T>(&factor(n, &mut rng));
@@ -209,14 +209,14 @@ fn stiff_rows_come_and_go<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// The plus columns go first, and interchange; the contract is that of all signs.
+/// The plus columns go first, with interchanges; the contract is that of all signs.
 fn heavy_columns_of_both_signs<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (n, k) in shapes::<E>().filter(|&(_, k)| k > 1) {
         for heavy in [10.0, 1e3, 1e5] {
             let mut rng = rng(5);
             let l = factor(n, &mut rng);
             let v = uniform(n, k, &mut rng);
-            // What is taken away is some of what is added.
+            // The minus columns remove a part of the plus columns.
             let v = Mat::from_fn(n, 2 * k, |i, r| v[(i, r / 2)] * heavy * if r % 2 == 0 { 1.0 } else { 0.5 });
             let (l, v) = (narrow::<T>(&l), narrow::<T>(&v));
             let weights: Vec<T> = (0..2 * k).map(|r| if r % 2 == 0 { T::ONE } else { -T::ONE }).collect();

@@ -9,7 +9,7 @@ use cholupdate::faer::Mat;
 use cholupdate::{Cholesky, Cpu, Engine, Error, Safeguard, Workspace, modify_in_place};
 use proptest::prelude::*;
 
-/// A modification that succeeds, and how it is asked for.
+/// A modification that succeeds, and the form of the call.
 #[derive(Clone, Debug)]
 struct Case {
     n: usize,
@@ -17,7 +17,7 @@ struct Case {
     kind: Kind,
     /// log₁₀ of 1 − ‖P‖².
     gap: f64,
-    /// log₁₀ of the weights of V's columns, and of what they are scaled by to make up for it.
+    /// log₁₀ of the weights of V's columns, which are scaled to compensate.
     weights: Vec<i32>,
     /// log₁₀ of the scales of the rows.
     grades: Vec<i32>,
@@ -69,12 +69,12 @@ impl Case {
         let mut problem = Problem::<T>::feasible(self.n, self.k, self.kind, gap, self.seed)
             .graded(|i| 10f64.powi(self.grades[i]));
         for (r, &exponent) in self.weights.iter().enumerate() {
-            // Powers of four, which are exact to take the root of.
+            // Powers of four, whose roots are exact.
             let root = 2f64.powi(exponent);
             problem.weights[r] *= T::of(root * root);
             problem.v.col_mut(r).iter_mut().for_each(|x| *x /= T::of(root));
         }
-        // Rows of V that vanish take nothing away: what was possible stays possible.
+        // Zero rows of V remove nothing: the modification remains possible.
         for i in 0..self.leading_zeros {
             problem.v.row_mut(i).fill(T::ZERO);
         }
@@ -92,7 +92,7 @@ where
     let mut factor = Cholesky::from_factor_in(l, case.cpu()).unwrap();
     match factor.modify(&laid_v.as_ref(), weights) {
         Ok(_) => assert_contract(factor.l(), l.as_ref(), v.as_ref(), weights, case),
-        // The rows that are left of V may belong to a P beyond 1: then nothing may have changed.
+        // The remaining rows of V may have ‖P‖ > 1: then nothing may have changed.
         Err(Error::NotPositiveDefinite { column }) => {
             assert!(case.leading_zeros > 0 && case.kind != Kind::Up && column >= case.leading_zeros);
             assert_eq!(bits(factor.l()), bits(l.as_ref()));
@@ -112,7 +112,7 @@ where
     assert!(in_place.bits() == expected.bits(), "in place and on a factor of its own differ");
 }
 
-/// Any V at all: either it succeeds and the contract holds, or the factor is what it was.
+/// For any V: either it succeeds and the contract holds, or the factor is as it was.
 fn all_or_nothing<T: Real>(n: usize, k: usize, scale: i32, seed: u64)
 where
     Cpu: Engine<T>,

@@ -1,13 +1,12 @@
-//! The PTX that ships is what the pinned NVRTC makes of the kernels that ship, instruction by instruction.
+//! The shipped PTX is the output of the pinned NVRTC for the shipped kernels, instruction by instruction.
 //!
-//! NVRTC orders and pairs some instructions of a large kernel by addresses in its own memory, so what it makes is one of a few
-//! files. They differ in the order of instructions, in registers, and in whether neighbouring words are loaded together: none of
-//! this is compared.
+//! NVRTC orders and pairs some instructions of a large kernel by addresses in its own memory, so its output varies between a
+//! few versions. They differ in the order of instructions, in registers, and in whether neighbouring words are loaded together.
+//! None of this is compared.
 //!
-//! NVRTC is looked for in the folder that `CHOLUPDATE_NVRTC` names (or the file), where the loader looks, and
-//! among Python's packages (`pip install nvidia-cuda-nvrtc-cu12==12.8.93`). `CHOLUPDATE_REQUIRE_NVRTC=1`
-//! fails without it; `CHOLUPDATE_BLESS=1` writes the PTX that differs. Where the binary runs without the sources, the
-//! tests say so (support/sources.rs).
+//! NVRTC is searched in the folder (or file) that `CHOLUPDATE_NVRTC` names, in the loader's paths, and among Python's packages
+//! (`pip install nvidia-cuda-nvrtc-cu12==12.8.93`). `CHOLUPDATE_REQUIRE_NVRTC=1` fails without it; `CHOLUPDATE_BLESS=1` writes
+//! the PTX that differs. If the binary runs without the sources, the tests print that (support/sources.rs).
 
 use crate::support::sources::sources;
 use libloading::Library;
@@ -18,7 +17,7 @@ use std::process::Command;
 use std::{env, fs, ptr};
 
 const LIBRARY: &str = "libnvrtc.so.12";
-/// As PTX names the compiler that made it.
+/// The compiler's version, as PTX names it.
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
@@ -47,7 +46,7 @@ const MADE: [(&str, &str, &[&str]); 23] = [
     ("ptx/trailing_tensor.compute_80.ptx", "hybrid/trailing_tensor.cu", &[]),
     ("ptx/triangle.compute_80.ptx", "resident/triangle.cu", &[]),
 ];
-/// Without contraction: the kernels say themselves where operations are fused.
+/// Without contraction: fused operations are explicit in the kernels.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--fmad=false"];
 
 type Program = *mut u8;
@@ -72,7 +71,7 @@ fn kernels() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
 }
 
-/// Where the library may be, the most telling place first.
+/// Possible places of the library, the most specific first.
 fn places() -> Vec<PathBuf> {
     let named = env::var_os("CHOLUPDATE_NVRTC").map(PathBuf::from);
     let named = named.map(|place| if place.is_dir() { place.join(LIBRARY) } else { place });
@@ -84,9 +83,9 @@ fn places() -> Vec<PathBuf> {
     named.into_iter().chain([PathBuf::from(LIBRARY)]).chain(installed).collect()
 }
 
-/// The text that `size` and `text` tell of.
+/// The text that the functions `size` and `text` return.
 fn fetch(library: &Library, program: Program, size: &[u8], text: &[u8]) -> String {
-    // SAFETY: the types are those of NVRTC's documentation, and the buffer is as long as it asked for.
+    // SAFETY: the types are those of NVRTC's documentation, and the buffer has the length that it returned.
     unsafe {
         let mut len = 0;
         assert_eq!(library.get::<Size>(size).unwrap()(program, &raw mut len), 0);
@@ -103,7 +102,7 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
     let pointers = |words: &[CString]| words.iter().map(|word| word.as_ptr()).collect::<Vec<_>>();
     let (name, code) = (CString::new(source).unwrap(), text(source));
     let architecture = format!("--gpu-architecture={}", file.split('.').nth(1).unwrap());
-    // Kernels name what they include by its path from here.
+    // Kernels include files by their paths from here.
     let include = format!("--include-path={}", kernels().display());
     let options = words(&[&OPTIONS, [&*architecture, &*include].as_slice(), options].concat());
     let mut program = ptr::null_mut();
@@ -132,8 +131,8 @@ fn compile(library: &Library, file: &str, source: &str, options: &[&str]) -> Str
     }
 }
 
-/// What a module exports (`common/layout.cuh`), as symbols that the driver finds: NVRTC compiles a whole program, of which
-/// it shows the kernels alone.
+/// Makes the exports of a module (`common/layout.cuh`) visible to the driver: NVRTC compiles a whole program, in which only the
+/// kernels are visible.
 fn with_visible_exports(ptx: &str) -> String {
     let is_export = |line: &str| {
         let name = line.split('[').next().unwrap_or_default();
@@ -146,21 +145,21 @@ fn with_visible_exports(ptx: &str) -> String {
     ptx.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Ends the test without the compiler that made the PTX: loudly, and as a failure where it was to be there.
+/// Ends the test without the compiler of the PTX: with a message, and as a failure if the compiler is required.
 fn skip(why: &str) {
     assert!(!is_set("CHOLUPDATE_REQUIRE_NVRTC"), "CHOLUPDATE_REQUIRE_NVRTC is set, but {why}");
     eprintln!("SKIPPED: {why}, so nobody knows whether kernels/ptx is up to date");
 }
 
 fn nvrtc() -> Option<Library> {
-    // SAFETY: loading NVRTC runs its initializers, which ask for nothing.
+    // SAFETY: loading NVRTC runs its initializers, which have no preconditions.
     places().into_iter().find_map(|place| unsafe { Library::new(place) }.ok())
 }
 
-/// What a process makes and where it leaves it.
+/// The file that a process compiles, and its output path.
 const TO_MAKE: [&str; 2] = ["CHOLUPDATE_PTX_TO_MAKE", "CHOLUPDATE_PTX_PLACE"];
 
-/// How often each kernel has each instruction, without numbers of registers and labels.
+/// The count of each instruction in each kernel, without the numbers of registers and labels.
 fn instructions(ptx: &str) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();
     let mut kernel = String::new();
@@ -168,7 +167,7 @@ fn instructions(ptx: &str) -> BTreeMap<(String, String), usize> {
         if let Some((_, name)) = line.split_once(".entry ") {
             kernel = name.trim_end_matches('(').into();
         }
-        // How many registers there are follows from their use.
+        // The number of registers follows from their use.
         if !line.starts_with(".reg ") {
             for instruction in word_by_word(&without_numbers_of_registers(line)) {
                 *counts.entry((kernel.clone(), instruction)).or_default() += 1;
@@ -270,7 +269,7 @@ fn the_ptx_is_that_of_the_kernels() {
     }
 }
 
-/// What a process of its own makes of the kernels of this file.
+/// Compiles the kernels of this file in a separate process.
 fn make(file: &str) -> String {
     let place = env::temp_dir().join(format!("{}_{}", std::process::id(), file.replace('/', "_")));
     let outcome = Command::new(env::current_exe().unwrap())

@@ -1,4 +1,4 @@
-//! The published tests of the two packages that have these verbs for dense factors, with their data and their tolerances.
+//! The published tests of the two packages with these verbs for dense factors, with their data and tolerances.
 //!
 //! - GNU Octave, `libinterp/corefcn/chol.cc`: the test blocks of `cholupdate`, `cholinsert`, `choldelete` and `cholshift`.
 //! - qrupdate (Hajek, 2009), `test/tchinx.f`, `tchdex.f` and `tchshx.f`: its matrices are made of LAPACK's random numbers
@@ -22,7 +22,7 @@ on_every_engine!(
     qrupdate_tchshx,
 );
 
-/// Octave's A, and the vector that it updates by.
+/// Octave's A, and the vector of its update.
 const A: [[f64; 4]; 4] = [
     [0.436997, -0.131721, 0.124120, -0.061673],
     [-0.131721, 0.738529, 0.019851, -0.140295],
@@ -30,7 +30,7 @@ const A: [[f64; 4]; 4] = [
     [-0.061673, -0.140295, -0.059472, 0.600939],
 ];
 const U: [f64; 4] = [0.98950, 0.39844, 0.63484, 0.13351];
-/// The column that it inserts as the third.
+/// The column that Octave inserts as the third.
 const U2: [f64; 5] = [0.35080, 0.63930, 3.31057, -0.13825, 0.45266];
 
 /// The distance from 1 to the next number: Octave's `eps`, LAPACK's `dlamch('p')`.
@@ -62,7 +62,7 @@ fn upper<T: Real, E: Engine<T>>(factor: &Cholesky<T, E>) -> Mat<T> {
     l.transpose().to_owned()
 }
 
-/// RᵀR − A to twice the precision: what is measured is the error of R alone. A is given by its entries.
+/// RᵀR − A in twice the precision, so that only the error of R is measured. A is given by its entries.
 fn residual<T: Real>(r: &Mat<T>, a: impl Fn(usize, usize) -> f64) -> Mat<f64> {
     let n = r.ncols();
     let columns: Vec<Vec<f64>> =
@@ -111,7 +111,7 @@ fn octave_cholinsert<T: Real, E: Engine<T> + Clone>(engine: &E) {
             (_, None) => u2[i].f64(),
         };
     let off = residual(&upper(&factor), entry);
-    // Octave looks at the rows that were there; the one that is new is held to the same, at its own scale.
+    // Octave checks the old rows; here the new row is held to the same bound, at its own scale.
     let there = Mat::from_fn(4, 4, |i, j| off[(p[i], p[j])]);
     assert_within(norm_inf(there.as_ref()), 10.0 * eps::<T>());
     assert_within(norm_inf(off.as_ref()), 10.0 * eps::<T>() * U2[j - 1]);
@@ -139,17 +139,17 @@ fn octave_cholshift<T: Real, E: Engine<T> + Clone>(engine: &E) {
 /// The order of all matrices of qrupdate's tests.
 const ORDER: usize = 50;
 
-/// Numbers that one of its tests takes. A program tests single precision first, then double, and then twice as many numbers go
-/// into the complex types, each.
+/// Numbers used by one of its tests. A program tests single precision first, then double; the complex types then use twice as
+/// many numbers each.
 const NUMBERS: usize = ORDER * ORDER;
 
-/// Numbers in (0, 1) as LAPACK's `slaruv` and `dlaruv` make them from the seed 1, 1, 1, 1, without the first `skipped`.
+/// Numbers in (0, 1) of LAPACK's `slaruv` and `dlaruv` with the seed 1, 1, 1, 1, without the first `skipped`.
 fn laruv<T: Real>(skipped: usize) -> impl Iterator<Item = T> {
     /// x ← 33952834046453 x mod 2⁴⁸ (Fishman, Math. Comp. 54 (1990) 331–344).
     const FACTOR: u64 = 33_952_834_046_453;
     const SEED: u64 = 1 << 36 | 1 << 24 | 1 << 12 | 1;
     let next = |x: &u64| Some(x.wrapping_mul(FACTOR) & ((1 << 48) - 1));
-    // By digits of twelve bits and from the last one on, as the sum is rounded in single precision.
+    // By digits of twelve bits, from the last one on, because the sum is rounded in single precision.
     let number = |x: u64| {
         let digit = |place: u32| T::of((x >> (12 * place) & 0xfff) as f64);
         let r = T::of(1.0 / 4096.0);
@@ -171,7 +171,7 @@ fn random<T: Real>(skipped: usize) -> Mat<T> {
     })
 }
 
-/// `schchk` and `dchchk`: max |RᵀR − A| < 200 eps, whatever the scale of A, which is some 17 here.
+/// `schchk` and `dchchk`: max |RᵀR − A| < 200 eps, regardless of the scale of A, which is about 17 here.
 #[track_caller]
 fn check<T: Real, E: Engine<T>>(factor: &Cholesky<T, E>, a: impl Fn(usize, usize) -> T) {
     let error = residual(&upper(factor), |i, j| a(i, j).f64()).norm_max();
@@ -197,7 +197,7 @@ fn qrupdate_tchdex<T: Real, E: Engine<T> + Clone>(engine: &E) {
 }
 
 fn qrupdate_tchshx<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    // The right shift follows the four types of the left one.
+    // The right shift comes after the four types of the left shift.
     for (i, j, skipped) in [(20, 40, 0), (40, 20, 6 * NUMBERS)] {
         let a = random::<T>(skipped);
         let mut factor = from_upper(&chol(&a), engine);

@@ -1,4 +1,4 @@
-//! What a modification reports, against the factors before and after.
+//! The report of a modification, against the factors before and after.
 
 use crate::support::compensated::sum;
 use crate::support::problem::{Kind, Problem};
@@ -41,13 +41,13 @@ fn the_report_is_what_the_factors_say<T: Real, E: Engine<T> + Clone>(engine: &E)
     }
 }
 
-/// Rows of V that begin with zeros leave columns alone, wherever a sweep begins.
+/// Leading zero rows of V leave columns unchanged, wherever a sweep begins.
 fn columns_before_the_sweep_count<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in [16, 40, 150] {
         for zeros in [0, 1, 7, 8, 9, 15, 16, 17, 32, 100, 149] {
             for weight in [1.0, -0.5] {
                 let mut factor = Cholesky::from_factor_in(&Mat::<T>::identity(n, n), engine.clone()).unwrap();
-                // One entry: its column alone has another pivot.
+                // One entry: only its column has another pivot.
                 let at = zeros.min(n - 1);
                 let v = Mat::from_fn(n, 1, |i, _| if i == at { T::ONE } else { T::ZERO });
                 let report = factor.modify(&v, &[T::of(weight)]).unwrap();
@@ -94,7 +94,7 @@ fn log_det_changes_by_what_was_reported<T: Real, E: Engine<T> + Clone>(engine: &
     assert!((report.log_det_change.f64() - change).abs() <= allowed, "{report:?}, not {change}");
 }
 
-/// Determinants, and ratios of pivots, may change by more than the scalar type holds; the logarithm may not overflow.
+/// Determinants and ratios of pivots may exceed the range of the scalar type; the logarithm must not overflow.
 fn extreme_ratios_are_reported<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let ranges =
         if T::U < 1e-10 { [(1e-100, 1e100), (1e-160, 1e149)] } else { [(1e-12, 1e12), (1e-22, 1e17)] };

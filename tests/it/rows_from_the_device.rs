@@ -1,4 +1,4 @@
-//! Rows and columns that come from device memory: as good as those of the host, and their errors the same.
+//! Rows and columns from device memory: as accurate as those from the host, with the same errors.
 
 use crate::support::cuda::{device, hybrid, resident};
 use crate::support::model::Model;
@@ -21,7 +21,7 @@ fn matrix<T: Real>(n: usize) -> Mat<T> {
     Mat::from_fn(n, n, |i, j| T::of(entry(i, j)))
 }
 
-/// Rows `at..at + r` of a matrix of order n + r are new; n = order of the factor before.
+/// Rows `at..at + r` of a matrix of order n + r are new; n is the order of the old factor.
 fn new_columns<T: Real>(n: usize, at: usize, r: usize) -> Mat<T> {
     Mat::from_fn(n + r, r, |i, j| T::of(entry(i, at + j)))
 }
@@ -105,7 +105,7 @@ fn refused<E: Engine<f64> + Clone>(engine: &E) {
         let outcome = found.append(&there(cross), &there(corner));
         assert_eq!(outcome.clone().map(|_| ()), here.append(cross, corner).map(|_| ()));
         assert!(bits(found.to_factor().unwrap().as_ref()) == bits(factor().to_factor().unwrap().as_ref()));
-        // It goes on as if nothing had been.
+        // The factor can still be used.
         found.append(&there(&good_cross), &there(&good_corner)).unwrap();
         outcome.unwrap_err()
     };
@@ -158,7 +158,7 @@ fn the_hybrid_engine_takes_them_as_well() {
     refused(&engine);
 }
 
-/// A window that slides: rows come from the device at the end, and go at the beginning.
+/// A sliding window: rows from the device are appended, and rows at the beginning are removed.
 #[test]
 fn a_window_slides_on_the_device() {
     let Some((_turn, engine)) = resident() else { return };

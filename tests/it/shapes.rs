@@ -1,4 +1,4 @@
-//! Every shape that is accepted.
+//! Every accepted shape.
 
 use crate::support::contract::Observed;
 use crate::support::engines::sized;

@@ -1,5 +1,5 @@
-//! Factors that begin singular: updates are rotations against pivots that are zero, and whatever takes a regular A says where it is
-//! singular.
+//! Factors that begin singular: updates are rotations against zero pivots, and calls that need a regular A return the column in
+//! which it is singular.
 
 use crate::support::contract::assert_contract;
 use crate::support::problem::{factor, rng, uniform};
@@ -24,7 +24,7 @@ fn zeros<T: Real, E: Engine<T> + Clone>(n: usize, engine: &E) -> Cholesky<T, E> 
     Cholesky::zeros_in(n, engine.clone()).unwrap()
 }
 
-/// L is as good as if it had come of the zeros by one update with all rows.
+/// L is as accurate as after one update of zeros by all rows.
 #[track_caller]
 fn assert_factor_of<T: Real>(l: &Mat<T>, v: MatRef<'_, T>, what: &str) {
     let ones = vec![T::ONE; v.ncols()];
@@ -50,7 +50,7 @@ fn observations_make_it_regular<T: Real, E: Engine<T> + Clone>(engine: &E) {
     }
 }
 
-/// (4 2; 2 1), which is singular in column 1, and what must not change it.
+/// (4 2; 2 1), which is singular in column 1, and calls that must not change it.
 fn what_takes_a_regular_matrix_says_where_it_is_singular<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let [zero, one, two] = [0.0, 1.0, 2.0].map(T::of);
     let mut factor = zeros::<T, E>(3, engine);
@@ -77,12 +77,12 @@ fn what_takes_a_regular_matrix_says_where_it_is_singular<T: Real, E: Engine<T> +
     assert_eq!(factor.permute(&[2, 1, 0]).unwrap_err(), singular);
     assert_eq!(factor.extension(&v, &[one]).err().unwrap(), singular);
     assert_eq!(Carried::new(&factor, &v, &[one]).unwrap_err(), singular);
-    // What is wrong with an argument comes first.
+    // Errors of arguments come first.
     assert!(matches!(factor.downdate(&[one]).unwrap_err(), Error::Shape { argument: "v", .. }));
     assert!(matches!(factor.downdate(&[T::of(f64::NAN); 3]).unwrap_err(), Error::NonFinite { .. }));
     assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
     assert_eq!(factor.reconstruct().unwrap()[(1, 0)], T::of(2.0));
-    // A solve behind an update, as one step: not before it is regular, and then at once.
+    // A solve after an update, as one step: refused until A is regular, and then successful at once.
     let mut b = [one, zero, zero];
     let (modified, solved) = factor.submit(&[zero, zero, one], Weights::Plus).unwrap().solve_in_place(&mut b);
     assert!(modified.is_ok());
@@ -97,7 +97,7 @@ fn a_factor_with_zeros_on_its_diagonal<T: Real, E: Engine<T> + Clone>(engine: &E
     for (n, k) in [(6, 1), (6, 3), (20, 4), (40, 17), (70, 2)] {
         let mut rng = rng(n as u64);
         let mut l = factor(n, &mut rng);
-        // Some columns of zeros, and some that have a zero on the diagonal alone.
+        // Some zero columns, and some with a zero only on the diagonal.
         for j in (0..n).filter(|j| j % 3 == 1) {
             l[(j, j)] = 0.0;
             if j % 2 == 0 {
@@ -108,7 +108,7 @@ fn a_factor_with_zeros_on_its_diagonal<T: Real, E: Engine<T> + Clone>(engine: &E
         let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
         assert_eq!(factor.log_det(), Err(Error::Singular { column: 1 }));
         let v = narrow::<T>(&uniform(n, k, &mut rng));
-        // Rows before the first of V, and a row of V that is zero, leave pivots of zero as they are.
+        // Rows before the first of V, and zero rows of V, leave zero pivots as they are.
         let v = Mat::from_fn(n, k, |i, r| if i < 2 { T::ZERO } else { v[(i, r)] });
         factor.update(&v).unwrap();
         assert_eq!(factor.log_det(), Err(Error::Singular { column: 1 }));
@@ -151,7 +151,7 @@ fn it_stays_singular_on_another_engine<T: Real, E: Engine<T> + Clone>(engine: &E
     assert!(zeros::<T, E>(0, engine).log_det().is_ok());
 }
 
-/// z and the residual sum of squares from nothing, as LINPACK's `dchud` has them.
+/// z and the residual sum of squares from zero, as with LINPACK's `dchud`.
 fn least_squares_begin_with_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let report = zeros::<T, E>(3, engine).update(&[T::ONE; 3]).unwrap();
     assert_eq!((report.min_pivot_ratio, report.log_det_change), (T::ONE, T::ZERO), "no pivot counts");
@@ -166,7 +166,7 @@ fn least_squares_begin_with_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
         }
         let beta = factor.solve_lt(&carried.z).unwrap();
         let residual = &y - x.transpose() * &beta;
-        // Normal equations, and what is left.
+        // Normal equations, and the residual.
         assert!((&x * &residual).norm_max() < T::of(1e3 * T::U), "n = {n}");
         for c in 0..m {
             let square = residual.col(c).iter().map(|r| r.f64() * r.f64()).sum::<f64>();

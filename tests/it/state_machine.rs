@@ -1,7 +1,8 @@
-//! All verbs in any order, one after the other on one factor, beside a dense model of A: what they leave behind for each other.
+//! All verbs in any order, one after the other on one factor, compared with a dense model of A: tests the state that verbs
+//! leave for each other.
 //!
-//! A step that would leave the model too near to singular is left out. Steps that must fail are in between; they leave
-//! every bit where it was.
+//! A step that would make the model nearly singular is skipped. Steps that must fail are interspersed; they leave every bit
+//! unchanged.
 
 use crate::support::contract::Observed;
 use crate::support::engines::{sized, steps};
@@ -19,11 +20,11 @@ use rand::seq::SliceRandom;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-/// Most rows that there are: more than a panel of every engine.
+/// The largest number of rows: more than a panel of every engine.
 const ORDER: usize = 80;
-/// Most columns of a modification, and rows that come or go at once.
+/// The largest number of columns of a modification, and of rows inserted or removed at once.
 const RANK: usize = 6;
-/// Most steps in a sequence.
+/// The largest number of steps in a sequence.
 const LENGTH: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +39,10 @@ enum Verb {
     Shift,
     Permute,
     Reserve,
-    /// Must fail: a downdate, and rows that come, whose outcome is not positive definite.
+    /// Must fail: a downdate, and inserted rows, whose result is not positive definite.
     TakeTooMuch,
     InsertTooLittle,
-    /// Must fail: an argument that does not fit.
+    /// Must fail: an argument of a wrong shape or place.
     Misfit,
 }
 
@@ -65,7 +66,7 @@ const VERBS: [Verb; 13] = [
 struct Step {
     verb: Verb,
     rank: usize,
-    /// Where, of the places that there are by then.
+    /// The place, among those that exist then.
     at: Index,
     to: Index,
     seed: u64,
@@ -80,7 +81,7 @@ fn step() -> impl Strategy<Value = Step> {
 on_every_engine!(any_sequence_of_verbs_makes_the_same_as_the_model);
 
 fn any_sequence_of_verbs_makes_the_same_as_the_model<T: Real, E: Engine<T> + Clone>(engine: &E) {
-    // A few begin about a panel of 64 columns, which the others are done without.
+    // A few begin near a panel of 64 columns, which the others do not reach.
     let orders = prop_oneof![4 => 0..=24usize, 1 => 52..=72usize];
     let sequences = (orders, any::<u64>(), prop::collection::vec(step(), 0..=LENGTH));
     let config = ProptestConfig {
@@ -96,7 +97,7 @@ fn any_sequence_of_verbs_makes_the_same_as_the_model<T: Real, E: Engine<T> + Clo
         for step in &steps {
             let counter = if take(&mut factor, &mut model, step) { &done } else { &left_out };
             counter.set(counter.get() + 1);
-            // The contract alone would let a loss of many digits pass after many steps.
+            // The contract alone would accept a loss of many digits after many steps.
             let error = model.error(l(&factor).as_ref());
             observed.borrow_mut().hold::<T>(error, (model.units as usize, 0), step);
         }
@@ -110,7 +111,7 @@ fn l<T: Real, E: Engine<T>>(factor: &Cholesky<T, E>) -> Mat<T> {
     factor.to_factor().unwrap()
 }
 
-/// Takes a step with both. False: it has been left out.
+/// Applies a step to both. False: it was skipped.
 fn take<T: Real, E: Engine<T>>(factor: &mut Cholesky<T, E>, model: &mut Model, step: &Step) -> bool {
     let before = bits(l(factor).as_ref());
     let unchanged = |factor: &Cholesky<T, E>| bits(l(factor).as_ref()) == before;
@@ -165,7 +166,7 @@ fn modify<T: Real, E: Engine<T>>(
     Some((next, report.unwrap()))
 }
 
-/// Where rows come, and instead of which.
+/// Where rows are inserted, and which rows they replace.
 fn replaced(model: &Model, step: &Step) -> Range<usize> {
     let n = model.order();
     let (at, count) = match step.verb {
@@ -198,7 +199,7 @@ fn enter<T: Real, E: Engine<T>>(
     Some((next, report.unwrap()))
 }
 
-/// What cannot break down.
+/// Steps that cannot break down.
 fn rearrange<T: Real, E: Engine<T>>(
     factor: &mut Cholesky<T, E>,
     model: &Model,
@@ -228,7 +229,7 @@ fn rearrange<T: Real, E: Engine<T>>(
     (model.rows(&rows, rank), report.unwrap())
 }
 
-/// A verb that must fail. False: there is nothing that it could be asked of.
+/// A verb that must fail. False: it does not apply to this factor.
 fn refuse<T: Real, E: Engine<T>>(
     factor: &mut Cholesky<T, E>,
     model: &Model,

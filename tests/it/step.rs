@@ -1,4 +1,4 @@
-//! One step of a loop: a modification, and a solve with the factor that comes of it.
+//! One step of a loop: a modification, and a solve with the resulting factor.
 
 use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::{Real, bits};
@@ -16,7 +16,7 @@ fn rhs<T: Real>(columns: usize, seed: u64) -> Mat<T> {
 
 fn is_both_of_them<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for (k, kind, columns) in [(1, Kind::Up, 1), (5, Kind::Down, 3), (20, Kind::Mixed, 33)] {
-        // Leading rows of zeros leave columns of L, and what is known of them, alone.
+        // Leading zero rows leave columns of L, and the data stored with them, unchanged.
         for zeros in [0, 100] {
             let mut problem = Problem::<T>::feasible(ORDER, k, kind, 0.3, 61);
             problem.v.as_mut().subrows_mut(0, zeros).fill(T::of(0.0));
@@ -49,7 +49,7 @@ fn has_an_outcome_of_each<T: Real, E: Engine<T> + Clone>(engine: &E) {
     (bad[(190, 0)], bad[(7, 1)]) = (T::of(f64::INFINITY), T::of(f64::NAN));
     let not_finite = Error::NonFinite { argument: "rhs", row: 190, column: 0 };
 
-    // A breakdown: the old factor stays, and solves. (Engines that do the work in the first call say so there.)
+    // A breakdown: the old factor stays, and solves. (Engines that do the work in the first call return it there.)
     let refused = factor.downdate(&far).unwrap_err();
     assert!(matches!(refused, Error::NotPositiveDefinite { .. }), "{refused:?}");
     let expected = factor.solve(&good).unwrap();
@@ -68,7 +68,7 @@ fn has_an_outcome_of_each<T: Real, E: Engine<T> + Clone>(engine: &E) {
         assert_eq!(bits(factor.to_factor().unwrap().as_ref()), old);
     }
 
-    // Right-hand sides that are refused do not hold off the modification.
+    // Refused right-hand sides do not prevent the modification.
     let mut other = Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap();
     let expected = other.downdate(&problem.v).unwrap();
     let mut x = bad.clone();

@@ -1,4 +1,4 @@
-//! Matrices in device memory that somebody else's streams write and read, before and behind the calls.
+//! Matrices in device memory that streams of another library write and read, before and after the calls.
 
 use crate::support::cuda::{device, resident};
 use crate::support::problem::{Kind, Problem};
@@ -12,7 +12,7 @@ use cudarc::driver::sys::CUstream;
 const ORDER: usize = 64 * 4 + 9;
 const COLUMNS: usize = 5;
 
-/// Somebody else's stream, and memory that is worth some milliseconds of writing, or a little on the fake driver.
+/// A stream of another library, and memory whose writing takes some milliseconds, or little on the fake driver.
 struct Theirs {
     stream: CUstream,
     scratch: DeviceMatrix<f64>,
@@ -23,7 +23,7 @@ impl Theirs {
         let len = if cfg!(feature = "fake-cuda") { 1 << 8 } else { 1 << 24 };
         let scratch = || DeviceMatrix::from_host(device, &Mat::zeros(len, 1)).unwrap();
         let own = stream::create(stream::StreamKind::NonBlocking).unwrap();
-        // The default stream has no name.
+        // The default stream has a null handle.
         [own, core::ptr::null_mut()].map(|stream| Self { stream, scratch: scratch() })
     }
 
@@ -31,12 +31,12 @@ impl Theirs {
         self.stream.addr() as u64
     }
 
-    /// Has it copy a matrix to another of the same shape, when it has done much else.
+    /// Queues a copy of a matrix to another of the same shape, after much other work.
     fn copy_late(&self, from: &DeviceMatrix<f64>, to: &DeviceMatrix<f64>) {
         assert_eq!(from.shape(), to.shape());
         let bytes = from.shape().0 * from.shape().1 * size_of::<f64>();
         let len = self.scratch.shape().0 * size_of::<f64>();
-        // SAFETY: all of them live until the stream has been waited for, and as many bytes are there.
+        // SAFETY: all of them live until the stream has been waited for, and have this number of bytes.
         unsafe {
             for value in 0..50 {
                 result::memset_d8_async(self.scratch.view().address(), value, len, self.stream).unwrap();
@@ -56,7 +56,7 @@ impl Drop for Theirs {
     fn drop(&mut self) {
         self.wait();
         if !self.stream.is_null() {
-            // SAFETY: made here, and nothing is on it any more.
+            // SAFETY: created here, and no work is on it any more.
             unsafe { stream::destroy(self.stream) }.unwrap();
         }
     }
@@ -89,7 +89,7 @@ fn calls_come_behind_what_is_there_and_before_what_follows() {
             here.update(&view(&v, &theirs)).unwrap();
             theirs.copy_late(&nothing, &v);
             there.update(&problem.v).unwrap();
-            // V has been taken over when this returns.
+            // V has been copied when this returns.
             theirs.copy_late(&good, &v);
             let pending = here.submit(&view(&v, &theirs), Weights::Minus).unwrap();
             theirs.copy_late(&nothing, &v);

@@ -1,4 +1,4 @@
-//! Rows and columns that come and go: against the matrix that they make, entry by entry, in twice the precision.
+//! Insertion and removal of rows and columns: against the resulting matrix, entry by entry, in twice the precision.
 
 use crate::support::compensated::product_of_rows;
 use crate::support::contract::{Observed, assert_solved, is_factor};
@@ -25,14 +25,14 @@ fn without<T: Real>(a: MatRef<'_, T>, removed: impl Fn(usize) -> bool) -> Mat<T>
     Mat::from_fn(left.len(), left.len(), |i, j| a[(left[i], left[j])])
 }
 
-/// Where a row of the new matrix is from: it was there, or it is a column that has been given.
+/// The source of a row of the new matrix: an old row, or a given column.
 #[derive(Clone, Copy)]
 enum Row {
     Old(usize),
     New(usize),
 }
 
-/// max |(L' L'ᵀ − A')_ij| / (u √(a'_ii a'_jj)), where A' is L Lᵀ but for the columns that are given, numbered as in A'.
+/// max |(L' L'ᵀ − A')_ij| / (u √(a'_ii a'_jj)), where A' is L Lᵀ except for the given columns, numbered as in A'.
 fn error<T: Real>(new: MatRef<'_, T>, old: MatRef<'_, T>, rows: &[Row], columns: MatRef<'_, T>) -> f64 {
     if !is_factor(new) || new.nrows() != rows.len() {
         return f64::INFINITY;
@@ -129,7 +129,7 @@ fn removed_rows_are_gone<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let a = matrix::<T>(n + r, (n + 5 * r + at) as u64);
         let mut factor = Cholesky::new_in(&a, engine.clone()).unwrap();
         let before = factor.to_factor().unwrap();
-        // Neighbours, and rows all over the place; in an order that is not theirs.
+        // Neighbours, and scattered rows; not in ascending order.
         let together: Vec<usize> = (at..at + r).rev().collect();
         let apart: Vec<usize> = (0..r).map(|i| i * (n + r) / r).rev().collect();
         for indices in [together, apart] {
@@ -153,7 +153,7 @@ fn replaced_rows_are_others<T: Real, E: Engine<T> + Clone>(engine: &E) {
     each::<E>(|n, r, at| {
         let a = matrix::<T>(n + r, (n + 7 * r + at) as u64);
         let other = matrix::<T>(r, 77);
-        // Other columns of less weight off the diagonal block, and with what is left of them far from singular.
+        // Other columns, small off the diagonal block, whose Schur complement is far from singular.
         let columns = Mat::from_fn(n + r, r, |i, j| match i.checked_sub(at) {
             Some(row) if row < r => a[(i, at + j)] + other[(row, j)],
             _ => T::of(0.5) * a[(i, at + j)],
@@ -193,7 +193,7 @@ fn shifted_rows_are_elsewhere<T: Real, E: Engine<T> + Clone>(engine: &E) {
     });
 }
 
-/// The last pivot of the new L is the square of the old one, far below a rounding of what it is made from.
+/// The last pivot of the new L is the square of the old one, far below a rounding of its terms.
 fn nearly_singular_rows_move_up<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let tiny = T::of(1e-3 * T::U);
     let l = Mat::from_fn(2, 2, |i, j| if i == j { tiny } else { T::of(if i > j { 1.0 } else { 0.0 }) });
@@ -248,7 +248,7 @@ fn what_would_not_be_positive_definite_is_refused<T: Real, E: Engine<T> + Clone>
         wrong[(row, column)] = T::of(entry);
         refuse(&wrong, at + column);
     }
-    // In a row behind them, which the first of the new ones outweighs.
+    // In a later row, which the first of the new rows outweighs.
     for entry in [1e3, 1e18] {
         let mut wrong = columns.to_owned();
         wrong[(30, 0)] = T::of(entry);
@@ -293,11 +293,11 @@ fn an_extension_solves_for_the_bordered_matrix<T: Real, E: Engine<T> + Clone>(en
     }
 }
 
-/// Hundreds of verbs in any order: what is left is the matrix that they make, with no more than their errors.
+/// Hundreds of verbs in any order: the factor is that of the resulting matrix, with no more than their errors.
 fn rows_come_and_go_for_long<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut random = rng(31);
     let pool = matrix::<T>(60, 32);
-    // Which rows of the pool are in the factor, in which order.
+    // The rows of the pool that are in the factor, in order.
     let mut rows: Vec<usize> = Vec::new();
     let mut factor = Cholesky::new_in(&Mat::<T>::zeros(0, 0), engine.clone()).unwrap();
     for step in 0..steps::<E>(sized(400, 60)) {
@@ -395,7 +395,7 @@ fn what_is_wrong_with_an_argument_is_named() {
     assert_eq!(factor.extension(&[0.0; 4], &[1.0]).unwrap_err(), shape("cross", "rows", 5, 4));
 }
 
-/// Of K only the lower triangle is looked at.
+/// Only the lower triangle of K is read.
 #[test]
 fn what_is_above_the_diagonal_of_the_corner_does_not_count() {
     let mut factor = Cholesky::new(&matrix::<f64>(3, 51)).unwrap();
@@ -407,7 +407,7 @@ fn what_is_above_the_diagonal_of_the_corner_does_not_count() {
     assert_eq!(factor.order(), 5);
 }
 
-/// Nothing is left of V on the diagonal: the determinant has the pivot.
+/// Nothing is left of V on the diagonal: the pivot comes from the determinant.
 #[test]
 fn a_shift_of_a_nearly_singular_factor_does_not_break_down() {
     fn in_type<T: Real>(tiny: f64) {
@@ -452,10 +452,10 @@ fn up_to_the_capacity_l_stays_where_it_is() {
         factor.append(&a.submatrix(0, n, n, 1), &a.submatrix(n, n, 1, 1)).unwrap();
     }
     assert_eq!((factor.l().as_ptr(), factor.order(), factor.capacity()), (place, 90, 90));
-    // Beyond it, L moves, to where there is room for some more.
+    // Beyond it, L is reallocated, with room for more rows.
     factor.append(&Mat::<f64>::zeros(90, 1), &[1.0]).unwrap();
     assert!(factor.order() == 91 && factor.capacity() > 91);
-    // Shrinking keeps the room.
+    // Shrinking keeps the capacity.
     factor.remove(&(0..91).collect::<Vec<_>>()).unwrap();
     assert!(factor.order() == 0 && factor.capacity() > 91);
     factor.reserve(0).unwrap();

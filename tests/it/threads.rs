@@ -54,7 +54,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     any_number_of_threads::<f32>();
 }
 
-/// However many threads are asked for, no call takes longer for it, or panics.
+/// For any requested number of threads, no call takes longer or panics.
 #[test]
 fn more_threads_than_there_can_be_are_as_many_as_there_are() {
     let n = sized(300, 60);
@@ -75,7 +75,7 @@ fn more_threads_than_there_can_be_are_as_many_as_there_are() {
     }
 }
 
-/// Factors beyond the caches, whose shadow buffer may be written another way, and rank one where it is shared.
+/// Factors beyond the caches, whose shadow buffer may be written with other stores, and rank 1 with shared work.
 #[test]
 fn beyond_the_caches_the_bits_are_the_same() {
     fn check<T: Real>(shapes: &[(usize, usize)])
@@ -153,7 +153,7 @@ fn simultaneous_calls_do_not_disturb_each_other() {
     });
 }
 
-/// A guard that undoes a trial modification may run while its thread unwinds: that panic is not the library's.
+/// A guard that reverses a trial modification may run while its thread unwinds: that panic is not the library's.
 #[test]
 fn a_call_from_a_destructor_in_a_panic_is_like_any_other() {
     struct Undo<'a> {
@@ -196,8 +196,8 @@ fn a_call_from_a_destructor_in_a_panic_is_like_any_other() {
     }
 }
 
-/// Tasks of a pool that share a factor behind a lock: with a factor that stays on its thread they cannot wait for each
-/// other, which is the way out that the documentation of `Cpu` names.
+/// Tasks of a pool that share a factor under a lock: with a factor that stays on its thread they cannot deadlock, which is the
+/// remedy in the documentation of `Cpu`.
 #[test]
 fn a_locked_sequential_factor_may_be_shared_by_rayon_tasks() {
     use rayon::prelude::*;

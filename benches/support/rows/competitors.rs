@@ -1,4 +1,4 @@
-//! Who is compared: this crate, qrupdate, nalgebra, and refactorizing.
+//! The competitors: this crate, qrupdate, nalgebra, and refactorizing.
 
 use super::{Case, Verb};
 use crate::competitors::Team;
@@ -11,9 +11,9 @@ use cholupdate::{Cholesky, Cpu};
 use nalgebra::{DMatrix, DVector, Dyn};
 use std::time::{Duration, Instant};
 
-/// A way to the new factor. It starts at the factor of A; both verbs of the case alternate.
+/// A method to compute the new factor. It starts with the factor of A; both verbs of the case alternate.
 trait Competitor<T> {
-    /// Brings inputs back that `run` destroys. Not timed.
+    /// Restores inputs that `run` overwrites. Not timed.
     fn prepare(&mut self, _turn: usize) {}
     /// The first or the second verb. Timed.
     fn run(&mut self, turn: usize);
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// What the time grows with, for predictions.
+    /// The work, to which predicted times are proportional.
     #[must_use]
     pub fn work<T: Real>(self, case: &Case<'_, T>) -> f64 {
         let order = case.problem.order() as f64;
@@ -85,7 +85,7 @@ impl Kind {
                 let engine = if team == Team::One { Cpu::sequential() } else { Cpu::default() };
                 let factor = Cholesky::from_factor_in(&l, engine).expect("a factor");
                 let mut ours = Ours { factor, case, indices: (case.at..case.at + case.rank).collect() };
-                // Allocates what later calls find in place.
+                // Allocates memory for later calls.
                 (0..2).for_each(|turn| ours.run(turn));
                 Box::new(ours)
             }
@@ -109,8 +109,8 @@ impl Kind {
         })
     }
 
-    /// Times both verbs in turn: the second puts the input of the first back, so that nothing else has to. `None`: it has no
-    /// such verb, or is not installed.
+    /// Times both verbs alternately: the second restores the input of the first. `None`: it has no such verb, or is not
+    /// installed.
     #[must_use]
     pub fn measure<T: Real>(
         self,
@@ -171,7 +171,7 @@ struct ByQrupdate<'a, T: Real> {
     factor: Upper<T>,
     case: &'a Case<'a, T>,
     given: Vec<Vec<T>>,
-    /// Copies, which are lost.
+    /// Copies, which the routine overwrites.
     columns: Vec<Vec<T>>,
 }
 
@@ -201,7 +201,7 @@ struct ByNalgebra<'a, T: Real> {
     factor: nalgebra::Cholesky<T, Dyn>,
     case: &'a Case<'a, T>,
     given: Vec<DVector<T>>,
-    /// Copies, which are taken.
+    /// Copies, which the call consumes.
     columns: Vec<DVector<T>>,
 }
 
@@ -226,7 +226,7 @@ impl<T: Real> Competitor<T> for ByNalgebra<'_, T> {
     }
 }
 
-/// The factor of A', where A' has been put beforehand.
+/// The factor of A', in place of an A' stored beforehand.
 struct Refactor<'a, T: Real> {
     case: &'a Case<'a, T>,
     new: Mat<T>,

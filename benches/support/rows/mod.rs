@@ -1,4 +1,4 @@
-//! Rows and columns that come, go and change places: what is asked for, and what it costs at the least.
+//! Insertion, removal and shifts of rows and columns: the cases, and lower bounds of their cost.
 
 mod competitors;
 
@@ -12,7 +12,7 @@ pub enum Verb {
     Remove,
     Insert,
     Append,
-    /// From the first place to the second, which is behind it.
+    /// From the first place to the second, which is after it.
     Forwards,
     Backwards,
 }
@@ -32,32 +32,32 @@ impl Verb {
     }
 }
 
-/// Two verbs, of which the second takes the first one back, on the factor of a problem's A.
+/// Two verbs, the second of which reverses the first, on the factor of a problem's A.
 pub struct Case<'a, T> {
     pub problem: &'a Problem<T>,
     pub verbs: [Verb; 2],
-    /// Rows that go and come, or the one that is shifted.
+    /// The number of rows that are removed and inserted, or 1 for a shift.
     pub rank: usize,
     pub at: usize,
-    /// Where the first verb shifts the row to.
+    /// The place to which the first verb shifts the row.
     pub to: usize,
-    /// The rows of A that are there between both verbs, in order.
+    /// The rows of A between both verbs, in order.
     rows: Vec<usize>,
     between: Sampled,
     a: Sampled,
-    /// The columns of A that come. (n + r × r)
+    /// The inserted columns of A. (n + r × r)
     pub columns: Mat<T>,
 }
 
 impl<'a, T: Real> Case<'a, T> {
-    /// Rows `at..at + rank` go and come back, by `verb`.
+    /// Rows `at..at + rank` are removed and inserted again, by `verb`.
     #[must_use]
     pub fn coming(problem: &'a Problem<T>, verb: Verb, at: usize, rank: usize) -> Self {
         let rows = (0..problem.order()).filter(|row| !(at..at + rank).contains(row)).collect();
         Self::new(problem, [Verb::Remove, verb], rank, (at, at), rows)
     }
 
-    /// Row `at` goes to place `to`, and back.
+    /// Row `at` moves to place `to`, and back.
     #[must_use]
     pub fn shifting(problem: &'a Problem<T>, at: usize, to: usize) -> Self {
         let mut rows: Vec<usize> = (0..problem.order()).collect();
@@ -86,7 +86,7 @@ impl<'a, T: Real> Case<'a, T> {
         new.residual(l, Mat::<T>::zeros(l.nrows(), 0).as_ref(), 0.0)
     }
 
-    /// The columns that come one at a time, each without the entries in rows that are not there yet.
+    /// The columns inserted one at a time, each without the entries of rows that are not inserted yet.
     fn one_at_a_time(&self) -> Vec<Vec<T>> {
         let there = |row: usize, j: usize| row <= self.at + j || row >= self.at + self.rank;
         let column = |j: usize| {
@@ -96,8 +96,8 @@ impl<'a, T: Real> Case<'a, T> {
         (0..self.rank).map(column).collect()
     }
 
-    /// The flops of a verb, and the entries of L and of new columns that it must read or write: what is in front of and above the
-    /// first row to change stays where it is; what is beside it moves; and the triangle behind it is computed anew.
+    /// The flops of a verb, and the entries of L and of new columns that it must read or write: the entries before and above
+    /// the first changed row stay in place; those beside it move; and the trailing triangle is recomputed.
     #[must_use]
     pub fn cost(&self, verb: Verb) -> (f64, f64) {
         let (order, r, at) = (self.problem.order() as f64, self.rank as f64, self.at as f64);
@@ -114,7 +114,7 @@ impl<'a, T: Real> Case<'a, T> {
             Verb::Forwards | Verb::Backwards => {
                 let places = (self.to - self.at + 1) as f64;
                 let columns = places * (order - at) - places * (places - 1.0) / 2.0;
-                // As many flops as a rank-1 update has for an entry.
+                // The flops of a rank-1 update for each entry.
                 (4.0 * columns, 2.0 * columns + 2.0 * at * places)
             }
         }

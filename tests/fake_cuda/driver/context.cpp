@@ -1,7 +1,7 @@
-// Devices, contexts, errors: what a program asks before it uses a device.
+// Devices, contexts and errors: the calls that a program makes before it uses a device.
 //
-// Protocol. A device has one context, its primary one. The last release of it destroys it: what its streams
-// hold is run, its memory is freed, its error forgotten; the next retain begins anew.
+// Protocol. A device has one context, its primary one. The last release destroys it: the work in its
+// streams is run, its memory is freed, its error is cleared; the next retain creates a new one.
 #include "driver.h"
 #include <cstring>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// What tests ask of the fake, and what it refuses.
+// The control functions of the fake for tests, and unsupported calls.
 //
 // Protocol. Each control function acts at once and on the whole process; mod.rs lets one test at a time call
 // them.
@@ -42,13 +42,14 @@ CONTROL void fake_cuda_shared_cap(int bytes) {
     driver.shared_cap = bytes;
 }
 
-/// The n-th launch, copy or fill from now fails, when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
+/// The n-th launch, copy or fill from now fails when it runs, with CUDA_ERROR_LAUNCH_FAILED; 0 for none.
 CONTROL void fake_cuda_fail_at(uint64_t n) {
     Lock lock(driver.lock);
     driver.fail_after = n;
 }
 
-/// Behind `before` calls from now, `count` of them fail with this error and do nothing; those of cuSOLVER in its own words.
+/// After `before` calls from now, `count` calls fail with this error and do nothing; those of cuSOLVER with
+/// its own status.
 CONTROL void fake_cuda_fail_calls(uint64_t before, uint64_t count, int error) {
     Lock lock(driver.lock);
     driver.calls_before = before;
@@ -56,7 +57,8 @@ CONTROL void fake_cuda_fail_calls(uint64_t before, uint64_t count, int error) {
     driver.failing = error;
 }
 
-/// By how many units in the last place roots' reciprocals and reciprocals are wrong, and what says with which signs.
+/// The errors of reciprocal roots and of reciprocals, in units in the last place, and the seed of their
+/// signs.
 CONTROL void fake_cuda_inexact(unsigned roots, unsigned reciprocals, unsigned seed) {
     Lock lock(driver.lock);
     inexactness = {roots, reciprocals, seed};
@@ -77,7 +79,7 @@ CONTROL void fake_cuda_stats(Stats* out) {
     *out = driver.stats;
 }
 
-/// Counts begin anew; what is allocated stays so, and is the new peak.
+/// Resets the counts; allocations stay, and are the new peak.
 CONTROL void fake_cuda_reset_stats() {
     Lock lock(driver.lock);
     Stats& stats = driver.stats;
@@ -89,7 +91,7 @@ CONTROL void fake_cuda_reset_stats() {
     stats.pinned_bytes = pinned_bytes;
 }
 
-/// All settings as at the start, no context failed, nothing queued but releases of memory, which have run.
+/// Resets all settings and failed contexts; drops queued work, except releases of memory, which are run.
 CONTROL void fake_cuda_reset() {
     Lock lock(driver.lock);
     for (Context& context : driver.contexts) {
@@ -106,7 +108,7 @@ CONTROL void fake_cuda_reset() {
     inexactness = {};
 }
 
-// NVRTC, loaded next to this library, asks for the compiler's cache.
+// Called by NVRTC, loaded beside this library, for the compiler's cache.
 API cuGetExportTable(const void** table, const void*) {
     *table = nullptr;
     return NOT_FOUND;

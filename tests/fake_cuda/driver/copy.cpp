@@ -63,7 +63,7 @@ Result enqueue(const Copy& copy, void* handle) {
         const Side from{staged->data(), copy.width, false};
         const Copy rest{copy.to, from, copy.width, copy.height};
         return submit_counted(*stream, [=] {
-            (void)staged; // kept until here
+            (void)staged; // kept alive until here
             run_copy(context, rest);
         });
     }
@@ -148,7 +148,7 @@ API cuMemcpyHtoD_v2(DevicePointer to, const void* from, size_t bytes) {
 
 API cuMemcpyDtoH_v2(void* to, DevicePointer from, size_t bytes) {
     MAY_FAIL;
-    // What a module says of itself is read when it is loaded: no copy that tests count, or have fail.
+    // The exports of a module are read when it is loaded; this copy is not counted and never made to fail.
     if (is_global(reinterpret_cast<void*>(from), bytes)) {
         std::memcpy(to, reinterpret_cast<void*>(from), bytes);
         return current_context() ? current_context()->sticky : INVALID_CONTEXT;

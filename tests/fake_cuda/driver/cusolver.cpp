@@ -1,5 +1,5 @@
-// A cuSOLVER that knows two routines: the Cholesky factorization and the solve with it, run in stream order as the
-// library's are.
+// A cuSOLVER with two routines: the Cholesky factorization and the solve, in stream order as in the real
+// library.
 #include "driver.h"
 #include <cmath>
 

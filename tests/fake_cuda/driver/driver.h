@@ -1,17 +1,16 @@
-// The fake driver: a libcuda.so.1 that runs on the CPU. What its files share.
+// The fake driver: a libcuda.so.1 that runs on the CPU. Shared declarations of its files.
 //
-// Protocol. Device memory is host memory. Every stream is a queue, and queues run only while somebody
-// synchronizes (or asks whether something is ready), in a seeded random interleaving that honours the order
-// within a stream and the waits for events, and nothing else. What a program may not rely on therefore goes
-// wrong for some seed: a missing wait, a host buffer reused too early, a result read before its stream was
-// synchronized.
+// Protocol. Device memory is host memory. Every stream is a queue. Queues run only during a synchronization
+// or a query, in a seeded random interleaving that respects the order within a stream and the waits for
+// events, and nothing else. An unfounded assumption of a program therefore gives wrong results for some
+// seed: a missing wait, a host buffer reused too early, a result read before its stream was synchronized.
 //
-// One lock guards everything; kernels run under it, on the thread that synchronizes.
+// One lock protects all state; kernels run under it, on the thread that synchronizes.
 //
 // An error of the device (a failed launch, a copy to freed memory) is sticky: from then on the context runs
 // nothing but releases of memory and every call in it returns that error, until it is destroyed (all its
-// retains released) or the test resets the driver. A call that the test makes fail does nothing, and nothing
-// else comes of it: what was queued before is still there. What is not supported says so on stderr and returns
+// retains released) or the test resets the driver. A call that the test makes fail does nothing and has no
+// other effect: queued work stays. An unsupported call prints that on stderr and returns
 // CUDA_ERROR_NOT_SUPPORTED.
 #pragma once
 #include <cstddef>
@@ -70,7 +69,7 @@ struct Context;
 struct Stream {
     Context* context;
     std::deque<Operation> queue;
-    bool destroyed = false; // goes when its queue is empty, as the work in it still runs
+    bool destroyed = false; // freed when its queue is empty, because the work in it still runs
 };
 
 struct Context {
@@ -79,7 +78,7 @@ struct Context {
     Stream null_stream{this, {}};
 };
 
-/// What tests read; the same layout as `Stats` in mod.rs.
+/// The counts that tests read, with the layout of `Stats` in mod.rs.
 struct Stats {
     uint64_t live_bytes, peak_bytes, live_allocations, launches, copies, bytes_up, bytes_down, memsets;
     uint64_t device_synchronizations, stream_synchronizations, event_synchronizations, pinned_bytes;
@@ -93,8 +92,8 @@ struct Driver {
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
     int shared_cap = 0;     // 0: SHARED_BYTES_OPT_IN
     uint64_t fail_after = 0; // the operation that fails, counted down; 0: none
-    uint64_t calls_before = 0, calls_failing = 0; // calls that do their work, and how many behind them do not
-    Result failing = SUCCESS;                     // what those say
+    uint64_t calls_before = 0, calls_failing = 0; // calls that succeed first, and calls after them that fail
+    Result failing = SUCCESS;                     // the error of those
     Stats stats{};
     Context contexts[MAX_DEVICES];
     std::map<Stream*, std::unique_ptr<Stream>> streams;
@@ -108,8 +107,8 @@ extern Driver driver;
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-/// Counts a call; what it is to say instead of doing anything, if the test wants it to fail. Calls that a program can see
-/// fail begin with it.
+/// Counts a call. Returns the error that it must return instead of doing anything, if the test makes it
+/// fail. Every call whose failure a program can see begins with it.
 Result injected();
 #define MAY_FAIL                                                                                             \
     if (const fake::Result failed = fake::injected()) return failed
@@ -117,7 +116,7 @@ Result injected();
 /// The calling thread's context; null where it set none.
 Context* current_context();
 
-/// Says on stderr what a program did wrong.
+/// Prints a program's mistake on stderr.
 template <class... A> void complain(const char* format, A... values) {
     std::fprintf(stderr, "fake CUDA: ");
     std::fprintf(stderr, format, values...);
@@ -131,27 +130,27 @@ bool is_global(const void* at, size_t bytes);
 
 // queue.cpp
 
-/// The stream behind a handle; null, the legacy and the per-thread handle are the context's own stream.
+/// The stream of a handle; null, the legacy and the per-thread handle are the context's own stream.
 Stream* find_stream(void* handle);
 
-/// Queues `run`; the sticky error of the context, if it has one.
+/// Queues `run`. Returns the sticky error of the context, if it has one.
 Result submit(Stream& stream, std::function<void()> run);
 
-/// Queues a launch, a copy or a fill: these are the operations that `fake_cuda_fail_at` counts.
+/// Queues a launch, a copy or a fill: the operations that `fake_cuda_fail_at` counts.
 Result submit_counted(Stream& stream, std::function<void()> run);
 
 /// Queues a release of memory, which runs even after the context has failed.
 Result submit_release(Stream& stream, std::function<void()> run);
 
-/// Runs random operations until `finished`; the context's sticky error.
+/// Runs random operations until `finished`. Returns the context's sticky error.
 Result run_until(Context& context, const std::function<bool()>& finished);
 
 Result synchronize_stream(Stream& stream);
 
-/// Runs all that the streams of `context` hold.
+/// Runs all work in the streams of `context`.
 Result synchronize_context(Context& context);
 
-/// Drops all that the streams of `context` hold, but for releases of memory, which run.
+/// Drops all work in the streams of `context`, except releases of memory, which are run.
 void discard_queues(Context& context);
 
 // memory.cpp
@@ -165,10 +164,10 @@ bool is_live(const void* at, size_t bytes);
 /// Whether the host bytes are page-locked: copies of them run when their stream does.
 bool is_pinned(const void* at, size_t bytes);
 
-/// Whether no kernel has written outside of the allocations; complains if so.
+/// Whether no kernel has written outside the allocations; prints a message otherwise.
 bool guards_are_whole(const char* kernel);
 
-/// Frees all that `context` still holds.
+/// Frees all memory of `context`.
 void free_all(Context& context);
 
 } // namespace fake

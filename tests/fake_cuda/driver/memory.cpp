@@ -1,12 +1,12 @@
-// Device memory, which is host memory with what shows mistakes, and page-locked host memory.
+// Device memory, which is host memory with checks for mistakes, and page-locked host memory.
 //
-// Protocol. Fresh memory is NaN, of either precision, in words that differ from each other and from allocation to
-// allocation: none is a likely integer, and none has all bits set, which is what a program may fill memory
-// with that it polls. Released memory is 0xDD. Each allocation lies between two guards of NaN that every
-// launch checks afterwards. An allocation has two lives: the program may name it from the call that allocates
-// to the call that releases; operations may use it from when the stream has run the one to when it has run
-// the other. Released memory stays mapped for a while, so that a late access hits 0xDD and not another
-// allocation.
+// Protocol. Fresh memory is NaN in both precisions, in words that differ from each other and from
+// allocation to allocation. No word is a likely integer, and none has all bits set, because a program may
+// fill polled memory with such words. Released memory is 0xDD. Each allocation lies between two guards of
+// NaN that every launch checks afterwards. An allocation has two lives: the program may name it from the
+// call that allocates to the call that releases; operations may use it from when the stream has run the one
+// to when it has run the other. Released memory stays mapped for a while, so that a late access hits 0xDD
+// and not another allocation.
 #include "driver.h"
 #include <algorithm>
 #include <cstdlib>
@@ -23,7 +23,7 @@ constexpr size_t GUARD = 256, QUARANTINE_BYTES = size_t(64) << 20;
 struct Allocation {
     Context* context;
     size_t bytes;
-    uint32_t salt; // of what it held when it was fresh
+    uint32_t salt; // of its initial contents
     bool named, live;
 };
 
@@ -35,7 +35,7 @@ struct Quarantined {
 std::map<char*, Allocation> allocations;
 struct Pinned {
     size_t bytes;
-    bool registered; // else allocated here
+    bool registered; // otherwise allocated here
 };
 
 std::map<char*, Pinned> pinned;
@@ -56,8 +56,8 @@ const Allocation* allocation_of(const void* at, size_t bytes) {
     return offset <= size && bytes <= size - offset ? &found->second : nullptr;
 }
 
-/// What fresh memory holds, in whole words: 0x7FF0.... to 0x7FF7...., so that a word is a NaN of single
-/// precision, two words are a signalling one of double precision, and either is no address.
+/// The contents of fresh memory, in whole words: 0x7FF0.... to 0x7FF7...., so that a word is a NaN of
+/// single precision, two words are a signalling NaN of double precision, and neither is an address.
 void make_fresh(char* at, size_t bytes, uint32_t salt) {
     for (uint32_t index = 0; index < (bytes + 3) / 4; ++index) {
         const uint32_t word = 0x7FF00000u | ((salt + index) * 2654435761u >> 13);
@@ -171,7 +171,7 @@ bool guards_are_whole(const char* kernel) {
         const size_t padding = static_cast<size_t>(rest - end);
         if (is_guard_end(at - GUARD, GUARD) && is_guard_end(end, padding) && is_guard_end(rest, GUARD)) continue;
         complain("kernel %s wrote outside of an allocation of %zu bytes", kernel, allocation.bytes);
-        guard_end(at - GUARD, GUARD); // so that the next launch is not blamed
+        guard_end(at - GUARD, GUARD); // so that the next launch does not report it again
         guard_end(const_cast<char*>(end), padding);
         guard_end(const_cast<char*>(rest), GUARD);
         return false;
@@ -207,7 +207,7 @@ API cuMemAllocAsync(DevicePointer* out, size_t bytes, void* handle) {
         const auto found = allocations.find(at);
         if (found == allocations.end()) return complain("memory was released before its stream allocated it");
         Allocation& allocation = found->second;
-        make_fresh(at, bytes, allocation.salt); // what another stream wrote here too early is lost
+        make_fresh(at, bytes, allocation.salt); // an early write by another stream is lost
         guard_end(at + bytes, (bytes + GUARD - 1) / GUARD * GUARD - bytes);
         allocation.live = true;
     });

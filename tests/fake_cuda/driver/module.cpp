@@ -24,7 +24,7 @@ namespace {
 
 struct Function {
     const Kernel* kernel;
-    int dynamic_shared_limit = SHARED_BYTES; // more is to be asked for
+    int dynamic_shared_limit = SHARED_BYTES; // more must be requested
 };
 
 std::map<const Kernel*, Function> functions;

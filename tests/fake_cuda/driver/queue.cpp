@@ -42,7 +42,7 @@ std::shared_ptr<Event> find_event(void* handle) {
     return found == driver.events.end() ? nullptr : found->second;
 }
 
-/// One time in two something runs first, so that polling comes to an end, but not at once.
+/// In half of the calls an operation runs first, so that polling ends, but not at once.
 Result query(Context& context, const std::function<bool()>& finished) {
     if (!finished() && driver.random() % 2) run_any();
     if (context.sticky != SUCCESS) return context.sticky;
@@ -191,7 +191,7 @@ API cuEventCreate(void** out, unsigned) {
 
 API cuEventDestroy_v2(void* handle) {
     MAY_FAIL;
-    // waits that are queued keep it
+    // queued waits keep it alive
     Lock lock(driver.lock);
     return driver.events.erase(handle) ? SUCCESS : INVALID_HANDLE;
 }
@@ -223,7 +223,7 @@ API cuEventQuery(void* handle) {
     return query(*current_context(), [&] { return event->done >= event->recorded; });
 }
 
-API cuEventElapsedTime(float* milliseconds, void* from, void* to) { // there is no time here
+API cuEventElapsedTime(float* milliseconds, void* from, void* to) { // the fake has no clock
     Lock lock(driver.lock);
     const auto first = find_event(from), last = find_event(to);
     if (!first || !last || !first->recorded || !last->recorded) return INVALID_HANDLE;

@@ -1,8 +1,8 @@
-// Copies to shared memory that go on after the call: what a kernel calls in the place of `cp.async`.
+// Copies to shared memory that continue after the call: a kernel calls them instead of `cp.async`.
 //
-// Protocol. A copy happens at once or when it is waited for, by turns of thread and copy: a kernel that reads too
-// early finds what was there before, and one that reuses the source or the place too early is found as well. What is
-// never waited for never happens.
+// Protocol. A copy is done at once or when it is waited for, alternating by thread and copy. A kernel that
+// reads too early finds the old contents, and one that reuses the source or the destination too early is
+// also detected. A copy that is never waited for is never done.
 #pragma once
 #include "fibers.h"
 #include <algorithm>
@@ -22,7 +22,7 @@ inline void copy_async(void* to, const void* from, unsigned size, unsigned bytes
 
 inline void copy_async_commit() { ++thread->committed; }
 
-/// Until no more than `pending` of the thread's groups are in flight.
+/// Waits until no more than `pending` of the thread's groups are in flight.
 inline void copy_async_wait(unsigned pending) {
     auto& copies = thread->copies;
     const auto is_late = [=](const AsyncCopy& copy) { return copy.group + pending >= thread->committed; };

@@ -1,9 +1,9 @@
-// The CUDA language for g++: what a `.cu` file needs to compile as C++17 and to run on fibers.
+// The CUDA language for g++: the definitions with which a `.cu` file compiles as C++17 and runs on fibers.
 //
-// Protocol. The build includes this header in front of each `.cu` file and the file itself inside an unnamed
-// namespace, so that two files may define the same template or constant. Kernels see `FAKE_CUDA` and may ask
-// for it where they use inline PTX. Shared memory is NaN at the start of a launch (save a variable that no
-// line of the file writes: to the compiler it is 0). Beyond the language as it is:
+// Protocol. The build includes this header before each `.cu` file and the file itself inside an unnamed
+// namespace, so that two files may define the same template or constant. Kernels see `FAKE_CUDA` and may
+// ask for it where they use inline PTX. Shared memory is NaN at the start of a launch (save a variable that
+// no line of the file writes: to the compiler it is 0). Additions to the language:
 //   - `extern __shared__ T name[];` is written DYNAMIC_SHARED(T, name);
 //   - an alignment of a shared variable is written `__align__(n)`;
 //   - a loop that spins on global memory calls `__nanosleep`;
@@ -78,7 +78,7 @@ template <class T> void __stcg(T* to, T value) { *to = value; }
 template <class T> void __stcs(T* to, T value) { *to = value; }
 template <class T> void __stwt(T* to, T value) { *to = value; }
 
-// Atomics, which are plain here for the same reason. Each returns what was there.
+// Atomics, which are plain operations for the same reason. Each returns the old value.
 
 template <class T, class Change> T fake_atomic(T* at, Change change) {
     const T was = *at;

@@ -15,15 +15,15 @@ Stack* starting = nullptr; // the stack on which threads start
 jmp_buf scheduler;
 const Launch* launch = nullptr;
 const unsigned* start_order = nullptr;
-unsigned barriers_left = 0; // before the block is put aside
+unsigned barriers_left = 0; // before the block is suspended
 
-/// Back to the scheduler; returns when the thread is resumed.
+/// Switches to the scheduler; returns when the thread is resumed.
 void pause() {
     Thread* me = thread;
     switch_context(me->stack->here, scheduler);
 }
 
-/// Ends the launch: the scheduler resumes nobody.
+/// Ends the launch: the scheduler resumes no thread.
 void fail(const char* reason) {
     block->error = reason;
     pause();
@@ -39,8 +39,8 @@ void release_barrier() {
     }
 }
 
-/// Completes the collective at which `one` waits if all its lanes have come; lanes that returned are not
-/// waited for.
+/// Completes the collective at which `one` waits if all its lanes have arrived; lanes that have returned
+/// are not waited for.
 bool complete(const Thread& one) {
     Thread* lanes[32] = {};
     const unsigned first = one.linear & ~31u;
@@ -63,7 +63,7 @@ bool complete(const Thread& one) {
     return true;
 }
 
-/// A thread has returned: it may be the last that others waited for.
+/// A thread has returned: other threads may have waited only for it.
 void finish(Thread& done) {
     done.state = State::Done;
     done.stack = nullptr;
@@ -75,7 +75,7 @@ void finish(Thread& done) {
     }
 }
 
-/// What runs on every stack: threads not yet started, until none is left.
+/// The main function of every stack: runs unstarted threads until none is left.
 void stack_main() {
     Stack* const self = starting;
     for (;;) {
@@ -140,7 +140,7 @@ Outcome run_block(Block& now, const Launch& of, const unsigned* order, unsigned 
             thread = &next;
             enter(*next.stack, scheduler, stack_main);
             if (next.state == State::AtWarp) {
-                met = true; // a warp may wait together, over and over
+                met = true; // a warp may wait together, repeatedly
             } else {
                 (next.state == State::Ready && next.napping ? napped : progress) = true;
             }

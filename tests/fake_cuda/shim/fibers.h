@@ -1,16 +1,16 @@
-// Fibers: how one CUDA block runs on one host thread.
+// Fibers: run one CUDA block on one host thread.
 //
-// Protocol. Every CUDA thread is a function call. It runs on a stack of its own only from the moment that it
-// blocks: the scheduler starts threads one after another on one stack, and as soon as one of them has to wait
-// (a barrier, a warp collective, a nap), that stack is left to it and the next thread starts on a fresh one.
-// A kernel that never blocks thus costs one function call a thread.
+// Protocol. Every CUDA thread is a function call. It has a stack of its own only once it blocks: the
+// scheduler starts threads one after another on one stack. As soon as one of them has to wait (a barrier, a
+// warp collective, a nap), it keeps that stack and the next thread starts on a new one. A kernel that never
+// blocks thus costs one function call a thread.
 //
 // Threads start and resume in a seeded random order, one at a time, so nothing here is atomic and a seed
-// replays a run. Blocks run one after another in random order; a block in which threads nap (`__nanosleep`),
-// and the others come no further than to the next warp collective, is put aside with its shared memory, and so
-// are some, at random, in the middle of their work; and the others run: blocks that wait for each other through
-// global memory therefore make progress, provided that their spin loops nap, and one that does not wait is
-// found out.
+// reproduces a run. Blocks run one after another in random order. A block in which threads nap
+// (`__nanosleep`), and the others reach at most the next warp collective, is suspended with its shared
+// memory, and the other blocks run. Some blocks are also suspended at random in the middle of their work.
+// Blocks that wait for each other through global memory therefore make progress, provided that their spin
+// loops nap, and a missing wait is detected.
 //
 // A barrier or collective that can never complete is an error of the launch, not a hang.
 #pragma once
@@ -35,14 +35,14 @@ enum class State : unsigned char { Unstarted, Ready, AtBarrier, AtWarp, Done };
 struct Thread;
 struct Stack;
 
-/// Gives every lane its result; `lanes[l]` is null where lane l takes no part.
+/// Computes every lane's result; `lanes[l]` is null if lane l takes no part.
 using Combine = void (*)(Thread* const* lanes);
 
-/// A copy to shared memory that has been asked for.
+/// A requested copy to shared memory.
 struct AsyncCopy {
     void* to;
     const void* from;
-    unsigned size, bytes; // in all, and of them not zeros
+    unsigned size, bytes; // in total, and of them copied bytes
     unsigned group;
 
     void happen() const {
@@ -59,14 +59,14 @@ struct Thread {
     bool napping;
     Stack* stack; // null before the start
 
-    // The warp collective it waits at, with what it brings and what it takes away.
+    // The warp collective at which it waits, with its operand and its result.
     int kind;
     unsigned mask;
     Combine combine;
     int source;
     uint64_t in[2], out[2];
 
-    std::vector<AsyncCopy> copies;  // asked for, not yet done
+    std::vector<AsyncCopy> copies;  // requested, not yet done
     unsigned committed, asked; // groups of copies, copies
 };
 
@@ -75,18 +75,18 @@ struct Block {
     uint3 index;
     dim3 size, grid;
     Thread* threads;
-    unsigned count, alive, unstarted; // threads in all, not done, not yet started
-    unsigned at_barrier, tally, tally_at_release; // threads at the barrier, and the predicates they brought
+    unsigned count, alive, unstarted; // threads in total, not done, not yet started
+    unsigned at_barrier, tally, tally_at_release; // threads at the barrier, and their true predicates
     unsigned at_warp;                             // threads at warp collectives
     unsigned char* dynamic_shared;
     const char* error; // why the launch fails
 };
 
-/// What runs now.
+/// The running block and thread.
 extern Block* block;
 extern Thread* thread;
 
-/// Waits for all threads of the block that have not returned; how many of them brought `predicate`.
+/// Waits for all threads of the block that have not returned. Returns the number of true predicates.
 unsigned barrier(bool predicate);
 
 /// Waits for the lanes of `mask` that have not returned; the last one to arrive calls `combine` for all of
@@ -104,7 +104,7 @@ struct Launch {
     unsigned seed;
 };
 
-/// Runs a whole grid; null, or why it failed.
+/// Runs a whole grid. Returns null, or the reason of its failure.
 const char* run_grid(const Launch& launch);
 
 } // namespace fake

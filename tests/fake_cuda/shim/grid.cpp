@@ -1,9 +1,9 @@
 // Runs the blocks of a grid one after another, in a seeded random order. The protocol is in fibers.h.
 //
-// Static shared memory. `__shared__` makes a variable thread-local, and nothing else in this library is: the
-// library's thread-local segment is the static shared memory of all its kernels. It is filled with NaN before
-// every launch, and copied away and back for a block that is put aside. A block finds there what the block
-// before it left.
+// Static shared memory. `__shared__` makes a variable thread-local, and no other variable of this library
+// is thread-local: the library's thread-local segment is the static shared memory of all its kernels. It is
+// filled with NaN before every launch, and saved and restored for a suspended block. A block finds the
+// contents that the previous block has left.
 #include "block_runner.h"
 #include <algorithm>
 #include <climits>
@@ -18,9 +18,9 @@ namespace fake {
 namespace {
 
 constexpr int GARBAGE = 0xFF;
-constexpr unsigned MAX_ROUNDS = 100000; // of blocks that only nap, before they are said to wait for ever
-constexpr unsigned MAX_ASIDE = 8;       // blocks put aside though they could go on
-constexpr unsigned MANY_ASIDE = 32;     // from so many on, they go on before others begin
+constexpr unsigned MAX_ROUNDS = 100000; // of blocks that only nap, before they are reported to wait forever
+constexpr unsigned MAX_ASIDE = 8;       // blocks suspended although they could continue
+constexpr unsigned MANY_ASIDE = 32;     // from this number on, they continue before others begin
 
 thread_local char anchor; // so that the segment exists
 
@@ -31,7 +31,7 @@ struct Bytes {
 
 /// The calling thread's static shared memory.
 Bytes static_shared() {
-    // The loader allocates the segment when its address is first asked for.
+    // The loader allocates the segment when its address is first taken.
     Bytes found{reinterpret_cast<unsigned char*>(&anchor), 0};
     dl_iterate_phdr(
         [](dl_phdr_info* module, size_t, void* out) {
@@ -50,7 +50,7 @@ Bytes static_shared() {
     return found;
 }
 
-/// A block with all that it owns.
+/// A block with all its state.
 struct Resident {
     Block block{};
     std::vector<Thread> threads;
@@ -112,12 +112,12 @@ const char* run_grid(const Launch& launch) {
         return error;
     };
 
-    // How many barriers a block may meet before it is put aside: most of them any number.
+    // The number of barriers that a block may meet before it is suspended: unlimited for most blocks.
     const auto barriers = [&] {
         return aside.size() < MAX_ASIDE && random() % 4 == 0 ? 1 + unsigned(random() % 32) : UINT_MAX;
     };
 
-    // Blocks that are aside go on, each until it has to wait again; null, or why one of them failed.
+    // Resumes suspended blocks, each until it has to wait again. Returns null, or the reason of a failure.
     const auto resume = [&]() -> const char* {
         auto waiting = std::move(aside);
         aside.clear();

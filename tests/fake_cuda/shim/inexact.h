@@ -1,7 +1,6 @@
-// What a kernel takes from instructions that a GPU approximates: right to the last bit or, where a test asks for it,
-// wrong.
+// Results of instructions that a GPU approximates: correctly rounded or, if a test sets it, wrong.
 //
-// Protocol. A number is wrong with a sign of its own, of a seeded hash of its bits, whoever asks for it and when.
+// Protocol. The sign of the error is a seeded hash of the number's bits, and does not depend on the caller.
 #pragma once
 #include <cmath>
 #include <cstdint>

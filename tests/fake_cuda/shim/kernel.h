@@ -1,8 +1,8 @@
 // Kernels by name, and their arguments.
 //
-// Protocol. The build writes `FAKE_KERNEL(name)` for every `extern "C" __global__ void name(..)` that it
-// finds, and `FAKE_GLOBAL(name)` for every `extern "C" __device__ const type name[]`. A launch copies the arguments when it is queued, as the driver does, and calls the kernel with the
-// copies.
+// Protocol. The build generates `FAKE_KERNEL(name)` for every `extern "C" __global__ void name(..)` that it
+// finds, and `FAKE_GLOBAL(name)` for every `extern "C" __device__ const type name[]`. A launch copies the
+// arguments when it is queued, as the driver does, and calls the kernel with the copies.
 #pragma once
 #include <memory>
 #include <tuple>

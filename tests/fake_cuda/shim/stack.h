@@ -1,8 +1,9 @@
 // Stacks of fibers, and the switch between two of them.
 //
 // Protocol. `setjmp` and `longjmp` switch without a system call; `makecontext` is needed once a stack, to
-// enter it. A stack runs `main` for ever: `main` gives control back with `leave` and is entered again by the
-// next `enter`. A stack abandoned in the middle of a thread (its launch failed) is `reset` and begins anew.
+// enter it. A stack runs `main` forever: `main` returns control with `leave` and is entered again by the
+// next `enter`. A stack abandoned in the middle of a thread (its launch failed) is `reset` and starts
+// again.
 #pragma once
 #include <csetjmp>
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace fake {
 struct Stack {
     static constexpr size_t BYTES = 128 * 1024; // untouched pages cost nothing
     static constexpr size_t GUARD = 4096;       // overflow is a fault, not corruption
-    static constexpr size_t COLORS = 64, SHIFT = 320; // tops spread over the cache, not all in one set
+    static constexpr size_t COLORS = 64, SHIFT = 320; // spreads tops over the cache sets
 
     jmp_buf here;
     char* memory;
@@ -36,7 +37,7 @@ struct Stack {
     }
 };
 
-/// Saves the running context in `from` and goes on in `to`; returns when somebody comes back to `from`.
+/// Saves the running context in `from` and continues in `to`; returns on a switch back to `from`.
 [[gnu::noinline]] inline void switch_context(jmp_buf from, jmp_buf to) {
     if (_setjmp(from) == 0) _longjmp(to, 1);
 }

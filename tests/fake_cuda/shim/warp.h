@@ -1,8 +1,8 @@
 // Warp collectives: shuffles, votes and the FP64 matrix product of a warp.
 //
-// Protocol. Every lane stores what it brings in its `Thread`, waits at `collective`, and reads its result
-// there. Lanes named in the mask that have returned take no part; a shuffle from such a lane, undefined on a
-// device, is NaN here.
+// Protocol. Every lane stores its operand in its `Thread`, waits at `collective`, and reads its result
+// there. Lanes named in the mask that have returned take no part; a shuffle from such a lane, undefined on
+// a device, is NaN here.
 #pragma once
 #include "fibers.h"
 #include <cmath>
@@ -26,7 +26,7 @@ inline void shuffle_lanes(Thread* const* lanes) {
     }
 }
 
-/// The value that lane `source` brings.
+/// The value of lane `source`.
 template <class T> T exchange(Kind kind, unsigned mask, T value, int source) {
     static_assert(sizeof(T) <= sizeof(Thread::in), "too wide for a shuffle");
     Thread* me = thread;
@@ -79,8 +79,8 @@ inline void mma_lanes(Thread* const* lanes) {
     for (int l = 0; l < 32; ++l) std::memcpy(lanes[l]->out, &c[l / 4][l % 4 * 2], 2 * sizeof(double));
 }
 
-/// C (8 × 8) += A (8 × 4) · B (4 × 8) by a full warp, with the fragments of PTX `mma.m8n8k4.f64`. What a
-/// kernel calls in the place of the inline PTX.
+/// C (8 × 8) += A (8 × 4) · B (4 × 8) by a full warp, with the fragments of PTX `mma.m8n8k4.f64`. A kernel
+/// calls it instead of the inline PTX.
 inline void mma_m8n8k4_f64(double& c0, double& c1, double a, double b) {
     Thread* me = thread;
     const double c[2] = {c0, c1};
@@ -92,7 +92,7 @@ inline void mma_m8n8k4_f64(double& c0, double& c1, double a, double b) {
     std::memcpy(&c1, &me->out[1], sizeof c1);
 }
 
-/// Where a lane has its parts of three matrices.
+/// The positions of a lane's parts of three matrices.
 struct MmaParts {
     double* c;
     const double (*a)[2];

@@ -1,4 +1,4 @@
-//! Across panels, column blocks and the trailing matrix, with whole blocks and cut ones.
+//! Across panels, column blocks and the trailing matrix, with full and partial blocks.
 
 use super::{check, matrix};
 use crate::support::contract::Observed;
@@ -31,7 +31,7 @@ fn long_matrices_are_factored_in_single_precision() {
     long_matrices_are_factored::<f32>(Observed::recorded(2.7));
 }
 
-/// A diagonal block whose inverse is as large as 10⁵, so that a product with that alone would lose as many digits.
+/// A diagonal block whose inverse is as large as 10⁵, so that a product with it alone would lose five digits.
 #[test]
 fn a_diagonal_block_that_is_hard_to_invert_costs_no_digits() {
     let Some((_turn, method)) = method() else { return };
@@ -61,7 +61,7 @@ fn the_first_pivot_that_is_not_positive_is_named_in_any_panel() {
     }
 }
 
-/// A launch, a copy or a fill: each that fails is an error, and nothing is left behind.
+/// A launch, a copy or a fill: each failure is an error, and no memory stays allocated.
 #[cfg(feature = "fake-cuda")]
 #[test]
 fn a_driver_error_anywhere_is_an_error() {

@@ -11,7 +11,7 @@ use cholupdate::Error;
 use cholupdate::factorize::{Method, Sequential, Threaded, factorize, timed};
 use cholupdate::faer::{Mat, mat};
 
-/// Every method that there is here, and what keeps other tests off the device meanwhile.
+/// Every available method, and the guard that keeps other tests off the device meanwhile.
 fn with_methods(mut test: impl FnMut(&Method)) {
     test(&Method::default());
     for variant in Sequential::ALL {
@@ -46,8 +46,8 @@ fn matrix<T: Real>(order: usize, grade: impl Fn(usize) -> f64) -> Mat<T> {
     Mat::from_fn(order, order, |i, j| T::of(if i < j { f64::NAN } else { a[(i, j)] * grade(i) * grade(j) }))
 }
 
-/// max over i, j of |(L Lᵀ − A)_ij| / (u √(a_ii a_jj)), evaluated in twice the precision of f64: as of a modification of
-/// nothing, at most max(n, 12).
+/// max over i, j of |(L Lᵀ − A)_ij| / (u √(a_ii a_jj)), evaluated in twice the precision of f64: at most max(n, 12), as for a
+/// modification with k = 0.
 #[track_caller]
 fn check<T: Real>(observed: &mut Observed, l: &Mat<T>, a: &Mat<T>, what: &Method) {
     let order = a.nrows();
@@ -124,7 +124,7 @@ fn the_first_pivot_that_is_not_positive_is_named() {
     with_methods(|method| {
         for column in [0, 1, 17, 38, 39] {
             let mut a = good.clone();
-            // Far from zero, whatever the rounding; the later one is not the first.
+            // Far from zero for any rounding; the later one is not reported.
             a[(column, column)] = -1.0;
             a[(39, 39)] = -1.0;
             let error = factorize(&a, method).unwrap_err();
@@ -159,7 +159,7 @@ fn layouts_do_not_matter() {
     let reversed = Mat::from_fn(20, 20, |i, j| a[(19 - i, 19 - j)]);
     let mut observed = Observed::recorded(5.6);
     with_methods(|method| {
-        // Some round differently from call to call: each result is a factor, and no more is said of them.
+        // Some methods round differently from call to call: each result must be a factor, but not the same bits.
         let mut close = |l: Mat<f64>| check(&mut observed, &l, &a, method);
         close(factorize(&every(&wide), method).unwrap());
         close(factorize(&reversed.as_ref().reverse_rows_and_cols(), method).unwrap());
@@ -208,16 +208,16 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     }
 }
 
-/// A matrix from data that has more columns than rows is singular, whatever the method.
+/// A matrix from data with more columns than rows is singular, with any method.
 #[test]
 fn a_singular_matrix_is_no_success_with_nonsense() {
     let g = uniform(12, 4, &mut rng(9));
     let a = &g * g.transpose();
-    // None has been seen to come to an end: the contract, and no more.
+    // None is known to complete: only the contract is checked.
     let mut observed = Observed::recorded(12.0);
     with_methods(|method| match factorize(&a, method) {
         Err(Error::NotPositiveDefinite { column }) => assert!(column >= 4, "{method:?}: {column}"),
-        // Rounding may leave a little more than nothing.
+        // Rounding may leave a small positive pivot.
         Ok(l) => check(&mut observed, &l, &a, method),
         Err(error) => panic!("{method:?}: {error}"),
     });

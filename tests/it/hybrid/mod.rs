@@ -1,4 +1,4 @@
-//! The hybrid engine: what it promises beyond the suite that every engine passes.
+//! The hybrid engine: its guarantees beyond the suite of all engines.
 
 #[cfg(feature = "fake-cuda")]
 mod on_the_fake_driver;
@@ -12,7 +12,7 @@ use cholupdate::cuda::{Device, Hybrid, Tuning};
 use cholupdate::faer::Mat;
 use cholupdate::{Cholesky, Cpu, Error, Safeguard};
 
-/// A device, and what keeps other tests off it meanwhile.
+/// A device, and the guard that keeps other tests off it meanwhile.
 fn any_device() -> Option<(Turn, Device)> {
     let turn = turn();
     Some((turn, device()?))
@@ -104,7 +104,7 @@ fn a_later_rank_block_may_break_down_earlier() {
     }
 }
 
-/// What they learn adds up to what the factors before and after say: each adds the roundings of a report (report.rs).
+/// The combined reports agree with the factors before and after: each adds the roundings of a report (report.rs).
 #[test]
 fn several_rank_blocks_report_as_one() {
     let Some((_turn, device)) = any_device() else { return };

@@ -1,4 +1,4 @@
-//! What only a driver that does as it is told can show.
+//! Tests that need a driver under the test's control.
 
 use crate::support::contract::Observed;
 use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
@@ -111,7 +111,7 @@ fn l_crosses_the_link_once_each_way_and_nothing_waits_for_the_device() {
     }
 }
 
-/// What a failure of the n-th launch, copy or fill does to an update or a downdate.
+/// The effect of a failure of the n-th launch, copy or fill on an update or a downdate.
 fn with_failure(fake: &Exclusive, at: u64, downdate: bool) -> bool {
     let (problem, mut factor) = factor(20);
     factor.update(&problem.v).unwrap();
@@ -123,13 +123,13 @@ fn with_failure(fake: &Exclusive, at: u64, downdate: bool) -> bool {
     let Err(error) = outcome else { return false };
     assert!(matches!(error, Error::Device { .. }), "{error:?}");
     assert_eq!(fake.stats().live_bytes, 0, "everything is given back");
-    // Another factor on the lost device is refused before anything of it is written.
+    // A modification of another factor on the lost device is refused before anything is written.
     assert!(matches!(other.update(&problem.v), Err(Error::Device { .. })));
     fake.reset();
     assert_eq!(bits(other.to_factor().unwrap().as_ref()), bits(problem.l.as_ref()));
     other.update(&problem.v).unwrap();
     if downdate {
-        // It was written elsewhere: nothing is lost.
+        // The target was another buffer: nothing is lost.
         assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(before.as_ref()));
         factor.downdate(&problem.v).unwrap();
     } else {
@@ -148,7 +148,7 @@ fn a_driver_error_in_the_middle_poisons_the_factor_and_nothing_else() {
         let mut failures = 0;
         for at in [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] {
             failures += usize::from(with_failure(&fake, at, downdate));
-            // The next factor on the device is not concerned.
+            // The next factor on the device is not affected.
             let (problem, mut factor) = factor(20);
             factor.update(&problem.v).unwrap();
             check(factor.to_factor().unwrap().as_ref(), &problem, "after a failure");

@@ -1,4 +1,4 @@
-//! Reciprocals and their roots that are wrong: the contract, and what is observed of it, hold.
+//! Inexact reciprocals and reciprocal roots: the contract, and the recorded errors, hold.
 
 use super::check;
 use crate::support::contract::Observed;
@@ -7,9 +7,9 @@ use crate::support::problem::{Direction, Kind, Problem};
 use crate::support::real::Real;
 use cholupdate::cuda::Resident;
 
-/// Units in the last place of roots and of reciprocals, each wrong by as much: twice what instructions.cuh promises of roots, and
-/// that of reciprocals. With reciprocals wrong by four the contract is exceeded, 121 u where it allows 82 u: each of the sixteen
-/// steps of `gauss` is then wrong by eight roundings.
+/// Errors of roots and of reciprocals, in units in the last place: twice what arithmetic.cuh promises for roots, and the
+/// promised error for reciprocals. With reciprocals wrong by four the contract is exceeded, 121 u where it allows 82 u: each of
+/// the sixteen steps of `gauss_eliminate` is then wrong by eight roundings.
 const ULPS: (u32, u32) = (4, 2);
 
 fn any_problem<T: Real>(engine: &Resident, seed: u64, observed: &mut Observed) {

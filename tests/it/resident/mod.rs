@@ -1,4 +1,4 @@
-//! The resident engine: what it promises beyond the suite that every engine passes.
+//! The resident engine: its guarantees beyond the suite of all engines.
 
 #[cfg(feature = "fake-cuda")]
 mod inexact;
@@ -23,7 +23,7 @@ fn check<T: Real>(observed: &mut Observed, engine: &Resident, problem: &Problem<
     observed.check(new.as_ref(), problem, what);
 }
 
-/// With rows of V scaled by `scale` of the number of their panel.
+/// With rows of V scaled by `scale(panel)`.
 fn scaled<T: Real>(mut problem: Problem<T>, scale: impl Fn(usize) -> f64) -> Problem<T> {
     for i in 0..problem.v.nrows() {
         let scale = T::of(scale(i / 64));
@@ -55,7 +55,7 @@ fn easy_and_hard_panels_meet_the_contract() {
     easy_and_hard_panels::<f32>(&engine, Observed::recorded(3.3));
 }
 
-/// A Gaussian process on a line, neighbours all but the same.
+/// A Gaussian process on a line, with nearly equal neighbours.
 fn smooth(n: usize, nugget: f64) -> Mat<f64> {
     Mat::from_fn(n, n, |i, j| {
         let distance = (i as f64 - j as f64) / 20.0;
@@ -83,8 +83,8 @@ fn ill_conditioned_blocks_meet_the_contract() {
     }
 }
 
-/// Of many panel ranges, and of more sweeps than a launch has, one or several in the last; with `Observed::recorded` for each
-/// order, as errors grow with it.
+/// Many panel ranges, and more sweeps than a launch has, one or several in the last launch; with `Observed::recorded` for each
+/// order, because errors grow with the order.
 #[test]
 fn a_long_chain_of_many_sweeps_meets_the_contract() {
     let Some((_turn, engine)) = resident() else { return };
@@ -115,7 +115,7 @@ fn a_long_chain(engine: &Resident, n: usize, k: usize, mut observed: Observed) {
     assert_solved(&factor.reconstruct().unwrap(), &factor.solve(&rhs).unwrap(), &rhs);
 }
 
-/// Of an order from which on the device factors A, whose factor then never comes home.
+/// An order at which the device factors A, whose factor is then never copied to the host.
 #[test]
 fn a_factor_that_stays_on_the_device_meets_the_contract() {
     let Some((_turn, engine)) = resident() else { return };

@@ -1,4 +1,4 @@
-//! What only the fake driver can be brought to.
+//! Situations that only the fake driver can produce.
 
 use super::{a_long_chain, assert_factor_of};
 use crate::support::contract::{Observed, assert_log_det};
@@ -17,7 +17,7 @@ fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_r
     let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
     let matrix = 900 * 900 * 8;
     fake.memory_cap(2 * matrix);
-    // There is nothing to wait for, and nothing that could be forgotten.
+    // There is nothing to wait for, and no outcome to forget.
     core::mem::forget(factor.submit(&problem.v, Weights::Plus).unwrap());
     let mut observed = Observed::recorded(2.3);
     let new = factor.to_factor().unwrap();
@@ -32,7 +32,7 @@ fn without_room_for_a_second_matrix_an_update_works_in_place_and_a_downdate_is_r
     observed.check_some_rows(factor.to_factor().unwrap().as_ref(), &back, "and back");
 }
 
-/// The old L, its shadow and the new L are never there together.
+/// The old L, its shadow buffer and the new L never exist together.
 #[test]
 fn growth_has_room_where_two_factors_have() {
     let fake = fake_cuda::exclusive();
@@ -50,8 +50,8 @@ fn growth_has_room_where_two_factors_have() {
     factor.downdate(&Mat::from_fn(n + 1, 1, |i, _| if i == n { 0.5 } else { 0.0 })).unwrap();
 }
 
-/// Where there is no room for what cuSOLVER works with, as where there is no cuSOLVER, kernels of our own factor A,
-/// and there, too, the factor never comes home.
+/// Without room for cuSOLVER's working memory, as without cuSOLVER, this library's kernels factor A, and the factor is again
+/// never copied to the host.
 #[test]
 fn a_factor_made_without_cusolver_stays_on_the_device() {
     let fake = fake_cuda::exclusive();
@@ -74,7 +74,7 @@ fn a_factor_made_without_cusolver_stays_on_the_device() {
     assert_eq!(refused, Error::NotPositiveDefinite { column: 1500 });
 }
 
-/// Where three records of wide rank blocks do not fit, all are narrow, and there are more launches.
+/// If three records of wide rank blocks do not fit, all rank blocks are narrow, and there are more launches.
 #[test]
 fn with_little_shared_memory_many_sweeps_meet_the_contract() {
     let fake = fake_cuda::exclusive();
@@ -84,7 +84,7 @@ fn with_little_shared_memory_many_sweeps_meet_the_contract() {
     a_long_chain(&engine, 64 * 3 + 5, 300, Observed::recorded(6.9));
 }
 
-/// Blocks take their rows in the order in which they begin, whatever their numbers.
+/// Blocks take their rows in the order in which they begin, independent of their numbers.
 #[test]
 fn no_order_of_the_blocks_changes_a_bit() {
     let fake = fake_cuda::exclusive();
@@ -123,7 +123,7 @@ fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
         calls(there);
         let stats = fake.stats();
         assert_eq!(stats.peak_bytes, stats.live_bytes, "V there: {there}");
-        // V with its padding; what there is to know of columns that are there, and how they are taken.
+        // V with its padding; for columns on the device, the facts about them and their targets.
         let sent = if there { 2 * k * 12 } else { 2 * k * (n + 16) * 8 } as u64;
         assert!(stats.bytes_up <= sent, "{} of {sent} up, V there: {there}", stats.bytes_up);
         let facts = if there { 2 * k * 24 } else { 0 } as u64;
@@ -131,7 +131,7 @@ fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
     }
 }
 
-/// In the call that begins it, before it is waited for, or behind its outcome: a launch, a copy or a fill.
+/// A launch, a copy or a fill fails in the call that begins the modification, before it is waited for, or after its outcome.
 #[test]
 fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
     let fake = fake_cuda::exclusive();
@@ -152,7 +152,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
         fake.reset_stats();
         modified(&mut factor).unwrap();
         let stats = fake.stats();
-        // The records and the flags of a new queue, and behind each launch.
+        // The records and the flags of a new queue, and after each launch.
         assert!(stats.memsets >= 4, "{what}: {stats:?}");
         let new = bits(factor.to_factor().unwrap().as_ref());
         let mut behind = 0;
@@ -162,7 +162,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
             let outcome = modified(&mut factor);
             fake.fail_at(0);
             if outcome.is_ok() {
-                // Read by a stream of its own, which finds out if something behind the outcome has failed.
+                // Read by a separate stream, which detects a failure after the outcome.
                 let found = factor.to_factor();
                 assert!(found.is_err() || bits(found.unwrap().as_ref()) == new, "{what}, failing at {at}");
                 fake.reset();
@@ -176,7 +176,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
             factor.modify(&problem.v, &problem.weights).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == new, "{what}, failing at {at}");
         }
-        // What follows a launch for the next one: two fills, and the inverses.
+        // The work after a launch for the next one: two fills, and the inverses.
         assert!(behind <= 3, "{what}: {behind} failures of {} behind the outcome", stats.operations());
     }
 }
@@ -185,7 +185,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
 fn right_hand_sides_are_left_alone_where_the_device_fails() {
     let fake = fake_cuda::exclusive();
     let engine = Resident::new(&device().unwrap());
-    // More than go together.
+    // More than one batch.
     let rhs = uniform(3, 4097, &mut rng(41));
     let copies = |at: u64| {
         let factor = Cholesky::from_factor_in(&Mat::<f64>::identity(3, 3), engine.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Bits that do not depend on what was done before, or how often.
+//! The bits of a result do not depend on earlier calls.
 
 use super::ORDER;
 use crate::support::cuda::resident;
@@ -18,8 +18,8 @@ fn a_result_is_the_same_every_time() {
     }
 }
 
-/// What the engine keeps from call to call never shows: each step of a loop, whatever came before it, gives the factor that
-/// an engine gives which begins with it.
+/// The engine's state between calls has no effect: each step of a loop gives the same factor as a new engine that begins with
+/// this step.
 #[test]
 fn what_was_done_before_changes_no_bit() {
     let Some((_turn, engine)) = resident() else { return };
@@ -31,7 +31,8 @@ fn what_was_done_before_changes_no_bit() {
         l[(j, j)] = 2.0 + (j % 5) as f64;
     }
     let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
-    // The first row of V that is not zero; its columns; of them with a minus sign; by how much it is scaled; V on the device.
+    // The first row of V that is not zero; its columns; of them with a minus sign; the factor by which it is scaled; V on the
+    // device.
     let steps = [
         (130, 3, 0, 0.1, false),
         (0, 20, 0, 0.1, false),
@@ -54,7 +55,7 @@ fn what_was_done_before_changes_no_bit() {
         v.col_iter_mut().for_each(|v| {
             v.iter_mut().enumerate().for_each(|(i, x)| *x = if i < first { 0.0 } else { scale * *x });
         });
-        // Both signs all over V.
+        // Both signs, scattered over V.
         let weights: Vec<_> = (0..cols).map(|r| if (r * 7) % cols < minus { -0.5 } else { 1.5 }).collect();
         let before = factor.to_factor().unwrap();
         let mut fresh = Cholesky::from_factor_in(&before, engine.clone()).unwrap();

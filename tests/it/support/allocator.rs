@@ -1,4 +1,4 @@
-//! A global allocator that counts, for each thread on its own.
+//! A global allocator that counts allocations of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Groups of threads whose allocations are counted together; 0 is everybody else.
+/// Groups of threads whose allocations are counted together; 0 is all other threads.
 const GROUPS: usize = 64;
 static COUNTS: [AtomicUsize; GROUPS] = [const { AtomicUsize::new(0) }; GROUPS];
 static NEXT_GROUP: AtomicUsize = AtomicUsize::new(1);
 
-/// Bytes that are allocated, and the most that have been.
+/// Allocated bytes, and their maximum.
 static LIVE: [AtomicIsize; GROUPS] = [const { AtomicIsize::new(0) }; GROUPS];
 static MOST: [AtomicIsize; GROUPS] = [const { AtomicIsize::new(0) }; GROUPS];
 
@@ -23,7 +23,7 @@ thread_local! {
 struct Counting;
 
 fn count(bytes: usize) {
-    // A thread that is being taken down has no group any more.
+    // A thread that is being destroyed has no group any more.
     let group = GROUP.try_with(Cell::get).unwrap_or(0);
     COUNTS[group].fetch_add(1, Ordering::Relaxed);
     let live = LIVE[group].fetch_add(bytes as isize, Ordering::Relaxed) + bytes as isize;
@@ -35,11 +35,11 @@ fn freed(bytes: usize) {
     LIVE[group].fetch_sub(bytes as isize, Ordering::Relaxed);
 }
 
-// SAFETY: every call is handed to the system's allocator as it is; counting touches no memory of the caller.
+// SAFETY: every call is passed unchanged to the system's allocator; counting touches no memory of the caller.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: the caller's promise is the one the system asks for.
+        // SAFETY: the caller's promise is the one that the system requires.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -76,7 +76,7 @@ impl Group {
         GROUP.with(|group| group.set(self.0));
     }
 
-    /// The most bytes that the group has had at a time, of those that it has allocated itself.
+    /// The largest number of bytes that the group has had allocated at a time, of its own allocations.
     pub fn most_bytes(self) -> isize {
         MOST[self.0].load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! X Yᵀ as if in twice the precision of f64, by the compensated dot product of Ogita, Rump and Oishi (*Accurate sum and
 //! dot product*, SIAM J. Sci. Comput. 26, 2005, Algorithm 5.3).
 //!
-//! The products are split as Dekker does instead of fused, so that the loops vectorize on every machine.
+//! Products are split by Dekker's method instead of fused, so that the loops vectorize on every machine.
 
 /// A column of f64 numbers, each also as the sum of two halves of 26 bits.
 struct Split {
@@ -64,7 +64,7 @@ pub fn product_of_rows(pairs: &[(&[f64], &[f64])]) -> f64 {
 
 /// Σ over pairs (x, y) of columns of x yᵀ, lower triangle by columns: entry (i, j) at [j][i − j].
 ///
-/// The column pairs may begin with zeros; those rows cost nothing.
+/// Leading zeros of the column pairs are skipped.
 pub fn sum_of_products(order: usize, pairs: &[(Vec<f64>, Vec<f64>)]) -> Vec<Vec<f64>> {
     let pairs: Vec<(Split, &[f64], usize)> = pairs
         .iter()

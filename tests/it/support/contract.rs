@@ -6,8 +6,8 @@
 //! |R_ij| ≤ max(n + k, 12) · u · √(M_ii · M_jj)
 //! ```
 //!
-//! The 12 is what a single column may cost: a pivot, its root and two reciprocals, a product and a difference are as many
-//! roundings, whatever n and k are. LINPACK and refactorization exceed n + k at the smallest orders as well.
+//! The 12 is the cost of a single column: a pivot, its root and two reciprocals, a product and a difference have this many
+//! roundings, independent of n and k. LINPACK and refactorization also exceed n + k at the smallest orders.
 
 #[cfg(feature = "cuda")]
 use super::compensated::sum;
@@ -59,7 +59,7 @@ pub fn backward_error<T: Real>(
     worst
 }
 
-/// The same for some rows of a large factor alone, each in O(n²).
+/// The same for only some rows of a large factor, each in O(n²).
 pub fn backward_error_of_rows<T: Real>(
     new: MatRef<'_, T>,
     old: MatRef<'_, T>,
@@ -120,7 +120,7 @@ pub fn factor_error_of_rows<T: Real>(
     worst
 }
 
-/// Some two dozen rows, the last one among them.
+/// About two dozen rows, including the last.
 pub fn some_rows(order: usize) -> impl Iterator<Item = usize> {
     (0..order).rev().step_by(order.div_ceil(24).max(1))
 }
@@ -128,7 +128,7 @@ pub fn some_rows(order: usize) -> impl Iterator<Item = usize> {
 /// Roundings that a single column may cost; errors below this are noise.
 pub const NOISE: f64 = 12.0;
 
-/// What the contract allows, in units of rounding.
+/// The bound of the contract, in units of rounding.
 pub fn allowed(order: usize, rank: usize) -> f64 {
     ((order + rank) as f64).max(NOISE)
 }
@@ -152,13 +152,13 @@ pub fn assert_contract<T: Real>(
     );
 }
 
-/// The contract, and what was seen of it: that alone would let a loss of a factor of 50 pass from n = 600 on.
+/// The contract, and the recorded errors: the contract alone would accept a loss of a factor of 50 from n = 600 on.
 ///
-/// [`recorded`](Self::recorded) takes the largest backward error of all problems of a test, in units of rounding, on the
-/// engine and of the scalar type where it is largest. An error above `SLACK` times as much fails, as one above the contract
-/// does. To record anew, paste the largest of what
+/// [`recorded`](Self::recorded) takes the largest backward error of all problems of a test, in units of rounding, on the engine
+/// and of the scalar type where it is largest. An error above `SLACK` times this fails, as does an error above the contract. To
+/// record again, paste the largest of the numbers that
 /// `CHOLUPDATE_OBSERVED=1 cargo test --release --all-features --test it -- --nocapture | grep -o 'tests/it/.*recorded.*' | sort -V`
-/// prints for a line. While that is set the contract alone fails.
+/// prints for a line. While that variable is set, only the contract can fail.
 pub struct Observed {
     recorded: f64,
     worst: f64,
@@ -166,10 +166,10 @@ pub struct Observed {
     at: &'static Location<'static>,
 }
 
-/// Instruction sets of CPUs, and a GPU compared with the fake one, move the largest error of a test by a factor of up to 2;
-/// the rest is for other seeds and other orders of the same additions. Where the error of an engine or a scalar type is at least
-/// 8 / 50 of the recorded one, which is the largest of all, a loss of a factor of 50 fails on each; a test in which they differ by
-/// more records one for each.
+/// Instruction sets of CPUs, and a GPU instead of the fake one, change the largest error of a test by a factor of up to 2; the
+/// rest allows for other seeds and other orders of the same additions. Where the error of an engine or a scalar type is at
+/// least 8 / 50 of the recorded one, which is the largest of all, a loss of a factor of 50 fails on each; a test in which they
+/// differ by more records one for each.
 const SLACK: f64 = 8.0;
 
 impl Observed {
@@ -196,7 +196,7 @@ impl Observed {
         self.hold::<T>(error, (l.nrows(), v.ncols()), what);
     }
 
-    /// An error in units of rounding, where n and k are these.
+    /// An error in units of rounding, for this n and k.
     #[track_caller]
     pub fn hold<T: Real>(&mut self, error: f64, (order, rank): (usize, usize), what: impl Debug) {
         self.scalar = std::any::type_name::<T>();
@@ -227,7 +227,7 @@ impl Drop for Observed {
 }
 
 /// |B − A X| ≤ (3 n + 4) u |L| |Lᵀ| |X|, entry by entry (Higham, *Accuracy and Stability*, theorem 10.4), with |L| |Lᵀ|
-/// bounded by √(a_ii a_jj), and what it takes to evaluate that.
+/// bounded by √(a_ii a_jj), and the rounding errors of this evaluation.
 #[track_caller]
 pub fn assert_solved<T: Real>(a: &Mat<T>, x: &Mat<T>, b: &Mat<T>) {
     let n = a.nrows();

@@ -7,7 +7,7 @@ use cholupdate::{Error, Safeguard};
 #[path = "../../fake_cuda/mod.rs"]
 pub mod fake_cuda;
 
-/// Holds off the tests that change how the fake driver behaves.
+/// Excludes the tests that change the behaviour of the fake driver.
 #[cfg(feature = "fake-cuda")]
 pub type Turn = fake_cuda::Shared;
 #[cfg(not(feature = "fake-cuda"))]
@@ -22,7 +22,7 @@ pub fn turn() -> Turn {
     Turn
 }
 
-/// The first device. Without one the test says so, or fails if it was to have one.
+/// The first device. Without one the test prints that, or fails if a device is required.
 pub fn device() -> Option<Device> {
     match Device::new(0) {
         Ok(device) => Some(device),
@@ -37,7 +37,7 @@ pub fn device() -> Option<Device> {
     }
 }
 
-/// Small but for the columns of V in a rank block, so that small factors have many panels and launches.
+/// Small values, except for the columns of V in a rank block, so that small factors have many panels and launches.
 pub fn small() -> Tuning {
     Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 32, panel_cols: 16, slots: 3 }
 }

@@ -25,7 +25,7 @@ macro_rules! on_engine {
             $(
                 #[test]
                 fn $test() {
-                    // What comes with the engine outlives it.
+                    // The guard of the engine outlives it.
                     let Some((_turn, engine)) = $engine else { return };
                     super::$test::<f64, _>(&engine);
                     super::$test::<f32, _>(&engine);
@@ -51,8 +51,7 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
     if cfg!(debug_assertions) { debug } else { optimized }
 }
 
-/// So many steps with this engine, or few of them on the fake driver, where one thread of the host is all the threads of a
-/// device.
+/// This number of steps with this engine, or a few on the fake driver, where one host thread runs all threads of a device.
 pub fn steps<E>(steps: usize) -> usize {
     let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
     match () {

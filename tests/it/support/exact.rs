@@ -1,4 +1,4 @@
-//! The exact outcome of a modification, to some thirty digits: what forward errors are measured against.
+//! The exact outcome of a modification, to some thirty digits: the reference of forward errors.
 
 use super::real::Real;
 use cholupdate::faer::{Mat, MatRef, Side, fx128};
@@ -34,7 +34,7 @@ impl Symmetric {
         self.0.iter_mut().flatten().for_each(|a| *a *= wide(s));
     }
 
-    /// The matrix with these rows and columns of this one, and for those that are new the entries that `new` has.
+    /// The matrix with these rows and columns of this one; the entries of new rows come from `new`.
     pub fn with_rows<T: Real>(&self, rows: &[Option<usize>], new: impl Fn(usize, usize) -> T) -> Self {
         let entry = |i: usize, j: usize| match (rows[i], rows[j]) {
             (Some(i), Some(j)) => self.0[i.max(j)][i.min(j)],
@@ -119,8 +119,8 @@ pub fn forward_error<T: Real>(new: MatRef<'_, T>, exact: &[Vec<fx128>]) -> f64 {
     worst
 }
 
-/// The pivots of L Lᵀ + V Vᵀ, by rotations in fx128 of one column of V after the other: they keep the digits of pivots that are far
-/// smaller than V, which L Lᵀ + V Vᵀ itself has not.
+/// The pivots of L Lᵀ + V Vᵀ, by rotations in fx128 of one column of V after the other: they retain the digits of pivots that
+/// are far smaller than V, which L Lᵀ + V Vᵀ itself lacks.
 pub fn exact_update<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>) -> Vec<f64> {
     let n = l.nrows();
     let mut columns: Vec<Vec<fx128>> = (0..n).map(|j| (j..n).map(|i| wide(l[(i, j)])).collect()).collect();

@@ -1,9 +1,9 @@
-//! Matrices in memory of every layout, with padding that must not be touched.
+//! Matrices in memory of every layout, with padding that must not be written.
 
 use super::real::Real;
 use cholupdate::faer::{MatMut, MatRef};
 
-/// How a matrix lies in memory.
+/// The layout of a matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Columns one after the other.
@@ -20,7 +20,7 @@ pub enum Layout {
     Reversed,
     /// Both strides negative, rows contiguous but for the sign.
     ReversedRows,
-    /// The column stride negative alone: rows contiguous upwards in memory.
+    /// Only the column stride negative: rows contiguous upwards in memory.
     ReversedColumns,
 }
 
@@ -51,7 +51,7 @@ impl Layout {
     }
 }
 
-/// A matrix in memory of its own; what lies between and around the entries is NaN.
+/// A matrix in its own memory, with NaN between and around the entries.
 #[derive(Clone)]
 pub struct Laid<T> {
     memory: Vec<T>,
@@ -75,7 +75,7 @@ impl<T: Real> Laid<T> {
     }
 
     pub fn as_ref(&self) -> MatRef<'_, T> {
-        // SAFETY: `new` made room for every entry from `first` on, forwards and backwards, and filled it.
+        // SAFETY: `new` allocated and initialized every entry from `first` on, forwards and backwards.
         unsafe {
             let first = self.memory.as_ptr().add(self.first);
             MatRef::from_raw_parts(first, self.shape.0, self.shape.1, self.strides.0, self.strides.1)

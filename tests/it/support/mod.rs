@@ -1,4 +1,4 @@
-//! What the tests share: engines, scalars, problems, the accuracy oracle, memory layouts, peers.
+//! Shared by the tests: engines, scalars, problems, the accuracy oracle, memory layouts, peers.
 
 #[macro_use]
 pub mod engines;

@@ -1,5 +1,5 @@
-//! A dense A beside a factor, changed by the same verbs, and what the accuracy contract allows the factor to be off by after
-//! all of them.
+//! A dense A for a factor, changed by the same verbs, and the error that the accuracy contract allows the factor after all of
+//! them.
 
 use super::compensated::product_of_rows;
 use super::contract::{allowed, is_factor};
@@ -10,17 +10,17 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use std::ops::Range;
 
-/// Least eigenvalue of A, with the rows at their scales, that a verb may leave: far more than rounding errors of `f32` in all
-/// the steps of a sequence, so that no engine has a reason to refuse.
+/// The smallest eigenvalue of A, with scaled rows, that a verb may leave: far above the rounding errors of `f32` in all steps
+/// of a sequence, so that no engine may refuse.
 const MARGIN: f64 = 0.01;
 
 #[derive(Clone)]
 pub struct Model {
-    /// The whole of it. (n × n)
+    /// Both triangles. (n × n)
     pub a: Mat<f64>,
-    /// The largest √M_ii that each row has had.
+    /// The largest √M_ii of each row so far.
     scales: Vec<f64>,
-    /// The sum of what the contract allows each verb, in units of rounding.
+    /// The sum of the contract's bounds of all verbs, in units of rounding.
     pub units: f64,
 }
 
@@ -28,12 +28,12 @@ pub fn narrow<T: Real>(a: &Mat<f64>) -> Mat<T> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::of(a[(i, j)]))
 }
 
-/// What is left of A when it is rounded to T.
+/// A rounded to T.
 pub fn rounded<T: Real>(a: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::of(a[(i, j)]).f64())
 }
 
-/// Random, and of this Frobenius norm, unless there is nothing of it. (rows × cols)
+/// Random, with this Frobenius norm, unless it is empty. (rows × cols)
 fn of_norm(norm: f64, rows: usize, cols: usize, random: &mut StdRng) -> Mat<f64> {
     let p = uniform(rows, cols, random);
     let length = p.norm_l2();
@@ -54,7 +54,7 @@ impl Model {
         self.a.nrows()
     }
 
-    /// This, unless it is too near to singular.
+    /// This, unless it is nearly singular.
     fn well_conditioned(self) -> Option<Self> {
         let scaled = Mat::from_fn(self.order(), self.order(), |i, j| {
             let margin = if i == j { MARGIN } else { 0.0 };
@@ -69,7 +69,8 @@ impl Model {
         Mat::from_fn(self.order(), k, |i, r| 0.3 * self.a[(i, i)].sqrt() * v[(i, r)])
     }
 
-    /// V = L P with ‖P‖ of this Frobenius norm: for a downdate, less than 1 is possible, and more than √k is not. (n × k)
+    /// V = L P with ‖P‖ of this Frobenius norm: a downdate with a norm less than 1 is possible, with a norm above √k it is not.
+    /// (n × k)
     pub fn minus(&self, norm: f64, k: usize, random: &mut StdRng) -> Mat<f64> {
         lower(&self.a) * of_norm(norm, self.order(), k, random)
     }
@@ -89,7 +90,7 @@ impl Model {
         Self { a, scales, units }.well_conditioned()
     }
 
-    /// These rows of A, in this order, by a verb of so many ranks.
+    /// These rows of A, in this order, by a verb of this rank.
     pub fn rows(&self, rows: &[usize], rank: usize) -> Self {
         let a = Mat::from_fn(rows.len(), rows.len(), |i, j| self.a[(rows[i], rows[j])]);
         let scales = rows.iter().map(|&row| self.scales[row]).collect();
@@ -102,8 +103,8 @@ impl Model {
         Mat::from_fn(left.len(), left.len(), |i, j| self.a[(left[i], left[j])])
     }
 
-    /// r columns of a new A that take the places of those in `replaced`, and begin there: of rows at scales of their own.
-    /// What is left of the last of them is `left`, times the square of its scale. (rows of the new A × r)
+    /// r columns of a new A that replace those in `replaced`, and begin there, for rows with scales of their own. The last one
+    /// keeps `left`, times the square of its scale. (rows of the new A × r)
     pub fn entering(&self, replaced: &Range<usize>, r: usize, left: f64, random: &mut StdRng) -> Mat<f64> {
         let base = self.without(replaced);
         let n = base.nrows();
@@ -122,13 +123,13 @@ impl Model {
         Mat::from_fn(n + r, r, |i, j| match i {
             _ if i < at => cross[(i, j)] * scales[j],
             _ if i >= at + r => cross[(i - r, j)] * scales[j],
-            // The upper triangle does not count.
+            // The upper triangle is not used.
             _ if i - at < j => 1e3,
             _ => corner[(i - at, j)] * scales[i - at] * scales[j],
         })
     }
 
-    /// A with these columns in the places of those in `replaced`.
+    /// A with these columns instead of those in `replaced`.
     pub fn entered(&self, replaced: &Range<usize>, columns: &Mat<f64>) -> Option<Self> {
         let (at, r, base) = (replaced.start, columns.ncols(), self.without(replaced));
         let n = columns.nrows();

@@ -1,4 +1,4 @@
-//! What the library is compared with: refactorization, and everybody's way to modify a factor.
+//! The methods with which the library is compared: refactorization, and the peers' modifications of a factor.
 
 #[path = "../../../benches/support/linpack.rs"]
 mod linpack;
@@ -24,7 +24,7 @@ pub fn refactorize<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -
     Some(llt.L().to_owned())
 }
 
-/// Who keeps a factor current by other means than this library.
+/// Other methods to modify a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// `dchud` and `dchdd`.
@@ -66,7 +66,7 @@ impl Peer {
                 true
             })
         };
-        // LINPACK lets the diagonal have any sign; L Lᵀ does not mind.
+        // LINPACK's diagonal may have any sign, which does not change L Lᵀ.
         for j in (0..n).filter(|&j| l[(j, j)] < T::ZERO).collect::<Vec<_>>() {
             l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
         }

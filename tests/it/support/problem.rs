@@ -8,7 +8,7 @@ use cholupdate::{Cholesky, Engine, Error, Modification};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Where the direction of a downdate of rank one lies: along the first or the last column of L, but for little, or anywhere.
+/// The direction of a rank-1 downdate: nearly along the first or the last column of L, or anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     First,
@@ -20,7 +20,7 @@ impl Direction {
     pub const ALL: [Self; 3] = [Self::First, Self::Last, Self::Any];
 }
 
-/// L Lᵀ + V diag(w) Vᵀ, ready to be asked for.
+/// A problem: L Lᵀ + V diag(w) Vᵀ.
 #[derive(Clone)]
 pub struct Problem<T> {
     pub l: Mat<T>,
@@ -33,7 +33,7 @@ pub struct Problem<T> {
 pub enum Kind {
     Up,
     Down,
-    /// Plus and minus in turn.
+    /// Plus and minus alternately.
     Mixed,
 }
 
@@ -104,9 +104,9 @@ impl<T: Real> Problem<T> {
         Self::new(&l, &(&l * p), &weights)
     }
 
-    /// Minus columns that nearly cancel plus columns, to such an extent that plus and minus alone are far larger than L: column
-    /// 2 c + 1 is column 2 c but for L q with 2 ‖L⁻¹v‖ ‖q‖ < 1, so that the outcome is positive definite. About half of the
-    /// pivots of L are `pivot` times what they would be. (k = 2 pairs)
+    /// Minus columns that nearly cancel plus columns, so that plus and minus alone are far larger than L: column 2 c + 1
+    /// differs from column 2 c by L q with 2 ‖L⁻¹v‖ ‖q‖ < 1, so that the outcome is positive definite. About half of the pivots
+    /// of L are scaled by `pivot`. (k = 2 pairs)
     pub fn cancelling(n: usize, pairs: usize, pivot: f64, seed: u64) -> Self {
         let mut rng = rng(seed);
         let mut l = factor(n, &mut rng);
@@ -150,12 +150,12 @@ impl<T: Real> Problem<T> {
     }
 
     /// A downdate by k nearly parallel columns V = (L p) qᵀ + .., whose lengths fall by `ratio` from one to the next: each
-    /// column leaves `ratio` of what the ones before have left, all of them together ratio^k.
+    /// column leaves `ratio` of what the previous ones have left, all of them together ratio^k.
     pub fn parallel(n: usize, k: usize, ratio: f64, seed: u64) -> Self {
         let mut rng = rng(seed);
         let l = factor(n, &mut rng);
         let first = n.min(64);
-        // 1 − ‖q‖² = ratio^k, which is what is left of the direction.
+        // 1 − ‖q‖² = ratio^k, the remainder of the direction.
         let q: Vec<f64> = (0..k).map(|j| (ratio.powi(j as i32) * (1.0 - ratio)).sqrt()).collect();
         let left = ratio.powi(k as i32).sqrt();
         let p = |j: usize| if j.is_multiple_of(3) { -1.0 } else { 1.0 } / (first as f64).sqrt();
@@ -203,7 +203,7 @@ impl<T: Real> Problem<T> {
         let mut problem = Problem::<f64>::feasible(n, k, kind, 0.5, seed);
         let column = rng.random_range(0..n);
         let shrunk = 10f64.powf(rng.random_range(-6.0..0.0));
-        // The minus columns are made of those of L, so that what they take away shrinks as well.
+        // The minus columns are formed from those of L, so that what they remove shrinks as well.
         let p = |v: &Mat<f64>, l: &Mat<f64>| {
             let mut p = v.clone();
             solve_lower_triangular_in_place(l.as_ref(), p.as_mut(), Par::Seq);

@@ -1,4 +1,4 @@
-//! The scalars under test. Both convert to f64 without loss, which is where tests reason about them.
+//! The scalars under test. Both convert to f64 without loss; tests compute in f64.
 
 use cholupdate::Scalar;
 use cholupdate::faer::{Mat, MatRef};

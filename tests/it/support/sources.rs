@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where they are, if they are: the binary may run on another machine than it was made on. Without them the test says so,
-/// or fails under `CHOLUPDATE_REQUIRE_SOURCES=1`.
+/// Their folder, if it exists: the binary may run on another machine than the one that built it. Without them the test prints
+/// that, or fails under `CHOLUPDATE_REQUIRE_SOURCES=1`.
 pub fn sources() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     if root.join("src/lib.rs").is_file() {
