@@ -6,7 +6,7 @@ use core::ops::Range;
 /// Neighbouring rows or columns of the old L that are neighbours in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first of them in the old L, and in the new one.
+    /// The first old place.
     pub from: usize,
     /// The first new place.
     pub to: usize,
