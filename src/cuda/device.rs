@@ -5,6 +5,7 @@ use super::doubt::Doubt;
 use super::error::{failed, unavailable};
 use super::memory::Block;
 use super::module::Module;
+use super::ptx::Ptx;
 use crate::error::{DeviceErrorKind, Error};
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
@@ -213,11 +214,10 @@ impl Device {
         }
     }
 
-    /// The module of this PTX text, which ends in a zero: loaded (and translated for the GPU) at the first
-    /// call, shared afterwards.
-    pub(super) fn module(&self, ptx: &'static str) -> Result<Arc<Module>, Error> {
+    /// The module of this PTX: loaded (and translated for the GPU) at the first call, shared afterwards.
+    pub(super) fn module(&self, ptx: &'static Ptx) -> Result<Arc<Module>, Error> {
         let mut modules = self.shared.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = ptx.as_ptr().addr();
+        let key = ptx.key();
         if let Some((_, module)) = modules.iter().find(|(loaded, _)| *loaded == key) {
             return Ok(module.clone());
         }

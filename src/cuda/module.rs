@@ -3,8 +3,8 @@
 use super::error::{failed, other};
 use super::layout::{Exports, Layout};
 use super::plain::Plain;
+use super::ptx::Ptx;
 use crate::error::Error;
-use core::ffi::CStr;
 use cudarc::driver::{CudaContext, result, sys};
 use std::sync::{Arc, OnceLock};
 
@@ -23,10 +23,9 @@ unsafe impl Sync for Module {}
 impl Module {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the PTX.
-    pub(super) fn load(context: &Arc<CudaContext>, ptx: &'static str) -> Result<Self, Error> {
+    pub(super) fn load(context: &Arc<CudaContext>, ptx: &Ptx) -> Result<Self, Error> {
         let loading = "loading the kernels";
-        let ptx = CStr::from_bytes_with_nul(ptx.as_bytes())
-            .map_err(|_| other("PTX that does not end in a zero"))?;
+        let ptx = ptx.text()?;
         context.bind_to_thread().map_err(failed(loading))?;
         // SAFETY: PTX text that ends in a zero, as the driver takes it.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;

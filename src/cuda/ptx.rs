@@ -1,37 +1,60 @@
 //! The kernels as they ship.
 
 use super::device::Device;
+use super::error::other;
+use crate::error::Error;
+use miniz_oxide::inflate::decompress_to_vec;
+use std::ffi::CString;
 
-/// The PTX of this name as the driver takes it: ending in a zero.
+/// PTX as it is embedded: compressed by `build.rs`.
+pub(super) struct Ptx(&'static [u8]);
+
+impl Ptx {
+    /// The text, which ends in a zero, as the driver takes it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it cannot be decompressed.
+    pub fn text(&self) -> Result<CString, Error> {
+        let text =
+            decompress_to_vec(self.0).map_err(|error| other(format!("PTX that is damaged: {error}")))?;
+        CString::from_vec_with_nul(text).map_err(|_| other("PTX that does not end in a zero"))
+    }
+
+    /// Another number for each PTX.
+    pub fn key(&'static self) -> usize {
+        self.0.as_ptr().addr()
+    }
+}
+
 macro_rules! ptx {
     ($file:literal) => {
-        concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0")
+        Ptx(include_bytes!(concat!(env!("OUT_DIR"), "/", $file)))
     };
 }
 
-pub(super) static TRAILING_F32: &str = ptx!("trailing_f32.compute_80.ptx");
-pub(super) static TRAILING_F64: &str = ptx!("trailing_f64.compute_80.ptx");
-pub(super) static TRAILING_TENSOR: &str = ptx!("trailing_tensor.compute_80.ptx");
-pub(super) static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
-pub(super) static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
+pub(super) static TRAILING_F32: Ptx = ptx!("trailing_f32.compute_80.ptx");
+pub(super) static TRAILING_F64: Ptx = ptx!("trailing_f64.compute_80.ptx");
+pub(super) static TRAILING_TENSOR: Ptx = ptx!("trailing_tensor.compute_80.ptx");
+pub(super) static COPY_F32: Ptx = ptx!("copy_f32.compute_80.ptx");
+pub(super) static COPY_F64: Ptx = ptx!("copy_f64.compute_80.ptx");
 /// Both scalar types in one module.
-pub(super) static INTERCHANGED: &str = ptx!("interchanged.compute_80.ptx");
+pub(super) static INTERCHANGED: Ptx = ptx!("interchanged.compute_80.ptx");
 /// The column-by-column factorizations, both scalar types in one module each.
-pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
-pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
-pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
+pub(super) static CROUT: Ptx = ptx!("crout.compute_80.ptx");
+pub(super) static TILED: Ptx = ptx!("tiled.compute_80.ptx");
+pub(super) static PIVOT_ROWS: Ptx = ptx!("pivot_rows.compute_80.ptx");
 /// The steps of the resident engine, both scalar types in one module each.
 pub(super) static SWEEP: ByCapability =
     ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
 /// The same for rank blocks of 32 columns, which take more shared memory than there is before compute capability 9.0.
-pub(super) static SWEEP_WIDE: &str = ptx!("sweep_wide.compute_90.ptx");
-pub(super) static BORDER: &str = ptx!("border.compute_80.ptx");
-pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
-pub(super) static MULTIPLY: &str = ptx!("multiply.compute_80.ptx");
-pub(super) static REARRANGE: &str = ptx!("rearrange.compute_80.ptx");
-pub(super) static SQUARE: &str = ptx!("square.compute_80.ptx");
-pub(super) static TAKE: &str = ptx!("take.compute_80.ptx");
-pub(super) static TRIANGLE: &str = ptx!("triangle.compute_80.ptx");
+pub(super) static SWEEP_WIDE: Ptx = ptx!("sweep_wide.compute_90.ptx");
+pub(super) static BORDER: Ptx = ptx!("border.compute_80.ptx");
+pub(super) static INVERT: Ptx = ptx!("invert.compute_80.ptx");
+pub(super) static MULTIPLY: Ptx = ptx!("multiply.compute_80.ptx");
+pub(super) static REARRANGE: Ptx = ptx!("rearrange.compute_80.ptx");
+pub(super) static SQUARE: Ptx = ptx!("square.compute_80.ptx");
+pub(super) static TAKE: Ptx = ptx!("take.compute_80.ptx");
+pub(super) static TRIANGLE: Ptx = ptx!("triangle.compute_80.ptx");
 pub(super) static SOLVE: ByCapability =
     ByCapability { any: ptx!("solve.compute_80.ptx"), hopper: ptx!("solve.compute_90.ptx") };
 
@@ -41,12 +64,12 @@ pub(super) static FACTOR: ByCapability =
 
 /// PTX that uses what came with compute capability 9.0 where it is there.
 pub(super) struct ByCapability {
-    any: &'static str,
-    hopper: &'static str,
+    any: Ptx,
+    hopper: Ptx,
 }
 
 impl ByCapability {
-    pub fn on(&self, device: &Device) -> &'static str {
-        if device.compute_capability() >= (9, 0) { self.hopper } else { self.any }
+    pub fn on(&'static self, device: &Device) -> &'static Ptx {
+        if device.compute_capability() >= (9, 0) { &self.hopper } else { &self.any }
     }
 }

@@ -116,15 +116,17 @@ impl<T: Scalar> Run<T> {
     fn new(device: &Device, order: usize, kernels: ColumnKernels) -> Result<Self, Error> {
         use Extent::{Above, Below, FromDiagonal, One, OneBlock};
         let (ptx, signature, steps): (_, _, &[(&str, Extent, bool)]) = match kernels {
-            ColumnKernels::Single => (CROUT, Signature::Crout, &[("crout_single", FromDiagonal, false)]),
+            ColumnKernels::Single => (&CROUT, Signature::Crout, &[("crout_single", FromDiagonal, false)]),
             ColumnKernels::Two | ColumnKernels::TwoInPlace => {
-                (CROUT, Signature::Crout, &[("crout_diagonal", One, false), ("crout_below", Below, false)])
+                (&CROUT, Signature::Crout, &[("crout_diagonal", One, false), ("crout_below", Below, false)])
             }
-            ColumnKernels::Tiled => {
-                (TILED, Signature::Tiled, &[("tiled_diagonal", OneBlock, true), ("tiled_below", Below, true)])
-            }
+            ColumnKernels::Tiled => (
+                &TILED,
+                Signature::Tiled,
+                &[("tiled_diagonal", OneBlock, true), ("tiled_below", Below, true)],
+            ),
             ColumnKernels::PivotRows => (
-                PIVOT_ROWS,
+                &PIVOT_ROWS,
                 Signature::PivotRows,
                 &[("pivot_sum", Above, false), ("pivot_root", One, false), ("pivot_row", Below, false)],
             ),

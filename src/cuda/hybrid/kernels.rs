@@ -63,7 +63,7 @@ impl<T: Scalar> Kernels<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let double = T::TYPE_NAME == "f64";
         let (trailing_ptx, copy_ptx) =
-            if double { (TRAILING_F64, COPY_F64) } else { (TRAILING_F32, COPY_F32) };
+            if double { (&TRAILING_F64, &COPY_F64) } else { (&TRAILING_F32, &COPY_F32) };
         let (module, name) = (device.module(trailing_ptx)?, format!("trailing_{}", T::TYPE_NAME));
         module.layout(&name)?.check(&[
             ("COLUMN_GROUP", COLUMN_GROUP),
@@ -73,7 +73,7 @@ impl<T: Scalar> Kernels<T> {
         let trailing = instances(&module, &name)?;
         let mut tensor = Vec::new();
         if double {
-            let (module, form) = (device.module(TRAILING_TENSOR)?, Form::Tensor);
+            let (module, form) = (device.module(&TRAILING_TENSOR)?, Form::Tensor);
             module.layout("tensor_f64")?.check(&[
                 ("COLUMN_GROUP", COLUMN_GROUP),
                 ("ROW_THREADS", form.lanes()),
@@ -85,7 +85,7 @@ impl<T: Scalar> Kernels<T> {
         }
         let copy = Function::load(&device.module(copy_ptx)?, &format!("copy_{}", T::TYPE_NAME))?;
         let interchanged =
-            Function::load(&device.module(INTERCHANGED)?, &format!("interchanged_{}", T::TYPE_NAME))?;
+            Function::load(&device.module(&INTERCHANGED)?, &format!("interchanged_{}", T::TYPE_NAME))?;
         Ok(Self { trailing, tensor, interchanged, copy, scalar: PhantomData })
     }
 

@@ -28,7 +28,7 @@ impl<T: Scalar> Borders<T> {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernels.
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(BORDER)?;
+        let module = device.module(&BORDER)?;
         module.layout("border")?.check(&[("THREADS", THREADS), ("WARPS", WARPS)])?;
         let function = |name: &str| Function::load(&module, &format!("border_{name}_{}", T::TYPE_NAME));
         Ok(Self {

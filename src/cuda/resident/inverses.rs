@@ -31,7 +31,7 @@ impl Inverses {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernel.
     pub fn new<T: Scalar>(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
-        let module = device.module(INVERT)?;
+        let module = device.module(&INVERT)?;
         module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
         Ok(Self {
             kernel: Function::load(&module, &format!("invert_{}", T::TYPE_NAME))?,

@@ -32,7 +32,7 @@ impl<T: Scalar> Products<T> {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernels.
     pub fn new(device: &Device) -> Result<Self, Error> {
-        let module = device.module(MULTIPLY)?;
+        let module = device.module(&MULTIPLY)?;
         module.layout("multiply")?.check(&[("THREADS", THREADS), ("WARPS", WARPS)])?;
         let function = |name: &str| Function::load(&module, &format!("{name}_{}", T::TYPE_NAME));
         Ok(Self {

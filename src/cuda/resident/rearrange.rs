@@ -59,7 +59,7 @@ impl<T: Scalar> Rearranger<T> {
     }
 
     fn new(device: &Device) -> Result<Self, Error> {
-        let module = device.module(REARRANGE)?;
+        let module = device.module(&REARRANGE)?;
         module.layout("rearrange")?.check(&[("THREADS", THREADS)])?;
         Ok(Self {
             gather: Function::load(&module, &format!("gather_{}", T::TYPE_NAME))?,

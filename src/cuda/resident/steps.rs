@@ -165,7 +165,7 @@ pub(super) fn has_room_for_wide<T: Scalar>(device: &Device) -> Result<bool, Erro
 
 /// The module with the kernels for rank blocks of this width, and its name.
 fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), Error> {
-    let (name, ptx) = if width == WIDE { ("sweep_wide", SWEEP_WIDE) } else { ("sweep", SWEEP.on(device)) };
+    let (name, ptx) = if width == WIDE { ("sweep_wide", &SWEEP_WIDE) } else { ("sweep", SWEEP.on(device)) };
     Ok((name, device.module(ptx)?))
 }
 

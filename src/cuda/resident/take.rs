@@ -46,7 +46,7 @@ const FACTS: usize = 3;
 
 impl<T: Scalar> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
-        let module = device.module(TAKE)?;
+        let module = device.module(&TAKE)?;
         let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("WHOLE", WHOLE as usize)];
         module.layout("take")?.check(&layout)?;
         Ok(Self {

@@ -50,7 +50,7 @@ impl TakeLower {
     /// # Errors
     /// [`Error::Device`] where the driver refuses the kernel, or there is no memory.
     pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
-        let module = device.module(TRIANGLE)?;
+        let module = device.module(&TRIANGLE)?;
         let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("ROWS_OF_THREAD", ROWS_OF_BLOCK / THREADS)];
         module.layout("triangle")?.check(&layout)?;
         let kernel = Function::load(&module, &format!("take_lower_{}", T::TYPE_NAME))?;
@@ -142,11 +142,11 @@ impl Made {
         debug_assert!((order - 1) * stride + order <= l.len());
         let (kernel, launch) = match self {
             Self::Factor => {
-                let module = device.module(TRIANGLE)?;
+                let module = device.module(&TRIANGLE)?;
                 (Function::load(&module, &format!("give_lower_{}", T::TYPE_NAME))?, shape(order))
             }
             Self::Product => {
-                let module = device.module(SQUARE)?;
+                let module = device.module(&SQUARE)?;
                 module.layout("square")?.check(&[("THREADS", THREADS), ("TILE", TILE)])?;
                 let tiles = order.div_ceil(TILE);
                 let launch = Launch::new((tiles, tiles), THREADS);

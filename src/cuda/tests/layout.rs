@@ -27,7 +27,7 @@ fn host_and_kernels_must_agree() {
 #[test]
 fn thresholds_are_those_of_the_documentation() {
     let Some((_turn, device)) = device() else { return };
-    let wide = (device.compute_capability() >= (9, 0)).then_some(("sweep_wide_thresholds", SWEEP_WIDE));
+    let wide = (device.compute_capability() >= (9, 0)).then_some(("sweep_wide_thresholds", &SWEEP_WIDE));
     let thresholds: Vec<_> = core::iter::once(("sweep_thresholds", SWEEP.on(&device)))
         .chain(wide)
         .map(|(symbol, ptx)| device.module(ptx).unwrap().exports::<f64>(symbol.into()).unwrap())
