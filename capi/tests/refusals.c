@@ -155,6 +155,8 @@ static void using(void) {
     REFUSED(cholupdate_d_solve(factor, -1, b, 2), INVALID, "`nrhs`");
     REFUSED(cholupdate_d_solve_l(NULL, 1, b, 2), NULLS, "`factor`");
     REFUSED(cholupdate_d_solve_lt(factor, 1, b, 1), INVALID, "`ldb`");
+    REFUSED(cholupdate_d_multiply(factor, 1, b, 1), INVALID, "`ldx`");
+    REFUSED(cholupdate_d_multiply_l(NULL, 1, b, 2), NULLS, "`factor`");
     REFUSED(cholupdate_d_log_det(factor, NULL), NULLS, "`log_det`");
     REFUSED(cholupdate_d_condition(factor, NULL), NULLS, "`condition`");
     REFUSED(cholupdate_d_order(NULL, &n), NULLS, "`factor`");

@@ -92,6 +92,14 @@ static void NAME(verbs)(void) {
     CHECK(NAME(solve_l)(factor, 1, x, 3) == CHOLUPDATE_OK);
     CHECK(NAME(solve_lt)(factor, 1, x, 3) == CHOLUPDATE_OK);
     NAME(near)(x[0], 1); NAME(near)(x[1], 1); NAME(near)(x[2], 1);
+    CHECK(NAME(multiply)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    NAME(near)(x[0], 7); NAME(near)(x[1], 9); NAME(near)(x[2], 9);
+    CHECK(NAME(solve_l)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    CHECK(NAME(multiply_l)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    NAME(near)(x[0], 7); NAME(near)(x[1], 9); NAME(near)(x[2], 9);
+    CHECK(NAME(solve_lt)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    CHECK(NAME(multiply_lt)(factor, 1, x, 3) == CHOLUPDATE_OK);
+    NAME(near)(x[0], 7); NAME(near)(x[1], 9); NAME(near)(x[2], 9);
     CHECK(NAME(log_det)(factor, &number) == CHOLUPDATE_OK);
     NAME(near)(number, 4.418840607796598);
     CHECK(NAME(condition)(factor, &number) == CHOLUPDATE_OK && number >= 1 && number < 100);

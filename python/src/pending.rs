@@ -70,7 +70,7 @@ fn solved<'py, T: Real>(
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let reader = state.reader()?;
-    solved_by(py, b, |rhs| reader.wait_and_solve(outcome, rhs))
+    solved_by(py, (b, "b"), |rhs| reader.wait_and_solve(outcome, rhs))
 }
 
 /// Does the same with either kind of numbers, which are those of the factor.

@@ -14,30 +14,30 @@ use cholupdate::cuda::DeviceMatrix;
 use cholupdate::{Error, OperandMut, RefactorPolicy};
 use pyo3::prelude::*;
 
-/// Solves for a copy of B, which is where and what B is.
+/// Has `apply` work on a copy of an argument, which is where and what the argument is.
 fn solved<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
-    solve: fn(&Factor<T>, &mut OperandMut<'_, T>) -> Result<(), Error>,
-    b: &Bound<'py, PyAny>,
+    apply: fn(&Factor<T>, &mut OperandMut<'_, T>) -> Result<(), Error>,
+    argument: (&Bound<'py, PyAny>, &str),
 ) -> PyResult<Bound<'py, PyAny>> {
     let reader = state.reader()?;
-    solved_by(py, b, |mut rhs| reader.look(|state| solve(state.factor(), &mut rhs)))
+    solved_by(py, argument, |mut rhs| reader.look(|state| apply(state.factor(), &mut rhs)))
 }
 
 /// The same by `solve`, which is called without the GIL.
 pub fn solved_by<'py, T: Real>(
     py: Python<'py>,
-    b: &Bound<'py, PyAny>,
+    (b, name): (&Bound<'py, PyAny>, &str),
     solve: impl FnOnce(OperandMut<'_, T>) -> Result<(), Error> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match Matrix::<T>::new(b, "b")? {
+    match Matrix::<T>::new(b, name)? {
         Matrix::Host(given) => {
             let given_view = given.view();
             let (rows, cols) = given_view.shape();
             let shape = if given.ndim() == 2 { &[rows, cols][..] } else { &[rows][..] };
             let x = arrays::zeros::<T>(py, shape, true);
-            let mut view = view_mut(&x, "b")?;
+            let mut view = view_mut(&x, name)?;
             let done = without_gil(py, || {
                 view.copy_from(given_view);
                 solve(OperandMut::Host(view))
@@ -79,7 +79,7 @@ impl Cholesky {
     /// >>> f.solve([8.0, 12.0]).round(12)
     /// array([1., 2.])
     fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_in_place(b), b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_in_place(b), (b, "b")))
     }
 
     /// Y with L Y = B, the first half of `solve`.
@@ -92,7 +92,7 @@ impl Cholesky {
     /// -------
     /// array, shape of `b`
     fn solve_l<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_l_in_place(b), b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_l_in_place(b), (b, "b")))
     }
 
     /// X with Lᵀ X = Y, the second half of `solve`.
@@ -106,7 +106,59 @@ impl Cholesky {
     /// -------
     /// array, shape of `b`
     fn solve_lt<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_lt_in_place(b), b))
+        with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_lt_in_place(b), (b, "b")))
+    }
+
+    /// A X = L Lᵀ X, without forming A.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array_like, shape (n, m) or (n,)
+    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///
+    /// Returns
+    /// -------
+    /// array, shape of `x`
+    ///     As for `solve`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> f = cu.Cholesky([[4.0, 2.0], [2.0, 5.0]])
+    /// >>> f.multiply([1.0, 2.0]).round(12)
+    /// array([ 8., 12.])
+    fn multiply<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_numbers!(self, state => solved(py, state, |factor, x| factor.multiply_in_place(x), (x, "x")))
+    }
+
+    /// L X. With standard normal X, the columns are samples of a normal distribution with covariance A.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array_like, shape (n, m) or (n,)
+    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///
+    /// Returns
+    /// -------
+    /// array, shape of `x`
+    ///     As for `solve`.
+    fn multiply_l<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_numbers!(self, state => solved(py, state, |factor, x| factor.multiply_l_in_place(x), (x, "x")))
+    }
+
+    /// Lᵀ X, of which the squared 2-norm of a column is xᵀ A x.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array_like, shape (n, m) or (n,)
+    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///
+    /// Returns
+    /// -------
+    /// array, shape of `x`
+    ///     As for `solve`.
+    fn multiply_lt<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_numbers!(self, state => solved(py, state, |factor, x| factor.multiply_lt_in_place(x), (x, "x")))
     }
 
     /// The logarithm of det A.

@@ -110,6 +110,20 @@ def test_extensions_stand_on_a_factor_until_it_changes() -> None:
             call()
 
 
+def test_products() -> None:
+    a = spd(10)
+    f, x = cu.Cholesky(a), columns(10, 3)
+    l = f.factor()
+    np.testing.assert_allclose(f.multiply(x), a @ x, atol=1e-13)
+    np.testing.assert_allclose(f.multiply_l(x[:, 0]), l @ x[:, 0], atol=1e-13)
+    np.testing.assert_allclose(f.multiply_lt(x), l.T @ x, atol=1e-13)
+    for multiply in (f.multiply, f.multiply_l, f.multiply_lt):
+        with pytest.raises(ValueError, match="`x`"):
+            multiply(x[:4])
+        with pytest.raises(ValueError, match="`x` is not finite"):
+            multiply(x * np.nan)
+
+
 def test_solves_determinant_and_condition() -> None:
     a = spd(10)
     f, b = cu.Cholesky(a), columns(10, 3)

@@ -39,7 +39,7 @@ class Tensor:
 def test_solutions_are_of_the_library_of_what_was_given() -> None:
     f = cu.Cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
     b = np.array([[8.0], [12.0]])
-    for solve in (f.solve, f.solve_l, f.solve_lt, f.submit([0.0, 0.0]).solve):
+    for solve in (f.solve, f.solve_l, f.solve_lt, f.submit([0.0, 0.0]).solve, f.multiply, f.multiply_l, f.multiply_lt):
         x = solve(Tensor(b))
         if TYPE_CHECKING:
             assert_type(x, Tensor)

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `solve` | solves, and their halves |
+//! | `products` | products with L, Lᵀ and A |
 //! | `rows` | rows and columns that come, go and change places |
 //! | `carried` | least squares whose right-hand sides go along; a forgetting factor |
 //! | `pending` | a modification in flight |
@@ -13,6 +14,7 @@ mod carried;
 mod condition;
 mod extension;
 mod pending;
+mod products;
 mod rows;
 mod solve;
 

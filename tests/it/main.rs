@@ -28,6 +28,7 @@ mod on_device;
 mod order;
 mod peers;
 mod pivots;
+mod products;
 mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
