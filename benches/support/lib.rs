@@ -11,6 +11,7 @@ pub mod forecast;
 pub mod limits;
 #[cfg(feature = "cuda")]
 pub mod link;
+#[path = "../../tests/it/support/linpack.rs"]
 pub mod linpack;
 pub mod measure;
 pub mod plot;

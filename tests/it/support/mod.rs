@@ -9,6 +9,7 @@ pub mod contract;
 pub mod cuda;
 pub mod exact;
 pub mod layout;
+pub mod linpack;
 pub mod model;
 pub mod peers;
 pub mod problem;

@@ -1,9 +1,6 @@
 //! The methods with which the library is compared: refactorization, and the peers' modifications of a factor.
 
-#[path = "../../../benches/support/linpack.rs"]
-mod linpack;
-
-use self::linpack::{Work, dchdd, dchud};
+use super::linpack::{Work, dchdd, dchud};
 use super::real::Real;
 use cholupdate::faer::diag::Diag;
 use cholupdate::faer::linalg::cholesky::llt::update::rank_r_update_clobber;
