@@ -10,7 +10,7 @@ use crate::support::peers::Peer;
 use crate::support::problem::{factor, rng, uniform};
 use crate::support::real::Real;
 use cholupdate::faer::{Mat, MatRef, Scale};
-use cholupdate::{Cholesky, Engine};
+use cholupdate::{Cholesky, Cpu, Engine};
 
 on_every_engine!(toggled, sliding_window_in_one_call, sliding_window_in_two_calls, exponential_forgetting,);
 
@@ -97,23 +97,70 @@ fn narrow<T: Real>(a: &Mat<f64>) -> Mat<T> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| T::of(a[(i, j)]))
 }
 
-/// The same V, added and removed repeatedly.
+/// V, added and removed repeatedly.
+fn toggle<T: Real>(n: usize, k: usize, scale: f64, pairs: usize, seed: u64) -> Loop<T> {
+    let mut rng = rng(seed);
+    let l = narrow::<T>(&factor(n, &mut rng));
+    let v = narrow::<T>(&(uniform(n, k, &mut rng) * Scale(scale)));
+    let step = |w: T| Step { s: T::ONE, v: v.clone(), weights: vec![w; k] };
+    let steps = (0..pairs).flat_map(|_| [step(T::ONE), step(-T::ONE)]).collect();
+    Loop { exact: Symmetric::product(l.as_ref()), l, steps }
+}
+
+/// On every engine, V up to the size of L.
 fn toggled<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let pairs = engines::steps::<E>(sized(1000, 100));
     let large = if is_fake::<E>() { 70 } else { sized(150, 70) };
     for (n, k) in [(16, 1), (60, 1), (60, 2), (16, 8), (60, 4), (60, 8), (40, 17), (large, 1)] {
         for scale in [0.05, 0.3, 1.0] {
             let pairs = if n * k > 60 { (pairs / 4).max(10) } else { pairs };
-            compare::<T, E>(engine, &format!("n = {n}, k = {k}, |v| ≤ {scale}, {pairs} pairs"), |seed| {
-                let mut rng = rng(seed);
-                let l = narrow::<T>(&factor(n, &mut rng));
-                let v = narrow::<T>(&(uniform(n, k, &mut rng) * Scale(scale)));
-                let step = |w: T| Step { s: T::ONE, v: v.clone(), weights: vec![w; k] };
-                let steps = (0..pairs).flat_map(|_| [step(T::ONE), step(-T::ONE)]).collect();
-                Loop { exact: Symmetric::product(l.as_ref()), l, steps }
-            });
+            let what = format!("n = {n}, k = {k}, |v| ≤ {scale}, {pairs} pairs");
+            compare::<T, E>(engine, &what, |seed| toggle(n, k, scale, pairs, seed));
         }
     }
+}
+
+/// The same where V outweighs L, up to a hundred times: the CPU engine, and one to three columns of V.
+#[test]
+fn toggled_where_v_outweighs_l() {
+    fn compare_all<T: Real>()
+    where
+        Cpu: Engine<T>,
+    {
+        let pairs = sized(300, 30);
+        for (n, k) in [(16, 1), (60, 1), (16, 2), (60, 2), (40, 3)] {
+            for scale in [3.0, 14.0, 100.0] {
+                let what = format!("n = {n}, k = {k}, |v| ≤ {scale}, {pairs} pairs");
+                compare::<T, Cpu>(&Cpu::sequential(), &what, |seed| toggle(n, k, scale, pairs, seed));
+            }
+        }
+    }
+    compare_all::<f64>();
+    compare_all::<f32>();
+}
+
+/// With one column of four that is not zero, the errors are those of that column alone.
+#[test]
+fn toggled_columns_of_zeros_cost_nothing() {
+    fn compare_all<T: Real>()
+    where
+        Cpu: Engine<T>,
+    {
+        for scale in [0.3, 1.0, 5.0] {
+            let alone = toggle::<T>(60, 1, scale, sized(500, 50), 3);
+            let padded = |step: &Step<T>| Step {
+                s: T::ONE,
+                v: Mat::from_fn(60, 4, |i, r| if r == 2 { step.v[(i, 0)] } else { T::ZERO }),
+                weights: vec![step.weights[0]; 4],
+            };
+            let steps = alone.steps.iter().map(padded).collect();
+            let among_zeros = Loop { l: alone.l.clone(), steps, exact: Symmetric::product(alone.l.as_ref()) };
+            let cpu = Cpu::sequential();
+            assert_eq!(among_zeros.ours(&cpu), alone.ours(&cpu), "|v| ≤ {scale}");
+        }
+    }
+    compare_all::<f64>();
+    compare_all::<f32>();
 }
 
 /// The Gram matrix of the last 3 n rows, r of them new and r of them old at a time.

@@ -1,8 +1,8 @@
 //! The diagonal block of a few columns, through all columns of V.
 
-use super::coefficients::{coefficients_of, one_by_one, solve};
+use super::coefficients::{Pivots, coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
-use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
+use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::report::Health;
 use crate::scalar::Scalar;
@@ -88,13 +88,11 @@ impl<T: Scalar> LowRank<T> {
             interchanged: false,
         };
         let mut old = [T::ONE; MAX_LANES];
-        let (mut base, mut pivots, mut total) =
-            ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES], [T::ZERO; MAX_LANES]);
         for j in 0..width {
             // SAFETY: an entry of the block.
-            let pivot = unsafe { *self.src(first + j, first + j) };
-            (base[j], pivots[j], old[j]) = (pivot, pivot, pivot);
+            old[j] = unsafe { *self.src(first + j, first + j) };
         }
+        let mut pivots = Pivots::new(old);
         for r in 0..K {
             let (minus, out) = (r >= self.plus, &mut coefficients[r]);
             // SAFETY: forwarded to the caller. Behind the first column of V, what is below the diagonal is in `between`: the
@@ -105,36 +103,29 @@ impl<T: Scalar> LowRank<T> {
                     _ => (between.now(0, 0).cast_const(), MAX_LANES as isize),
                 };
                 let (at, v) = ((l, stride), self.v(first, r));
-                let (changes, new_pivots) = match solve::<T, S>(at, v, width, minus, &pivots) {
-                    Some(solution) => coefficients_of(simd, minus, &solution, &pivots, out),
-                    None => match one_by_one::<T, S>(at, v, width, minus, &pivots, out) {
-                        Ok(made) => made,
+                match solve::<T, S>(at, v, width, minus, &pivots.now) {
+                    Some(solution) => coefficients_of(simd, (minus, width), &solution, &mut pivots, out),
+                    None => match one_by_one::<T, S>(at, v, width, minus, &mut pivots, out) {
+                        Ok(()) => {}
                         Err(column) if K == 1 => return Err(first + column),
                         Err(column) => return Err(first + self.first_breakdown(first, column)),
                     },
-                };
+                }
                 if between.interchanged || out.interchanged() {
                     self.apply::<S, K, true>(simd, (first, width), r, out, &mut between);
                     between.interchanged = true;
                 } else {
                     self.apply::<S, K, false>(simd, (first, width), r, out, &mut between);
                 }
-                for j in 0..width {
-                    // A small change is better known than the pivot that it leads to, and a large one worse.
-                    let small = changes[j].abs() < T::from_f64(SMALL_CHANGE) * pivots[j];
-                    total[j] = if small { total[j] + changes[j] } else { T::ZERO };
-                    base[j] = if small { base[j] } else { new_pivots[j] };
-                    pivots[j] = base[j] + total[j];
-                }
             }
         }
         for j in 0..width {
             if !self.l.dst.is_null() {
                 // SAFETY: as above.
-                unsafe { *self.dst(first + j, first + j) = pivots[j] };
+                unsafe { *self.dst(first + j, first + j) = pivots.now[j] };
             }
         }
-        health.record(&old[..width], &pivots[..width]);
+        health.record(&old[..width], &pivots.now[..width]);
         Ok(())
     }
 
@@ -189,7 +180,6 @@ impl<T: Scalar> LowRank<T> {
         between: &mut Between<T>,
     ) {
         let lanes = T::lanes::<S>();
-        let two = T::splat(simd, T::TWO);
         for row in (0..width).step_by(lanes) {
             let end = width.min(row + lanes);
             // SAFETY: masks keep to what is below the diagonal and inside the block. Of `between` the registers are loaded that the
@@ -205,24 +195,26 @@ impl<T: Scalar> LowRank<T> {
                         old = T::load::<S>(between.base(row, j));
                     }
                     let mut change = T::splat(simd, T::ZERO);
+                    let new;
                     if INTERCHANGED && coefficients.interchanges[j] != T::ZERO {
                         let minus = r >= self.plus;
-                        let (new, column) = coefficients.registers_change_places(simd, j, l, v, minus);
+                        let (places, column) = coefficients.registers_change_places(simd, j, l, v, minus);
                         // Rows that are done with keep their V, which is not used any more.
                         v = T::select(simd, below, column, v);
-                        old = T::select(simd, below, new, old);
+                        old = T::select(simd, below, places, old);
+                        new = old;
                     } else {
                         let Coefficients { p, x, g, .. } = coefficients;
                         let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
                         let d = T::mul_add(simd, g, v, T::vmul(simd, x, l));
-                        v = T::neg_mul_add(simd, p, T::mul_add(simd, two, l, d), v);
                         change =
                             if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
+                        new = T::vadd(simd, old, change);
+                        v = T::neg_mul_add(simd, p, T::vadd(simd, l, new), v);
                     }
                     if INTERCHANGED {
                         T::store::<S>(between.base(row, j), old);
                     }
-                    let new = T::vadd(simd, old, change);
                     if r + 1 < K {
                         T::store::<S>(between.change(row, j), change);
                         T::store::<S>(between.now(row, j), new);

@@ -11,7 +11,7 @@
 //! Where t changes by much, the coefficients are made one after the other.
 
 use super::{BLOCK, Coefficients};
-use crate::cpu::kernels::diagonal::{Pivot, pivot};
+use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
 use crate::cpu::kernels::interchange::Interchange;
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::scalar::Scalar;
@@ -67,42 +67,83 @@ pub(super) unsafe fn solve<T: Scalar, S: Simd>(
     (t * most >= T::ONE && t <= most).then_some(solution)
 }
 
-/// p, x and g from p̂ and t; by what the pivots change, and what they become.
+/// The pivots of a block between one column of V and the next: a base, and the sum of the small changes since.
+pub(super) struct Pivots<T> {
+    base: Each<T>,
+    change: Each<T>,
+    /// As L has them: their rounded sums.
+    pub now: Each<T>,
+}
+
+impl<T: Scalar> Pivots<T> {
+    /// Those of old L.
+    #[inline(always)]
+    pub fn new(old: Each<T>) -> Self {
+        Self { base: old, change: [T::ZERO; MAX_LANES], now: old }
+    }
+
+    /// Takes a change, or the new pivot where the change is large; gives the pivot as L has it.
+    #[inline(always)]
+    fn take(&mut self, j: usize, change: T, new: T) -> T {
+        // A small change is better known than the pivot that it leads to, and a large one worse.
+        let small = change.abs() < T::from_f64(SMALL_CHANGE) * self.now[j];
+        self.change[j] = if small { self.change[j] + change } else { T::ZERO };
+        self.base[j] = if small { self.base[j] } else { new };
+        self.now[j] = self.base[j] + self.change[j];
+        self.now[j]
+    }
+}
+
+/// p, x and g from p̂ and t, and the new pivots.
 #[inline(always)]
 pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     simd: S,
-    minus: bool,
+    (minus, width): (bool, usize),
     solution: &Solution<T>,
-    pivots: &Each<T>,
+    pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
-) -> (Each<T>, Each<T>) {
-    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+) {
+    let old = pivots.now;
+    let (mut changes, mut new) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    let mut entries = [T::ZERO; MAX_LANES];
     let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
     out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
+        // SAFETY: the arrays have room for whole registers.
         unsafe {
             let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
             let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
-            let p = T::load::<S>(solution.p.as_ptr().add(j));
-            let signed = T::vmul(simd, sign, p);
-            let g = T::vdiv(simd, signed, after);
-            let new_p = T::vdiv(simd, p, T::vadd(simd, before, after));
-            let x = T::neg_mul_add(simd, g, new_p, T::splat(simd, T::ZERO));
-            let growth = T::vmul(simd, T::vdiv(simd, signed, before), new_p); // α / l − 1
-            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), new_p);
-            T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
-            T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
-            let pivots = T::load::<S>(pivots.as_ptr().add(j));
-            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, growth, pivots));
-            T::store::<S>(
-                new_pivots.as_mut_ptr().add(j),
-                T::vmul(simd, T::vdiv(simd, after, before), pivots),
-            );
+            let l = T::load::<S>(old.as_ptr().add(j));
+            let inverse = T::vdiv(simd, T::splat(simd, T::ONE), before);
+            let share = T::vmul(simd, T::load::<S>(solution.p.as_ptr().add(j)), inverse); // a / l
+            let entry = T::vmul(simd, share, l);
+            T::store::<S>(entries.as_mut_ptr().add(j), entry);
+            // α − l = l σ (a / l)² / (α / l + 1), where α / l = √(t_j / t_{j−1})
+            let ratio = T::vmul(simd, after, inverse);
+            let sum = T::vadd(simd, ratio, T::splat(simd, T::ONE));
+            let change = T::vdiv(simd, T::vmul(simd, sign, T::vmul(simd, share, entry)), sum);
+            T::store::<S>(changes.as_mut_ptr().add(j), change);
+            T::store::<S>(new.as_mut_ptr().add(j), T::vmul(simd, ratio, l));
         }
     }
-    (changes, new_pivots)
+    let mut alphas = [T::ONE; MAX_LANES];
+    for j in 0..width {
+        alphas[j] = pivots.take(j, changes[j], new[j]);
+    }
+    for j in (0..BLOCK).step_by(T::lanes::<S>()) {
+        // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
+        unsafe {
+            let entry = T::load::<S>(entries.as_ptr().add(j));
+            let alpha = T::load::<S>(alphas.as_ptr().add(j));
+            let p = T::vdiv(simd, entry, T::vadd(simd, T::load::<S>(old.as_ptr().add(j)), alpha));
+            let g = T::vdiv(simd, T::vmul(simd, sign, entry), alpha);
+            let x = T::neg_mul_add(simd, g, p, T::splat(simd, T::ZERO));
+            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), p);
+            T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
+            T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
+        }
+    }
 }
 
 /// The same as `solve` and `coefficients_of`, a column at a time, with the roundings that the rows below go through.
@@ -118,23 +159,22 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
     v: *const T,
     width: usize,
     minus: bool,
-    pivots: &Each<T>,
+    pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
-) -> Result<(Each<T>, Each<T>), usize> {
+) -> Result<(), usize> {
     let sign = if minus { -T::ONE } else { T::ONE };
     let mut rows = [T::ZERO; BLOCK];
-    let (mut changes, mut new_pivots) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     // SAFETY: rows that the caller vouches for.
     unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
     out.interchanges = [T::ZERO; BLOCK];
     for j in 0..width {
-        let (old, a) = (pivots[j], rows[j]);
+        let (old, a) = (pivots.now[j], rows[j]);
         if let Some(made) = Interchange::new(old, a * a, 1, minus, |_| a) {
             let Interchange { sign, small, large, beta, .. } = made;
             let (p, g) = (small / beta, small / large);
             (out.p[j], out.x[j], out.g[j], out.interchanges[j]) = (p, -(g * p), g, sign);
-            new_pivots[j] = if minus { small } else { large };
-            changes[j] = new_pivots[j] - old;
+            let new = if minus { small } else { large };
+            pivots.take(j, new - old, new);
             for i in j + 1..width {
                 // SAFETY: an entry that the caller vouches for.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
@@ -142,17 +182,17 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             }
             continue;
         }
-        let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+        let Pivot { new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+        let alpha = pivots.take(j, new - old, new);
         let (p, g) = (a / (old + alpha), sign * a / alpha);
         let x = -(g * p);
         (out.p[j], out.x[j], out.g[j]) = (p, x, g);
-        (changes[j], new_pivots[j]) = (new - old, new);
         for i in j + 1..width {
             // SAFETY: an entry that the caller vouches for.
             let l = unsafe { *l.offset(j as isize * stride).add(i) };
             let d = T::fused::<S>(g, rows[i], x * l);
-            rows[i] = T::fused::<S>(-p, T::fused::<S>(T::TWO, l, d), rows[i]);
+            rows[i] = T::fused::<S>(-p, l + (l + d), rows[i]);
         }
     }
-    Ok((changes, new_pivots))
+    Ok(())
 }

@@ -12,9 +12,12 @@
 //! hyperbolic reflection in its mixed form:
 //!
 //! ```text
-//! d_i = x l_ij + g v_i       l'_ij = l_ij + d_i       v_i ← v_i − p (2 l_ij + d_i)
+//! d_i = x l_ij + g v_i       l'_ij = l_ij + d_i       v_i ← v_i − p (l_ij + l'_ij)
 //! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
 //! ```
+//!
+//! Here α and l' are the rounded numbers that L has afterwards: what rounds them is in V then, and a downdate by the same V, which
+//! begins with these numbers, takes it back.
 //!
 //! All columns of V that pass add up their d_i before l_ij is rounded. An entry times a number near 1, or rounded once a column of
 //! V, would move by the same rounding in every call, and after a thousand calls by a thousand of them.

@@ -143,7 +143,7 @@ impl<T: Scalar> LowRank<T> {
         row: usize,
     ) {
         let lanes = T::lanes::<S>();
-        let (zero, two) = (T::splat(simd, T::ZERO), T::splat(simd, T::TWO));
+        let zero = T::splat(simd, T::ZERO);
         // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
@@ -185,10 +185,11 @@ impl<T: Scalar> LowRank<T> {
                     let Coefficients { p, x, g, .. } = &of_block[r];
                     let [p, x, g] = [T::splat(simd, p[j]), T::splat(simd, x[j]), T::splat(simd, g[j])];
                     for i in 0..RV {
-                        let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, new[i]));
-                        v[r][i] = T::neg_mul_add(simd, p, T::mul_add(simd, two, new[i], d), v[r][i]);
+                        let l = new[i];
+                        let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, l));
                         change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
                         new[i] = T::vadd(simd, old[i], change[i]);
+                        v[r][i] = T::neg_mul_add(simd, p, T::vadd(simd, l, new[i]), v[r][i]);
                     }
                 }
                 for i in 0..RV {
