@@ -55,12 +55,12 @@ pub enum Error {
         /// The index that occurs twice.
         found: usize,
     },
-    /// A number is out of range.
+    /// An argument has a value that is not permitted.
     #[error("`{argument}` must be {rule}")]
     OutOfRange {
         /// Name of the argument.
         argument: &'static str,
-        /// The permitted range.
+        /// The rule that it violates.
         rule: &'static str,
     },
     /// The matrix asked for is not positive definite to working precision.
@@ -80,7 +80,7 @@ pub enum Error {
     Tuning {
         /// Name of the setting.
         field: &'static str,
-        /// The permitted range.
+        /// The rule that it violates.
         rule: &'static str,
         /// The value found.
         found: usize,

@@ -8,8 +8,8 @@
 //! | breakdown | the factor is lost | L is as it was | L is as it was |
 //! | device lost | the factor is lost, if anything had been written | L is as it was | L is as it was |
 //!
-//! A factor that is lost is poisoned: every later call that reads it returns [`Error::Poisoned`]. A factor whose sweep in place panicked is
-//! poisoned as well.
+//! A factor that is lost is poisoned: every later call that reads it returns [`Error::Poisoned`]. A factor whose sweep in place
+//! panicked is poisoned as well.
 
 mod again;
 mod change;
@@ -374,7 +374,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         outcome.map_err(Error::from)
     }
 
-    /// Marks the factor as lost.
+    /// Poisons the factor.
     pub fn lose(&mut self) {
         self.poisoned = true;
     }
