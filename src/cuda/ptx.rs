@@ -1,8 +1,8 @@
-//! The kernels as they ship.
+//! The shipped kernels.
 
 use super::device::Device;
 
-/// The PTX of this name as the driver takes it: ending in a zero.
+/// The PTX of this name with a terminating zero, as the driver requires.
 macro_rules! ptx {
     ($file:literal) => {
         concat!(include_str!(concat!("../../kernels/ptx/", $file)), "\0")
@@ -16,14 +16,14 @@ pub(super) static COPY_F32: &str = ptx!("copy_f32.compute_80.ptx");
 pub(super) static COPY_F64: &str = ptx!("copy_f64.compute_80.ptx");
 /// Both scalar types in one module.
 pub(super) static INTERCHANGED: &str = ptx!("interchanged.compute_80.ptx");
-/// The column-by-column factorizations, both scalar types in one module each.
+/// The column-by-column factorizations, each with both scalar types in one module.
 pub(super) static CROUT: &str = ptx!("crout.compute_80.ptx");
 pub(super) static TILED: &str = ptx!("tiled.compute_80.ptx");
 pub(super) static PIVOT_ROWS: &str = ptx!("pivot_rows.compute_80.ptx");
-/// The steps of the resident engine, both scalar types in one module each.
+/// The kernels of the resident engine, each with both scalar types in one module.
 pub(super) static SWEEP: ByCapability =
     ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
-/// The same for rank blocks of 32 columns, which take more shared memory than there is before compute capability 9.0.
+/// The same for rank blocks of 32 columns, which need more shared memory than devices before compute capability 9.0 have.
 pub(super) static SWEEP_WIDE: &str = ptx!("sweep_wide.compute_90.ptx");
 pub(super) static BORDER: &str = ptx!("border.compute_80.ptx");
 pub(super) static INVERT: &str = ptx!("invert.compute_80.ptx");
@@ -39,7 +39,7 @@ pub(super) static SOLVE: ByCapability =
 pub(super) static FACTOR: ByCapability =
     ByCapability { any: ptx!("factor.compute_80.ptx"), hopper: ptx!("factor.compute_90.ptx") };
 
-/// PTX that uses what came with compute capability 9.0 where it is there.
+/// PTX with a variant for compute capability 9.0, which uses its features.
 pub(super) struct ByCapability {
     any: &'static str,
     hopper: &'static str,
