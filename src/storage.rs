@@ -340,8 +340,8 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
     fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
 
-    /// Writes to `_z` the carried rows z from column `start` on, where the last sweep began. Returns Σ ± y'² for each
-    /// right-hand side, where y' is the residual of y. (z: n × m, y: k × m) Requires [`carries`](Traits::carries).
+    /// Writes z from row `start` on, where the last sweep began, and returns Σ ± y'² for each right-hand side, where y' is the
+    /// residual of y. (z: n × m, y: k × m) Requires [`carries`](Traits::carries).
     fn carried(
         &mut self,
         (_y, _weights): (MatRef<'_, T>, &[T]),

@@ -75,7 +75,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// r n² + r² n flops, those of the triangular solve. Up to the [`capacity`](Self::capacity) no entry of L is moved.
     ///
     /// # Source
-    /// G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., Johns Hopkins (2013), section 4.2.9: a block of the factorization.
+    /// G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., Johns Hopkins (2013), section 4.2.9: a block of the
+    /// factorization.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};

@@ -234,7 +234,7 @@ impl<T: Scalar> Steps for Copied<'_, T> {
     type Report = Health<T>;
 
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of the steps.
         unsafe {
             self.take(panel.block(), panel.block());
             self.job.diagonal(panel, health)
@@ -248,7 +248,7 @@ impl<T: Scalar> Steps for Copied<'_, T> {
         let together = (FIRST_CACHE / size_of::<T>() / panel_cols).max(1).next_multiple_of(panel_cols);
         for first in rows.clone().step_by(together) {
             let some = first..rows.end.min(first + together);
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the contract of the steps.
             unsafe {
                 self.take(panel.block(), some.clone());
                 self.job.trailing(panel, some);

@@ -39,7 +39,7 @@ pub(super) struct Function {
     _module: Arc<Module>,
 }
 
-// SAFETY: the driver takes function handles from any thread, and the module is kept.
+// SAFETY: the driver accepts function handles from any thread, and the module is kept.
 unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}

@@ -124,7 +124,7 @@ fn block_bytes(bytes: usize) -> usize {
     if bytes <= KEPT_BYTES { bytes.next_power_of_two().max(LEAST) } else { bytes }
 }
 
-/// Idle page-locked host memory of so many bytes.
+/// Idle page-locked host memory of this size.
 pub(super) struct Block {
     pub bytes: usize,
     /// `None` once another owner has it.
