@@ -19,7 +19,7 @@ use faer::{Mat, MatMut, MatRef, Par};
 
 /// Which engine, and on which device.
 ///
-/// As text: `cpu`, `hybrid`, `cuda`, and `hybrid:1`, `cuda:1` for another device than the first.
+/// As text: `cpu`, `hybrid`, `cuda`; `hybrid:1` and `cuda:1` select another device than the first.
 ///
 /// ```
 /// use cholupdate::EngineKind;
@@ -38,12 +38,12 @@ pub enum EngineKind {
     Cpu,
     /// `cuda::Hybrid`, tuned for the device.
     Hybrid {
-        /// Its number.
+        /// Number of the device.
         device: usize,
     },
     /// `cuda::Resident`.
     Cuda {
-        /// Its number.
+        /// Number of the device.
         device: usize,
     },
 }
@@ -81,7 +81,7 @@ impl fmt::Display for EngineKind {
     }
 }
 
-/// Settings of an engine: what [`AnyEngine::new`] makes one of.
+/// Settings of an engine, from which [`AnyEngine::new`] makes one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineSpec {
     /// Which engine.
@@ -93,7 +93,7 @@ pub struct EngineSpec {
 }
 
 impl EngineSpec {
-    /// Whether these settings go together.
+    /// Checks that the settings can be combined.
     ///
     /// # Errors
     /// `OutOfRange`, naming `threads` or `safeguard`.
@@ -112,9 +112,9 @@ impl EngineSpec {
     }
 }
 
-/// An engine that is chosen at run time: one type for factors on any of them.
+/// An engine that is chosen at run time. Factors on all engines are of one type.
 ///
-/// Calls cost some virtual calls more than those of the engine itself.
+/// A call costs a few virtual calls more than the same call on the engine itself.
 ///
 /// ```
 /// use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, faer::mat};
@@ -143,10 +143,11 @@ enum Made {
 }
 
 impl AnyEngine {
-    /// The engine of these settings. Devices are kept until the process ends ([`cuda::Device::kept`](crate::cuda::Device::kept)).
+    /// Makes the engine of these settings. Devices are kept until the process ends
+    /// ([`cuda::Device::kept`](crate::cuda::Device::kept)).
     ///
     /// # Errors
-    /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` where there is no such device, or the feature `cuda` is off.
+    /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` if there is no such device, or if the feature `cuda` is off.
     pub fn new(spec: &EngineSpec) -> Result<Self, Error> {
         spec.validate()?;
         let made = match spec.kind {
@@ -170,14 +171,14 @@ impl AnyEngine {
         Ok(Self { spec: *spec, made })
     }
 
-    /// What it was made of.
+    /// The settings that it was made from.
     #[must_use]
     pub fn spec(&self) -> EngineSpec {
         self.spec
     }
 }
 
-/// With the engine, which is another type in each case.
+/// Evaluates the expression with the engine, whose type is another one in each case.
 macro_rules! with_engine {
     ($self:ident, $engine:ident => $work:expr) => {
         match &$self.made {

@@ -1,4 +1,4 @@
-//! Right-hand sides of least squares that go along with a factor.
+//! Right-hand sides of least squares that are kept current with a factor.
 
 use crate::check::{extent, finite};
 use crate::error::Error;
@@ -7,23 +7,25 @@ use faer::{Mat, MatRef};
 
 /// Right-hand sides of least squares that are kept current with the factor.
 ///
-/// With A = Xᵀ X for observations X (rows) and y for what was observed, b = Xᵀ y are right-hand sides of A β = b. What is kept is
-/// z = L⁻¹ b and ‖y − X β‖², from which [`Cholesky::solve_lt`](crate::Cholesky::solve_lt) has β: LINPACK's Z and RHO² of `dchud`.
+/// For observations X (one in each row) and observed values y, A = Xᵀ X and b = Xᵀ y are the normal equations A β = b. This
+/// struct holds z = L⁻¹ b and ‖y − X β‖², LINPACK's Z and RHO² of `dchud`. [`Cholesky::solve_lt`](crate::Cholesky::solve_lt)
+/// computes β from z.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried<T> {
     /// L⁻¹ b. (n × m)
     pub z: Mat<T>,
-    /// The residual sums of squares. (m) −1 for one that would have become negative: it is not known any more, and stays −1.
+    /// The residual sums of squares. (m) −1 stands for a sum that would have become negative: it is unknown, and remains −1.
     pub squares: Vec<T>,
 }
 
-/// What a sum of squares is that is not known any more.
+/// Stands for a sum of squares that is unknown.
 pub(crate) fn unknown<T: Scalar>() -> T {
     -T::ONE
 }
 
 impl<T: Scalar> Carried<T> {
-    /// Of no observations yet, for m right-hand sides of a factor of this order: what goes with [`Cholesky::zeros`](crate::Cholesky::zeros).
+    /// No observations, for m right-hand sides of a factor of this order. It goes with
+    /// [`Cholesky::zeros`](crate::Cholesky::zeros).
     ///
     /// # Shapes
     /// z (n × m), squares (m).
@@ -32,7 +34,7 @@ impl<T: Scalar> Carried<T> {
         Self { z: Mat::zeros(order, columns), squares: vec![T::ZERO; columns] }
     }
 
-    /// Whether it goes with a factor of that order and with rows y (k × m).
+    /// Checks the shapes against a factor of that order and rows y (k × m), and that squares cannot overflow.
     pub(crate) fn check(&self, order: usize, rank: usize, y: MatRef<'_, T>) -> Result<(), Error> {
         extent("z", "rows", order, self.z.nrows())?;
         extent("squares", "entries", self.z.ncols(), self.squares.len())?;
@@ -48,7 +50,7 @@ impl<T: Scalar> Carried<T> {
         Ok(())
     }
 
-    /// Takes these changes of the sums of squares, and forgets.
+    /// Adds these changes to the sums of squares, and multiplies the results by `decay`.
     pub(crate) fn add(&mut self, decay: f64, changes: impl Iterator<Item = f64>) {
         for (square, change) in self.squares.iter_mut().zip(changes) {
             let new = decay * (square.to_f64() + change);

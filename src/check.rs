@@ -1,4 +1,4 @@
-//! Checks of arguments, each naming what is wrong.
+//! Checks of arguments. Each error names the argument and what is wrong with it.
 
 use crate::error::Error;
 use crate::input::Operand;
@@ -6,15 +6,15 @@ use crate::scalar::Scalar;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
-/// There must be room in memory for `count` times so many scalars, so many bytes beside them, and as many again: what a call
-/// takes for an argument of that extent, asked for before anything is read of it or allocated for it. (A view may claim
-/// any extent where its strides are 0.)
+/// Checks that memory can be allocated for `count` items of this many scalars and this many bytes each, twice over: this is the
+/// working memory of a call with an argument of that extent. The check comes before anything is read or allocated, because a
+/// view with strides of 0 may claim any extent.
 pub(crate) fn room<T: Scalar>(
     argument: &'static str,
     count: usize,
     (scalars, beside): (usize, usize),
 ) -> Result<(), Error> {
-    /// What any system has.
+    /// This many bytes are assumed to be available on every system.
     const ALWAYS: usize = 1 << 26;
     let each = scalars.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(beside));
     let bytes = each.and_then(|bytes| bytes.checked_mul(count)?.checked_mul(2));
@@ -25,7 +25,7 @@ pub(crate) fn room<T: Scalar>(
     }
 }
 
-/// Room for a matrix that is copied.
+/// Checks that there is memory for a copy of a matrix.
 pub(crate) fn room_for_copy<T: Scalar>(
     argument: &'static str,
     (rows, columns): (usize, usize),
@@ -33,7 +33,7 @@ pub(crate) fn room_for_copy<T: Scalar>(
     if rows == 0 { Ok(()) } else { room::<T>(argument, columns, (rows, 0)) }
 }
 
-/// Room for a copy of what is in host memory.
+/// Checks that there is memory for a copy of a matrix in host memory.
 pub(crate) fn room_on_host<T: Scalar>(argument: &'static str, a: &Operand<'_, T>) -> Result<(), Error> {
     match a {
         Operand::Host(a) => room_for_copy::<T>(argument, a.shape()),
@@ -42,12 +42,12 @@ pub(crate) fn room_on_host<T: Scalar>(argument: &'static str, a: &Operand<'_, T>
     }
 }
 
-/// Room for V (n × k), packed in tiles, and for what is seen of its columns.
+/// Checks that there is memory for V (n × k) packed in tiles, and for the data kept about its columns.
 #[inline(always)]
 pub(crate) fn room_for_v<T: Scalar>(v: &Operand<'_, T>) -> Result<(), Error> {
     /// Rows of a tile.
     const TILE: usize = 64;
-    /// For each column.
+    /// Bytes kept about each column.
     const SEEN: usize = 96;
     match v.shape() {
         (0, _) => Ok(()),
@@ -57,7 +57,7 @@ pub(crate) fn room_for_v<T: Scalar>(v: &Operand<'_, T>) -> Result<(), Error> {
     }
 }
 
-/// `found` must be `expected`.
+/// Checks that `found` is `expected`.
 pub(crate) fn extent(
     argument: &'static str,
     extent: &'static str,
@@ -67,17 +67,17 @@ pub(crate) fn extent(
     if expected == found { Ok(()) } else { Err(Error::Shape { argument, extent, expected, found }) }
 }
 
-/// `found` must be less than `limit`.
+/// Checks that `found` is less than `limit`.
 pub(crate) fn index(argument: &'static str, found: usize, limit: usize) -> Result<(), Error> {
     if found < limit { Ok(()) } else { Err(Error::Index { argument, entry: 0, found, limit }) }
 }
 
-/// Every entry must be finite; the largest magnitude.
+/// Checks that every entry is finite. Returns the largest magnitude.
 pub(crate) fn finite<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
     columns(argument, a, |_| 0)
 }
 
-/// Every entry of the lower triangle must be finite; the largest magnitude.
+/// Checks that every entry of the lower triangle is finite. Returns the largest magnitude.
 pub(crate) fn finite_lower<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
     columns(argument, a, |j| j.min(a.nrows()))
 }
@@ -88,7 +88,7 @@ fn columns<T: Scalar>(
     first_row: impl Fn(usize) -> usize,
 ) -> Result<T, Error> {
     let mut largest = T::ZERO;
-    // Without rows there may be any number of columns.
+    // A matrix without rows may claim any number of columns.
     let columns = if a.nrows() == 0 { 0 } else { a.ncols() };
     for column in 0..columns {
         let first = first_row(column);
@@ -100,8 +100,8 @@ fn columns<T: Scalar>(
     Ok(largest)
 }
 
-/// Hands each column's largest magnitude, or its first row that is not finite, to `note` with the column's place in `to`.
-/// Shared among the threads of `par` where that pays.
+/// Computes each column's largest magnitude, or its first row that is not finite, and passes it to `note` with the column's
+/// entry of `to`. Large matrices are divided among the threads of `par`.
 #[inline(always)]
 pub(crate) fn largest_entries<T: Scalar, N: Send>(
     a: MatRef<'_, T>,
@@ -120,7 +120,7 @@ pub(crate) fn largest_entries<T: Scalar, N: Send>(
     }
 }
 
-/// The largest magnitude in `column`, or the first row that is not finite.
+/// Returns the largest magnitude in `column`, or the first row that is not finite.
 pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize> {
     // x · 0 is 0 for every finite x and NaN for every other; the probe keeps the loops free of branches.
     fn scan<T: Scalar>(entries: impl Iterator<Item = T>, start: (T, T)) -> (T, T) {
@@ -129,13 +129,13 @@ pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize
             (if a > largest { a } else { largest }, probe + x * T::ZERO)
         })
     }
-    /// Below, one chain is done before several have been put together.
+    /// A shorter column is scanned in one chain: combining several would take longer.
     const FEW: usize = 16;
     let start = (T::ZERO, T::ZERO);
     let (largest, probe) = match column.try_as_col_major() {
         Some(contiguous) if contiguous.nrows() < FEW => scan(contiguous.as_slice().iter().copied(), start),
         Some(contiguous) => {
-            // Several chains at once: one alone would wait for every addition.
+            // Eight independent chains, because in a single one each addition waits for the previous one.
             let (chunks, rest) = contiguous.as_slice().as_chunks::<8>();
             let mut lanes = [start; 8];
             for chunk in chunks {

@@ -1,5 +1,5 @@
-//! What is compiled in this crate, once for each scalar type and instruction set, and not in every program that asks for it. All other
-//! code is generic, and compiled where it is used; this is what would take it minutes there.
+//! What is compiled in this crate, once for each scalar type and instruction set. All other code is generic, and is compiled in
+//! the program that uses it. Compiling this there as well would take minutes.
 
 use crate::cpu::kernels::copy::Copy;
 use crate::cpu::kernels::low_rank;
@@ -14,7 +14,7 @@ use crate::wide::Recurrence;
 
 macro_rules! compiled {
     ($($name:ident: $work:ty => $output:ty,)*) => {
-        /// Work under an instruction set, by scalar type. Private in effect: the module is not exported.
+        /// Runs work under an instruction set, by scalar type. Private in effect: the module is not exported.
         pub trait Compiled: Sized {
             $(#[doc(hidden)] fn $name(isa: Isa, work: $work) -> $output;)*
         }

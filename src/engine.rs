@@ -1,4 +1,5 @@
-//! What an engine is: where L is kept and who works on it. What is written once for all engines is in `guarded/` and `cholesky/`.
+//! What an engine is: where L is stored, and which processor modifies it. Code shared by all engines is in `guarded/` and
+//! `cholesky/`.
 
 use crate::error::Error;
 use crate::factorize::blocked;
@@ -8,7 +9,7 @@ use crate::storage::Storage;
 use faer::{Mat, Par};
 
 pub(crate) mod sealed {
-    /// Engines are the crate's own: the schedule and the failure contract are theirs to keep.
+    /// Engines are the crate's own, because an engine is responsible for the schedule and the failure contract.
     pub trait Sealed {}
 }
 
@@ -21,13 +22,13 @@ pub enum Origin {
     Factor,
 }
 
-/// An engine: where the factor lives and who does the work. [`Cpu`](crate::Cpu) is the one that needs no device.
+/// An engine: where the factor is stored, and which processor modifies it. [`Cpu`](crate::Cpu) needs no device.
 pub trait Engine<T: Scalar>: sealed::Sealed {
-    /// L as this engine keeps it.
+    /// The storage of L.
     #[doc(hidden)]
     type Factor: Storage<T>;
 
-    /// Takes over L, of which the strict upper triangle is zero and the diagonal positive. (n × n)
+    /// Makes a factor of L, whose strict upper triangle is zero and whose diagonal is not negative. (n × n)
     ///
     /// # Errors
     /// `Device`.
@@ -38,7 +39,7 @@ pub trait Engine<T: Scalar>: sealed::Sealed {
     #[doc(hidden)]
     fn par(&self) -> Par;
 
-    /// Factors A, which is zero above the diagonal, by the means of the engine. (n × n)
+    /// Factors A, which is zero above the diagonal, by the engine's own method. (n × n)
     ///
     /// # Errors
     /// `NotPositiveDefinite` at the first pivot that is not positive; `Device`.
@@ -48,9 +49,9 @@ pub trait Engine<T: Scalar>: sealed::Sealed {
         self.adopt(a)
     }
 
-    /// Makes a factor of A or L where it is, or on its way to where the factor lives, and says what the largest entry of A's
-    /// diagonal is, or the largest magnitude in L; `None` where that is no better than by way of the host. Nothing but the shape of
-    /// what is given is known. (n × n)
+    /// Makes a factor of A or L where it is, or while it is copied to the engine's memory. Returns it with the largest entry of
+    /// A's diagonal, or with the largest magnitude in L. Returns `None` if making it on the host is as good. Only the shape of
+    /// the operand has been checked. (n × n)
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `a` or `l`; `NotPositiveDefinite`; `Device`.

@@ -1,7 +1,7 @@
-//! What can go wrong, as values.
+//! Errors of the public calls.
 
-/// Why a call was refused. The factor is exactly as it was before the call, except that a device that fails
-/// in the middle of one poisons it, and so does a breakdown with [`Safeguard::None`](crate::Safeguard::None).
+/// Why a call failed. The factor is exactly as it was before the call, with two exceptions: a device that fails in the middle
+/// of a call poisons the factor, and so does a breakdown with [`Safeguard::None`](crate::Safeguard::None).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,9 +12,9 @@ pub enum Error {
         argument: &'static str,
         /// Which extent of it: `"rows"`, `"columns"` or `"entries"`.
         extent: &'static str,
-        /// What it should have been.
+        /// The expected extent.
         expected: usize,
-        /// What it is.
+        /// The extent found.
         found: usize,
     },
     /// An argument holds a NaN or an infinity.
@@ -33,68 +33,68 @@ pub enum Error {
         /// Name of the argument.
         argument: &'static str,
     },
-    /// An argument names a row that is not there.
+    /// An argument names a row that does not exist.
     #[error("`{argument}`{} is {found}, but must be less than {limit}", place(argument, *entry))]
     Index {
         /// Name of the argument.
         argument: &'static str,
-        /// Which entry of it; 0 where it has one only.
+        /// Position in the argument; 0 if it is a single index.
         entry: usize,
-        /// What it is.
+        /// The index found.
         found: usize,
-        /// What it must be less than.
+        /// The index must be less than this.
         limit: usize,
     },
-    /// An argument names a row twice.
+    /// An argument contains a row index twice.
     #[error("`{argument}` has {found} twice, the second time at {entry}")]
     Duplicate {
         /// Name of the argument.
         argument: &'static str,
-        /// The second of the two entries.
+        /// Position of the second of the two entries.
         entry: usize,
-        /// What both are.
+        /// The index that occurs twice.
         found: usize,
     },
-    /// A number is outside of what it can be.
+    /// An argument has a value that is not permitted.
     #[error("`{argument}` must be {rule}")]
     OutOfRange {
         /// Name of the argument.
         argument: &'static str,
-        /// What it must be.
+        /// The rule that it violates.
         rule: &'static str,
     },
-    /// The matrix asked for is not positive definite (to working precision).
+    /// The matrix asked for is not positive definite to working precision.
     #[error("not positive definite: the squared pivot of column {column} is not positive")]
     NotPositiveDefinite {
         /// First column whose squared pivot is not greater than zero.
         column: usize,
     },
-    /// A is singular, and what is asked takes a regular one: an update by enough observations makes it so.
+    /// A is singular, and the call needs a regular A. Updates by enough observations make A regular.
     #[error("singular: the pivot of column {column} is zero")]
     Singular {
         /// First column whose pivot is zero.
         column: usize,
     },
-    /// A setting of an engine is outside of what it can be.
+    /// A setting of an engine is out of range.
     #[error("`{field}` is {found}, but must be {rule}")]
     Tuning {
         /// Name of the setting.
         field: &'static str,
-        /// What it must be.
+        /// The rule that it violates.
         rule: &'static str,
-        /// What it is.
+        /// The value found.
         found: usize,
     },
-    /// A device, or the driver that leads to it, is missing, cannot do what is asked, is out of memory or has failed.
+    /// A device or its driver is missing, cannot do what is asked, is out of memory, or has failed.
     #[error("{message}")]
     Device {
         /// Which of these.
         kind: DeviceErrorKind,
-        /// What was attempted and what came of it.
+        /// What was attempted, and what the result was.
         message: String,
     },
-    /// A device failed in the middle of an earlier call, or the call panicked, or it broke down with
-    /// [`Safeguard::None`](crate::Safeguard::None), and the factor was lost with it.
+    /// The factor was lost in an earlier call: a device failed in the middle of it, it panicked, or it broke down with
+    /// [`Safeguard::None`](crate::Safeguard::None).
     #[error("the factor was lost in an earlier call that failed while it worked in place")]
     Poisoned,
     /// The call was stopped from inside [`interruptible`](crate::interruptible).
@@ -103,7 +103,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The argument that was refused, by its name in Rust; `None` where no argument is to blame.
+    /// The argument that was refused, by its name in Rust; `None` if the error is not about an argument.
     #[must_use]
     pub fn argument(&self) -> Option<&'static str> {
         match self {
@@ -118,7 +118,7 @@ impl Error {
         }
     }
 
-    /// The same error with another name for the argument that was refused, for bindings whose arguments are called otherwise.
+    /// Returns the same error with another name for the argument, for bindings whose arguments have other names.
     #[must_use]
     pub fn with_argument(mut self, name: &'static str) -> Self {
         match &mut self {
@@ -135,7 +135,7 @@ impl Error {
     }
 }
 
-/// Which entry of an argument that names rows, where it can have more than one.
+/// Position in an argument that holds several row indices; empty for a single index.
 fn place(argument: &str, entry: usize) -> String {
     match argument {
         "at" | "from" | "to" => String::new(),
@@ -143,16 +143,16 @@ fn place(argument: &str, entry: usize) -> String {
     }
 }
 
-/// What is wrong with a device.
+/// Kinds of device errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeviceErrorKind {
-    /// There is no driver, no device, or none that can run this library's kernels: another engine can do the work.
+    /// There is no driver, no device, or none that can run this library's kernels. Another engine can do the work.
     Unavailable,
-    /// The device, or page-locked memory of the host, has no room: a smaller problem, or another engine, may fit.
+    /// The device, or page-locked host memory, is full. A smaller problem, or another engine, may fit.
     OutOfMemory,
-    /// The device or its context has failed, and whatever was there is lost until the process begins again.
+    /// The device or its context has failed. What was in its memory is lost, and it cannot be used again in this process.
     Lost,
-    /// Anything else; the message says what.
+    /// Any other error, described by the message.
     Other,
 }

@@ -1,5 +1,5 @@
-//! What the public calls accept as a matrix, wherever it is: faer's matrices and views, slices, (feature `nalgebra`)
-//! nalgebra's, and (feature `cuda`) matrices in the memory of a GPU.
+//! What the public calls accept as a matrix: faer's matrices and views, slices, nalgebra's matrices (feature `nalgebra`), and
+//! matrices in the memory of a GPU (feature `cuda`).
 
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -13,7 +13,7 @@ mod nalgebra;
 #[cfg(feature = "cuda")]
 use crate::cuda::{DeviceView, DeviceViewMut};
 
-/// A matrix that is read, and where it is: what [`AsMatrix`] gives. (rows × columns)
+/// A matrix that is read, in host or device memory: the result of [`AsMatrix`]. (rows × columns)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Operand<'a, T: Scalar> {
@@ -24,7 +24,7 @@ pub enum Operand<'a, T: Scalar> {
     Device(DeviceView<'a, T>),
 }
 
-/// A matrix that is written, and where it is: what [`AsMatrixMut`] gives. (rows × columns)
+/// A matrix that is written, in host or device memory: the result of [`AsMatrixMut`]. (rows × columns)
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OperandMut<'a, T: Scalar> {
@@ -39,13 +39,13 @@ pub enum OperandMut<'a, T: Scalar> {
 ///
 /// A slice, array, `Vec` or column is a matrix of one column.
 pub trait AsMatrix<T: Scalar> {
-    /// The entries, where they are. (rows × columns)
+    /// A view of the entries. (rows × columns)
     fn as_matrix(&self) -> Operand<'_, T>;
 }
 
 /// A matrix of `T` that can be written in place: any layout, any strides, in host memory or in that of a GPU.
 pub trait AsMatrixMut<T: Scalar>: AsMatrix<T> {
-    /// The entries, where they are. (rows × columns)
+    /// A mutable view of the entries. (rows × columns)
     fn as_matrix_mut(&mut self) -> OperandMut<'_, T>;
 }
 
@@ -61,7 +61,7 @@ impl<'a, T: Scalar> Operand<'a, T> {
         }
     }
 
-    /// Some of the rows.
+    /// A range of rows.
     pub(crate) fn rows(&self, range: Range<usize>) -> Self {
         match self {
             Self::Host(a) => Self::Host(a.subrows(range.start, range.len())),
@@ -70,10 +70,10 @@ impl<'a, T: Scalar> Operand<'a, T> {
         }
     }
 
-    /// The entries in host memory: where they are, or a copy.
+    /// The entries in host memory: the view itself, or a copy of device memory.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device that has them fails.
+    /// [`Error::Device`] if the device that holds them fails.
     #[inline(always)]
     pub(crate) fn on_host(self) -> Result<OnHost<'a, T>, Error> {
         match self {
@@ -120,10 +120,10 @@ impl<T: Scalar> OperandMut<'_, T> {
         }
     }
 
-    /// Has `change` work on the entries in host memory: where they are, or on a copy that goes back where it was taken from.
+    /// Applies `change` to the entries in host memory, in place or on a copy that is written back to the device.
     ///
     /// # Errors
-    /// Those of `change`, behind which nothing goes back; [`Error::Device`] where the device that has them fails.
+    /// Those of `change`, after which nothing is written back; [`Error::Device`] if the device that holds them fails.
     pub(crate) fn change_on_host(
         self,
         change: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,

@@ -25,7 +25,8 @@
 //!
 //! # Engines
 //!
-//! The second type parameter of [`Cholesky`] says where the factor lives and who does the work. The calls are the same for all.
+//! The second type parameter of [`Cholesky`] is the engine: it determines where the factor is stored and which processor
+//! modifies it. The calls are the same for all engines.
 //!
 //! | engine | the factor is in | constructor |
 //! |---|---|---|
@@ -33,29 +34,28 @@
 //! | [`cuda::Resident`] | the memory of a GPU | [`Cholesky::new_in`] |
 //! | [`cuda::Hybrid`] | host memory, streamed through a GPU | [`Cholesky::new_in`] |
 //!
-//! V and right-hand sides may be anywhere: faer's matrices and views (re-exported as [`faer`]), slices, arrays and vectors of one column,
-//! nalgebra's matrices, and matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`] begins a
-//! modification and returns before a GPU has done it.
+//! V and right-hand sides may be faer's matrices and views (re-exported as [`faer`]), slices, arrays and vectors of one column,
+//! nalgebra's matrices, or matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`]
+//! starts a modification, and may return before a GPU has finished it.
 //!
-//! Rows and columns come and go by [`append`](Cholesky::append), [`insert`](Cholesky::insert), [`remove`](Cholesky::remove) and
-//! [`replace`](Cholesky::replace), and change places by [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute).
-//! [`extension`](Cholesky::extension) borders A without a change of the factor.
+//! [`append`](Cholesky::append), [`insert`](Cholesky::insert), [`remove`](Cholesky::remove) and [`replace`](Cholesky::replace)
+//! change rows and columns of A; [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute) reorder them.
+//! [`extension`](Cholesky::extension) borders A without changing the factor.
 //!
 //! # Errors
 //!
-//! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was, except that a device which fails in the
-//! middle of a call loses the factor: later calls on it are [`Error::Poisoned`]. [`Safeguard`] chooses what this costs, and may do
-//! without it. No public call
-//! panics on what it is given.
+//! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was. The exception is a device that
+//! fails in the middle of a call: the factor is lost, and later calls on it return [`Error::Poisoned`]. [`Safeguard`] chooses
+//! what this guarantee costs, or gives it up. No public call panics on its arguments.
 //!
-//! Every modification returns a [`Modification`]: the smallest ratio of a new squared pivot to the old one, of which about −log₁₀ decimal digits
-//! are lost, and the change of log det A.
+//! Every modification returns a [`Modification`]: the smallest ratio of a new squared pivot to the old one, and the change of
+//! log det A. About −log₁₀ of the ratio decimal digits are lost.
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `cuda` | yes | the module [`cuda`]; builds without CUDA, and looks for the driver at run time |
+//! | `cuda` | yes | the module [`cuda`]; needs no CUDA to build, and loads the driver at run time |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
@@ -118,7 +118,8 @@ pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;
 
-/// What an engine in a crate of its own implements: storage, sweeps, and how a factor is made. These items may change in any version.
+/// What an engine outside this crate implements: storage, sweeps, and the making of factors. These items may change in any
+/// version.
 #[cfg(feature = "unstable")]
 pub mod unstable {
     pub use crate::engine::{Origin, sealed::Sealed};

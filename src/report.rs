@@ -1,22 +1,23 @@
-//! What a modification learned on its way, at no extra cost.
+//! What a modification reports, at no extra cost.
 
 use crate::scalar::Scalar;
 
-/// What a successful modification says about itself.
+/// The report of a successful modification.
 ///
-/// A loop can use it to decide when to refactorize: digits are lost where pivots shrink.
+/// A loop can decide by it when to refactorize: digits are lost where pivots shrink.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Modification<T> {
-    /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 where L has none.
+    /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if L has no columns.
     ///
-    /// Never below 1 for an update, and exactly 1 if some column is unchanged, for example where V begins with zero rows. For a downdate it
-    /// is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, whatever the method (Stewart,
-    /// *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A row that is new counts
-    /// with its pivot² over its diagonal entry of A. A ratio beyond the largest finite number of the type is that number.
+    /// Never below 1 for an update, and exactly 1 if some column is unchanged, for example where V begins with zero rows. For a
+    /// downdate it is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, with any method
+    /// (Stewart, *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A new row
+    /// counts with its pivot² over its diagonal entry of A. A ratio above the largest finite number of the type is reported as
+    /// that number.
     pub min_pivot_ratio: T,
-    /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero; the others do not count in
-    /// [`min_pivot_ratio`](Self::min_pivot_ratio) either.
+    /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero. The other columns
+    /// do not count in [`min_pivot_ratio`](Self::min_pivot_ratio) either.
     pub log_det_change: T,
 }
 
@@ -26,12 +27,12 @@ impl<T: Scalar> Modification<T> {
         Self { min_pivot_ratio: T::ONE, log_det_change: T::ZERO }
     }
 
-    /// The report of this and of another behind it.
+    /// Combines this report with that of a later modification.
     pub(crate) fn then(self, next: Self) -> Self {
         self.and(next.min_pivot_ratio, next.log_det_change.to_f64())
     }
 
-    /// The report of this and of rows that came or went: the least ratio of the new ones, and their part of log det A.
+    /// Combines this report with the least ratio of new rows, and the change of log det A by rows inserted or removed.
     pub(crate) fn and(self, ratio: T, log_det: f64) -> Self {
         let least = if ratio < self.min_pivot_ratio { ratio } else { self.min_pivot_ratio };
         let log_det_change = T::from_f64(self.log_det_change.to_f64() + log_det);
@@ -39,10 +40,10 @@ impl<T: Scalar> Modification<T> {
     }
 }
 
-/// How many ratios are taken note of at once.
+/// Ratios recorded at a time.
 const LANES: usize = 8;
 
-/// Running totals of a sweep, one entry a column. Chains of their own, so that none waits for another.
+/// Running totals of a sweep, in independent lanes, so that no operation waits for that of another lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health<T> {
     /// Least new pivot / old pivot.
@@ -50,7 +51,7 @@ pub(crate) struct Health<T> {
     /// Products of these ratios since the last logarithm.
     products: [f64; LANES],
     log: f64,
-    /// There was a column whose pivot was not zero.
+    /// Some column had a pivot that was not zero.
     any: bool,
 }
 
@@ -62,7 +63,7 @@ impl<T: Scalar> Default for Health<T> {
 }
 
 impl<T: Scalar> Health<T> {
-    /// Takes note of columns whose pivots went from `old` to `new`.
+    /// Records columns whose pivots changed from `old` to `new`.
     #[inline(always)]
     pub fn record(&mut self, old: &[T], new: &[T]) {
         debug_assert_eq!(old.len(), new.len());
@@ -74,7 +75,7 @@ impl<T: Scalar> Health<T> {
                 let ratio = new / old;
                 self.least[at] = if ratio < self.least[at] { ratio } else { self.least[at] };
                 products[at] *= ratio.to_f64();
-                // One logarithm for many columns, while the product of all products is within the range.
+                // One logarithm serves many columns, as long as the product of all products is within range.
                 within &= products[at] > 1e-37 && products[at] < 1e37;
             }
             if within {
@@ -94,7 +95,7 @@ impl<T: Scalar> Health<T> {
         self.products = [1.0; LANES];
     }
 
-    /// Of a sweep over the columns from `start` on. Those before it keep their pivots, and count like all others.
+    /// The report of a sweep over the columns from `start` on. Earlier columns keep their pivots, and count with ratio 1.
     #[inline]
     pub fn report(&self, start: usize) -> Modification<T> {
         let least = self

@@ -1,4 +1,4 @@
-//! The scalar types, and the few SIMD operations the kernels are written in.
+//! The scalar types, and the SIMD operations that the kernels use.
 
 use crate::compiled::Compiled;
 use faer::traits::RealField;
@@ -39,17 +39,17 @@ pub trait Float:
     /// Which lanes of a register take part in a load or store.
     type Mask<S: Simd>: Copy;
 
-    /// As kernels are named after it: `"f32"` or `"f64"`.
+    /// The type's name in the names of kernels: `"f32"` or `"f64"`.
     const TYPE_NAME: &'static str;
     const ZERO: Self;
     const ONE: Self;
     const TWO: Self;
     const INFINITY: Self;
-    /// Below this a sum of squares may have lost digits to underflow and is formed again, scaled.
+    /// A sum of squares below this may have lost digits to underflow, and is computed again, scaled.
     const SMALL_SQUARE: Self;
-    /// Below this the reciprocal of a number may overflow, but not that of its product with `MAGNIFIER`.
+    /// The reciprocal of a number below this may overflow, but not that of its product with `MAGNIFIER`.
     const TINY: Self;
-    /// A pivot of L below this may have lost digits to underflow in the entries beside it.
+    /// If a pivot of L is below this, entries beside it may have lost digits to underflow.
     const LEAST_PIVOT: Self;
     /// The largest finite number.
     const LARGEST: Self;
@@ -57,7 +57,7 @@ pub trait Float:
     const MAGNIFIER: Self;
     /// u, the unit roundoff.
     const UNIT: Self;
-    /// Sums of squares up to this do not overflow, nor do roundings of them.
+    /// Sums of squares up to this do not overflow, also when rounded.
     const LARGE_SQUARE: Self;
 
     fn from_f64(x: f64) -> Self;
@@ -121,14 +121,14 @@ pub trait Float:
     /// A whole register at `ptr` must be readable.
     #[inline(always)]
     unsafe fn load<S: Simd>(ptr: *const Self) -> Self::Vector<S> {
-        // SAFETY: the caller vouches for the memory; a vector is plain data of `lanes` scalars.
+        // SAFETY: the caller guarantees that the memory is readable; a vector is plain data of `lanes` scalars.
         unsafe { ptr.cast::<Self::Vector<S>>().read_unaligned() }
     }
     /// # Safety
     /// A whole register at `ptr` must be writable.
     #[inline(always)]
     unsafe fn store<S: Simd>(ptr: *mut Self, x: Self::Vector<S>) {
-        // SAFETY: the caller vouches for the memory; a vector is plain data of `lanes` scalars.
+        // SAFETY: the caller guarantees that the memory is writable; a vector is plain data of `lanes` scalars.
         unsafe { ptr.cast::<Self::Vector<S>>().write_unaligned(x) }
     }
 }
@@ -234,7 +234,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn mask<S: Simd>(simd: S, from: usize, to: usize) -> MemMask<S::$m> {
-                // pulp's mask of a range comes with pointers to functions, through which accesses would be calls.
+                // pulp's mask of a range contains function pointers, through which every access would be a call.
                 MemMask::new(simd.$between(from as $bits, to as $bits).mask())
             }
             #[inline(always)]
@@ -243,12 +243,12 @@ macro_rules! float {
             }
             #[inline(always)]
             unsafe fn load_masked<S: Simd>(simd: S, mask: MemMask<S::$m>, ptr: *const Self) -> S::$s {
-                // SAFETY: forwarded to the caller.
+                // SAFETY: the caller guarantees that the lanes of `mask` are readable.
                 unsafe { simd.$load(mask, ptr) }
             }
             #[inline(always)]
             unsafe fn store_masked<S: Simd>(simd: S, mask: MemMask<S::$m>, ptr: *mut Self, x: S::$s) {
-                // SAFETY: forwarded to the caller.
+                // SAFETY: the caller guarantees that the lanes of `mask` are writable.
                 unsafe { simd.$store(mask, ptr, x) }
             }
         }

@@ -1,4 +1,5 @@
-//! What an engine supplies: L in memory of its own, and sweeps over it. The failure contract, in `guarded.rs`, is written once above it.
+//! What an engine supplies: storage of L, and sweeps over it. The failure contract is written once for all engines, in
+//! `guarded/`.
 
 use crate::error::Error;
 use crate::input::{Operand, OperandMut};
@@ -14,22 +15,23 @@ use core::ops::Range;
 use core::str::FromStr;
 use faer::{MatMut, MatRef};
 
-/// How a modification that may break down leaves the factor as it was.
+/// How a modification that may break down preserves the factor.
 ///
 /// Modifications whose weights are all positive cannot break down. They work in place at no cost, except on `cuda::Resident`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safeguard {
     /// The new factor is written to a shadow buffer, which becomes the factor on success. The buffer is allocated by the first
-    /// modification that needs it, or with room for more rows, and kept. Costs memory, and no additional arithmetic.
+    /// modification that needs it, or when room for more rows is reserved, and kept. Costs memory, and no additional
+    /// arithmetic.
     #[default]
     ShadowBuffer,
-    /// The sweep is run once without storing L and, if it succeeds, once more in place. Costs twice the
-    /// time and no memory.
+    /// The sweep is run once without storing L and, if it succeeds, a second time in place. Costs twice the time and no memory.
     DryRun,
-    /// None: for modifications that are known not to break down, and factors that can be made anew. The modification works in
-    /// place. A breakdown is `NotPositiveDefinite` as ever, but half of the factor is lost by then, and every later call is
-    /// [`Error::Poisoned`]. It is not done again in twice the precision, as with the other two, so rounding errors decide where
-    /// next to nothing is left of a direction. Costs neither time nor memory. `cuda::Resident` keeps its shadow buffer.
+    /// No safeguard: for modifications that are known not to break down, and for factors that can be computed again. The
+    /// modification works in place. A breakdown returns `NotPositiveDefinite`, but half of the factor is lost, and every later
+    /// call returns [`Error::Poisoned`]. The modification is not repeated in twice the precision, as it is with the other two;
+    /// so if almost nothing is left of A in some direction, rounding errors decide whether it breaks down. Costs neither time
+    /// nor memory. `cuda::Resident` keeps its shadow buffer.
     None,
 }
 
@@ -64,38 +66,38 @@ impl fmt::Display for Safeguard {
 pub enum Target {
     /// Over the old ones.
     InPlace,
-    /// To the other buffer.
+    /// To the shadow buffer.
     Shadow,
     /// Nowhere.
     Discard,
 }
 
-/// What ends a sweep early.
+/// Why a sweep ended early.
 #[derive(Debug)]
 pub enum Stop {
-    /// The first pivot² that is not greater than zero, by column of L.
+    /// A pivot² is not greater than zero.
     Breakdown {
-        /// Column of L.
+        /// The first such column of L.
         column: usize,
     },
-    /// The device failed; whether anything may have been written to the target by then.
+    /// The device failed.
     Device {
-        /// In what way.
+        /// The error of the device.
         error: Error,
-        /// Whether the target is not as it was.
+        /// Whether the target may have been written to.
         written: bool,
     },
-    /// The caller of [`interruptible`](crate::interruptible) asked for it, of a sweep that does not work in place.
+    /// The caller of [`interruptible`](crate::interruptible) asked to stop, and the sweep did not work in place.
     Interrupted,
 }
 
 impl Stop {
-    /// An error before anything was written.
+    /// An error that occurred before anything was written.
     pub(crate) fn before(error: Error) -> Self {
         Self::Device { error, written: false }
     }
 
-    /// The same after something has been written.
+    /// The same error, after something has been written.
     pub(crate) fn after_a_change(self) -> Self {
         match self {
             Self::Device { error, .. } => Self::Device { error, written: true },
@@ -120,27 +122,27 @@ impl From<Breakdown> for Stop {
     }
 }
 
-/// What the sweeps of a storage can do, and where they had better write.
+/// What the sweeps of a storage can do, and where they should write.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
     /// [`sweep`](Swept::sweep) may return before the work is done.
     pub asynchronous: bool,
-    /// The columns of a [`sweep`](Swept::sweep) may end before the rows do.
+    /// The columns of a [`sweep`](Swept::sweep) may end before its rows do.
     pub tall: bool,
-    /// V in the memory of a device is taken from there; otherwise it is copied to the host first.
+    /// V in the memory of a device is read from there; otherwise it is first copied to the host.
     pub takes_from_device: bool,
     /// A sweep multiplies the new entries of L by the scale of its outline; otherwise that must be 1.
     pub scales: bool,
-    /// Rows below L can go through a sweep with it ([`Staged::Carrying`]).
+    /// Rows can be carried through a sweep below L ([`Staged::Carrying`]).
     pub carries: bool,
-    /// Even a sweep that cannot break down writes to the shadow buffer where there is room for one.
+    /// A sweep that cannot break down writes to the shadow buffer too, if there is memory for one.
     pub prefers_shadow: bool,
-    /// What keeps L as it was where a sweep may break down.
+    /// What preserves L if a sweep may break down.
     pub safeguard: Safeguard,
 }
 
 impl Traits {
-    /// Those of a sweep that works in place in host memory, and takes V alone.
+    /// The traits of a storage that sweeps in place, in host memory, and reads V alone.
     pub(crate) const fn new(safeguard: Safeguard) -> Self {
         Self {
             asynchronous: false,
@@ -154,11 +156,11 @@ impl Traits {
     }
 }
 
-/// L and a sweep over it: all that a modification takes, also of L in memory of the caller's.
+/// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
 /// Only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
 pub trait Swept<T: Scalar> {
-    /// What its sweeps can do.
+    /// What the sweeps can do.
     fn traits(&self) -> Traits;
 
     /// Rows of A.
@@ -173,34 +175,34 @@ pub trait Swept<T: Scalar> {
     /// `Device`.
     fn row_norm(&self) -> Result<f64, Error>;
 
-    /// Makes room for another L, unless it is there.
+    /// Allocates the shadow buffer, unless it exists.
     ///
     /// # Errors
-    /// `Device`, of the kind `OutOfMemory` where there is none.
+    /// `Device`, of the kind `OutOfMemory` if there is no room.
     fn reserve_shadow(&mut self) -> Result<(), Error>;
 
-    /// Brings V diag(√|w|) to where the next sweep takes it, and says what it is. V and w have the right shapes, and w is
-    /// finite. (n × k, k) L is left alone.
+    /// Copies V diag(√|w|) to where the next sweep reads it, and returns its outline. V and w have the right shapes, and w is
+    /// finite. (n × k, k) L is not changed.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error>;
 
-    /// Starts [L V] → [L' V'] over some columns of L and all rows from the first of them on, with V as it was staged last,
-    /// which is of this outline. Rows before the columns are zero in V. Where the columns end before the rows do, which
-    /// [`tall`](Traits::tall) allows, V there is the residual.
+    /// Starts [L V] → [L' V'] over a range of columns of L and all rows from the first of these columns on, with the V that was
+    /// staged last. `outline` is the outline of that V. The rows of V before the range are zero. If the columns end before the
+    /// rows do, which [`tall`](Traits::tall) allows, the remaining rows of V are the residual.
     ///
     /// # Errors
-    /// As [`wait`](Self::wait); nothing is in flight then.
+    /// As [`wait`](Self::wait). After an error nothing is in flight.
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop>;
 
     /// Waits for the sweep in flight.
     ///
     /// # Errors
-    /// What ended it early. Nothing is in flight when this returns, whatever it returns.
+    /// What ended the sweep early. Nothing is in flight when this returns, also after an error.
     fn wait(&mut self) -> Result<Modification<T>, Stop>;
 
-    /// Makes the shadow, to which a sweep has written the columns from `start` on, L.
+    /// Makes the shadow buffer L. A sweep has written its columns from `start` on.
     fn commit(&mut self, start: usize);
 }
 
@@ -209,7 +211,7 @@ pub(crate) fn pivots<'a, T: Scalar, F: Swept<T> + ?Sized>(factor: &'a F) -> impl
     (0..factor.order()).map(|column| factor.pivot(column))
 }
 
-/// One of the two triangular systems that A X = B is.
+/// One of the two triangular systems of A X = B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// L Y = B.
@@ -218,22 +220,22 @@ pub enum Side {
     Transpose,
 }
 
-/// What L does to right-hand sides B. (n × m)
+/// An operation of L on right-hand sides B. (n × m)
 #[derive(Clone, Copy, Debug)]
 pub enum Op<'a> {
     /// Solves the systems of these sides, one after the other.
     Solve(&'a [Side]),
     /// B ← L B, or Lᵀ B.
     Multiply(Side),
-    /// Takes so many leading columns of L through the first half of a solve: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁.
+    /// Solves with this many leading columns of L, the first half of a solve: B₁ ← L₁₁⁻¹ B₁, B₂ ← B₂ − L₂₁ B₁.
     Eliminate(usize),
 }
 
-/// What else than V of the caller's a sweep takes.
+/// Input of a sweep other than a V of the caller's.
 #[derive(Clone, Copy)]
 pub enum Staged<'a, T: Scalar> {
-    /// V and w in host memory, with the columns of z (n × m) as rows below L and those of y (k × m) below V. Where
-    /// [`carries`](Traits::carries) says so.
+    /// V and w in host memory, with the columns of z (n × m) as further rows of L and those of y (k × m) as further rows of V.
+    /// Requires [`carries`](Traits::carries).
     Carrying {
         /// (n × k)
         v: MatRef<'a, T>,
@@ -244,68 +246,70 @@ pub enum Staged<'a, T: Scalar> {
         /// (k × m)
         y: MatRef<'a, T>,
     },
-    /// Columns of L.
+    /// Columns of L as V.
     Columns(&'a ColumnsAsV<'a, T>),
-    /// The same, with what the border that was made last has below the diagonal for the columns with a minus sign.
+    /// The same. The columns with a minus sign are X, the part below the diagonal, of the border that was computed last.
     Border(&'a ColumnsAsV<'a, T>),
 }
 
-/// A change of L that is no sweep. There is room for it, and nothing in flight.
+/// A change of L other than a sweep. There is room for it, and nothing is in flight.
 #[derive(Clone, Copy, Debug)]
 pub enum Edit<'a, T> {
     /// Multiplies leading columns by a positive number.
     Scale {
-        /// So many.
+        /// Number of columns.
         columns: usize,
-        /// The number.
+        /// The positive number.
         by: T,
     },
-    /// Other rows and columns.
+    /// Rearranges rows and columns.
     Rearrange(&'a Rearrangement),
-    /// Makes what the last sweep, of one column of V and up to this column, has left of V column `column` of L. Where nothing
-    /// is left on the diagonal, for want of digits, the entry there is `pivot`. Where [`tall`](Traits::tall) says so.
+    /// Makes column `column` of L from the residual of V. The last sweep had one column of V and ended before this column. If
+    /// the residual on the diagonal is zero, for lack of digits, the diagonal entry becomes `pivot`. Requires
+    /// [`tall`](Traits::tall).
     Close {
         /// Column of L.
         column: usize,
-        /// Its diagonal entry, if it has none.
+        /// Its diagonal entry, if the residual there is zero.
         pivot: T,
     },
-    /// Row and column `from` of A move up before row `to` ≤ `from`, by orthogonal transformations.
+    /// Moves row and column `from` of A before row `to` ≤ `from`, by orthogonal transformations.
     MoveUp {
-        /// The old place.
+        /// The old position.
         from: usize,
-        /// The new one.
+        /// The new position.
         to: usize,
     },
-    /// Writes a border over as many rows and columns from `at` on.
+    /// Writes a border over its rows and columns, from `at` on.
     Write {
         /// The first row.
         at: usize,
-        /// What is written.
+        /// The border.
         border: &'a Border<'a, T>,
     },
-    /// The same with the border that [`border_there`](Storage::border_there) has made.
+    /// Writes the border that [`border_there`](Storage::border_there) has computed.
     WriteThere {
         /// The first row.
         at: usize,
     },
 }
 
-/// The outcome of a solve; `None` if it is yet to be done.
+/// The outcome of a solve; `None` if it has not been done.
 pub type Solved = Option<Result<(), Error>>;
 
-/// L as an engine keeps it: a factor whose rows and columns come and go. Shapes and indices have been checked.
+/// L as an engine stores it: a factor whose rows and columns can be inserted, removed and moved. Shapes and indices have been
+/// checked.
 pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
-    /// The largest order that needs no other memory.
+    /// The largest order that fits the memory allocated.
     fn capacity(&self) -> usize;
 
-    /// Makes room for a factor of that order, and for its shadow where the safeguard has one. L stays as it is.
+    /// Allocates memory for a factor of that order, and for its shadow buffer if the safeguard has one. L is not changed.
     ///
     /// # Errors
-    /// `Device`; L is where it was.
+    /// `Device`; L is not changed.
     fn reserve(&mut self, capacity: usize) -> Result<(), Error>;
 
-    /// Copies L to host memory of zeros. (n × n)
+    /// Copies L to a matrix of zeros in host memory. (n × n)
     ///
     /// # Errors
     /// `Device`.
@@ -314,11 +318,11 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
     /// Applies L, or its inverse, to right-hand sides. (n × m)
     ///
     /// # Errors
-    /// `NonFinite`, naming `rhs`, from a solve, whose `rhs` is untouched then; `Device`.
+    /// `NonFinite`, naming `rhs`, from a solve, which then has not written to `rhs`; `Device`.
     fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error>;
 
-    /// Waits for the sweep in flight, as [`wait`](Swept::wait) does, and solves the systems with what it has written, without the
-    /// host in between. `None` where that is yet to be done, if it can be done at all: `rhs` is untouched then.
+    /// Waits for the sweep in flight, as [`wait`](Swept::wait) does, and solves the systems with the new L, without a return to
+    /// the host in between. The second result is `None` if the solve has not been done; then `rhs` is unchanged.
     ///
     /// # Errors
     /// Those of [`wait`](Swept::wait), and of [`apply`](Self::apply) after it.
@@ -330,14 +334,14 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
         (self.wait(), None)
     }
 
-    /// As [`stage`](Swept::stage), with something else than V of the caller's.
+    /// As [`stage`](Swept::stage), with another input than a V of the caller's.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
     fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
 
-    /// The rows that were carried, from column `start` on, as the last sweep has left them, which began there; and for each of them
-    /// Σ ± y'², where y' is the residual of y. (z: n × m, y: k × m) Where [`carries`](Traits::carries) says so.
+    /// Writes z from row `start` on, where the last sweep began, and returns Σ ± y'² for each right-hand side, where y' is the
+    /// residual of y. (z: n × m, y: k × m) Requires [`carries`](Traits::carries).
     fn carried(
         &mut self,
         (_y, _weights): (MatRef<'_, T>, &[T]),
@@ -347,14 +351,14 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
         Vec::new()
     }
 
-    /// Changes L by something else than a sweep.
+    /// Changes L other than by a sweep.
     ///
     /// # Errors
     /// `Device`, in [`Stop::Device`].
     fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop>;
 
-    /// An edit [`Rearrange`](Edit::Rearrange) and a sweep over these columns after it, with V as it was staged, of this outline, in
-    /// one pass over L; `None` where it takes two, and nothing has been done. The sweep cannot break down.
+    /// An edit [`Rearrange`](Edit::Rearrange), and a sweep over these columns with the staged V of this outline, in one pass
+    /// over L. `None` if the storage needs two passes; then nothing has been done. The sweep cannot break down.
     ///
     /// # Errors
     /// `Device`, in [`Stop::Device`].
@@ -367,8 +371,8 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
         Ok(None)
     }
 
-    /// Makes the border of new columns of A at row `at`, as [`Border::new`] does, where they are, and keeps it; `None` where the engine
-    /// cannot use them there. Shapes are right, and nothing else is known. L stays as it is.
+    /// Computes the border of new columns of A at row `at`, as [`Border::new`] does, in the memory that holds them, and keeps
+    /// it; `None` if the engine cannot use them there. The shapes are right; entries have not been checked. L is not changed.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device`.

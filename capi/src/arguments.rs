@@ -1,4 +1,4 @@
-//! What C passes, as what the library takes.
+//! Converts arguments of C functions to those of the library.
 
 use crate::report::cholupdate_report;
 use crate::status::Refused;
@@ -13,14 +13,14 @@ pub fn count(argument: &'static str, found: i64) -> Result<usize, Refused> {
     usize::try_from(found).map_err(|_| Refused::invalid(argument, found, "0 or more"))
 }
 
-/// A number of right-hand sides, of so many entries each, which are copied.
+/// A number of right-hand sides with this many entries each, for which there is memory to copy them.
 pub fn sides<T>(argument: &'static str, found: i64, entries: usize) -> Result<usize, Refused> {
     let sides = count(argument, found)?;
     room::<T>(argument, found, sides.checked_mul(entries))?;
     Ok(sides)
 }
 
-/// There must be memory for so many entries, which `argument` asks for.
+/// Checks that there is memory for this many entries, for `argument`.
 pub fn room<T>(argument: &'static str, found: i64, entries: Option<usize>) -> Result<(), Refused> {
     if entries.is_some_and(|entries| Vec::<T>::new().try_reserve_exact(entries).is_ok()) {
         return Ok(());
@@ -28,43 +28,44 @@ pub fn room<T>(argument: &'static str, found: i64, entries: Option<usize>) -> Re
     Err(Refused::invalid(argument, found, "small enough for the memory that there is"))
 }
 
-/// What a pointer leads to, to be read.
+/// A reference to the value of a pointer.
 ///
 /// # Safety
-/// It is NULL, or leads to a value that nobody changes for the lifetime.
+/// It is NULL, or points to a value that nothing changes during the lifetime.
 pub unsafe fn borrow<'a, T>(argument: &'static str, pointer: *const T) -> Result<&'a T, Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointer.
     unsafe { pointer.as_ref() }.ok_or_else(|| Refused::null(argument))
 }
 
-/// What a pointer leads to, to be changed.
+/// A mutable reference to the value of a pointer.
 ///
 /// # Safety
-/// It is NULL, or leads to a value that nobody else uses for the lifetime.
+/// It is NULL, or points to a value that nothing else uses during the lifetime.
 pub unsafe fn borrow_mut<'a, T>(argument: &'static str, pointer: *mut T) -> Result<&'a mut T, Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointer.
     unsafe { pointer.as_mut() }.ok_or_else(|| Refused::null(argument))
 }
 
-/// A place for a result, which is written to only when there is one: it may hold anything.
+/// The destination of a result. It is written only if there is a result, and may be uninitialized.
 pub fn place<T>(argument: &'static str, pointer: *mut T) -> Result<*mut T, Refused> {
     if pointer.is_null() { Err(Refused::null(argument)) } else { Ok(pointer) }
 }
 
-/// An array that is read.
+/// An array for reading.
 ///
 /// # Safety
-/// It is NULL, or has so many entries that nobody changes for the lifetime.
+/// It is NULL, or has this many entries, which nothing changes during the lifetime.
 pub unsafe fn array<'a, T>(argument: &'static str, start: *const T, len: usize) -> Result<&'a [T], Refused> {
     entries(argument, start, Some(len))?;
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: forwarded to the caller; it is aligned, not NULL, and no larger than an object can be.
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL, and the size is within the limit for an
+    // object.
     Ok(unsafe { slice::from_raw_parts(start, len) })
 }
 
-/// Weights of the columns of V; NULL is for those of an update, which are all 1.
+/// Weights of the columns of V. NULL stands for those of an update, which are all 1.
 ///
 /// # Safety
 /// As for [`array`].
@@ -75,14 +76,14 @@ pub unsafe fn weights_or_ones<'a, T: Scalar>(
     if start.is_null() {
         return Ok(Weights::Plus);
     }
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the entries.
     Ok(Weights::Each(unsafe { array("weights", start, rank)? }))
 }
 
-/// An array that is written.
+/// An array for writing.
 ///
 /// # Safety
-/// As for [`array`], and no other reads or writes the entries for the lifetime.
+/// As for [`array`], and no other code reads or writes the entries during the lifetime.
 pub unsafe fn array_mut<'a, T>(
     argument: &'static str,
     start: *mut T,
@@ -92,16 +93,17 @@ pub unsafe fn array_mut<'a, T>(
     if len == 0 {
         return Ok(&mut []);
     }
-    // SAFETY: forwarded to the caller; it is aligned, not NULL, and no larger than an object can be.
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL, and the size is within the limit for an
+    // object.
     Ok(unsafe { slice::from_raw_parts_mut(start, len) })
 }
 
-/// Rows by their numbers, each less than 2⁶³.
+/// Row indices, each less than 2⁶³.
 ///
 /// # Safety
 /// As for [`array`].
 pub unsafe fn rows(argument: &'static str, start: *const i64, len: usize) -> Result<Vec<usize>, Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the entries.
     let numbers = unsafe { array(argument, start, len)? };
     let row = |(at, &number): (usize, &i64)| {
         usize::try_from(number)
@@ -110,24 +112,24 @@ pub unsafe fn rows(argument: &'static str, start: *const i64, len: usize) -> Res
     numbers.iter().enumerate().map(row).collect()
 }
 
-/// A column-major matrix that is read. (rows × cols)
+/// A column-major matrix for reading. (rows × cols)
 ///
 /// # Safety
-/// It is NULL, or so many columns of so many entries are `stride` apart, and nobody changes them for the lifetime.
+/// It is NULL, or has this many rows and columns with this stride, which nothing changes during the lifetime.
 pub unsafe fn matrix<'a, T: Scalar>(
     argument: &'static str,
     start: *const T,
     (rows, cols): (usize, usize),
     stride: i64,
 ) -> Result<Operand<'a, T>, Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the entries.
     Ok(Operand::Host(unsafe { view(argument, start, (rows, cols), stride)? }))
 }
 
-/// The lower triangle of a matrix, or of its transpose where it is the upper one that counts. (n × n)
+/// The lower triangle of a matrix, or that of its transpose if the upper triangle is used. (n × n)
 ///
 /// # Safety
-/// As for [`matrix`]; the other triangle may hold anything.
+/// As for [`matrix`]; the other triangle may be uninitialized.
 pub unsafe fn triangle<'a, T: Scalar>(
     argument: &'static str,
     start: *const T,
@@ -135,15 +137,15 @@ pub unsafe fn triangle<'a, T: Scalar>(
     stride: i64,
     upper: bool,
 ) -> Result<Operand<'a, T>, Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the entries.
     let view = unsafe { view(argument, start, (order, order), stride)? };
     Ok(Operand::Host(if upper { view.transpose() } else { view }))
 }
 
-/// A column-major matrix that is written. (rows × cols)
+/// A column-major matrix for writing. (rows × cols)
 ///
 /// # Safety
-/// As for [`matrix`], and nobody else uses the entries for the lifetime.
+/// As for [`matrix`], and no other code uses the entries during the lifetime.
 pub unsafe fn matrix_mut<'a, T: Scalar>(
     argument: &'static str,
     start: *mut T,
@@ -152,7 +154,8 @@ pub unsafe fn matrix_mut<'a, T: Scalar>(
 ) -> Result<MatMut<'a, T>, Refused> {
     let stride = leading(argument, start, (rows, cols), stride)?;
     let start = if rows == 0 || cols == 0 { core::ptr::dangling_mut() } else { start };
-    // SAFETY: forwarded to the caller; what is there is aligned, not NULL, and no larger than an object can be.
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL, and the size is within the limit for an
+    // object.
     Ok(unsafe { MatMut::from_raw_parts_mut(start, rows, cols, 1, stride) })
 }
 
@@ -164,14 +167,15 @@ unsafe fn view<'a, T: Scalar>(
 ) -> Result<MatRef<'a, T>, Refused> {
     let stride = leading(argument, start, (rows, cols), stride)?;
     let start = if rows == 0 || cols == 0 { core::ptr::dangling() } else { start };
-    // SAFETY: forwarded to the caller; what is there is aligned, not NULL, and no larger than an object can be.
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL, and the size is within the limit for an
+    // object.
     Ok(unsafe { MatRef::from_raw_parts(start, rows, cols, 1, stride) })
 }
 
-/// A matrix in the memory of a GPU that is read. (rows × cols)
+/// A matrix in the memory of a GPU for reading. (rows × cols)
 ///
 /// # Safety
-/// As for [`DeviceView::from_raw`] and [`DeviceView::on_stream`], for the lifetime.
+/// As for [`DeviceView::from_raw`] and [`DeviceView::on_stream`], during the lifetime.
 pub unsafe fn device_matrix<'a, T: Scalar>(
     argument: &'static str,
     address: u64,
@@ -182,15 +186,15 @@ pub unsafe fn device_matrix<'a, T: Scalar>(
     let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
     device_address::<T>(argument, address, shape)?;
     let device = Device::kept(ordinal)?;
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the memory and the stream.
     let view = unsafe { DeviceView::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
     Ok(Operand::Device(view))
 }
 
-/// The same, to be written.
+/// The same for writing.
 ///
 /// # Safety
-/// As for [`DeviceViewMut::from_raw`] and [`DeviceViewMut::on_stream`], for the lifetime.
+/// As for [`DeviceViewMut::from_raw`] and [`DeviceViewMut::on_stream`], during the lifetime.
 pub unsafe fn device_matrix_mut<'a, T: Scalar>(
     argument: &'static str,
     address: u64,
@@ -201,12 +205,12 @@ pub unsafe fn device_matrix_mut<'a, T: Scalar>(
     let (stride, ordinal) = (distance(argument, shape.0, stride)?, count("device", ordinal)?);
     device_address::<T>(argument, address, shape)?;
     let device = Device::kept(ordinal)?;
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the memory and the stream.
     let view = unsafe { DeviceViewMut::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
     Ok(OperandMut::Device(view))
 }
 
-/// An address in the memory of a GPU where there may be such a matrix.
+/// Checks an address in the memory of a GPU for such a matrix.
 fn device_address<T>(
     argument: &'static str,
     address: u64,
@@ -222,7 +226,7 @@ fn device_address<T>(
     }
 }
 
-/// Whether it is the upper triangle that counts.
+/// Whether the upper triangle is used.
 pub fn is_upper(argument: &'static str, uplo: core::ffi::c_char) -> Result<bool, Refused> {
     match uplo as u8 {
         b'L' | b'l' => Ok(false),
@@ -231,18 +235,18 @@ pub fn is_upper(argument: &'static str, uplo: core::ffi::c_char) -> Result<bool,
     }
 }
 
-/// Says what a change has learned.
+/// Writes the report of a modification.
 ///
 /// # Safety
-/// `report` is NULL, or leads to a report of the caller's.
+/// `report` is NULL, or points to a report of the caller's.
 pub unsafe fn tell<T: Scalar + Into<f64>>(report: *mut cholupdate_report, modification: Modification<T>) {
     if !report.is_null() {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the pointer.
         unsafe { report.write(cholupdate_report::new(modification)) };
     }
 }
 
-/// How far columns are apart, which is no less than they are long.
+/// The distance between columns, which is at least the number of rows.
 fn distance(argument: &'static str, rows: usize, stride: i64) -> Result<usize, Refused> {
     match usize::try_from(stride) {
         Ok(distance) if distance >= rows => Ok(distance),
@@ -250,7 +254,7 @@ fn distance(argument: &'static str, rows: usize, stride: i64) -> Result<usize, R
     }
 }
 
-/// The same for a matrix in host memory, all of which is there.
+/// The same for a matrix in host memory, whose extent and pointer are checked.
 fn leading<T>(
     argument: &'static str,
     start: *const T,
@@ -263,11 +267,11 @@ fn leading<T>(
         _ => Some(0),
     };
     entries(argument, start, len)?;
-    // Less than 2⁶³, as it came.
+    // Less than 2⁶³, because the argument was.
     Ok(stride as isize)
 }
 
-/// Whether so many entries can be there.
+/// Checks the size and the pointer of an array.
 fn entries<T>(argument: &'static str, start: *const T, len: Option<usize>) -> Result<(), Refused> {
     let bytes = len.and_then(|len| len.checked_mul(size_of::<T>()));
     let Some(bytes) = bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) else {

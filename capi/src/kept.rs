@@ -1,4 +1,4 @@
-//! What is kept of a factor between calls, in both precisions.
+//! The state of a C program's factor between calls, in both precisions.
 
 use crate::status::Refused;
 use cholupdate::faer::Mat;
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// A factor on any engine.
 pub type Factor<T> = Cholesky<T, AnyEngine>;
 
-/// L⁻¹ B, and the factor of what A does not explain of K: an extension without its base.
+/// L⁻¹ B, and the factor of the Schur complement K − Bᵀ A⁻¹ B: an extension without its base.
 pub type Border<T> = (Mat<T>, Mat<T>);
 
 pub type Changed<T> = Result<Modification<T>, Error>;
@@ -16,11 +16,11 @@ pub type Changed<T> = Result<Modification<T>, Error>;
 /// A factor of a C program.
 pub struct Kept<T: Scalar> {
     held: Factor<T>,
-    /// There is a pending object, which has this factor for itself.
+    /// There is a pending object, which has exclusive use of this factor.
     in_flight: bool,
-    /// The program has freed it, and the pending object is what is left.
+    /// The program has freed the factor, and only the pending object is left.
     freed: bool,
-    /// Another number for every matrix that a factor was of.
+    /// A different number for every matrix that a factor has represented.
     matrix: u64,
 }
 
@@ -29,7 +29,7 @@ impl<T: Scalar> Kept<T> {
         Self { held, in_flight: false, freed: false, matrix: next() }
     }
 
-    /// The same factor on the same engine, or on another.
+    /// Copies the factor, on the same engine or on another.
     pub fn copied(&self, settings: Option<EngineSpec>) -> Result<Self, Refused> {
         let held = self.at_rest()?;
         let settings = settings.unwrap_or(held.engine().spec());
@@ -40,18 +40,18 @@ impl<T: Scalar> Kept<T> {
         self.held.order()
     }
 
-    /// To be read.
+    /// The factor for reading, if no modification is in flight.
     pub fn at_rest(&self) -> Result<&Factor<T>, Refused> {
         self.landed().map(|()| &self.held)
     }
 
-    /// To be changed in what is no part of the matrix.
+    /// The factor for calls that do not change the matrix, if no modification is in flight.
     pub fn at_rest_mut(&mut self) -> Result<&mut Factor<T>, Refused> {
         self.landed()?;
         Ok(&mut self.held)
     }
 
-    /// Has `verb` change the matrix.
+    /// Changes the matrix by `verb`.
     pub fn change(
         &mut self,
         verb: impl FnOnce(&mut Factor<T>) -> Changed<T>,
@@ -61,14 +61,14 @@ impl<T: Scalar> Kept<T> {
         Ok(report)
     }
 
-    /// Has `verb` begin a modification, which a pending object waits for.
+    /// Submits a modification by `verb`. A pending object waits for it.
     pub fn submit(&mut self, verb: impl FnOnce(&mut Factor<T>) -> Result<(), Error>) -> Result<(), Refused> {
         verb(self.at_rest_mut()?)?;
         self.in_flight = true;
         Ok(())
     }
 
-    /// Has the pending object wait for it, and do what else is to be done then.
+    /// Waits for the modification by `wait`, which may do more work after it.
     pub fn land<R>(&mut self, wait: impl FnOnce(&mut Factor<T>) -> (Changed<T>, R)) -> (Changed<T>, R) {
         self.in_flight = false;
         let (changed, rest) = wait(&mut self.held);
@@ -78,7 +78,8 @@ impl<T: Scalar> Kept<T> {
         (changed, rest)
     }
 
-    /// The program is done with it. Whether its memory can go; else the pending object sees to that.
+    /// Records that the program has freed the factor. Returns whether its memory can be freed now; otherwise the pending object
+    /// frees it.
     pub fn is_over(&mut self) -> bool {
         self.freed = true;
         !self.in_flight
@@ -88,7 +89,7 @@ impl<T: Scalar> Kept<T> {
         self.freed
     }
 
-    /// Of which matrix it is, by number.
+    /// The number of the matrix that the factor represents.
     pub fn matrix(&self) -> u64 {
         self.matrix
     }

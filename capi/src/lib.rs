@@ -1,7 +1,7 @@
-//! The C library: what `include/cholupdate.h` declares, on top of the Rust library.
+//! The C library: the functions that `include/cholupdate.h` declares, implemented by the Rust library.
 //!
-//! `double/` has the functions for double precision. Those for single precision are the same text with other names, made when the
-//! package is built.
+//! `double/` contains the functions for double precision. The build script makes those for single precision from the same text,
+//! with other names.
 
 #![allow(non_camel_case_types, reason = "the names that C programs see")]
 #![allow(clippy::missing_safety_doc, reason = "what callers promise is said once, where the header begins")]

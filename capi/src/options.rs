@@ -1,10 +1,10 @@
-//! Where a factor is to be, and who does the work.
+//! Settings: where a factor is stored, and which processor modifies it.
 
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::{Cpu, EngineKind, EngineSpec, Safeguard};
 use core::mem::offset_of;
 
-/// Engines: where a factor is, and who does the work.
+/// Engines: where a factor is stored, and which processor modifies it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "values for callers; what they pass is a number")]
@@ -17,21 +17,21 @@ pub enum cholupdate_engine {
     CHOLUPDATE_CUDA = 2,
 }
 
-/// How a modification that may break down leaves the factor as it was. Updates cannot, and pay nothing.
+/// How a modification that may break down preserves the factor. Updates cannot break down, and cost nothing more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "values for callers; what they pass is a number")]
 pub enum cholupdate_safeguard {
-    /// The new factor is written to a shadow buffer: memory for another factor.
+    /// The new factor is written to a shadow buffer: costs memory for another factor.
     CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
-    /// The work is done once without a result, and then again: twice the time.
+    /// The work is done once without storing the result, and then again: costs twice the time.
     CHOLUPDATE_SAFEGUARD_DRY_RUN = 1,
-    /// Not at all: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
+    /// No safeguard: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
     CHOLUPDATE_SAFEGUARD_NONE = 2,
 }
 
-/// Settings of a factor or a workspace. Have cholupdate_options_init() fill it in and change what is to be different.
-/// Functions that take a pointer to one take NULL for the defaults.
+/// Settings of a factor or a workspace. cholupdate_options_init() sets the defaults, which can then be changed. Functions with
+/// a pointer to settings accept NULL for the defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct cholupdate_options {
@@ -41,9 +41,9 @@ pub struct cholupdate_options {
     pub engine: i32,
     /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
     pub safeguard: i32,
-    /// The number of the GPU; 0 by default.
+    /// Number of the GPU; 0 by default.
     pub device: i64,
-    /// The most threads that the CPU engine uses; 0, the default, for all that there are. Results do not depend on it.
+    /// The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
     pub threads: i64,
 }
 
@@ -55,35 +55,35 @@ const DEFAULT: cholupdate_options = cholupdate_options {
     threads: 0,
 };
 
-/// Fills in the defaults.
+/// Sets the defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_options_init(options: *mut cholupdate_options) -> cholupdate_status {
     status_of(|| {
         if options.is_null() {
             return Err(Refused::null("options"));
         }
-        // SAFETY: it leads to settings of the caller's, which are plain numbers.
+        // SAFETY: the pointer is to settings of the caller's, which are plain numbers.
         unsafe { options.write(DEFAULT) };
         Ok(())
     })
 }
 
-/// What the caller asks for.
+/// The settings that the caller asks for.
 ///
 /// # Safety
-/// `options` is NULL, or leads to `size` bytes of settings.
+/// `options` is NULL, or points to `size` bytes of settings.
 pub unsafe fn settings(options: *const cholupdate_options) -> Result<EngineSpec, Refused> {
     if options.is_null() {
         return checked(DEFAULT);
     }
-    // Fields are only ever added behind the others, so this one is there whatever the version that the caller knows.
+    // Fields are only ever added at the end, so this one exists in every version.
     const { assert!(offset_of!(cholupdate_options, size) == 0) };
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointer.
     let size = unsafe { options.cast::<usize>().read() };
     if size != DEFAULT.size {
         return Err(Refused::invalid("options.size", size, DEFAULT.size));
     }
-    // SAFETY: forwarded to the caller, who has as many bytes there as this library reads.
+    // SAFETY: the caller guarantees the pointer, and there are as many bytes as this library reads.
     checked(unsafe { options.read() })
 }
 
@@ -122,7 +122,7 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
     Ok(EngineSpec { kind, threads, safeguard })
 }
 
-/// The engine of a workspace, which works on arrays in host memory.
+/// The engine of a workspace, which is for arrays in host memory.
 pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
     let &EngineSpec { kind, threads, safeguard } = settings;
     match kind {

@@ -1,12 +1,13 @@
-// How functions for double precision become those for single. The build script and the test of the header share it.
+// Converts the functions for double precision to those for single precision. Shared by the build script and the test of the
+// header.
 
 /// Files of functions, in the order of the header.
 const PARTS: [&str; 9] =
     ["factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension"];
 
-/// Other names, and other numbers in arrays. Reports have double precision in both.
+/// Replaces names, and the type of numbers in arrays. Reports have double precision in both.
 fn in_single_precision(source: &str) -> String {
-    // It is included into a module, which has a comment of its own.
+    // The text is included into a module that has its own module comment.
     let source: String =
         source.lines().filter(|line| !line.starts_with("//!")).flat_map(|line| [line, "\n"]).collect();
     source

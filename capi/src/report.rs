@@ -1,14 +1,16 @@
-//! What a modification says about itself, for C.
+//! The report of a modification, for C.
 
 use cholupdate::{Modification, Scalar};
 
-/// What a change of a factor learned on its way, at no extra cost. Functions that take one also take NULL. After an error it is as it was.
+/// The report of a change of a factor, at no extra cost. Functions with a pointer to a report accept NULL. After an error the
+/// report is not written.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct cholupdate_report {
-    /// The smallest ratio of a new squared pivot to the old one: about -log10 of it decimal digits are lost. Never below 1 for an update.
+    /// The smallest ratio of a new squared pivot to the old one: about -log10 of it decimal digits are lost. Never below 1 for
+    /// an update.
     pub min_pivot_ratio: f64,
-    /// log det of the new A less that of the old one.
+    /// log det of the new A minus that of the old one.
     pub log_det_change: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a loop of least squares needs beside updates and downdates: forgetting, and right-hand sides that go through the sweep.
+//! Recursive least squares: a forgetting factor, and right-hand sides that are carried through the sweep.
 
 use crate::carried::{Carried, unknown};
 use crate::check::{extent, finite, room_on_host};
@@ -14,10 +14,10 @@ use crate::sweep::weights::Weights;
 use faer::MatRef;
 
 impl<T: Scalar> Carried<T> {
-    /// Of the right-hand sides Xᵀ y and the sums of squares of y.
+    /// Computes z and the residual sums of squares from the right-hand sides Xᵀ y and the sums of squares of y.
     ///
     /// # Shapes
-    /// Xᵀ y (n × m), the sums (m).
+    /// Xᵀ y (n × m), sums (m).
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `b` or `sums`; `Overflow`, naming `b`, where squares of z could overflow; `Singular`;
@@ -55,21 +55,21 @@ impl<T: Scalar> Carried<T> {
 }
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// A ← δ A + V diag(w) Vᵀ: what was seen before counts less and less.
+    /// A ← δ A + V diag(w) Vᵀ: earlier observations count less with each call.
     ///
     /// # Shapes
     /// 0 < δ ≤ 1, `decay`; V (n × k), w (k), as for [`modify`](Self::modify).
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`, also where √δ takes a pivot of L to where digits are lost to
-    /// underflow (below 8e-292 in double precision, 8e-31 in single): what is not excited any more vanishes in the end. Pivots of a
-    /// singular factor that are zero stay zero.
+    /// As [`modify`](Self::modify), and `OutOfRange` naming `decay`, also if √δ scales a pivot of L so far down that digits are
+    /// lost to underflow (below 8e-292 in double precision, 8e-31 in single): a direction that is not excited any more vanishes
+    /// in the end. Zero pivots of a singular factor remain zero.
     ///
     /// # Report
-    /// Against the old A: δ counts in both.
+    /// Relative to the old A: the ratio and the change of log det A include δ.
     ///
     /// # Cost
-    /// That of [`modify`](Self::modify) on the CPU engine; on the others another pass over L.
+    /// That of [`modify`](Self::modify) on the CPU engine; on the others one more pass over L.
     ///
     /// # Source
     /// S. Haykin, *Adaptive Filter Theory*, 4th ed., Prentice Hall (2002), chapter 9: exponentially weighted least squares.
@@ -96,21 +96,22 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.modify_scaled(decay, &v.as_matrix(), weights.into(), None)
     }
 
-    /// A ← δ A + V diag(w) Vᵀ, and with it least squares whose observations these are: rows vᵀ with the values y come, or go where
-    /// their weight is negative.
+    /// A ← δ A + V diag(w) Vᵀ, and the right-hand sides of the least squares with these observations: a row vᵀ with the values
+    /// y is added, or removed if its weight is negative.
     ///
-    /// A sum of squares that would become negative is −1 from then on, as RHO in LINPACK's `dchdd`; the factor and z are good.
+    /// A sum of squares that would become negative is −1 from then on, as RHO in LINPACK's `dchdd`; the factor and z remain
+    /// valid.
     ///
     /// # Shapes
     /// As for [`modify_scaled`](Self::modify_scaled); y (k × m), of m right-hand sides; z (n × m) and squares (m) in `carried`.
     ///
     /// # Errors
-    /// As [`modify_scaled`](Self::modify_scaled), and `Shape`, `NonFinite` or `Overflow` naming `y`, `z` or `squares`. The factor
-    /// and what is carried are as they were then.
+    /// As [`modify_scaled`](Self::modify_scaled), and `Shape`, `NonFinite` or `Overflow` naming `y`, `z` or `squares`. After an
+    /// error the factor and `carried` are as they were.
     ///
     /// # Cost
-    /// That of [`modify_scaled`](Self::modify_scaled) for n + m rows on the CPU engine; on the others two products with L and
-    /// three triangular solves besides, so that a singular A is [`Error::Singular`] there.
+    /// That of [`modify_scaled`](Self::modify_scaled) for n + m rows on the CPU engine. On the others two products with L and
+    /// three triangular solves in addition, so a singular A returns [`Error::Singular`] there.
     ///
     /// # Source
     /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchud`, `dchdd`.
@@ -144,7 +145,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if self.guarded.factor().traits().carries || self.guarded.regular().is_ok() {
             return self.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), carried)));
         }
-        // A factor that cannot be solved with yet, and sweeps that take no right-hand sides along: they go through one on the host.
+        // The factor is singular, and this engine's sweeps carry no right-hand sides: they are carried by a sweep on the host.
         let mut here = self.to_engine(Cpu::default())?;
         let mut along = carried.clone();
         here.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), &mut along)))?;

@@ -1,4 +1,4 @@
-//! How well-conditioned A is, and whether a factor had better be made anew.
+//! The condition number of A, and when to factor it again.
 
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
@@ -8,7 +8,7 @@ use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use faer::{Mat, MatMut};
 
-/// When a factor had better be made anew: [`Cholesky::needs_refactor`].
+/// When to factor A again: [`Cholesky::needs_refactor`].
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, RefactorPolicy, faer::mat};
@@ -25,9 +25,9 @@ use faer::{Mat, MatMut};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefactorPolicy {
-    /// The largest [`error_estimate`](Cholesky::error_estimate) that is good enough; `None` for half of the digits, √u.
+    /// The largest acceptable [`error_estimate`](Cholesky::error_estimate); `None` for half of the digits, √u.
     pub max_error: Option<f64>,
-    /// The most modifications.
+    /// The largest number of modifications.
     pub max_modifications: usize,
 }
 
@@ -39,8 +39,8 @@ impl Default for RefactorPolicy {
 }
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// An estimate of the condition number of A in the 1-norm, ‖A‖₁ ‖A⁻¹‖₁; 1 for order 0. It is a lower bound but for rounding,
-    /// and seldom less than a third of it.
+    /// An estimate of the condition number of A in the 1-norm, ‖A‖₁ ‖A⁻¹‖₁; 1 for order 0. Apart from rounding it is a lower
+    /// bound, and seldom less than a third of the condition number.
     ///
     /// # Errors
     /// `Device` on an engine with a device, `Poisoned`.
@@ -76,16 +76,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(T::from_f64(norm * of_inverse))
     }
 
-    /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj), by what all modifications since L
-    /// was made have done to A; 0 before the first one. A modification of rank k adds √k u times a_ii and what it adds to a_ii to the error
-    /// of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, also where other rows grow; if it
-    /// grows, correspondingly less.
+    /// An estimate of max |(L Lᵀ − A)_ij| / √(a_ii a_jj), where A is the exact matrix: the errors that all modifications since
+    /// L was computed have added; 0 before the first one. A modification of rank k adds √k u times a_ii and what it adds to
+    /// a_ii to the error of row i. If a_ii shrinks to a fraction f, earlier errors of row i count 1/f times as much, also where
+    /// other rows grow; if it grows, correspondingly less.
     ///
-    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where A, L or V was in the memory of a GPU and stayed there, the pivots
-    /// of L stand for the diagonal of A, and a direction in which many rows lost their digits can be hidden by the growth of one row.
+    /// Infinite for a factor that has been lost ([`Error::Poisoned`]). Where A, L or V was in the memory of a GPU and stayed
+    /// there, the pivots of L stand for the diagonal of A, and the growth of one row can hide a direction in which many rows
+    /// have lost their digits.
     ///
     /// # Cost
-    /// None. Of a modification, that of a few passes over V on the host.
+    /// None. A modification makes a few passes over V on the host for it.
     #[must_use]
     pub fn error_estimate(&self) -> f64 {
         if self.guarded.is_poisoned() {
@@ -94,7 +95,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.history().error() * T::UNIT.to_f64()
     }
 
-    /// Whether it is time to start afresh, `Cholesky::new(&a)`. It is where the factor has been lost.
+    /// Whether A should be factored again, by `Cholesky::new(&a)`. True if the factor has been lost.
     #[must_use]
     pub fn needs_refactor(&self, policy: &RefactorPolicy) -> bool {
         let most = policy.max_error.unwrap_or_else(|| T::UNIT.to_f64().sqrt());
@@ -104,12 +105,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 }
 
-/// An estimate of the 1-norm of a symmetric matrix, of which `apply` makes products.
+/// Estimates the 1-norm of a symmetric matrix; `apply` multiplies by the matrix.
 fn one_norm<T: Scalar>(
     order: usize,
     mut apply: impl FnMut(MatMut<'_, T>) -> Result<(), Error>,
 ) -> Result<f64, Error> {
-    /// Steps, at most, of two products each behind the first product.
+    /// The most steps, of two products each, after the first product.
     const STEPS: usize = 4;
     let mut product = |entry: &dyn Fn(usize) -> f64| -> Result<Vec<f64>, Error> {
         let mut x = Mat::from_fn(order, 1, |i, _| T::from_f64(entry(i)));
@@ -143,7 +144,7 @@ fn one_norm<T: Scalar>(
             break;
         }
     }
-    // What a cancellation may have hidden from the steps.
+    // Covers cancellation that the steps may not have seen.
     let alternating = product(&|i| {
         let size = 1.0 + i as f64 / (n - 1.0);
         if i % 2 == 0 { size } else { -size }

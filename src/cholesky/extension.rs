@@ -1,4 +1,4 @@
-//! A bordered by rows that are never made part of the factor.
+//! The factor of A bordered by rows, without a change of the factor of A.
 
 use crate::check::{extent, finite, room_for_copy};
 use crate::cholesky::Cholesky;
@@ -16,9 +16,9 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
 
-/// The factor of A bordered by r rows and columns, which leaves that of A as it is: many of them can stand on one base.
+/// The factor of A bordered by r rows and columns. The factor of A is not changed, so many extensions can share one base.
 ///
-/// Made by [`Cholesky::extension`]. It takes O((n + r) r) host memory.
+/// Made by [`Cholesky::extension`]. Uses O((n + r) r) host memory.
 pub struct Extension<'a, T: Scalar, E: Engine<T> = Cpu> {
     base: &'a Cholesky<T, E>,
     /// S = L⁻¹ B. (n × r)
@@ -34,7 +34,7 @@ impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
 }
 
 impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
-    /// Of B (n × r) and K (r × r).
+    /// Computes the factor of the border from B (n × r), in `s`, and K (r × r).
     pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
         base.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(s.as_mut()))?;
         let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
@@ -44,12 +44,12 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         Ok(Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(c) })
     }
 
-    /// The same extension from what [`into_parts`](Self::into_parts) made of it: for who keeps extensions where they cannot borrow
+    /// Makes an extension again from what [`into_parts`](Self::into_parts) returned, for callers that cannot keep a borrow of
     /// the base.
     ///
     /// # Shapes
-    /// S (n × r), C (r × r). With parts of another factor, or of this one before it changed, the solutions are those of no
-    /// A in particular.
+    /// S (n × r), C (r × r). The parts must be of this factor, and it must not have changed since; otherwise the solutions
+    /// belong to no particular A.
     ///
     /// # Errors
     /// `Shape`, naming `s` or `corner`.
@@ -75,7 +75,7 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         Ok(Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(corner) })
     }
 
-    /// As [`from_parts`](Self::from_parts), with parts that are borrowed.
+    /// As [`from_parts`](Self::from_parts), with borrowed parts.
     ///
     /// # Errors
     /// `Shape`, naming `s` or `corner`.
@@ -135,7 +135,7 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let (mut above, mut below) = x.split_at_row_mut(n);
         base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
         matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
-        // r is small.
+        // r is small, so one thread suffices.
         solve_lower_triangular_in_place(corner, below.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(corner.transpose(), below.as_mut(), Par::Seq);
         matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
@@ -143,8 +143,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         Ok(x)
     }
 
-    /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B: what A explains of K taken away. Of the covariance K it leaves that which
-    /// is known given the rest, from which C draws samples. (r × r)
+    /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B, the Schur complement of A. (r × r) If A and K are covariances, it is the
+    /// factor of the conditional covariance, and C times independent standard normals draws samples.
     #[must_use]
     pub fn corner(&self) -> MatRef<'_, T> {
         self.corner.as_ref()

@@ -1,11 +1,11 @@
-//! The front type: a factor that stays current.
+//! The front type: a factor that is kept current.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `solve` | solves, and their halves |
+//! | `solve` | solves, and their two halves |
 //! | `products` | products with L, Lᵀ and A |
-//! | `rows` | rows and columns that come, go and change places |
-//! | `carried` | least squares whose right-hand sides go along; a forgetting factor |
+//! | `rows` | insertion, removal and reordering of rows and columns |
+//! | `carried` | least squares with carried right-hand sides; a forgetting factor |
 //! | `pending` | a modification in flight |
 //! | `extension` | A bordered, without a change of the factor |
 //! | `condition` | the condition number, and when to factor again |
@@ -41,9 +41,9 @@ use faer::{Mat, MatRef, Par};
 
 /// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
 ///
-/// L is lower triangular with a positive diagonal; one that begins [singular](Cholesky::zeros) may have zeros there. Every call that can fail leaves the factor bit for bit
-/// as it was when it does, except that a device that fails in the middle of one poisons it
-/// ([`Error::Poisoned`]), and a breakdown where there is [no safeguard](crate::Safeguard::None).
+/// L is lower triangular with a positive diagonal; a factor that begins [singular](Cholesky::zeros) may have zeros there. Every
+/// call that can fail leaves the factor bit for bit as it was, with two exceptions that poison it ([`Error::Poisoned`]): a
+/// device that fails in the middle of a call, and a breakdown with [no safeguard](crate::Safeguard::None).
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -57,7 +57,7 @@ use faer::{Mat, MatRef, Par};
 /// let x = factor.solve(&[1.0, 2.0, 3.0])?;     // A x = b
 /// assert!((&a * &x - mat![[1.0], [2.0], [3.0]]).norm_max() < 1e-14);
 ///
-/// // A − v vᵀ would not be positive definite: the error says where, the factor stays.
+/// // A − v vᵀ would not be positive definite: the error names the column, and the factor is unchanged.
 /// let refused = factor.downdate(&[9.0, 0.0, 0.0]);
 /// assert_eq!(refused.unwrap_err(), Error::NotPositiveDefinite { column: 0 });
 /// # Ok(())
@@ -67,7 +67,7 @@ use faer::{Mat, MatRef, Par};
 pub struct Cholesky<T: Scalar, E: Engine<T> = Cpu> {
     engine: E,
     pub(crate) guarded: Guarded<T, E::Factor>,
-    /// For rows and columns that come and go.
+    /// Working memory of insertions, removals and shifts.
     pub(crate) scratch: Scratch<T>,
 }
 
@@ -95,12 +95,12 @@ impl<T: Scalar> Cholesky<T> {
         Self::new_in(a, Cpu::default())
     }
 
-    /// Takes a factor that is already known, on the default [`Cpu`] engine.
+    /// Makes a factor of a known L, on the default [`Cpu`] engine.
     ///
     /// # Shapes
-    /// L (n × n); only its lower triangle is read. Columns with a negative diagonal entry (a factor
-    /// from a QR decomposition has some) are negated, which leaves L Lᵀ as it is. With zeros on the diagonal A is singular, as
-    /// that of [`zeros`](Self::zeros) is.
+    /// L (n × n); only its lower triangle is read. Columns with a negative diagonal entry, as in a factor from a QR
+    /// factorization, are negated, which leaves L Lᵀ as it is. With zeros on the diagonal A is singular, as that of
+    /// [`zeros`](Self::zeros) is.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`.
@@ -121,16 +121,16 @@ impl<T: Scalar> Cholesky<T> {
         Self::from_factor_in(l, Cpu::default())
     }
 
-    /// The factor of A = 0, on the default [`Cpu`] engine: least squares begin with it that are accumulated row by row, as in LINPACK's
-    /// `dchud`.
+    /// The factor of A = 0, on the default [`Cpu`] engine: the start of least squares that are accumulated row by row, as with
+    /// LINPACK's `dchud`.
     ///
-    /// A is singular until updates have given every pivot a value. Until then [`update`](Self::update), and every modification with
-    /// positive weights alone, works, and so do `modify_scaled` and the calls that read L. Those that need a regular A return
-    /// [`Error::Singular`], with the first column whose pivot is zero: solves, `log_det`, `condition`, negative weights, and rows
-    /// and columns that come, go or change places.
+    /// A is singular until updates have made every pivot positive. Until then [`update`](Self::update) and every modification
+    /// with only positive weights work, and so do `modify_scaled` and the calls that read L. Calls that need a regular A return
+    /// [`Error::Singular`] with the first column whose pivot is zero: solves, `log_det`, `condition`, negative weights, and the
+    /// insertion, removal and reordering of rows and columns.
     ///
     /// # Errors
-    /// `OutOfRange`, naming `order`, where there is no memory for L.
+    /// `OutOfRange`, naming `order`, if there is not enough memory for L.
     ///
     /// # Cost
     /// n² zeros.
@@ -171,7 +171,7 @@ impl<T: Scalar> Cholesky<T> {
 }
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// As [`Cholesky::new`], on `engine`, which may factor A by other means than faer.
+    /// As [`Cholesky::new`], on `engine`, which may factor A by another method than faer's.
     ///
     /// # Shapes
     /// A (n × n); only its lower triangle is read.
@@ -180,7 +180,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::new`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// n³/3 flops. On `cuda::Resident` a matrix that is on its device stays there.
+    /// n³/3 flops. On `cuda::Resident` a matrix in the memory of its device stays there.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Cpu, Error, faer::mat};
@@ -221,7 +221,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// As [`Cholesky::from_factor`], and [`Error::Device`] from an engine with a device.
     ///
     /// # Cost
-    /// Two copies of L; one on `cuda::Resident`, of one that is on its device.
+    /// Two copies of L; one on `cuda::Resident` if L is in the memory of its device.
     pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
         let l = l.as_matrix();
         let (order, columns) = l.shape();
@@ -263,16 +263,15 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n² zeros.
     pub fn zeros_in(order: usize, engine: E) -> Result<Self, Error> {
-        // With columns a bit further apart than they are long.
+        // Columns are stored slightly farther apart than they are long.
         room::<T>("order", order, (order.saturating_add(1 << 10), 0))?;
         Self::from_factor_in(&Mat::<T>::zeros(order, order), engine)
     }
 
-    /// The same factor on another engine; this one stays.
+    /// Copies the factor to another engine; this one is unchanged.
     ///
     /// # Errors
-    /// Those of the engines: [`Error::Poisoned`] from the one, [`Error::Device`] from the other. None between
-    /// engines on the CPU.
+    /// [`Error::Poisoned`] from this engine, [`Error::Device`] from the other. None between engines on the CPU.
     ///
     /// # Cost
     /// Two copies of L.
@@ -286,10 +285,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(Cholesky { guarded, engine, scratch: Scratch::default() })
     }
 
-    /// The factor moved to another engine, from host memory to a device or back.
+    /// Moves the factor to another engine, from host memory to a device or back.
     ///
     /// # Errors
-    /// As [`to_engine`](Self::to_engine), which keeps the factor where an error would lose it.
+    /// As [`to_engine`](Self::to_engine). After an error the factor is lost; with `to_engine` it is not.
     ///
     /// # Cost
     /// Two copies of L.
@@ -328,7 +327,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A ← A + V Vᵀ.
     ///
     /// # Shapes
-    /// V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
+    /// V (n × k), any layout; a slice, array or vector for k = 1. V is not changed.
     ///
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow`; `Device` on an engine with a device, `Poisoned`. An update never
@@ -355,16 +354,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A ← A − V Vᵀ.
     ///
     /// # Shapes
-    /// V (n × k), any layout; a slice, array or vector for k = 1. V is left alone.
+    /// V (n × k), any layout; a slice, array or vector for k = 1. V is not changed.
     ///
     /// # Errors
-    /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not
-    /// be positive. What breaks down in working precision is decided, and made where it can be, in twice the precision.
+    /// As [`update`](Self::update), and `NotPositiveDefinite` with the first column whose pivot² would not be positive. A
+    /// breakdown in working precision is decided in twice the precision, and if the downdate succeeds there, its result is
+    /// used.
     ///
     /// # Cost
-    /// The flops of an update; see [`Safeguard`](crate::Safeguard) for what it takes to leave the factor as it was. What is impossible
-    /// takes k + 1 solves with L besides; what is so close to it that these do not tell, some thirty times as long, on one thread of
-    /// the host, and a copy of L there.
+    /// The flops of an update; [`Safeguard`](crate::Safeguard) describes the cost of preserving the factor. A breakdown costs
+    /// in addition k + 1 solves with L, which show for most downdates that they are impossible. If they cannot, the decision in
+    /// twice the precision takes about thirty times as long as the downdate, on one thread of the host, with a copy of L there.
     ///
     /// # Source
     /// C. M. Rader, A. O. Steinhardt, *Hyperbolic Householder transformations*, IEEE Trans. ASSP 34 (1986), in mixed form:
@@ -388,13 +388,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.modify(&v.as_matrix(), Weights::Minus)
     }
 
-    /// A ← A + V diag(w) Vᵀ, any mix of signs in one call: whether it succeeds depends on the result alone
-    /// and not on the order of the columns. Columns with a plus sign are worked on first, a panel of L at a time, so that
-    /// what nearly cancels does so in the scale of L Lᵀ + V₊ V₊ᵀ. (`cuda::Resident` makes a sweep over L of each 16
-    /// or 32 columns of one sign.)
+    /// A ← A + V diag(w) Vᵀ, with any mix of signs in one call. Whether it succeeds depends on the result alone and not on the
+    /// order of the columns. In each panel of L the columns with a plus sign come first, so that rounding errors in what nearly
+    /// cancels are relative to L Lᵀ + V₊ V₊ᵀ. (`cuda::Resident` makes one sweep over L for each 16 or 32 columns of one sign.)
     ///
     /// # Shapes
-    /// V (n × k), any layout; w (k). Columns of weight zero are skipped, once they are known to be finite.
+    /// V (n × k), any layout; w (k). Columns of weight zero are checked to be finite, and then skipped.
     ///
     /// # Errors
     /// As [`downdate`](Self::downdate), for `v` and `weights`.
@@ -421,15 +420,16 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.modify(&v.as_matrix(), weights.into())
     }
 
-    /// As [`modify`](Self::modify), without waiting for the engine: V has been checked and taken over when this returns,
-    /// and the rest may go on. `cuda::Resident` alone has anything go on; the others do the work in the call.
+    /// As [`modify`](Self::modify), without waiting for the engine. When this returns, V has been checked and copied, and the
+    /// rest of the work may still be in progress. Only `cuda::Resident` works on after the call; the other engines finish
+    /// within it.
     ///
     /// # Shapes
-    /// V (n × k), w (k), as [`modify`](Self::modify) takes them.
+    /// V (n × k), w (k), as for [`modify`](Self::modify).
     ///
     /// # Errors
-    /// As [`modify`](Self::modify); what is found out later comes with [`Pending::wait`], and a breakdown among it is not decided in
-    /// twice the precision.
+    /// As [`modify`](Self::modify). [`Pending::wait`] returns the errors that are found later; a breakdown among these is not
+    /// decided in twice the precision.
     ///
     /// # Cost
     /// As [`modify`](Self::modify).
@@ -454,9 +454,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Ok(Pending::new(&mut self.guarded))
     }
 
-    /// The modification in flight, taken up again: for callers that cannot keep what [`submit`](Self::submit) returned, which borrows the
-    /// factor, and have it forgotten by [`core::mem::forget`]. Where none is in flight, its outcome is the report of one that changed
-    /// nothing.
+    /// The modification in flight, for callers that cannot keep the borrow in the result of [`submit`](Self::submit) and pass
+    /// it to [`core::mem::forget`]. If none is in flight, its outcome is the report of a modification that changed nothing.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, Weights, faer::mat};
@@ -473,16 +472,16 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Pending::new(&mut self.guarded)
     }
 
-    /// Whether [`downdate`](Self::downdate) with the same V would succeed, by a dry run that stores
-    /// nothing: the very same arithmetic, in twice the precision where it breaks down, so the answer is not an estimate. (`&mut` for the working memory
+    /// Whether [`downdate`](Self::downdate) with the same V would succeed. A dry run does the same arithmetic and stores
+    /// nothing, in twice the precision where it breaks down, so the answer is not an estimate. (`&mut` for the working memory
     /// alone.)
     ///
     /// # Shapes
     /// V (n × k), any layout; a slice, array or vector for k = 1.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`; `Singular`; `Poisoned`; `Device` on an engine with a device, of which the resident one
-    /// needs room for a second matrix.
+    /// `Shape`, `NonFinite` or `Overflow`; `Singular`; `Poisoned`; `Device` on an engine with a device. The resident engine
+    /// needs memory for a second matrix.
     ///
     /// # Cost
     /// That of the downdate.
@@ -504,7 +503,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         }
     }
 
-    /// log det A, formed in double precision.
+    /// log det A, summed in double precision.
     ///
     /// # Errors
     /// `Singular`, `Poisoned`.

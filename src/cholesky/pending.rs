@@ -1,4 +1,4 @@
-//! A modification that goes on while the host does something else.
+//! A modification in flight while the host does other work.
 
 use crate::check::extent;
 use crate::cpu::Cpu;
@@ -12,10 +12,11 @@ use crate::storage::Side;
 
 /// A modification in flight, from [`Cholesky::submit`](crate::Cholesky::submit).
 ///
-/// It holds the factor until its outcome is known. Dropping it waits as well, and the outcome is lost: the factor is
-/// either the new one or, bit for bit, the old one, or lost where it has [no safeguard](crate::Safeguard::None) and broke down. One is in flight at most. (Where it is forgotten, by
-/// [`core::mem::forget`], [`Cholesky::pending`](crate::Cholesky::pending) takes it up again; the next modification or `can_downdate` waits for
-/// it first, and loses its outcome; until then `cuda::Resident` still has the old factor. The other engines have done the work by then.)
+/// It borrows the factor until its outcome is known. Dropping it waits as well, and discards the outcome: the factor is either
+/// the new one or, bit for bit, the old one, or lost if it broke down with [no safeguard](crate::Safeguard::None). At most one
+/// is in flight. After [`core::mem::forget`], [`Cholesky::pending`](crate::Cholesky::pending) returns it again, and the next
+/// modification or `can_downdate` waits for it and discards its outcome; until then `cuda::Resident` still has the old factor.
+/// The other engines finish within `submit`.
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, Weights, faer::mat};
@@ -25,7 +26,7 @@ use crate::storage::Side;
 /// let mut v = [1.0, 2.0];
 /// for _ in 0..3 {
 ///     let pending = factor.submit(&v, Weights::Plus)?;
-///     v[0] += 1.0; // whatever the host has to do meanwhile
+///     v[0] += 1.0; // other work of the host
 ///     pending.wait()?;
 /// }
 /// # Ok(())
@@ -37,7 +38,7 @@ pub struct Pending<'a, T: Scalar, E: Engine<T> = Cpu> {
 }
 
 impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
-    /// Of what has been submitted to this factor.
+    /// A modification that has been submitted to this factor.
     pub(crate) fn new(guarded: &'a mut Guarded<T, E::Factor>) -> Self {
         Self { guarded }
     }
@@ -50,17 +51,17 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
         self.guarded.wait()
     }
 
-    /// Waits for the outcome, and B ← A⁻¹ B where B is, with the A that it leads to: the new one where the modification has succeeded,
-    /// otherwise the old one. On `cuda::Resident` the solve is queued behind the modification, so that the two are one step
-    /// without the host in between, and waited for once; a breakdown has it done over with the old factor. The other engines do one
-    /// after the other, and say of a breakdown in `submit` already, so that nothing is solved then.
+    /// Waits for the outcome, and B ← A⁻¹ B in place, with the A that results: the new one if the modification has succeeded,
+    /// otherwise the old one. On `cuda::Resident` the solve is queued after the modification, and the host waits once for both;
+    /// after a breakdown the solve is repeated with the old factor. The other engines do one after the other, and return a
+    /// breakdown from `submit`, so that nothing is solved then.
     ///
     /// # Shapes
     /// B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// The first outcome is that of the modification, as from [`wait`](Self::wait); the second that of the solve, as from
-    /// [`solve_in_place`](crate::Cholesky::solve_in_place). Neither hides the other.
+    /// The first result is the outcome of the modification, as from [`wait`](Self::wait); the second that of the solve, as from
+    /// [`solve_in_place`](crate::Cholesky::solve_in_place). Both are always reported.
     ///
     /// # Cost
     /// That of the modification, and 2 m n² flops.
@@ -93,7 +94,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
 
 impl<T: Scalar, E: Engine<T>> Drop for Pending<'_, T, E> {
     fn drop(&mut self) {
-        // Lost, as the type says; behind `wait` there is nothing left to wait for.
+        // The outcome is discarded, as documented; after `wait` nothing is in flight.
         let _ = self.guarded.wait();
     }
 }

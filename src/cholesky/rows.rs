@@ -1,4 +1,4 @@
-//! The verbs of rows and columns on the front type.
+//! The calls of the front type that change rows and columns of A.
 
 use super::Extension;
 use crate::check::{extent, finite, finite_lower, index, room_for_copy};
@@ -13,23 +13,23 @@ use crate::structure::{Parts, ascending, room, shifts};
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef};
 
-/// Rows and columns that come and go.
+/// Insertion, removal and reordering of rows and columns.
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// The largest order that this factor can grow to without another allocation for L. A clone, or the factor on another engine,
-    /// has room for what is there.
+    /// The largest order to which this factor can grow without another allocation for L. A clone, or a copy on another engine,
+    /// has room for its current order only.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.guarded.factor().capacity()
     }
 
-    /// Makes room for as many further rows and columns, for L and for the shadow buffer of its
-    /// [`Safeguard`](crate::Safeguard). Growth beyond the capacity makes room by itself, for some more than asked.
+    /// Reserves room for `additional` further rows and columns, in L and in the shadow buffer of its
+    /// [`Safeguard`](crate::Safeguard). Growth beyond the capacity reserves room by itself, for slightly more rows than needed.
     ///
     /// # Errors
     /// `OutOfRange`, naming `additional`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// A copy of L, where there is no room yet.
+    /// A copy of L, unless there is room already.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -47,7 +47,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if capacity <= self.capacity() {
             return Ok(());
         }
-        // With columns a bit further apart than they are long.
+        // Columns are stored slightly farther apart than they are long.
         let bytes = capacity
             .checked_add(1 << 10)
             .and_then(|stride| stride.checked_mul(capacity)?.checked_mul(size_of::<T>()));
@@ -65,17 +65,18 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// A ← (A B; Bᵀ K): r further rows and columns at the end.
     ///
     /// # Shapes
-    /// B (n × r), the cross terms; K (r × r), of which the lower triangle counts.
+    /// B (n × r), the cross terms; K (r × r), of which the lower triangle is read.
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`, naming `cross` or `corner`; `NotPositiveDefinite` with the row of the new A. The
-    /// factor is as it was then.
+    /// `Shape`, `NonFinite` or `Overflow`, naming `cross` or `corner`; `NotPositiveDefinite` with the row of the new A. After
+    /// an error the factor is as it was.
     ///
     /// # Cost
-    /// r n² + r² n flops: that of the triangular solve. Nothing of L moves, up to the [`capacity`](Self::capacity).
+    /// r n² + r² n flops, those of the triangular solve. Up to the [`capacity`](Self::capacity) no entry of L is moved.
     ///
     /// # Source
-    /// G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., Johns Hopkins (2013), section 4.2.9: a block of the factorization.
+    /// G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., Johns Hopkins (2013), section 4.2.9: a block of the
+    /// factorization.
     ///
     /// ```
     /// use cholupdate::{Cholesky, Error, faer::mat};
@@ -108,18 +109,18 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         made
     }
 
-    /// Inserts r rows and columns into A, which become rows `at..at + r`; those from `at` on come behind them.
+    /// Inserts r rows and columns into A, which become rows `at..at + r`; the old rows from `at` on follow them.
     ///
     /// # Shapes
-    /// `at` ≤ n. The new columns of A ((n + r) × r), numbered as afterwards; of their rows `at..at + r` the lower triangle
-    /// counts. For r = 1 a slice, array or vector: Octave's `cholinsert`.
+    /// `at` ≤ n. The new columns of A ((n + r) × r), in the numbering of the new A; of their rows `at..at + r` the lower
+    /// triangle is read. For r = 1 a slice, array or vector: Octave's `cholinsert`.
     ///
     /// # Errors
     /// `Index`, `Shape`, `NonFinite` or `Overflow`, naming `at` or `columns`; `NotPositiveDefinite` with the row of the new A.
-    /// The factor is as it was then.
+    /// After an error the factor is as it was.
     ///
     /// # Cost
-    /// r at² + 2 r (n − at) at + 2 r (n − at)² flops, and a move of what is behind row `at`.
+    /// r at² + 2 r (n − at) at + 2 r (n − at)² flops, and a move of the rows and columns from `at` on.
     ///
     /// # Source
     /// P. E. Gill, G. H. Golub, W. Murray, M. A. Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28
@@ -160,14 +161,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Removes rows and columns of A, in one sweep. It cannot break down.
     ///
     /// # Shapes
-    /// Any number of different indices less than n, in any order.
+    /// Any number of distinct indices less than n, in any order.
     ///
     /// # Errors
-    /// `Index` or `Duplicate`, naming `indices`; `Overflow`, naming it, where squares of rows of L are not far from overflow; `Device` or
-    /// `Poisoned` on an engine with a device.
+    /// `Index` or `Duplicate`, naming `indices`; `Overflow`, naming it, if squares of rows of L are close to overflow; `Device`
+    /// or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// 2 r (n − f)² flops, where f is the first of the r indices, and a move of what is behind row f.
+    /// 2 r (n − f)² flops, where f is the first of the r indices, and a move of the rows and columns after f.
     ///
     /// # Source
     /// Gill, Golub, Murray and Saunders (1974), as for [`insert`](Self::insert).
@@ -189,11 +190,11 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.take_out(&mut self.scratch)
     }
 
-    /// Gives r neighbouring rows and columns of A other values, as [`remove`](Self::remove) and [`insert`](Self::insert) in one
-    /// sweep would, and without a move.
+    /// Replaces r neighbouring rows and columns of A, as [`remove`](Self::remove) and [`insert`](Self::insert) would, in one
+    /// sweep and without a move.
     ///
     /// # Shapes
-    /// `at` + r ≤ n. The new columns of A (n × r); of their rows `at..at + r` the lower triangle counts.
+    /// `at` + r ≤ n. The new columns of A (n × r); of their rows `at..at + r` the lower triangle is read.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -237,21 +238,21 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.enter(at, columns, rank, "columns", (&mut self.scratch, par))
     }
 
-    /// Takes row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
-    /// cannot break down, but for a factor on a device that is singular to working precision, which it loses.
+    /// Moves row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
+    /// cannot break down, except that a factor on a device that is singular to working precision is lost.
     ///
     /// # Shapes
     /// `from`, `to` < n.
     ///
     /// # Report
-    /// The least share that is left of a row's pivot², new over old; det A does not change.
+    /// The smallest ratio of a row's new pivot² to its old one; det A does not change.
     ///
     /// # Errors
     /// `Index`, naming `from` or `to`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// O(|to − from| (n − min(from, to))) flops, and a move of what is between and below; forwards on an engine with a device, those of an
-    /// update of what is behind row `from`.
+    /// O(|to − from| (n − min(from, to))) flops, and a move of the rows and columns from min(from, to) on. On an engine with a
+    /// device a shift to a later row costs the flops of an update of the rows after `from`.
     ///
     /// # Source
     /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchex`.
@@ -273,20 +274,20 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.guarded.shifts(&[(from, to)])
     }
 
-    /// Puts rows and columns of A in another order, by as few shifts as there can be. It breaks down as little as
-    /// [`shift`](Self::shift) does.
+    /// Reorders rows and columns of A by the smallest number of shifts. It cannot break down, with the exception that
+    /// [`shift`](Self::shift) has.
     ///
     /// # Shapes
-    /// The n old rows in the order that they are to have: row `order[i]` becomes row i.
+    /// The n old rows in their new order: row `order[i]` becomes row i.
     ///
     /// # Report
-    /// The least of all those shifts.
+    /// The smallest ratio of all these shifts.
     ///
     /// # Errors
     /// `Shape`, `Index` or `Duplicate`, naming `order`; `Device` or `Poisoned` on an engine with a device.
     ///
     /// # Cost
-    /// That of a [`shift`](Self::shift) for each row that is not one of the longest ascending subsequence of `order`.
+    /// That of a [`shift`](Self::shift) for each row outside a longest ascending subsequence of `order`.
     ///
     /// # Source
     /// As [`shift`](Self::shift).
@@ -310,10 +311,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
 }
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// A bordered by r rows and columns, without a change of this factor: many extensions can stand on one base.
+    /// The factor of A bordered by r rows and columns, without a change of this factor: many extensions can share one base.
     ///
     /// # Shapes
-    /// B (n × r), the cross terms; K (r × r), of which the lower triangle counts.
+    /// B (n × r), the cross terms; K (r × r), of which the lower triangle is read.
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `cross` or `corner`; `NotPositiveDefinite` with the row of the bordered A; `Device` or
@@ -349,14 +350,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         Extension::new(self, cross.to_owned(), corner)
     }
 
-    /// Whether B and K are of the right shapes. (n × r, r × r)
+    /// Checks the shapes of B and K. (n × r, r × r)
     fn check_border(&self, cross: &Operand<'_, T>, corner: &Operand<'_, T>) -> Result<(), Error> {
         extent("cross", "rows", self.order(), cross.shape().0)?;
         extent("corner", "rows", cross.shape().1, corner.shape().0)?;
         extent("corner", "columns", cross.shape().1, corner.shape().1)
     }
 
-    /// B above K, checked. ((n + r) × r)
+    /// Copies B above K, checked, to `memory`. ((n + r) × r)
     fn bordering<'m>(
         &self,
         cross: &Operand<'_, T>,
@@ -376,7 +377,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 }
 
-/// The columns of A whose diagonal begins at row `at` must be finite, but for what is above it in that block.
+/// Checks that the columns of A are finite. Their diagonal begins at row `at`, and the entries above it in that block are not
+/// read.
 fn finite_columns<T: Scalar>(at: usize, columns: MatRef<'_, T>) -> Result<(), Error> {
     let (above, below) = columns.split_at_row(at);
     finite("columns", above)?;

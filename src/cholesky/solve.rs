@@ -1,4 +1,4 @@
-//! Solves with the factor, and their halves.
+//! Solves with the factor, and their two halves.
 
 use crate::check::{extent, room_for_copy};
 use crate::cholesky::Cholesky;
@@ -11,7 +11,7 @@ use crate::storage::{Op, Side, Storage};
 use faer::Mat;
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
-    /// X with A X = B, in host memory. Entries that are too large for the type are infinite or NaN.
+    /// X with A X = B, in host memory. Entries that overflow the type are infinite or NaN.
     ///
     /// # Shapes
     /// B, X (n × m); a slice, array or vector for m = 1.
@@ -58,14 +58,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.solve_sides(&[Side::Transpose], rhs)
     }
 
-    /// B ← A⁻¹ B, where B is.
+    /// B ← A⁻¹ B, in place.
     ///
     /// # Shapes
     /// B (n × m), any layout; a slice, array or vector for m = 1.
     ///
     /// # Errors
-    /// `Shape` or `NonFinite`, `Device` on an engine with a device, `Poisoned`: B is untouched. But where the driver fails
-    /// with B in device memory, B may be anything.
+    /// `Shape` or `NonFinite`, `Device` on an engine with a device, `Poisoned`. After an error B is unchanged, unless the
+    /// driver fails with B in device memory: then the entries of B are unspecified.
     ///
     /// # Cost
     /// 2 m n² flops.
@@ -85,7 +85,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.solve_sides_in_place(&[Side::L, Side::Transpose], rhs.as_matrix_mut())
     }
 
-    /// B ← L⁻¹ B, where B is.
+    /// B ← L⁻¹ B, in place.
     ///
     /// # Shapes, errors
     /// As [`solve_in_place`](Self::solve_in_place).
@@ -96,7 +96,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         self.solve_sides_in_place(&[Side::L], rhs.as_matrix_mut())
     }
 
-    /// B ← L⁻ᵀ B, where B is.
+    /// B ← L⁻ᵀ B, in place.
     ///
     /// # Shapes, errors
     /// As [`solve_in_place`](Self::solve_in_place).

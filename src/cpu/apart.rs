@@ -1,4 +1,4 @@
-//! L' in other memory than L, both the caller's, in one pass: L is worked on where it lies, or copied when the sweep comes to it.
+//! L' in other memory than L, both the caller's, in one pass. L is read where it is, or copied when the sweep reaches it.
 
 use super::engine::Cpu;
 use super::in_place::Workspace;
@@ -26,20 +26,19 @@ use crate::wide::{Given, again_here};
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// The factor of L Lᵀ + V diag(w) Vᵀ, written to `to`; L, in memory that the caller owns, is only read.
+/// Writes the factor of L Lᵀ + V diag(w) Vᵀ to `to`. L is in memory that the caller owns, and is only read.
 ///
-/// The strict upper triangles are neither read nor written. Columns of L with a negative diagonal entry are negated on the
-/// way, which leaves L Lᵀ as it is. Entries of L are trusted to be far from overflow, and known to be finite when this has
-/// succeeded.
+/// The strict upper triangles are neither read nor written. Columns of L with a negative diagonal entry are negated, which
+/// leaves L Lᵀ as it is. Entries of L must be far from overflow; this is not checked. If the call succeeds, they are finite.
 ///
 /// # Shapes
-/// L and `to` (n × n), V (n × k), w (k). `to` is column-major (row stride 1). L lies as it likes; where it is column-major as
-/// well, nothing is copied.
+/// L and `to` (n × n), V (n × k), w (k). `to` is column-major (row stride 1). L may have any layout; if it is column-major, it
+/// is not copied.
 ///
 /// # Errors
-/// `Shape`; `OutOfRange`, naming `to`, where it is not column-major; `NonFinite`, naming the first such entry of L, or
-/// `Overflow`; `NotPositiveDefinite` at the first column whose pivot² would not be positive; `Singular` where a diagonal entry
-/// of L is zero and a weight negative. The lower triangle of `to` has been written in part then.
+/// `Shape`; `OutOfRange`, naming `to`, if it is not column-major; `NonFinite`, naming the first such entry of L, or `Overflow`;
+/// `NotPositiveDefinite` at the first column whose pivot² would not be positive; `Singular` if a diagonal entry of L is zero
+/// and a weight negative. After an error the lower triangle of `to` may have been written in part.
 ///
 /// # Cost
 /// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
@@ -107,33 +106,33 @@ pub fn modify_into<'w, T: Scalar>(
     }
 }
 
-/// Columns of L with a negative diagonal entry negated. (n × n, the lower triangle)
+/// L with columns negated where the diagonal entry is negative. (n × n, the lower triangle)
 fn with_positive_pivots<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
     let sign = |column| if l[(column, column)] < T::ZERO { -T::ONE } else { T::ONE };
     Mat::from_fn(l.nrows(), l.ncols(), |i, j| if i < j { T::ZERO } else { sign(j) * l[(i, j)] })
 }
 
-/// L where the caller has it, and L' where the caller wants it.
+/// L and L' in the caller's memory.
 struct Apart<'a, T> {
     cpu: Cpu,
     l: MatRef<'a, T>,
-    /// L is not worked on where it lies, but copied to where L' will be.
+    /// L is copied to `to`, and the sweep works there.
     copied: bool,
     /// Some of its diagonal entries are negative.
     negative: bool,
     to: MatMut<'a, T>,
     workspace: &'a mut Workspace<T>,
-    /// There was a sweep.
+    /// A sweep has been done.
     swept: bool,
 }
 
 impl<T: Scalar> Apart<'_, T> {
-    /// Copies columns that no sweep goes over.
+    /// Copies columns that no sweep processes.
     ///
     /// # Errors
     /// `NonFinite`.
     fn copy(&mut self, columns: Range<usize>) -> Result<(), Error> {
-        /// Columns and rows that are copied together.
+        /// Columns and rows of a block that is copied at a time.
         const TOGETHER: (usize, usize) = (16, 256);
         let (isa, order) = (Isa::detect(), self.to.nrows());
         let to = (self.to.as_ptr_mut(), self.to.col_stride());
@@ -186,12 +185,12 @@ impl<T: Scalar> Swept<T> for Apart<'_, T> {
             let entries = Entries { src: dst.cast_const(), src_stride: dst_stride, dst, dst_stride };
             let (l, negative) = (self.l, self.negative);
             let steps = |job| Copied { job, l, negative };
-            // SAFETY: `to` is n × n, column-major and borrowed exclusively; the steps copy an entry before they work on it.
+            // SAFETY: `to` is n × n, column-major and borrowed exclusively; the steps copy an entry before they use it.
             unsafe { sweep_by(entries, order, columns, outline, (memory, threads), steps) }
         } else {
             let (src, src_stride) = (self.l.as_ptr(), self.l.col_stride());
             let entries = Entries { src, src_stride, dst, dst_stride };
-            // SAFETY: L is n × n and column-major; `to` is so, and borrowed exclusively.
+            // SAFETY: L is n × n and column-major; so is `to`, which is borrowed exclusively.
             unsafe { sweep(entries, (order, None), columns, outline, memory, threads) }
         };
         swept.map_err(|stop| named(stop, self.l))
@@ -204,8 +203,8 @@ impl<T: Scalar> Swept<T> for Apart<'_, T> {
     fn commit(&mut self, _: usize) {}
 }
 
-/// What has stopped a sweep over L that is not known to be finite: an entry that is not finite makes its row of V so, and with it
-/// the pivot of that row.
+/// Finds why a sweep over an unchecked L stopped. An entry that is not finite makes its row of V not finite, and then the pivot
+/// of that row.
 pub(super) fn named<T: Scalar>(stop: Stop, l: MatRef<'_, T>) -> Stop {
     match stop {
         Stop::Breakdown { .. } => finite_lower("l", l).map_or_else(Stop::before, |_| stop),
@@ -213,7 +212,7 @@ pub(super) fn named<T: Scalar>(stop: Stop, l: MatRef<'_, T>) -> Stop {
     }
 }
 
-/// The steps of a job in place whose L comes from elsewhere: each part of it is copied just before it is worked on.
+/// The steps of a job in place whose L is elsewhere: each part of L is copied immediately before it is used.
 struct Copied<'a, T> {
     job: Job<T>,
     l: MatRef<'a, T>,
@@ -226,7 +225,7 @@ impl<T: Scalar> Copied<'_, T> {
     #[inline(always)]
     unsafe fn take(&self, columns: Range<usize>, rows: Range<usize>) {
         let Self { job, l, negative } = self;
-        // SAFETY: forwarded to the caller: these rows of these columns are its own.
+        // SAFETY: the caller guarantees that no other thread uses these rows of these columns.
         unsafe { copy(job.isa, *l, *negative, (columns, rows), (job.l.dst, job.l.dst_stride)) };
     }
 }
@@ -235,7 +234,7 @@ impl<T: Scalar> Steps for Copied<'_, T> {
     type Report = Health<T>;
 
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of the steps.
         unsafe {
             self.take(panel.block(), panel.block());
             self.job.diagonal(panel, health)
@@ -243,13 +242,13 @@ impl<T: Scalar> Steps for Copied<'_, T> {
     }
 
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        /// Bytes that are copied before they are worked on, so that they are still in the first cache then.
+        /// Bytes copied at a time, so that they are still in the first-level cache when they are used.
         const FIRST_CACHE: usize = 24 << 10;
         let panel_cols = self.job.panel_cols;
         let together = (FIRST_CACHE / size_of::<T>() / panel_cols).max(1).next_multiple_of(panel_cols);
         for first in rows.clone().step_by(together) {
             let some = first..rows.end.min(first + together);
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the contract of the steps.
             unsafe {
                 self.take(panel.block(), some.clone());
                 self.job.trailing(panel, some);

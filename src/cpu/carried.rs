@@ -1,4 +1,4 @@
-//! Right-hand sides that go through a sweep as rows below L.
+//! Right-hand sides that are carried through a sweep as rows below L.
 
 use super::kernels::entries::Entries;
 use super::kernels::job::CarriedRows;
@@ -6,9 +6,9 @@ use crate::scalar::Scalar;
 use crate::storage::Target;
 use faer::{Mat, MatMut, MatRef};
 
-/// z of the modification that was staged last, transposed: what the sweep makes of it is the caller's when it has ended well.
+/// z of the modification that was staged last, transposed. The caller receives the new z if the sweep succeeds.
 pub(super) struct CarriedZ<T> {
-    /// (m × n, if there are any)
+    /// (m × n, if m > 0)
     rows: Mat<T>,
     /// m.
     pub count: usize,
@@ -21,20 +21,20 @@ impl<T: Scalar> Default for CarriedZ<T> {
 }
 
 impl<T: Scalar> CarriedZ<T> {
-    /// Takes z. (n × m)
+    /// Copies z. (n × m)
     pub fn take(&mut self, z: MatRef<'_, T>) {
         self.count = z.ncols();
         self.rows.resize_with(z.ncols(), z.nrows(), |_, _| T::ZERO);
         self.rows.copy_from(z.transpose());
     }
 
-    /// Gives back z from row `start` on. (n × m)
+    /// Copies z back, from row `start` on. (n × m)
     pub fn put(&self, start: usize, z: MatMut<'_, T>) {
         let rows = z.nrows() - start;
         z.subrows_mut(start, rows).copy_from(self.rows.subcols(start, rows).transpose());
     }
 
-    /// Where they are, below a factor of this order.
+    /// Their position below a factor of this order.
     pub fn rows(&mut self, order: usize, target: Target) -> Option<CarriedRows<T>> {
         let (stride, start) = (self.rows.col_stride(), self.rows.as_ptr_mut().wrapping_sub(order));
         let dst = if target == Target::Discard { core::ptr::null_mut() } else { start };

@@ -8,15 +8,14 @@ use crate::scalar::Scalar;
 use crate::storage::Safeguard;
 use faer::{Mat, Par};
 
-/// The CPU engine: the factor in host memory, SIMD micro-kernels, threads of the current rayon pool.
+/// The CPU engine: the factor in host memory, SIMD micro-kernels, and the threads of the current rayon pool.
 ///
-/// While a modification waits for its threads, rayon may have the waiting thread take up another task, as it may in any
-/// library that uses it. A task that holds a lock during a call (a `Mutex<Cholesky<_>>`) may so be made to run another
-/// that wants the same lock, and wait for itself for ever. Where tasks of a pool share a factor behind a lock, give it
-/// [`Cpu::sequential`], which never leaves its thread, or have the calls made in a pool of their own
-/// ([`rayon::ThreadPool::install`]).
+/// While a modification waits for its threads, rayon may run another task on the waiting thread, as in any library that uses
+/// it. If a task holds a lock during a call (a `Mutex<Cholesky<_>>`), rayon may run another task on its thread that waits for
+/// the same lock: a deadlock. If tasks of a pool share a factor through a lock, use [`Cpu::sequential`], which never leaves its
+/// thread, or make the calls in a separate pool ([`rayon::ThreadPool::install`]).
 ///
-/// The child of a `fork` has none of the pool's threads. Where the pool had been used before, calls in the child work on the calling
+/// The child of a `fork` has none of the pool's threads. If the pool had been used before, calls in the child use the calling
 /// thread alone, with the same result, unless they are made in a pool that the child has built itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
@@ -36,7 +35,7 @@ impl Cpu {
         Self { threads: Threads::Fixed(1), ..Self::default() }
     }
 
-    /// At most `threads` threads of the current rayon pool, the caller's among them; 0 is taken for 1, and what is beyond 1024 for 1024.
+    /// At most `threads` threads of the current rayon pool, including the caller's. The number is clamped to 1..=1024.
     pub fn threads(threads: usize) -> Self {
         Self { threads: Threads::at_most(threads), ..Self::default() }
     }

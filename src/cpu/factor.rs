@@ -1,4 +1,4 @@
-//! L in host memory, as the CPU engine keeps it.
+//! L in host memory, as the CPU engine stores it.
 
 use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
@@ -23,25 +23,25 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matm
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
-/// L, and what a modification needs beside it.
+/// L, and the working memory of modifications.
 pub struct HostFactor<T> {
     threads: Threads,
     safeguard: Safeguard,
     /// Zero above the diagonal. (n × n)
     l: Mat<T>,
-    /// Rows and columns that L has room for.
+    /// The largest order for which there is room.
     capacity: usize,
-    /// As L, once it is there; its strict upper triangle is zero as well.
+    /// As L, once it has been allocated; its strict upper triangle is zero as well.
     shadow: Option<Mat<T>>,
     sweep: Sweep<T>,
-    /// For rows and columns that come and go.
+    /// Working memory of insertions, removals and shifts.
     scratch: Mat<T>,
     column: Vec<T>,
     pub(super) carried: CarriedZ<T>,
 }
 
 impl<T: Scalar> Clone for HostFactor<T> {
-    /// A copy of L in the same layout, which `Mat::clone` would not keep, without the working memory.
+    /// Copies L in the same layout, which `Mat::clone` would not preserve, without the working memory.
     fn clone(&self) -> Self {
         Self::new(self.threads, self.safeguard, lower(self.l.as_ref()))
     }
@@ -54,7 +54,7 @@ impl<T: Scalar> core::fmt::Debug for HostFactor<T> {
 }
 
 impl<T: Scalar> HostFactor<T> {
-    /// Takes over L, which is zero above the diagonal. (n × n)
+    /// Makes a factor of L, which is zero above the diagonal. (n × n)
     pub(super) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
@@ -84,12 +84,12 @@ impl<T: Scalar> HostFactor<T> {
         self.threads.par()
     }
 
-    /// L, which has room for `capacity` rows and columns, and scratch memory.
+    /// L, with room for `capacity` rows and columns, and scratch memory.
     pub(super) fn l_and_scratch(&mut self) -> (&mut Mat<T>, &mut Mat<T>, &mut Vec<T>) {
         (&mut self.l, &mut self.scratch, &mut self.column)
     }
 
-    /// Takes L in memory that has more room, and makes such a shadow; there is none.
+    /// Replaces L by a copy in memory with more room, and allocates a shadow buffer of that size; the old one has been dropped.
     pub(super) fn move_to(&mut self, l: Mat<T>, capacity: usize) {
         (self.l, self.capacity) = (l, capacity);
         if self.safeguard == Safeguard::ShadowBuffer {
@@ -101,19 +101,19 @@ impl<T: Scalar> HostFactor<T> {
         self.shadow = None;
     }
 
-    /// How many threads a sweep over these columns of a factor of that order takes.
+    /// The number of threads for a sweep over these columns of a factor of that order.
     pub(super) fn threads_for(&self, outline: &Outline, order: usize, columns: &Range<usize>) -> usize {
         tuning::threads(self.threads, &plan(order, columns.clone(), outline), outline.rank())
     }
 
-    /// V as columns of L, to be staged from row `start` on, before which it is zero.
+    /// Stages columns of L as V, from row `start` on; earlier rows of V are zero.
     pub(super) fn stage_from(&mut self, start: usize, v: MatRef<'_, T>) -> Result<Outline, Error> {
         self.carried.count = 0;
         self.sweep.expect(self.capacity);
         self.sweep.stage_from(start, v, self.threads)
     }
 
-    /// Makes the one column of V, as the last sweep has left it, a column of L, with this pivot where it has none.
+    /// Makes the residual of the only column of V a column of L. If its diagonal entry is zero, it becomes `pivot`.
     pub(super) fn column_of_v(&mut self, column: usize, pivot: T) {
         let (order, to) = (self.l.nrows(), self.l.col_as_slice_mut(column));
         self.sweep.take_column(column..order, &mut to[column..]);
@@ -125,7 +125,8 @@ impl<T: Scalar> HostFactor<T> {
         }
     }
 
-    /// A sweep over these columns of L, which come from `distance` further down and to the right, by one thread.
+    /// Sweeps over these columns of L, which are read `distance` rows and columns after the position to which they are written,
+    /// on one thread.
     pub(super) fn sweep_on_its_way(
         &mut self,
         outline: &Outline,
@@ -136,12 +137,12 @@ impl<T: Scalar> HostFactor<T> {
         let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
         let src = at.cast_const().wrapping_offset(distance as isize * (stride + 1));
         let entries = Entries { src, src_stride: stride, dst: at, dst_stride: stride };
-        // SAFETY: L has so many more rows and columns, and is borrowed exclusively.
+        // SAFETY: L has at least `distance` more rows and columns, and is borrowed exclusively.
         unsafe { sweep_on_its_way(entries, order, columns, outline, &mut self.sweep)? };
         self.wait()
     }
 
-    /// A shadow of the order and with the capacity of L.
+    /// A shadow buffer with the order and the capacity of L.
     fn make_shadow(&mut self) -> &mut Mat<T> {
         let (order, capacity) = (self.l.nrows(), self.capacity);
         let shadow = self.shadow.get_or_insert_with(|| with_capacity(capacity, order));
@@ -194,8 +195,8 @@ impl<T: Scalar> Swept<T> for HostFactor<T> {
         };
         let entries = Entries { src: l.cast_const(), src_stride, dst, dst_stride };
         let rows = (order + self.carried.count, self.carried.rows(order, target));
-        // SAFETY: L and the shadow are n × n, each with its own stride, z has a row for each that is carried and n columns, and
-        // all are borrowed exclusively.
+        // SAFETY: L and the shadow are n × n, each with its own stride; z has a row for each carried right-hand side and n
+        // columns; all are borrowed exclusively.
         unsafe { sweep(entries, rows, columns, outline, &mut self.sweep, self.threads) }
     }
 
@@ -204,7 +205,7 @@ impl<T: Scalar> Swept<T> for HostFactor<T> {
         Ok(self.sweep.take_report())
     }
 
-    /// By exchange or by copying, whichever moves less.
+    /// By exchange or by copying, whichever moves fewer entries.
     #[inline(always)]
     fn commit(&mut self, start: usize) {
         let Self { l, shadow: Some(shadow), .. } = self else { return };
@@ -310,7 +311,7 @@ impl<T: Scalar> HostFactor<T> {
         });
     }
 
-    /// V and w, with the columns of z as rows below L and those of y below V.
+    /// Stages V and w, with the columns of z as further rows of L and those of y as further rows of V.
     fn stage_carrying(
         &mut self,
         (v, weights): (MatRef<'_, T>, Weights<'_, T>),
@@ -322,7 +323,7 @@ impl<T: Scalar> HostFactor<T> {
         all.subrows_mut(order, count).copy_from(y.transpose());
         let staged = self.stage(&Operand::Host(all.as_ref()), weights)?;
         self.carried.take(z);
-        // Rows of L are bounded by V alone.
+        // The bound is on rows of L, to which only V adds.
         let mut squares = vec![0.0; order];
         for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {
             add_squares(&mut squares, column, weights.of(r).to_f64());

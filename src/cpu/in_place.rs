@@ -1,4 +1,4 @@
-//! L in memory that the caller owns.
+//! Modification of an L in memory that the caller owns.
 
 use super::apart::named;
 use super::engine::Cpu;
@@ -20,11 +20,11 @@ use crate::wide::{Given, again_here};
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// Working memory of [`modify_in_place`]: grows to what the calls so far needed, never shrinks.
+/// Working memory of [`modify_in_place`]. It grows to the largest size needed so far, and never shrinks.
 #[derive(Clone)]
 pub struct Workspace<T> {
     pub(super) sweep: Sweep<T>,
-    /// As large as the largest L that needed it.
+    /// As large as the largest L that has needed it.
     shadow: Option<Mat<T>>,
 }
 
@@ -41,28 +41,28 @@ impl<T> core::fmt::Debug for Workspace<T> {
 }
 
 impl<T: Scalar> Workspace<T> {
-    /// No memory yet: the first call of a shape allocates, later ones do not.
+    /// Allocates nothing. The first call of a shape allocates, later ones do not.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ on a factor in memory that the caller owns.
+/// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ, for a factor in memory that the caller owns.
 ///
-/// The strict upper triangle of L is neither read nor written. Entries below the diagonal are trusted to be
-/// finite and far from overflow: looking at them would cost as much as a rank-1 update. Where they cannot be
-/// trusted to be finite, [`modify_checked_in_place`] notices; [`Cholesky`](crate::Cholesky) checks once and keeps it true.
+/// The strict upper triangle of L is neither read nor written. Entries below the diagonal must be finite and far from overflow;
+/// this is not checked, because a check would cost as much as a rank-1 update. [`modify_checked_in_place`] detects entries that
+/// are not finite; [`Cholesky`](crate::Cholesky) checks them once.
 ///
 /// # Shapes
-/// L (n × n), V (n × k), w (k) as for [`modify`](crate::Cholesky::modify). A column-major L (row stride 1) is worked on where it lies; any
-/// other layout goes through a copy in `workspace`.
+/// L (n × n), V (n × k), w (k) as for [`modify`](crate::Cholesky::modify). A column-major L (row stride 1) is modified in
+/// place; with any other layout the sweep writes to `workspace`, and the result is copied back.
 ///
 /// # Errors
-/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is
-/// negative or whose pivot² would not be positive; `Singular` where an entry is zero and a weight negative. With
-/// such an L it is bit for bit as it was on every error, by `engine`'s [`Safeguard`](crate::Safeguard); with its shadow buffer the finished columns are copied back from
-/// `workspace`. Without a safeguard a breakdown leaves a column-major L half changed.
+/// `Shape`, `NonFinite`, `Overflow`, and `NotPositiveDefinite` at the first diagonal entry of L that is negative or whose
+/// pivot² would not be positive; `Singular` if an entry is zero and a weight negative. After any error an L as
+/// required is bit for bit as it was, by the [`Safeguard`](crate::Safeguard) of `engine`; with the shadow buffer, finished
+/// columns are copied back from `workspace`. Without a safeguard a breakdown leaves a column-major L half changed.
 ///
 /// # Cost
 /// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape, unless it breaks down.
@@ -88,18 +88,19 @@ pub fn modify_in_place<'w, T: Scalar>(
     in_place((l, false), &v.as_matrix(), weights.into(), engine, workspace)
 }
 
-/// As [`modify_in_place`], for L that is not known to be finite.
+/// As [`modify_in_place`], for an L that may have entries that are not finite.
 ///
 /// # Shapes
 /// As [`modify_in_place`].
 ///
 /// # Errors
-/// As [`modify_in_place`], and `NonFinite`, naming `l`, for any entry of the lower triangle. Where the modification works in place, as one
-/// that cannot break down does, L has been written in part by then; by a shadow buffer or a dry run it is as it was.
+/// As [`modify_in_place`], and `NonFinite`, naming `l`, for any entry of the lower triangle. If the modification works in
+/// place, as one that cannot break down does, L may then have been written in part; with a shadow buffer or a dry run it is as
+/// it was.
 ///
 /// # Cost
-/// As [`modify_in_place`]: an entry that is not finite is noticed by what becomes of its row. Columns of L that V leaves alone, and all of it where V
-/// is zero, are read besides.
+/// As [`modify_in_place`]: an entry that is not finite is detected by its effect on its row. In addition the columns of L that
+/// V does not change are read, and all of L if V is zero.
 ///
 /// ```
 /// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_checked_in_place};
@@ -138,7 +139,7 @@ fn in_place<T: Scalar>(
         }
     }
     let singular = (0..order).find(|&j| l[(j, j)] == T::ZERO);
-    // The rows of L are trusted to be far from overflow.
+    // The rows of L must be far from overflow; this is not checked.
     let row_norm = 0.0;
     let borrowed = Borrowed { cpu: *engine, l, checked, known: 0, workspace };
     let mut guarded = Guarded::new(borrowed, row_norm, History::default()).with_singular(singular);
@@ -164,13 +165,13 @@ fn in_place<T: Scalar>(
     }
 }
 
-/// L where the caller has it.
+/// L in the caller's memory.
 struct Borrowed<'a, T> {
     cpu: Cpu,
     l: MatMut<'a, T>,
-    /// An entry that is not finite is an error.
+    /// Entries that are not finite are errors.
     checked: bool,
-    /// So many rows and columns are known to be finite.
+    /// This number of leading rows and columns has been checked to be finite.
     known: usize,
     workspace: &'a mut Workspace<T>,
 }
@@ -234,8 +235,8 @@ impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
         };
         let (src, src_stride) = if column_major { (at, stride) } else { other };
         let entries = Entries { src: src.cast_const(), src_stride, dst: other.0, dst_stride: other.1 };
-        // SAFETY: L and the shadow are n × n at least, each with its own stride, and borrowed exclusively; without a place to
-        // write to L is column-major, since any other prefers the shadow.
+        // SAFETY: L and the shadow are at least n × n, each with its own stride, and borrowed exclusively. If nothing is
+        // written, L is column-major, since any other layout prefers the shadow.
         let swept = unsafe { sweep(entries, (order, None), columns, outline, memory, self.cpu.threads) };
         swept.map_err(|stop| match target {
             _ if !self.checked => stop,

@@ -2,16 +2,16 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `engine` | the engine: its settings |
+//! | `engine` | the engine and its settings |
 //! | `factor` | L in host memory |
-//! | `resize` | rows and columns of it that come and go |
-//! | `moves` | how they move within its memory |
-//! | `in_place`, `apart` | L in memory that the caller owns; L' in other memory of the caller's |
-//! | `sweep` | a sweep: V packed, then one of the schedules |
-//! | `serial`, `workers` | the schedules: on one thread, on several |
-//! | `solve` | triangular solves, by the same schedule on several |
+//! | `resize` | insertion, removal and reordering of rows and columns |
+//! | `moves` | moves of rows and columns within the memory of L |
+//! | `in_place`, `apart` | modification of an L in the caller's memory; the same with L' in other memory |
+//! | `sweep` | a sweep: packs V, then runs one of the schedules |
+//! | `serial`, `workers` | the schedules: on one thread, and on several |
+//! | `solve` | triangular solves, with the same schedule on several threads |
 //! | `tuning` | panel widths, chunk heights, thread counts |
-//! | `kernels/` | the steps of a panel and the micro-kernels that they are made of |
+//! | `kernels/` | the steps of a panel, and the micro-kernels of which they consist |
 
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
 mod apart;

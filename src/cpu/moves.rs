@@ -1,4 +1,4 @@
-//! Rows and columns of L that move within its memory, by one thread.
+//! Moves rows and columns of L within its memory, on one thread.
 
 use crate::host::rotation::Rotation;
 use crate::scalar::Scalar;
@@ -7,8 +7,8 @@ use core::ops::Range;
 use faer::Mat;
 use faer::reborrow::ReborrowMut;
 
-/// Takes some columns to their places, with their rows; entries above the diagonal of L are zeros. What has no place before
-/// becomes zero.
+/// Moves a range of columns to their new positions, together with their rows; entries above the diagonal of L count as zeros.
+/// Columns without an old position become zero.
 pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
     if !new.moves() {
         return zero_columns(l, new, columns);
@@ -32,7 +32,7 @@ pub(super) fn move_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, colum
     zero_columns(l, new, columns);
 }
 
-/// Those that come from nowhere.
+/// Sets columns without an old position to zero.
 fn zero_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<usize>) {
     let ends = core::iter::once(0).chain(new.columns.iter().map(|run| run.to + run.len));
     let starts = new.columns.iter().map(|run| run.to).chain([new.order]);
@@ -43,8 +43,8 @@ fn zero_columns<T: Scalar>(l: &mut Mat<T>, new: &Rearrangement, columns: Range<u
     }
 }
 
-/// Rows of one column, behind `column`, within it. All go up or all go down, but for a shift, whose one row goes down when the
-/// others have gone up.
+/// Moves rows of one column, after row `column`, within it. All move up or all move down, except in a shift, whose single row
+/// moves down after the others have moved up.
 fn move_rows<T: Scalar>(entries: &mut [T], new: &Rearrangement, column: usize) {
     let moving = |down: bool| {
         let rows = new.rows.iter().filter(move |run| run.from > column && run.from != run.to);
@@ -58,7 +58,7 @@ fn move_rows<T: Scalar>(entries: &mut [T], new: &Rearrangement, column: usize) {
     }
 }
 
-/// A column to another place.
+/// Moves a column to another position.
 fn move_column<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rearrangement) {
     let (before, after) = l.as_mut().split_at_col_mut(from.max(to));
     let (before, after) = (before.col_mut(from.min(to)), after.col_mut(0));
@@ -74,7 +74,7 @@ fn move_column<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), new: &Rear
     to_column.subrows_mut(end, new.order - end).fill(T::ZERO);
 }
 
-/// [`backwards`](crate::structure::backwards) in place: each column is rotated on its way to its place. `p` is scratch memory.
+/// [`backwards`](crate::structure::backwards) in place: each column is rotated while it moves. `p` is scratch memory.
 pub(super) fn move_up<T: Scalar>(l: &mut Mat<T>, (from, to): (usize, usize), p: &mut Vec<T>) {
     let order = l.nrows();
     for column in 0..to {

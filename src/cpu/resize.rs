@@ -1,4 +1,4 @@
-//! Rows and columns of L in host memory that come and go.
+//! Insertion, removal and reordering of rows and columns of L in host memory.
 
 use super::factor::HostFactor;
 use super::moves::move_columns;
@@ -14,7 +14,8 @@ use crate::sweep::outline::Outline;
 use core::ops::Range;
 use faer::{ColMut, Mat, MatRef, Par};
 
-/// The order and the threads from which on they share moves of rows and columns, which takes them two copies and not one.
+/// The order and the number of threads from which on moves of rows and columns are shared. Shared moves need two copies, not
+/// one.
 const ORDER_WORTH_SHARING: usize = 2048;
 const THREADS_WORTH_SHARING: usize = 4;
 
@@ -22,7 +23,7 @@ impl<T: Scalar> HostFactor<T> {
     /// As [`Storage::reserve`].
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
-        // Before there is another L: all three would be more than what is documented.
+        // First, because all three matrices together would exceed the documented memory.
         self.drop_shadow();
         room::<T>("additional", capacity, (stride::<T>(capacity) as usize / 2, 0))?;
         let mut l = with_capacity(capacity, order);
@@ -31,7 +32,7 @@ impl<T: Scalar> HostFactor<T> {
         Ok(())
     }
 
-    /// Columns of L and others as V.
+    /// Stages columns of L, and other columns, as V.
     pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let most = self.capacity();
         let (l, scratch, signs) = self.l_and_scratch();
@@ -46,7 +47,7 @@ impl<T: Scalar> HostFactor<T> {
         staged
     }
 
-    /// Other rows and columns.
+    /// Rearranges rows and columns.
     pub(super) fn rearrange(&mut self, new: &Rearrangement) {
         let par = self.par();
         let (l, scratch, _) = self.l_and_scratch();
@@ -59,15 +60,15 @@ impl<T: Scalar> HostFactor<T> {
         }
     }
 
-    /// Where neighbours are removed and there are few threads, one thread rearranges and sweeps in one pass: the rows and columns
-    /// after the neighbours move up and to the left on their way through the sweep.
+    /// If neighbours are removed and there are few threads, one thread rearranges and sweeps in one pass: the rows and columns
+    /// after the removed ones move up and left during the sweep.
     pub(super) fn sweep_closing_a_gap(
         &mut self,
         new: &Rearrangement,
         outline: &Outline,
         columns: Range<usize>,
     ) -> Result<Option<Modification<T>>, Stop> {
-        // V has been staged from here on.
+        // V has been staged from this row on.
         let (start, order) = (new.unchanged(), new.order);
         if columns.is_empty() || columns.end != order || order >= self.order() {
             return Ok(None);

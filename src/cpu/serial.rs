@@ -1,4 +1,4 @@
-//! The schedule on one thread: a panel after the other, each over all rows.
+//! The schedule on one thread: the panels in order, each over all rows.
 
 use super::kernels::job::Job;
 use crate::report::Health;
@@ -12,7 +12,7 @@ use crate::sweep::plan::Plan;
 /// The first column whose pivot² is not greater than zero.
 ///
 /// # Safety
-/// All memory that `job` describes is this call's alone.
+/// No other thread uses any memory that `job` describes.
 #[inline(always)]
 pub(super) unsafe fn sweep<T: Scalar>(job: &Job<T>, plan: &Plan) -> Result<Health<T>, Breakdown> {
     let mut health = Health::default();

@@ -1,5 +1,5 @@
-//! Triangular solves on several threads, by the schedule of a sweep: the unknowns of a panel from its diagonal block, then what the
-//! rows below lose by them.
+//! Triangular solves on several threads, by the schedule of a sweep: the unknowns of a panel are computed from its diagonal
+//! block, and then subtracted from the rows below.
 
 use super::tuning;
 use super::workers::{Steps, Workers, alone, cut};
@@ -15,16 +15,16 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::reborrow::IntoConst;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// The first columns of L as they lie in memory.
+/// The leading columns of L, in their memory layout.
 pub(crate) trait Blocks<T>: Sync {
-    /// Rows of L, and columns.
+    /// The numbers of rows and columns of L.
     fn shape(&self) -> (usize, usize);
 
-    /// Unknowns of a panel: columns that begin at a multiple of it lie together.
+    /// Unknowns of a panel. Columns from a multiple of this number on are stored together.
     fn panel_cols(&self) -> usize;
 
-    /// Does something to the parts of these rows and columns, each with its own rows and columns. The diagonal block of a panel is one
-    /// part.
+    /// Calls `work` for the parts of these rows and columns, with the rows and columns of each part. The diagonal block of a
+    /// panel is one part.
     fn each_part(
         &self,
         rows: &Range<usize>,
@@ -38,7 +38,7 @@ impl<T: Scalar> Blocks<T> for MatRef<'_, T> {
         self.shape()
     }
 
-    /// More would make the chain of diagonal steps longer, fewer the products slower.
+    /// With more columns the chain of diagonal steps would be longer, with fewer the products slower.
     fn panel_cols(&self) -> usize {
         64
     }
@@ -54,11 +54,12 @@ impl<T: Scalar> Blocks<T> for MatRef<'_, T> {
     }
 }
 
-/// Rows of a chunk, about: the same for any number of threads, so that products are, and with them their roundings.
+/// Approximate number of rows of a chunk. It does not depend on the number of threads, so neither do the products and their
+/// rounding errors.
 const CHUNK_ROWS: usize = 256;
 
-/// L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). Where L has fewer columns than rows, the first unknowns of
-/// L Y = B, and what is left of B below them.
+/// Solves L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). If L has fewer columns than rows, solves for
+/// the first unknowns of L Y = B, and subtracts them from the rows of B below.
 pub(crate) fn solve<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
     let (rows, columns) = l.shape();
     let threads = tuning::solve_threads(threads, rows, columns, rhs.ncols());
@@ -67,7 +68,8 @@ pub(crate) fn solve<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T
 
 fn solve_on<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
     let ((rows, columns), panel_cols) = (l.shape(), l.panel_cols());
-    // From the last row upwards there are rows before the first panel that are none of L's, so that panels are those of L.
+    // For the transpose, the plan counts rows from the last one upwards. It is padded with rows before its first panel that do
+    // not exist, so that its panels are those of L.
     let (rows, cols) = match side {
         Side::L => (rows, columns),
         Side::Transpose => (rows.next_multiple_of(panel_cols), columns.next_multiple_of(panel_cols)),
@@ -86,7 +88,7 @@ fn solve_on<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threa
     let done = if threads > 1 {
         let mut chunks = Vec::new();
         cut(&plan, chunk_rows, &mut chunks);
-        // SAFETY: B is borrowed exclusively. A diagonal step makes its own rows of it, which no step writes to any more.
+        // SAFETY: B is borrowed exclusively. A diagonal step computes its own rows of B, which no later step writes.
         unsafe { Workers::new(&solve, &plan, chunk_rows, &mut chunks) }.run(threads)
     } else {
         // SAFETY: as above.
@@ -95,11 +97,11 @@ fn solve_on<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threa
     debug_assert!(done.is_ok(), "a solve does not break down");
 }
 
-/// L, and B as threads share it. Lᵀ X = Y is worked on from the last row upwards: rows and columns are counted from there.
+/// L, and B, which threads share. Lᵀ X = Y is solved from the last row upwards, so rows and columns are counted from there.
 struct Solve<'a, T, L> {
     l: &'a L,
     side: Side,
-    /// Of the plan.
+    /// Rows of the plan.
     rows: usize,
     /// B (n × m).
     rhs: *mut T,
@@ -108,11 +110,11 @@ struct Solve<'a, T, L> {
     borrowed: PhantomData<&'a mut T>,
 }
 
-// SAFETY: who may use which rows of B when is the contract of each step.
+// SAFETY: the contract of each step says which thread may use which rows of B when.
 unsafe impl<T: Sync + Send, L: Sync> Sync for Solve<'_, T, L> {}
 
 impl<'a, T: Scalar, L: Blocks<T>> Solve<'a, T, L> {
-    /// Where these rows of the plan are.
+    /// Converts rows of the plan to rows of L.
     fn place(&self, rows: Range<usize>) -> Range<usize> {
         match self.side {
             Side::L => rows,
@@ -126,10 +128,10 @@ impl<'a, T: Scalar, L: Blocks<T>> Solve<'a, T, L> {
     /// Rows of B.
     ///
     /// # Safety
-    /// They are B's, and while the result lives nobody else writes to them; nor reads them, where it is written to.
+    /// They are rows of B. While the result exists, no other thread writes to them, or reads them if they are written.
     unsafe fn rhs(&self, rows: &Range<usize>) -> MatMut<'a, T> {
         let first = self.rhs.wrapping_offset(rows.start as isize * self.strides.0);
-        // SAFETY: rows of B, with its strides; the rest is the caller's.
+        // SAFETY: rows of B, with its strides; the caller guarantees the rest.
         unsafe { MatMut::from_raw_parts_mut(first, rows.len(), self.shape.1, self.strides.0, self.strides.1) }
     }
 }
@@ -140,7 +142,7 @@ impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
     unsafe fn diagonal(&self, panel: Panel, (): &mut ()) -> Result<(), Breakdown> {
         let rows = self.place(panel.block());
         self.l.each_part(&rows, &rows, |rows, _, diagonal| {
-            // SAFETY: nobody else uses the rows of the block.
+            // SAFETY: no other thread uses the rows of the block.
             let rhs = unsafe { self.rhs(&rows) };
             match self.side {
                 Side::L => solve_lower_triangular_in_place(diagonal, rhs, Par::Seq),
@@ -152,7 +154,8 @@ impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
 
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         let (known, rows) = (self.place(panel.block()), self.place(rows));
-        // SAFETY: the unknowns of the panel are made, and only read from now on; nobody else uses the other rows.
+        // SAFETY: the unknowns of the panel have been computed, and are only read from now on; no other thread uses the other
+        // rows.
         let rest = |from: &Range<usize>, to: &Range<usize>, l: MatRef<'_, T>| unsafe {
             matmul(self.rhs(to), Accum::Add, l, self.rhs(from).into_const(), -T::ONE, Par::Seq);
         };
@@ -170,7 +173,7 @@ mod tests {
     use super::*;
     use faer::Mat;
 
-    /// A well-conditioned L, and entries of order 1.
+    /// A well-conditioned L, and right-hand sides with entries of order 1.
     fn problem(rows: usize, columns: usize, rhs: usize) -> (Mat<f64>, Mat<f64>) {
         let entry = |i: usize, j: usize| ((7 * i + 3 * j) % 11) as f64 / 11.0 - 0.5;
         let l = Mat::from_fn(rows, columns, |i, j| match i.cmp(&j) {
@@ -210,7 +213,7 @@ mod tests {
         for threads in [1, 4] {
             let mut x = b.clone();
             solve_on(&l.as_ref(), Side::L, x.as_mut(), threads);
-            // B = (L₁₁; L₂₁) Y + what is left
+            // B = (L₁₁; L₂₁) Y + the rest
             let (known, rest) = x.split_at_row(200);
             let mut back = &l * known;
             let below = back.subrows(200, 300) + rest;

@@ -1,4 +1,4 @@
-//! A sweep on the CPU: V staged in tiles, then the schedule of one thread or of several.
+//! A sweep on the CPU: V staged in tiles, then the schedule for one thread or for several.
 
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
@@ -25,17 +25,17 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
 use faer::MatRef;
 
-/// V as staged, and the working memory of a sweep, kept between calls.
+/// The staged V, and the working memory of a sweep, kept between calls.
 pub(super) struct Sweep<T> {
     signed: Signed<T>,
     v: Packed<T>,
-    /// V is in one tile, and each of its columns goes through L by itself.
+    /// V is in one tile, and each of its columns is applied to L separately.
     by_column: bool,
-    /// Columns of V that are staged, of each sign.
+    /// Numbers of staged columns of V of each sign.
     signs: [usize; 2],
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
-    /// Of the sweep that ended last, until it is taken.
+    /// The report of the last sweep, until it is read.
     report: Option<Modification<T>>,
 }
 
@@ -54,17 +54,17 @@ impl<T> Default for Sweep<T> {
 }
 
 impl<T> Clone for Sweep<T> {
-    /// Nothing in it outlives a modification: the clone starts empty.
+    /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl<T: Scalar> Sweep<T> {
-    /// V diag(√|w|) in tiles, from the first column of L on that it changes.
+    /// Stages V diag(√|w|) in tiles, from the first column of L that it changes on.
     ///
     /// # Errors
-    /// `NonFinite` or `Overflow`, naming `v`; `Device` where V is on one that fails.
+    /// `NonFinite` or `Overflow`, naming `v`; `Device` if V is on a device that fails.
     #[inline(always)]
     pub fn stage(
         &mut self,
@@ -76,7 +76,7 @@ impl<T: Scalar> Sweep<T> {
         self.stage_for(Isa::detect(), v.as_ref(), weights, threads)
     }
 
-    /// The same of a sum V Vᵀ, from row `start` on; rows before are zero.
+    /// The same for a sum V Vᵀ, from row `start` on; earlier rows are zero.
     ///
     /// # Errors
     /// As [`stage`](Self::stage).
@@ -107,7 +107,7 @@ impl<T: Scalar> Sweep<T> {
         Ok(outline)
     }
 
-    /// Looks at V, and takes the order of its columns that are not zero.
+    /// Checks V, and determines the order of its nonzero columns.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
@@ -125,8 +125,8 @@ impl<T: Scalar> Sweep<T> {
         Ok(outline)
     }
 
-    /// The same for V of few entries, by columns and all of one sign, in one pass; unless there is something about it that takes a
-    /// closer look.
+    /// The same in one pass, for a column-major V of few entries, all of one sign. Returns `None` if V must be examined in more
+    /// detail.
     #[inline(always)]
     fn stage_few(&mut self, isa: Isa, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Outline> {
         const FEW: usize = 1 << 12;
@@ -139,14 +139,14 @@ impl<T: Scalar> Sweep<T> {
         if rows == 0 || rank > FEW / rows || v.row_stride() != 1 {
             return None;
         }
-        // Rows or columns may be zero.
+        // Leading rows or columns may be zero.
         if (0..rank).any(|r| v[(0, r)] == T::ZERO) {
             return None;
         }
-        // For another V of this shape that takes the closer look.
+        // Reserved so that a later V of this shape that must be examined allocates nothing.
         self.signed.reserve(rank);
         let tile = self.tile(isa, rank, rows, rows);
-        // The sum of all squares bounds those of a row. Where that is no small part of what L may have, it is too rough.
+        // The sum of all squares bounds the squared norm of a row. If it is close to the limit for L, it is too rough.
         let squares = self.v.pack_one_sign(isa, v, minus, tile).to_f64();
         let [plus, minus] = if minus { [0, rank] } else { [rank, 0] };
         self.signs = [plus, minus];
@@ -166,7 +166,8 @@ impl<T: Scalar> Sweep<T> {
         self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
     }
 
-    /// Rows in a tile for V with `rank` columns, of which so many rows are staged; takes note of the steps that it is for.
+    /// The number of rows in a tile, for a V with `rank` columns and this many rows, of which `staged` are staged. Records
+    /// which steps it is for.
     #[inline(always)]
     fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
         self.by_column = by_column(rank, rows);
@@ -176,28 +177,28 @@ impl<T: Scalar> Sweep<T> {
         }
     }
 
-    /// Wherever there is room for V, let there be room for so many rows.
+    /// Reserves room for `rows` rows whenever room for V is reserved.
     pub fn expect(&mut self, rows: usize) {
         self.v.most = rows;
     }
 
-    /// Rows of the one column of V, as a sweep has left them.
+    /// Copies rows of the only column of V after a sweep.
     pub fn take_column(&mut self, rows: Range<usize>, to: &mut [T]) {
         let v = self.v.view();
         for (row, to) in rows.zip(to) {
             let (tile, offset) = v.locate(row);
-            // SAFETY: the row is one of V's, and V is this one's own.
+            // SAFETY: the row is a row of V, and V belongs to `self`.
             *to = unsafe { *v.ptr(tile).add(offset) };
         }
     }
 
-    /// For rows of V from `first` on, Σ ± v² over what a sweep has left of its columns.
+    /// For each row of V from `first` on, Σ ± v² over its columns after a sweep.
     pub fn residuals(&mut self, first: usize, rows: usize) -> Vec<f64> {
         let (v, [plus, minus]) = (self.v.view(), self.signs);
         let sum = |row| {
             let (tile, offset) = v.locate(row);
             let squares = (0..plus + minus).map(|r| {
-                // SAFETY: the row is one of V's, and V is this one's own.
+                // SAFETY: the row is a row of V, and V belongs to `self`.
                 let entry = unsafe { *v.ptr(tile).add(offset + r * v.tile) }.to_f64();
                 if r < plus { entry * entry } else { -(entry * entry) }
             });
@@ -206,7 +207,7 @@ impl<T: Scalar> Sweep<T> {
         (first..first + rows).map(sum).collect()
     }
 
-    /// A sweep has ended well.
+    /// Records the report of a sweep that has succeeded.
     #[inline(always)]
     fn end(&mut self, plan: &Plan, health: &Health<T>) {
         self.report = Some(health.report(plan.start));
@@ -217,7 +218,7 @@ impl<T: Scalar> Sweep<T> {
         self.report.take().unwrap_or_else(Modification::identity)
     }
 
-    /// The memory of a sweep, with room for the block reflectors or coefficients of `reflector_sets` panels.
+    /// The memory of a sweep, with space for the block reflectors or coefficients of `reflector_sets` panels.
     #[inline(always)]
     pub(super) fn job(
         &mut self,
@@ -258,7 +259,7 @@ impl<T: Scalar> Sweep<T> {
     }
 }
 
-/// The panels of a sweep over some columns of L and all rows from there on.
+/// The panels of a sweep over a range of columns of L and all rows from there on.
 #[inline]
 pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Plan {
     Plan {
@@ -269,16 +270,15 @@ pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Pla
     }
 }
 
-/// One sweep over some columns of L (lower trapezoid) and so many rows, of which the last may be elsewhere, with V as it was
-/// staged.
+/// Sweeps over a range of columns of L (lower trapezoid) and this number of rows, the last of which may be elsewhere, with the
+/// staged V.
 ///
 /// # Errors
-/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by
-/// then.
+/// The first column whose pivot² is not greater than zero. Columns of `l.dst` may have been written by then.
 ///
 /// # Safety
-/// `l` and `carried` must describe memory for these columns, of their rows each, readable at `src`, writable at `dst`,
-/// nobody else's.
+/// `l` and `carried` must describe memory for these columns and their rows, readable at `src` and writable at `dst`, that no
+/// other thread uses.
 pub(super) unsafe fn sweep<T: Scalar>(
     l: Entries<T>,
     (rows, carried): (usize, Option<CarriedRows<T>>),
@@ -295,8 +295,8 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let in_place = l.src == l.dst.cast_const();
     let asks = if in_place { None } else { Asks::take() };
     let health = match asks {
-        // SAFETY: L is the caller's promise; V and the reflectors, with a set for each panel, or one for the one panel that is worked on
-        // by one thread, are borrowed from `memory`.
+        // SAFETY: the caller guarantees L; V and the reflectors are borrowed from `memory`. There is a set of reflectors for
+        // each panel, or, on one thread, one for the current panel.
         Some(asks) => unsafe { run_asking(job, asks, &plan, (threads, &mut memory.chunks))? },
         // SAFETY: as above.
         None if threads > 1 => unsafe { run(&job, &plan, (threads, &mut memory.chunks))? },
@@ -307,13 +307,14 @@ pub(super) unsafe fn sweep<T: Scalar>(
     Ok(())
 }
 
-/// The same of an L that is complete when `steps` has come to it, and which is not the caller's factor until this has ended well.
+/// The same for an L that is complete only when `steps` has reached it, and that is not the caller's factor until the sweep
+/// succeeds.
 ///
 /// # Errors
 /// As [`sweep`].
 ///
 /// # Safety
-/// As [`sweep`], for L as the steps leave it to those of their job.
+/// As [`sweep`], for the L that the steps pass to those of their job.
 pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     l: Entries<T>,
     rows: usize,
@@ -337,7 +338,7 @@ pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     Ok(())
 }
 
-/// The panels of a sweep on so many threads.
+/// Runs the panels of a sweep on this number of threads.
 ///
 /// # Safety
 /// As [`Workers::new`].
@@ -348,15 +349,15 @@ unsafe fn run<S: Steps>(
 ) -> Result<S::Report, Breakdown> {
     let chunk_rows = tuning::chunk_rows(plan, threads);
     if threads == 1 {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of `Workers::new`.
         return unsafe { alone(steps, plan, chunk_rows) };
     }
     cut(plan, chunk_rows, chunks);
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the contract of `Workers::new`.
     unsafe { Workers::new(steps, plan, chunk_rows, chunks) }.run(threads)
 }
 
-/// The same, asking before every panel whether to stop.
+/// The same, and asks before every panel whether to stop.
 ///
 /// # Safety
 /// As [`run`].
@@ -367,7 +368,7 @@ unsafe fn run_asking<S: Steps>(
     shared: (usize, &mut Vec<Chunk>),
 ) -> Result<S::Report, Stop> {
     let asking = Asking { steps, asks, stopped: AtomicBool::new(false) };
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the contract of `Workers::new`.
     let outcome = unsafe { run(&asking, plan, shared) };
     if asking.stopped.into_inner() { Err(Stop::Interrupted) } else { Ok(outcome?) }
 }
@@ -387,17 +388,17 @@ impl<S: Steps> Steps for Asking<S> {
             self.stopped.store(true, Ordering::Relaxed);
             return Err(Breakdown { column: panel.first });
         }
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of the steps.
         unsafe { self.steps.diagonal(panel, report) }
     }
 
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of the steps.
         unsafe { self.steps.trailing(panel, rows) }
     }
 }
 
-/// The same on one thread, for L that moves in place on its way: `src` may be `dst` further down and to the right.
+/// The same on one thread, for an L that moves within its memory: `src` may be `dst` further down and to the right.
 ///
 /// # Errors
 /// As [`sweep`].
@@ -414,8 +415,8 @@ pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
     let plan = plan(rows, columns, outline);
     let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);
     job.stream = false;
-    // SAFETY: as in `sweep`. An entry goes to where no other is still to be read from: panels, rows of a panel and columns of
-    // rows are taken in ascending order.
+    // SAFETY: as in `sweep`. An entry is written only where no other entry is still to be read: panels, rows of a panel and
+    // columns of rows are processed in ascending order.
     let health = unsafe { serial::sweep(&job, &plan)? };
     memory.end(&plan, &health);
     Ok(())

@@ -1,4 +1,4 @@
-//! The sweep from inside: every instruction set, every schedule, and panels whose home is elsewhere.
+//! Tests of the sweep's internals: every instruction set, every schedule, and panels that are stored elsewhere.
 
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
@@ -76,14 +76,14 @@ pub(super) fn in_place<T: Scalar>(l: &mut Mat<T>) -> Entries<T> {
     Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
 }
 
-/// V as a sweep under this instruction set takes it.
+/// Stages V for a sweep under this instruction set.
 pub(super) fn staged<T: Scalar>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (Sweep<T>, Outline) {
     let mut memory = Sweep::default();
     let outline = memory.stage_for(isa, v.as_ref(), weights, Threads::Fixed(1)).unwrap();
     (memory, outline)
 }
 
-/// The columns that V changes, of all.
+/// The columns that V changes.
 fn columns<T: Scalar>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
     outline.first_column::<T>(n).unwrap_or(n)..n
 }
@@ -117,7 +117,7 @@ fn every_instruction_set_follows_the_definition() {
     every_isa::<f32>(2e-5);
 }
 
-/// Columns of L and V change places where V is sixteen times as large, and again where it is taken away.
+/// Columns of L and V are interchanged where V is sixteen times as large, and again when it is removed.
 #[test]
 fn every_instruction_set_changes_places() {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
@@ -144,7 +144,7 @@ fn every_instruction_set_changes_places() {
     }
 }
 
-/// The first columns of L alone, and all rows: what is left of V below them goes on as if nothing had happened in between.
+/// Sweeps over the first columns of L alone, with all rows; then over the others with the residual, as if without interruption.
 #[test]
 fn a_tall_sweep_leaves_the_residual() {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
@@ -171,16 +171,16 @@ fn a_tall_sweep_leaves_the_residual() {
     }
 }
 
-/// L where panels have a home elsewhere, as on a device: they are copied to a slot, worked on there, and copied home.
+/// Panels of L that are stored elsewhere, as on a device: they are copied to a slot, transformed there, and copied back.
 struct Slots<'a> {
     home: &'a mut Mat<f64>,
     job: Job<f64>,
-    /// Three panels in flight: the one that comes, the one at work, the one that leaves.
+    /// Three panels in flight: one being copied in, one being transformed, one being copied out.
     slots: [Mat<f64>; 3],
 }
 
 impl Slots<'_> {
-    /// The job with the columns of `panel` where its slot has them.
+    /// The job with the columns of `panel` in its slot.
     fn job_in_slot(&mut self, panel: Panel) -> Job<f64> {
         let slot = &mut self.slots[panel.index % 3];
         let stride = slot.col_stride();
@@ -226,10 +226,10 @@ fn panels_in_slots_give_the_same_bits() {
                 slots.fetch(next);
             }
             let job = slots.job_in_slot(panel);
-            // SAFETY: the slot holds the panel's columns from its first row on, and one thread works.
+            // SAFETY: the slot contains the panel's columns from its first row on, and there is one thread.
             unsafe {
                 job.diagonal(panel, &mut health).unwrap();
-                // Rows do not mix: those that are needed next may be the last.
+                // Rows are independent: those that are needed next may come last.
                 job.trailing(panel, plan.trailing_rows(panel));
                 job.trailing(panel, plan.next_rows(panel));
             }

@@ -8,10 +8,10 @@ use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::sweep::plan::Plan;
 
-/// Columns in a panel for V with `rank` columns and so many rows: a multiple of every micro-kernel's block.
+/// Columns in a panel, for a V with `rank` columns and this many rows: a multiple of every micro-kernel's block.
 ///
-/// Wider panels read V less often; narrower ones keep fewer streams of L in flight and a reflector that
-/// fits the first-level cache.
+/// With wider panels V is read less often. With narrower ones fewer streams of L are in flight, and a reflector fits the
+/// first-level cache.
 #[inline]
 pub(crate) fn panel_cols(rank: usize, rows: usize) -> usize {
     if by_column(rank, rows) {
@@ -24,29 +24,29 @@ pub(crate) fn panel_cols(rank: usize, rows: usize) -> usize {
     }
 }
 
-/// Rows in a chunk: a multiple of the panel width, four chunks a thread. More would balance better and
-/// break up the streams of L.
+/// Rows in a chunk: a multiple of the panel width, with four chunks for each thread. More chunks would balance better and
+/// interrupt the streams of L.
 pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
     let rows = (plan.rows - plan.start) / (4 * threads);
     rows.max(1).next_multiple_of(plan.panel_cols)
 }
 
-/// Threads that a sweep is worth.
+/// The number of threads that pays for a sweep.
 #[inline]
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
     let order = (plan.rows - plan.start) as f64;
-    // The time of reading and writing L, and that of the arithmetic.
+    // The time to read and write L, and the time of the arithmetic.
     worthwhile(allowed, order * order * (0.08 + 0.055 * rank as f64))
 }
 
-/// Threads that a triangular solve is worth, with the first columns of L and so many right-hand sides.
+/// The number of threads that pays for a triangular solve with the leading columns of L and this many right-hand sides.
 pub(crate) fn solve_threads(allowed: Threads, rows: usize, columns: usize, rhs: usize) -> usize {
     let entries = columns as f64 * (rows as f64 - 0.5 * columns as f64);
     worthwhile(allowed, entries * (0.3 + 0.035 * rhs as f64))
 }
 
-/// Threads for what takes one of them so many nanoseconds: it must be worth waking any, and then each of them. The benchmark
-/// `threads` shows how near the best that comes.
+/// The number of threads for work that takes one thread this many nanoseconds. Waking any thread must pay, and then waking
+/// each. The benchmark `threads` compares the result with the best number.
 #[inline]
 fn worthwhile(allowed: Threads, nanoseconds: f64) -> usize {
     const WAKING: f64 = 200e3;
@@ -58,25 +58,25 @@ fn worthwhile(allowed: Threads, nanoseconds: f64) -> usize {
     }
 }
 
-/// Whether L is larger than the caches, with some room for what else is in them. One that is very large has others to serve.
+/// Whether L is larger than the caches, less some space for other data. Of a very large cache, other programs need a part.
 #[inline]
 pub(crate) fn large<T>(plan: &Plan) -> bool {
     const SHARE: usize = 48 << 20;
     bytes::<T>(plan) > (last_level() / 4 * 3).min(SHARE)
 }
 
-/// Of the square that the rows and columns of the sweep lie in.
+/// Bytes of the square that contains the rows and columns of the sweep.
 #[inline]
 fn bytes<T>(plan: &Plan) -> usize {
     (plan.rows - plan.start) * (plan.rows - plan.start) * size_of::<T>()
 }
 
-/// Whether to write the new L past the caches: where it is other memory than the old one and laid out in cache lines. That spares
-/// reading what is overwritten, for which each store waits. With a few columns of V the next sweep would rather find L in
-/// the caches, if it fits; with more, arithmetic hides where L comes from.
+/// Whether to write the new L past the caches: if it is in other memory than the old one, laid out in cache lines. Then the
+/// lines that are overwritten are not read first, for which each store would wait. With few columns of V it is better for the
+/// next sweep to find L in the caches, if it fits; with more columns, arithmetic hides the time to read L.
 #[inline]
 pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan, rank: usize) -> bool {
-    /// From here on, bytes.
+    /// Bytes from which on it pays.
     const WORTH_STREAMING: usize = 7 << 20;
     const HIDES: usize = 8;
     let line = 64;

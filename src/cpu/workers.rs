@@ -1,19 +1,18 @@
-//! The schedule on several threads, of a sweep or a triangular solve: its panels, one after the other, each over all rows below.
+//! The schedule on several threads, of a sweep or a triangular solve: the panels in order, each over all rows below.
 //!
-//! The caller makes the diagonal blocks and transforms the rows that meet the next one; workers, which the caller joins
-//! whenever it would have to wait, transform the rows below. Those rows are cut into chunks.
+//! The caller transforms the diagonal blocks and the next diagonal rows. Workers transform the rows below, which are divided
+//! into chunks. When the caller would have to wait, it works on chunks as well.
 //!
-//! Protocol. Whoever takes a chunk has it alone until it has applied all panels whose reflectors are
-//! published, in order, and then lets go of it; a chunk that somebody has is passed by and not waited for.
-//! So nobody waits for work that nobody does, however few threads turn up, and panels are not separated by
-//! barriers. A worker looks after its own chunks first, so that their rows of V stay in its cache, and
-//! after the others' when it has nothing to do. Rows never mix, so the result does not depend on who took
-//! what.
+//! Protocol. A thread that takes a chunk has exclusive use of it until it has applied, in order, all panels whose reflectors
+//! are published, and then releases it. A chunk that another thread has is skipped, and not waited for. So no thread waits for
+//! work that is assigned to no thread, even if fewer threads arrive than expected, and there are no barriers between panels. A
+//! worker first processes its own chunks, so that their rows of V stay in its cache, and then those of others. Rows are
+//! independent, so the result does not depend on which thread processes them.
 //!
-//! Orderings. `published` and `progress` are released by who has written what they announce, and acquired by who goes on
-//! with it; `taken` passes a chunk's rows on from one worker to the next; `open` is released with the last of them. What
-//! is relaxed carries nothing: `broken` stops early what is of no use any more, `entered` numbers the workers, and a
-//! `progress` that is read before `taken` is a guess, made again behind it.
+//! Orderings. `published` and `progress` are stored with release by the thread that has written the data they announce, and
+//! loaded with acquire by the thread that uses the data. `taken` passes a chunk's rows from one worker to the next; `open` is
+//! released with the last of them. Relaxed accesses carry no data: `broken` ends useless work early, `entered` numbers the
+//! workers, and a `progress` that is read before `taken` is a guess that is read again after it.
 
 use crate::host::pool::{Backoff, OnPanic};
 use crate::sweep::Breakdown;
@@ -23,27 +22,28 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// The two steps of a panel, on memory that threads share row by row.
 pub(crate) trait Steps: Sync {
-    /// What the diagonal steps have to say.
+    /// The report of the diagonal steps.
     type Report: Default + Send;
 
-    /// The diagonal step: what the rows below need of `panel`.
+    /// The diagonal step: computes what the rows below need of `panel`.
     ///
     /// # Errors
     /// The column of L whose pivot² is not greater than zero.
     ///
     /// # Safety
-    /// All earlier panels have been applied to the rows of the block, nobody else uses those rows, and nobody reads yet what the
-    /// step makes.
+    /// All earlier panels have been applied to the rows of the block, no other thread uses these rows, and no thread reads the
+    /// result of the step before it is complete.
     unsafe fn diagonal(&self, panel: Panel, report: &mut Self::Report) -> Result<(), Breakdown>;
 
     /// The trailing step on `rows`.
     ///
     /// # Safety
-    /// The diagonal step of `panel` is done, all earlier panels have been applied to `rows`, and nobody else uses those rows.
+    /// The diagonal step of `panel` is done, all earlier panels have been applied to `rows`, and no other thread uses these
+    /// rows.
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>);
 }
 
-/// Some consecutive rows, on cache lines of their own.
+/// A range of consecutive rows, in cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Chunk {
@@ -51,7 +51,7 @@ pub(crate) struct Chunk {
     taken: AtomicBool,
     /// Panels that have been applied to it.
     progress: AtomicU32,
-    /// Panels to apply: those whose trailing rows reach into it.
+    /// Panels to apply: those whose trailing rows include rows of the chunk.
     panels: u32,
 }
 
@@ -65,18 +65,18 @@ pub(crate) struct Workers<'a, S> {
     published: AtomicU32,
     /// Chunks that are not finished.
     open: AtomicUsize,
-    /// Threads that have turned up.
+    /// Threads that have arrived.
     entered: AtomicUsize,
-    /// The sweep broke down, or a thread has panicked: drop everything. Once set it stays.
+    /// The sweep broke down, or a thread has panicked: all threads stop. Once set it stays set.
     broken: AtomicBool,
 }
 
-/// Makes as many chunks as `plan` has.
+/// Makes the chunks of `plan`.
 pub(crate) fn cut(plan: &Plan, chunk_rows: usize, chunks: &mut Vec<Chunk>) {
     chunks.resize_with((plan.rows - plan.start).div_ceil(chunk_rows), Chunk::default);
 }
 
-/// What workers do, by the calling thread alone: the same steps on the same rows.
+/// The work of all workers on the calling thread alone: the same steps on the same rows.
 ///
 /// # Errors
 /// The first column whose pivot² is not greater than zero.
@@ -110,12 +110,12 @@ pub(crate) unsafe fn alone<S: Steps>(
 }
 
 impl<'a, S: Steps> Workers<'a, S> {
-    /// For one sweep, with the chunks that [`cut`] has made. `chunk_rows` is a multiple of the panel width, so that a diagonal block
-    /// meets one chunk alone.
+    /// For one sweep, with the chunks that [`cut`] has made. `chunk_rows` is a multiple of the panel width, so that a diagonal
+    /// block is inside one chunk.
     ///
     /// # Safety
-    /// All memory that the steps write is theirs alone while the workers live, and what the diagonal steps make is in memory of its own
-    /// for every panel.
+    /// No other code uses the memory that the steps write while the workers exist. The result of the diagonal step is in
+    /// separate memory for every panel.
     pub unsafe fn new(steps: &'a S, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
         debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
         debug_assert_eq!(chunks.len(), (plan.rows - plan.start).div_ceil(chunk_rows));
@@ -141,8 +141,8 @@ impl<'a, S: Steps> Workers<'a, S> {
         }
     }
 
-    /// The sweep, by the calling thread and up to `threads` − 1 others of the current rayon pool. A caller from outside of the pool
-    /// begins at once, and not when a thread of the pool has woken up.
+    /// Runs the sweep on the calling thread and up to `threads` − 1 others of the current rayon pool. A caller from outside the
+    /// pool starts at once, without waiting for a thread of the pool to wake up.
     pub fn run(&self, threads: usize) -> Result<S::Report, Breakdown> {
         let call = || {
             let guard = self.let_go_on_panic();
@@ -160,28 +160,28 @@ impl<'a, S: Steps> Workers<'a, S> {
         }
     }
 
-    /// The caller's part: diagonal blocks, the rows that meet the next ones, and its share of the rest.
+    /// The caller's part: diagonal blocks, the next diagonal rows, and a share of the other rows.
     fn schedule(&self, caller: Worker) -> Result<S::Report, Breakdown> {
         let mut report = S::Report::default();
         for panel in self.plan.iter() {
-            // SAFETY: the panel before has brought these rows up to the panel before, on this thread.
+            // SAFETY: on this thread, all earlier panels have been applied to these rows.
             unsafe { self.steps.diagonal(panel, &mut report) }
                 .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
             self.published.store(panel.index as u32 + 1, Ordering::Release);
             let next = self.plan.next_rows(panel);
             if !next.is_empty() {
                 self.bring_up(panel, next.start, caller);
-                // SAFETY: the diagonal step was done on this thread, all earlier panels have been applied to the
-                // chunk of these rows, and the workers keep below them.
+                // SAFETY: the diagonal step was done on this thread, all earlier panels have been applied to the chunk of these
+                // rows, and workers use only rows below them.
                 unsafe { self.steps.trailing(panel, next) };
             }
         }
-        // `run` waits for the others' last chunks.
+        // `run` waits for the last chunks of the other threads.
         caller.help_until(self, || false);
         Ok(report)
     }
 
-    /// Has all panels before `panel` applied to the chunk that holds `row`.
+    /// Ensures that all panels before `panel` have been applied to the chunk that contains `row`.
     fn bring_up(&self, panel: Panel, row: usize, caller: Worker) {
         let c = (row - self.plan.start) / self.chunk_rows;
         let behind = || self.chunks[c].progress.load(Ordering::Acquire) < panel.index as u32;
@@ -192,7 +192,7 @@ impl<'a, S: Steps> Workers<'a, S> {
         }
     }
 
-    /// `count` workers out of `threads`, woken up two at a time.
+    /// Wakes `count` workers of `threads`, two at a time.
     fn wake(&self, count: usize, threads: usize) {
         match count {
             0 => {}
@@ -207,8 +207,8 @@ impl<'a, S: Steps> Workers<'a, S> {
         Worker { first: self.entered.fetch_add(1, Ordering::Relaxed) % threads, threads }
     }
 
-    /// Brings chunk `c` up to the last published panel; false if there is nothing to do or somebody else
-    /// has it.
+    /// Applies panels to chunk `c` up to the last published one. Returns false if there is nothing to do or another thread has
+    /// the chunk.
     fn advance(&self, c: usize) -> bool {
         let chunk = &self.chunks[c];
         let due = || self.published.load(Ordering::Acquire).min(chunk.panels);
@@ -223,8 +223,8 @@ impl<'a, S: Steps> Workers<'a, S> {
         while applied < due() && !self.broken.load(Ordering::Relaxed) {
             if let Some(panel) = self.plan.panel(applied as usize) {
                 let rows = first.max(self.plan.trailing_rows(panel).start)..end;
-                // SAFETY: the panel is published, earlier panels have been applied to the chunk, this
-                // thread alone has it, and the caller keeps above these rows until it sees the progress.
+                // SAFETY: the panel is published, earlier panels have been applied to the chunk, this thread has exclusive use
+                // of it, and the caller uses only rows above these until it reads the progress.
                 unsafe { self.steps.trailing(panel, rows) };
             }
             applied += 1;
@@ -238,13 +238,13 @@ impl<'a, S: Steps> Workers<'a, S> {
         applied > before
     }
 
-    /// Lets the other threads go if this one panics, so that the panic gets out instead of hanging.
+    /// Stops the other threads if this one panics, so that the panic propagates and does not hang.
     fn let_go_on_panic(&self) -> OnPanic<impl FnMut()> {
         OnPanic(|| self.broken.store(true, Ordering::Relaxed))
     }
 }
 
-/// A thread's place among the others: chunks `first`, `first` + `threads`, … are its own.
+/// The index of a thread: chunks `first`, `first` + `threads`, … are its own.
 #[derive(Clone, Copy)]
 struct Worker {
     first: usize,
@@ -252,14 +252,14 @@ struct Worker {
 }
 
 impl Worker {
-    /// Works on chunks until `enough`, or until all are finished.
+    /// Works on chunks until `enough` returns true, or until all are finished.
     fn help_until<S: Steps>(self, all: &Workers<'_, S>, enough: impl Fn() -> bool) {
         let chunks = all.chunks.len();
         let mut backoff = Backoff::default();
         while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
             let own = (self.first..chunks).step_by(self.threads);
             let others = (0..chunks).filter(|c| c % self.threads != self.first);
-            // One chunk at a time, so that `enough` is looked at in between.
+            // One chunk at a time, so that `enough` is checked in between.
             if own.chain(others).any(|c| all.advance(c)) {
                 backoff.reset();
             } else {
@@ -281,8 +281,8 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    /// A worker has panicked and left its chunk taken: whatever the caller still makes of panels that are good, nobody
-    /// waits for that chunk.
+    /// A worker has panicked without releasing its chunk: no thread waits for that chunk, however many panels the caller has
+    /// still to publish.
     #[test]
     fn the_others_let_go_of_a_worker_that_has_panicked() {
         let (done, when_done) = channel();

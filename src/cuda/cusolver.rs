@@ -1,4 +1,4 @@
-//! cuSOLVER's Cholesky factorization and its solve, where the library is found at run time.
+//! cuSOLVER's Cholesky factorization and solve. The library is loaded at run time if it is found.
 
 use super::dense::Dense;
 use super::device::Device;
@@ -13,14 +13,14 @@ use cudarc::driver::CudaContext;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-/// What the library is asked by. To make it takes longer than many a factor: a device keeps those that are idle.
+/// The library's handles. Creating them takes longer than many a factorization, so a device keeps idle ones.
 pub(super) struct Handles {
     handle: cusolverDnHandle_t,
     params: cusolverDnParams_t,
     context: Arc<CudaContext>,
 }
 
-// SAFETY: the library takes a handle from any thread, one at a time: calls borrow it, and it is not `Sync`.
+// SAFETY: the library accepts a handle from any thread, one at a time: calls borrow it, and it is not `Sync`.
 unsafe impl Send for Handles {}
 
 impl Handles {
@@ -31,7 +31,7 @@ impl Handles {
         device.bind()?;
         let (handle, params) = (core::ptr::null_mut(), core::ptr::null_mut());
         let mut made = Self { handle, params, context: device.context() };
-        // SAFETY: the functions are there; the handles are written before they are used.
+        // SAFETY: the functions have been found; the handles are written before they are used.
         unsafe {
             check(sys::cusolverDnCreate(&raw mut made.handle), "starting cuSOLVER")?;
             check(sys::cusolverDnCreateParams(&raw mut made.params), "starting cuSOLVER")?;
@@ -45,7 +45,7 @@ impl Drop for Handles {
         if self.context.bind_to_thread().is_err() {
             return;
         }
-        // SAFETY: made by `new`, destroyed only here; what is in flight, the library keeps track of.
+        // SAFETY: made by `new`, destroyed only here; the library waits for work in flight.
         unsafe {
             if !self.params.is_null() {
                 sys::cusolverDnDestroyParams(self.params);
@@ -59,7 +59,7 @@ impl Drop for Handles {
 
 /// cuSOLVER on one device.
 pub(super) struct Solver {
-    /// Until they are given back.
+    /// `None` once they have been returned.
     handles: Option<Handles>,
     info: (DeviceBuffer<i32>, Pinned<i32>),
     device: Device,
@@ -79,8 +79,7 @@ pub(super) fn is_present() -> bool {
         b"cusolverDnXpotrs\0",
     ];
     *PRESENT.get_or_init(|| {
-        // SAFETY: opens the library by its names; its initializers ask for nothing. A function is only looked
-        // up.
+        // SAFETY: opens the library by its names; its initializers have no preconditions. Functions are only looked up.
         unsafe {
             sys::is_culib_present()
                 && FUNCTIONS.iter().all(|name| sys::culib().get::<*const ()>(*name).is_ok())
@@ -90,32 +89,32 @@ pub(super) fn is_present() -> bool {
 
 impl Solver {
     /// # Errors
-    /// [`Error::Device`] where the library is not found or does not start.
+    /// [`Error::Device`] if the library is not found or does not start.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let info = (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?);
         let handles = device.idle_handles().map_or_else(|| Handles::new(device), Ok)?;
         Ok(Self { handles: Some(handles), info, device: device.clone() })
     }
 
-    /// The handle and the parameters, with what is asked for from now on on this stream.
+    /// Returns the handle and the parameters, with all later calls enqueued on this stream.
     fn on(&self, stream: &Stream) -> Result<(cusolverDnHandle_t, cusolverDnParams_t), Error> {
         let queue = stream.bound()?;
         let Some(Handles { handle, params, .. }) = self.handles else {
             return Err(other("cuSOLVER has been given back"));
         };
-        // SAFETY: the handle has been made, and the stream lives while it is used.
+        // SAFETY: the handle has been made, and the stream exists while it is used.
         check(unsafe { sys::cusolverDnSetStream(handle, queue.cast()) }, "giving cuSOLVER a stream")?;
         Ok((handle, params))
     }
 
-    /// Enqueues B ← A⁻¹ B with the factor L of A, its columns so far apart. (n × n, n × m, packed)
+    /// Enqueues B ← A⁻¹ B with the factor L of A, which has this column stride. (n × n, n × m, packed)
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until the stream has been waited for, both live, and nobody else uses B or writes L; nothing that has been asked for here is
-    /// on another stream.
+    /// Until the stream has been waited for, both exist, and no other code uses B or writes L; all earlier calls of this solver
+    /// were on the same stream.
     pub unsafe fn solve<T: Scalar>(
         &self,
         stream: &Stream,
@@ -125,7 +124,7 @@ impl Solver {
     ) -> Result<(), Error> {
         debug_assert!((order - 1) * l_stride + order <= l.len() && order * columns <= rhs.len());
         let (handle, params) = self.on(stream)?;
-        // SAFETY: the matrices are that large; the caller vouches for the time until it is done.
+        // SAFETY: the matrices have these sizes; the caller guarantees the rest until the work is done.
         let status = unsafe {
             sys::cusolverDnXpotrs(
                 handle,
@@ -145,11 +144,11 @@ impl Solver {
         check(status, "solving with cuSOLVER")
     }
 
-    /// A ← L, in the lower triangle; what is above is left alone. (n × n)
+    /// A ← L, in the lower triangle; entries above are not changed. (n × n)
     ///
     /// # Errors
-    /// `NotPositiveDefinite` at the first pivot² that is not positive, [`Error::Device`] where there is no
-    /// memory for it or the device fails.
+    /// `NotPositiveDefinite` at the first pivot² that is not positive; [`Error::Device`] if there is no memory for it or the
+    /// device fails.
     pub fn factorize<T: Scalar>(&self, stream: &Stream, a: &Dense<T>) -> Result<(), Error> {
         let (scalar, info) = (scalar::<T>(), &self.info);
         if a.order() == 0 {
@@ -159,7 +158,7 @@ impl Solver {
         let entries = a.slice().address() as *mut c_void;
         let (mut device_bytes, mut host_bytes) = (0, 0);
         let (handle, params) = self.on(stream)?;
-        // SAFETY: the matrix is that large; the library writes two numbers.
+        // SAFETY: the matrix has this size; the library writes two numbers.
         let status = unsafe {
             sys::cusolverDnXpotrf_bufferSize(
                 handle,
@@ -177,8 +176,8 @@ impl Solver {
         check(status, "asking cuSOLVER for its working memory")?;
         let on_device = DeviceBuffer::<u8>::new(&self.device, device_bytes)?;
         let mut on_host = vec![0_u8; host_bytes];
-        // SAFETY: everything is of the size that the library asked for and lives until the stream has been
-        // waited for, below and also behind an error.
+        // SAFETY: all memory has the size that the library asked for, and exists until the stream has been waited for, below,
+        // also after an error.
         let status = unsafe {
             sys::cusolverDnXpotrf(
                 handle,
@@ -201,7 +200,7 @@ impl Solver {
         let asked = asked.and_then(|()| unsafe { stream.download(info.0.slice(0..1), &info.1, 0..1) });
         let waited = stream.synchronize();
         if waited.is_err() {
-            // The library may still work with it: then it is nobody's.
+            // The library may still use this memory, so it is leaked.
             core::mem::forget(on_host);
         }
         waited.and(asked)?;
@@ -215,7 +214,7 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        // What was asked for has been waited for, by whoever asked.
+        // The callers have waited for all work that they enqueued.
         if let Some(handles) = self.handles.take().filter(|_| self.device.doubtless().is_ok()) {
             self.device.keep_idle(handles);
         }

@@ -1,4 +1,4 @@
-//! A square matrix in device memory, and its lower triangle on the way there and back.
+//! A square matrix in device memory, and transfers of its lower triangle.
 
 use super::device::Device;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
@@ -10,37 +10,37 @@ use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of one half of the staging memory, if a column is not longer: enough for the link's rate, and little to lock.
+/// Bytes of one half of the staging memory, unless a column is longer: enough for the link's rate, and quick to lock.
 const STAGE_BYTES: usize = 8 << 20;
 
-/// A matrix (n × n) on the device, column-major. Only its lower triangle crosses the link.
+/// A matrix (n × n) on the device, column-major. Only its lower triangle is transferred.
 pub(crate) struct Dense<T> {
     buffer: DeviceBuffer<T>,
     order: usize,
-    /// The largest order that there is room for.
+    /// The largest order for which there is room.
     capacity: usize,
-    /// From column to column.
+    /// Distance from one column to the next.
     stride: usize,
-    /// Page-locked memory that pieces of the matrix go through, of this length, from the first of them on: one half is filled or
-    /// emptied while the other is copied.
+    /// Page-locked staging memory for pieces of the matrix, allocated for the first of them. Each half has this length: one is
+    /// filled or emptied by the host while the other is copied.
     halves: Mutex<Option<[Half<T>; 2]>>,
     half_len: usize,
     device: Device,
 }
 
-/// Memory, and the mark behind its last copy.
+/// Staging memory, and the event after its last copy.
 type Half<T> = (Pinned<T>, Event);
 
 impl<T: Scalar> Dense<T> {
-    /// Not initialized; columns n apart.
+    /// Not initialized; the column stride is n.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
+    /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, order: usize) -> Result<Self, Error> {
         Self::with_stride(device, order, order, order)
     }
 
-    /// The same, with room for more rows and columns, which begin at multiples of 16 bytes.
+    /// The same with room for more rows and columns. Columns begin at multiples of 16 bytes.
     pub fn aligned(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
         Self::with_stride(device, order, capacity, capacity.next_multiple_of(16 / size_of::<T>()))
     }
@@ -53,8 +53,8 @@ impl<T: Scalar> Dense<T> {
         Ok(Self { buffer, order, capacity, stride, halves, half_len, device: device.clone() })
     }
 
-    /// Has `work` use the staging memory, and waits for the stream. Also behind an error no copy uses that memory any more when others,
-    /// who read the same matrix, may.
+    /// Calls `work` with the staging memory, and waits for the stream. After this, also after an error, no copy uses the memory
+    /// any more, so that another reader of the matrix may use it.
     fn with_halves(
         &self,
         stream: &Stream,
@@ -81,7 +81,7 @@ impl<T: Scalar> Dense<T> {
         self.capacity
     }
 
-    /// Has another order; there is room. Entries that are new are anything.
+    /// Sets the order, for which there is room. New entries are unspecified.
     pub fn set_order(&mut self, order: usize) {
         debug_assert!(order <= self.capacity);
         self.order = order;
@@ -102,7 +102,7 @@ impl<T: Scalar> Dense<T> {
         self.buffer.slice(0..self.buffer.len())
     }
 
-    /// Of the first `cols` columns, those that go together, with their rows from the first diagonal entry on.
+    /// Divides the first `cols` columns into pieces, each with rows from its first diagonal entry on.
     fn pieces(&self, cols: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
         let (order, len) = (self.order, self.half_len);
         let mut first = 0;
@@ -115,16 +115,15 @@ impl<T: Scalar> Dense<T> {
         })
     }
 
-    /// The part of the matrix that a piece is, on the device.
+    /// A piece of the matrix, on the device.
     fn part(&self, piece: &Range<usize>) -> DeviceSlice<'_, T> {
         self.buffer.slice(piece.start * (self.stride + 1)..(piece.end - 1) * self.stride + self.order)
     }
 
-    /// The lower triangle of A to the device; returns when it is there. What is above in A is copied here and
-    /// there.
+    /// Copies the lower triangle of A to the device, and waits. Entries of A above the diagonal are copied as well.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn upload(&self, stream: &Stream, a: MatRef<'_, T>) -> Result<(), Error> {
         self.with_halves(stream, |halves| self.send(stream, halves, a))
     }
@@ -138,7 +137,7 @@ impl<T: Scalar> Dense<T> {
             columns.zip(piece.clone()).for_each(|(to, j)| {
                 copy(to.iter_mut(), a.col(j).subrows(piece.start, rows).iter());
             });
-            // SAFETY: the half is not touched before `copied`, and the matrix is this stream's.
+            // SAFETY: the half is not used before `copied`, and only this stream uses the matrix.
             unsafe {
                 stream.upload_columns((half, rows), (rows, piece.len()), (self.part(&piece), self.stride))?
             };
@@ -147,10 +146,10 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    /// Copies A to the entries from these on; returns when they are there.
+    /// Copies A to the entries from this row and column on, and waits.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn write(
         &self,
         stream: &Stream,
@@ -188,11 +187,11 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    /// The first `cols` columns of the lower triangle from the device to L, of which the strict upper
-    /// triangle is left alone.
+    /// Copies the first `cols` columns of the lower triangle from the device to L. The strict upper triangle of L is not
+    /// changed.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn download(&self, stream: &Stream, l: MatMut<'_, T>, cols: usize) -> Result<(), Error> {
         self.with_halves(stream, |halves| self.receive(stream, halves, l, cols))
     }
@@ -227,24 +226,24 @@ impl<T: Scalar> Dense<T> {
         Ok(())
     }
 
-    /// The diagonal.
+    /// Returns the diagonal.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn diagonal(&self, stream: &Stream) -> Result<Vec<T>, Error> {
         self.apart(stream, self.slice(), self.stride + 1, self.order)
     }
 
-    /// Some entries of a row.
+    /// Returns some entries of a row.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn row(&self, stream: &Stream, row: usize, columns: Range<usize>) -> Result<Vec<T>, Error> {
         let from = self.buffer.slice(columns.start * self.stride + row..self.buffer.len());
         self.apart(stream, from, self.stride, columns.len())
     }
 
-    /// So many entries, so far apart.
+    /// Returns this number of entries with this stride.
     fn apart(
         &self,
         stream: &Stream,
@@ -253,7 +252,7 @@ impl<T: Scalar> Dense<T> {
         count: usize,
     ) -> Result<Vec<T>, Error> {
         let host = Pinned::new(&self.device, count)?;
-        // SAFETY: the memory is this call's own, and looked at when the copy is done; the matrix is this stream's.
+        // SAFETY: the memory belongs to this call, and is read after the copy is done; only this stream uses the matrix.
         let asked = unsafe { stream.download_columns((from, stride), (1, count), (&host, 1)) };
         stream.synchronize().and(asked)?;
         Ok(host.as_slice().to_vec())
@@ -262,7 +261,7 @@ impl<T: Scalar> Dense<T> {
     fn ask_for(&self, stream: &Stream, half: &Half<T>, piece: &Range<usize>) -> Result<(), Error> {
         let (half, copied) = half;
         let shape = (self.order - piece.start, piece.len());
-        // SAFETY: the half has been emptied, and is not looked at before `copied`.
+        // SAFETY: the half has been emptied, and is not read before `copied`.
         unsafe { stream.download_columns((self.part(piece), self.stride), shape, (half, shape.0))? };
         copied.record(stream)
     }

@@ -1,4 +1,4 @@
-//! The one GPU: what it must be able to do, what it is, and the modules loaded on it.
+//! A GPU: the requirements on it, its properties, and the modules loaded on it.
 
 use super::cusolver::Handles;
 use super::doubt::Doubt;
@@ -13,13 +13,13 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, sys::CUresult};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The CUDA version whose drivers translate the PTX that is shipped (8.7), as the driver counts: 12.8.
+/// The oldest CUDA version whose drivers translate the shipped PTX (8.7), in the driver's numbering: 12.8.
 const DRIVER_VERSION: i32 = 12_080;
-/// Of cuSOLVER: as many threads as make factors at the same time find one.
+/// Idle cuSOLVER handles that are kept: enough for that many threads that make factors at the same time.
 const HANDLES_KEPT: usize = 4;
-/// Of small page-locked memory: what some calls at the same time take.
+/// Idle blocks of small page-locked memory that are kept: as many as some simultaneous calls use.
 const BLOCKS_KEPT: usize = 32;
-/// The oldest compute capability that the PTX is for.
+/// The oldest compute capability for which the PTX is compiled.
 const COMPUTE_CAPABILITY: (i32, i32) = (8, 0);
 
 /// An NVIDIA GPU that can run this library's kernels.
@@ -40,7 +40,7 @@ pub struct Device {
 }
 
 struct Shared {
-    /// By the address of their PTX.
+    /// By the address of their PTX text.
     modules: Mutex<Vec<(usize, Arc<Module>)>>,
     context: Arc<CudaContext>,
     ordinal: usize,
@@ -48,9 +48,9 @@ struct Shared {
     multiprocessors: usize,
     capability: (i32, i32),
     doubt: Doubt,
-    /// Of cuSOLVER, idle.
+    /// Idle handles of cuSOLVER.
     handles: Mutex<Vec<Handles>>,
-    /// Of page-locked memory, idle.
+    /// Idle page-locked memory.
     blocks: Mutex<Vec<Block>>,
 }
 
@@ -58,12 +58,12 @@ impl Device {
     /// The GPU with this number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies).
     ///
     /// # Errors
-    /// [`Error::Device`] that names what is missing: the driver, a driver new enough (570: CUDA 12.8), a
-    /// device, a device of this number, or compute capability 8.0. Never a panic.
+    /// [`Error::Device`] with a message that names what is missing: the driver, a sufficiently new driver (570: CUDA 12.8), a
+    /// device, a device with this number, or compute capability 8.0. Never a panic.
     pub fn new(ordinal: usize) -> Result<Self, Error> {
         start_driver()?;
         let device = find(ordinal)?;
-        // SAFETY: `find` got the device from the driver.
+        // SAFETY: `find` received the device from the driver.
         let attribute = |which| unsafe { result::device::get_attribute(device, which) };
         let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -79,8 +79,8 @@ impl Device {
             )));
         }
         let context = CudaContext::new(ordinal).map_err(failed("making a context on the device"))?;
-        // SAFETY: nothing is allocated through cudarc's tracked types, here or later; the engines order their
-        // streams with events of their own.
+        // SAFETY: nothing is allocated through cudarc's tracked types, here or later; the engines order their streams by their
+        // own events.
         unsafe { context.disable_event_tracking() };
         let modules = Mutex::default();
         let (doubt, handles, blocks) = (Doubt::default(), Mutex::default(), Mutex::default());
@@ -89,8 +89,8 @@ impl Device {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// As [`Device::new`]; a device that has been asked for is kept until the process ends, and with it the kernels that the driver has
-    /// translated.
+    /// As [`Device::new`]. A device that has been requested is kept until the process ends, with the kernels that the driver
+    /// has translated.
     ///
     /// # Errors
     /// As [`Device::new`].
@@ -128,27 +128,27 @@ impl Device {
         self.shared.capability
     }
 
-    /// Bytes of shared memory that a block of threads can have.
+    /// Bytes of shared memory that a block of threads can use.
     pub(super) fn shared_bytes(&self) -> Result<usize, Error> {
         let which = Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let bytes = self.shared.context.attribute(which).map_err(failed("asking for shared memory"))?;
         Ok(usize::try_from(bytes).unwrap_or(0))
     }
 
-    /// Bytes of device memory: those free now, and all.
+    /// Bytes of device memory: those currently free, and all.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver fails.
+    /// [`Error::Device`] if the driver fails.
     pub fn memory_bytes(&self) -> Result<(usize, usize), Error> {
         self.bind()?;
         result::mem_get_info().map_err(failed("asking the driver for its free memory"))
     }
 
-    /// Makes this device the one that the calling thread's driver calls are for. Every driver call needs it;
-    /// it costs one look at a thread-local value where nothing changes. Behind a wait that failed, the device is waited for first.
+    /// Makes this device the current one for driver calls of the calling thread. Every driver call needs this; it costs one
+    /// read of a thread-local value if nothing changes. After a wait that failed, it first waits for the device.
     ///
     /// # Errors
-    /// [`Error::Device`], also where the device is not known to be idle behind such a wait.
+    /// [`Error::Device`], also if the device is not known to be idle after such a wait.
     pub(super) fn bind(&self) -> Result<(), Error> {
         self.turn_to()?;
         self.shared.doubt.clear_by(|| result::ctx::synchronize().map_err(failed("waiting for the device")))
@@ -158,25 +158,25 @@ impl Device {
         self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
     }
 
-    /// A wait for something of this device has failed: what it was for may go on. It is waited for once more, here or before
-    /// whatever comes next.
+    /// Records that a wait for work of this device has failed, so that the work may still be running. It is waited for once
+    /// more, here or before the next call.
     pub(super) fn doubt(&self) {
         self.shared.doubt.raise();
-        // What fails here is tried again by the next call, which has somebody to tell.
+        // If this fails, the next call tries again, and can report the error.
         let _ = self.bind();
     }
 
-    /// Whether what was asked for before the last waits is done: memory that it used can be used again. No driver call
-    /// unless a wait has failed.
+    /// Checks that all work before the last waits is done, so that its memory can be used again. No driver call unless a wait
+    /// has failed.
     ///
     /// # Errors
-    /// [`Error::Device`] where that is not known.
+    /// [`Error::Device`] if that is not known.
     pub(super) fn doubtless(&self) -> Result<(), Error> {
         if self.shared.doubt.is_raised() { self.bind() } else { Ok(()) }
     }
 
-    /// Whether memory of this device, or page-locked for it, can be given back now, with the calling thread turned to the device:
-    /// nothing is on its way there, or nothing moves any more, in a context that is lost.
+    /// Whether memory of this device, or page-locked for it, can be freed now, with the device current: either no work is in
+    /// flight, or the context is lost and nothing runs any more.
     pub(super) fn can_free(&self) -> bool {
         let bound = self.bind().or_else(|_| self.bind());
         bound.map_or_else(|error| is_lost(&error), |()| true)
@@ -186,12 +186,12 @@ impl Device {
         self.shared.context.clone()
     }
 
-    /// cuSOLVER's handles, if some are idle: they are the caller's.
+    /// Removes and returns idle handles of cuSOLVER, if there are any.
     pub(super) fn idle_handles(&self) -> Option<Handles> {
         self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// Takes handles back that are idle.
+    /// Keeps idle handles.
     pub(super) fn keep_idle(&self, handles: Handles) {
         let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < HANDLES_KEPT {
@@ -199,14 +199,14 @@ impl Device {
         }
     }
 
-    /// Page-locked memory of so many bytes, if some is idle.
+    /// Removes and returns idle page-locked memory of this size, if there is any.
     pub(super) fn idle_block(&self, bytes: usize) -> Option<Block> {
         let mut kept = self.shared.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().rposition(|block| block.bytes == bytes)?;
         Some(kept.swap_remove(at))
     }
 
-    /// Takes idle memory, or releases it where there is enough.
+    /// Keeps idle memory, or frees it if enough is kept.
     pub(super) fn keep_block(&self, block: Block) {
         let mut kept = self.shared.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < BLOCKS_KEPT {
@@ -237,10 +237,10 @@ impl fmt::Debug for Device {
     }
 }
 
-/// Finds the driver's library, new enough, and starts it. In this order: cudarc panics where the library is
-/// missing, and every other question is only allowed once the driver is started.
+/// Finds the driver's library, checks its version, and starts it. The order matters: cudarc panics if the library is missing,
+/// and other queries are allowed only after the driver has been started.
 fn start_driver() -> Result<(), Error> {
-    // SAFETY: opens the library by the names that the driver is installed under, and closes it again.
+    // SAFETY: opens the library by the names under which the driver is installed, and closes it again.
     if !unsafe { sys::is_culib_present() } {
         return Err(unavailable("no NVIDIA driver: its library (libcuda) was not found"));
     }
@@ -266,7 +266,7 @@ fn start_driver() -> Result<(), Error> {
     }
 }
 
-/// The device with this number, of those that the driver has.
+/// The driver's device with this number.
 fn find(ordinal: usize) -> Result<sys::CUdevice, Error> {
     let count = result::device::get_count().map_err(failed("counting the devices"))?;
     match i32::try_from(ordinal) {

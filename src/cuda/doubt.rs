@@ -1,32 +1,32 @@
-//! What is known of work that a failed wait was for.
+//! Records whether the device may still be running work after a failed wait.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Waits of a device that failed: behind one, what was waited for may still read and write memory, none of which is used before
-/// the device is known to be idle.
+/// Failed waits of a device. After one, the work that was waited for may still read and write memory, so that memory is not
+/// used before the device is known to be idle.
 #[derive(Default)]
 pub(super) struct Doubt {
-    /// How many failed, and the latest of them behind which the device was idle. Both only grow, so that no thread takes away the
-    /// doubt that another has raised meanwhile.
+    /// The number of failed waits, and the latest of them after which the device has been idle. Both only grow, so that no
+    /// thread clears a doubt that another has raised in the meantime.
     raised: AtomicUsize,
     cleared: AtomicUsize,
 }
 
 impl Doubt {
-    /// A wait has failed.
+    /// Records that a wait has failed.
     pub fn raise(&self) {
         self.raised.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Whether one has, and the device has not been idle since.
+    /// Whether a wait has failed and the device has not been idle since.
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Acquire) != self.cleared.load(Ordering::Acquire)
     }
 
-    /// Has `wait` wait for the whole device, if there is any doubt.
+    /// Calls `wait`, which waits for the whole device, if there is any doubt.
     ///
     /// # Errors
-    /// That of `wait`; the doubt stays.
+    /// The error of `wait`; the doubt remains.
     pub fn clear_by<E>(&self, wait: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let raised = self.raised.load(Ordering::Acquire);
         if raised != self.cleared.load(Ordering::Acquire) {
@@ -48,7 +48,7 @@ mod tests {
         doubt.raise();
         assert_eq!(doubt.clear_by(|| Err("fails")), Err("fails"));
         assert!(doubt.is_raised());
-        // Another thread's, raised while the device was waited for.
+        // Another thread has raised it during the wait for the device.
         let raised = || {
             doubt.raise();
             Ok::<_, ()>(())

@@ -1,4 +1,4 @@
-//! What the driver says, as errors of this library.
+//! Driver errors as errors of this library.
 
 use crate::error::{DeviceErrorKind, Error};
 use core::ffi::CStr;
@@ -6,7 +6,7 @@ use core::fmt;
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::CUresult;
 
-/// What a driver error becomes: what was attempted, and the driver's words for what came of it.
+/// Converts a driver error: what was attempted, and the driver's description of the error.
 pub(crate) fn failed(attempt: impl fmt::Display) -> impl FnOnce(DriverError) -> Error {
     move |error| {
         let words = error.error_string().map_or("unknown error".into(), CStr::to_string_lossy);
@@ -15,7 +15,7 @@ pub(crate) fn failed(attempt: impl fmt::Display) -> impl FnOnce(DriverError) -> 
     }
 }
 
-/// Which kind a driver error is of. The lost ones are those after which a context answers every call with the same error.
+/// The kind of a driver error. After an error of the kind `Lost` a context answers every call with the same error.
 fn kind(error: CUresult) -> DeviceErrorKind {
     use CUresult as E;
     match error {
@@ -47,17 +47,17 @@ fn kind(error: CUresult) -> DeviceErrorKind {
     }
 }
 
-/// An [`Error::Device`] of a machine that cannot do what is asked of it, in these words.
+/// An [`Error::Device`] for a machine that cannot do what is asked.
 pub(crate) fn unavailable(message: impl Into<String>) -> Error {
     Error::Device { kind: DeviceErrorKind::Unavailable, message: message.into() }
 }
 
-/// An [`Error::Device`] of memory that is not there, in these words.
+/// An [`Error::Device`] for memory that is not available.
 pub(crate) fn out_of_memory(message: impl Into<String>) -> Error {
     Error::Device { kind: DeviceErrorKind::OutOfMemory, message: message.into() }
 }
 
-/// One of no other kind.
+/// An [`Error::Device`] of no other kind.
 pub(crate) fn other(message: impl Into<String>) -> Error {
     Error::Device { kind: DeviceErrorKind::Other, message: message.into() }
 }

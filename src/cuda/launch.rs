@@ -1,7 +1,7 @@
-//! Kernels and how they are launched: the one way for all of them.
+//! Kernels, and the one way in which all of them are launched.
 //!
-//! A kernel's contract stands at the top of its file in `kernels/`. Each has one function in this crate that launches it,
-//! which alone knows the order of its arguments and which thread owns what.
+//! A kernel's contract is at the top of its file in `kernels/`. Each kernel has one function in this crate that launches it,
+//! and that alone knows the order of its arguments and which thread uses what.
 
 use super::error::failed;
 use super::module::Module;
@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_uint, c_void};
 use cudarc::driver::{result, sys};
 use std::sync::Arc;
 
-/// The shape of a launch. What is asked for keeps all of it far below 2³².
+/// The shape of a launch. All numbers that callers use are far below 2³².
 #[derive(Clone, Copy)]
 pub(super) struct Launch {
     /// Blocks along x and y.
@@ -39,24 +39,24 @@ pub(super) struct Function {
     _module: Arc<Module>,
 }
 
-// SAFETY: the driver takes function handles from any thread, and the module is kept.
+// SAFETY: the driver accepts function handles from any thread, and the module is kept.
 unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// The kernel of this name.
+    /// Finds the kernel of this name.
     ///
     /// # Errors
-    /// [`Error::Device`] where the module has none.
+    /// [`Error::Device`] if the module has none.
     pub fn load(module: &Arc<Module>, name: &str) -> Result<Self, Error> {
         Ok(Self { handle: module.function(name)?, _module: module.clone() })
     }
 
-    /// Allows launches with so many bytes of dynamic shared memory, where that is more than all kernels may have.
+    /// Permits launches with this many bytes of dynamic shared memory, also if that is more than the default limit.
     ///
     /// # Errors
-    /// [`Error::Device`] where a block cannot have as much.
+    /// [`Error::Device`] if a block cannot have that much.
     pub fn with_shared(self, shared_bytes: usize) -> Result<Self, Error> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the module of the handle is kept, and loading it has bound the thread.
@@ -68,7 +68,7 @@ impl Function {
     /// Enqueues a launch.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses it or an earlier launch has failed.
+    /// [`Error::Device`] if the driver refuses it or an earlier launch has failed.
     ///
     /// # Safety
     /// `arguments` point to values of the types of the kernel's parameters, and its contract holds for them until
@@ -82,7 +82,8 @@ impl Function {
         let grid = (blocks.0 as c_uint, blocks.1 as c_uint, 1);
         let block = (threads as c_uint, 1, 1);
         let stream = stream.bound()?;
-        // SAFETY: forwarded to the caller; the driver copies the arguments before it returns.
+        // SAFETY: the caller guarantees the arguments and the kernel's contract; the driver copies the arguments before it
+        // returns.
         unsafe { result::launch_kernel(self.handle, grid, block, shared_bytes as c_uint, stream, arguments) }
             .map_err(failed("launching a kernel"))
     }

@@ -1,5 +1,5 @@
-//! What the kernels of a module say of themselves: sizes, layouts, limits and thresholds, as `kernels/common/layout.cuh`
-//! has them exported. The host takes them from there, or compares them with constants of its own when it loads the module.
+//! Numbers that the kernels of a module export: sizes, layouts, limits and thresholds (`kernels/common/layout.cuh`). The host
+//! uses them, or compares them with its own constants when it loads the module.
 
 use super::error::other;
 use crate::error::Error;
@@ -14,10 +14,10 @@ pub(super) struct Exports<V> {
 pub(super) type Layout = Exports<i32>;
 
 impl<V: Copy> Exports<V> {
-    /// What a module has at this symbol, and their names: a C string, commas between them.
+    /// The values of a module at this symbol, and their names: a C string, separated by commas.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is not a name for each value.
+    /// [`Error::Device`] if there is not one name for each value.
     pub fn new(symbol: String, values: Vec<V>, names: &[u8]) -> Result<Self, Error> {
         let names = String::from_utf8_lossy(names);
         let names: Vec<_> =
@@ -29,7 +29,7 @@ impl<V: Copy> Exports<V> {
     }
 
     /// # Errors
-    /// [`Error::Device`] where the kernels export nothing of this name.
+    /// [`Error::Device`] if the kernels export nothing of this name.
     pub fn value(&self, name: &str) -> Result<V, Error> {
         let found = self.entries.iter().find(|(entry, _)| entry == name);
         found
@@ -39,7 +39,7 @@ impl<V: Copy> Exports<V> {
 }
 
 impl Layout {
-    /// A size that the host takes from the kernels.
+    /// A size that the host reads from the kernels.
     ///
     /// # Errors
     /// As [`value`](Self::value).
@@ -48,10 +48,10 @@ impl Layout {
         usize::try_from(value).map_err(|_| other(format!("`{}` has {name} = {value}", self.symbol)))
     }
 
-    /// Whether host and kernels agree.
+    /// Checks that host and kernels agree.
     ///
     /// # Errors
-    /// [`Error::Device`] that names the first entry in which they do not.
+    /// [`Error::Device`] that names the first entry that differs.
     pub fn check(&self, expected: &[(&str, usize)]) -> Result<(), Error> {
         for &(name, value) in expected {
             let found = self.value(name)?;

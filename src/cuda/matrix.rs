@@ -1,4 +1,4 @@
-//! Matrices in device memory that callers have: their own, and views of what somebody else has.
+//! Matrices in device memory for callers: owned ones, and views of memory that the caller manages.
 
 use super::device::Device;
 use super::error::other;
@@ -11,8 +11,8 @@ use core::marker::PhantomData;
 use core::ops::Range;
 use faer::{Mat, MatRef};
 
-/// A matrix (rows × columns) in the memory of a GPU, column-major and packed. Wherever a call takes a matrix it takes this as
-/// well.
+/// A matrix (rows × columns) in the memory of a GPU, column-major and packed. Every call that accepts a matrix accepts this
+/// one.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, DeviceMatrix};
@@ -34,7 +34,7 @@ pub struct DeviceMatrix<T> {
 }
 
 impl<T: Scalar> DeviceMatrix<T> {
-    /// A copy of A.
+    /// Copies A to the device.
     pub(super) fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
         let buffer = DeviceBuffer::new(device, a.nrows().saturating_mul(a.ncols()))?;
         let mut matrix = Self { buffer, rows: a.nrows(), cols: a.ncols(), device: device.clone() };
@@ -42,13 +42,13 @@ impl<T: Scalar> DeviceMatrix<T> {
         Ok(matrix)
     }
 
-    /// A matrix that has been made there, packed. (rows × columns)
+    /// A matrix from device memory that has been written, packed. (rows × columns)
     pub(super) fn of(device: &Device, buffer: DeviceBuffer<T>, (rows, cols): (usize, usize)) -> Self {
         debug_assert!(buffer.len() == rows * cols);
         Self { buffer, rows, cols, device: device.clone() }
     }
 
-    /// A copy in host memory.
+    /// Returns a copy in host memory.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -62,7 +62,7 @@ impl<T: Scalar> DeviceMatrix<T> {
         (self.rows, self.cols)
     }
 
-    /// All of it.
+    /// A view of all entries.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         let slice = self.buffer.slice(0..self.buffer.len());
@@ -75,7 +75,7 @@ impl<T: Scalar> DeviceMatrix<T> {
         }
     }
 
-    /// All of it, for writing.
+    /// A mutable view of all entries.
     #[must_use]
     pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
         DeviceViewMut { view: self.view(), unique: PhantomData }
@@ -91,19 +91,19 @@ impl<T> core::fmt::Debug for DeviceMatrix<T> {
     }
 }
 
-/// A matrix (rows × columns) in the memory of a GPU, column-major, that is read.
+/// A matrix (rows × columns) in the memory of a GPU, column-major, for reading.
 #[derive(Clone)]
 pub struct DeviceView<'a, T> {
     slice: DeviceSlice<'a, T>,
     shape: (usize, usize),
     stride: usize,
     device: Device,
-    /// Somebody else's stream, behind which the entries are there.
+    /// A stream of the caller's. The entries have been written when its work so far is done.
     behind: Option<u64>,
 }
 
 impl<'a, T: Scalar> DeviceView<'a, T> {
-    /// Columns of this library's own, with what writes them waited for.
+    /// A view of columns in this library's memory. All writes to them have been waited for.
     pub(super) fn new(
         slice: DeviceSlice<'a, T>,
         shape: (usize, usize),
@@ -113,15 +113,15 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         Self { slice, shape, stride, device: device.clone(), behind: None }
     }
 
-    /// What somebody else has there: entry (i, j) at `address + (i + j · stride) · size_of::<T>()`.
+    /// A view of memory that the caller manages: entry (i, j) is at `address + (i + j · stride) · size_of::<T>()`.
     ///
     /// # Errors
-    /// `Shape`, where columns of so many rows are not so far apart; `Device`, where the address is not aligned for T or
-    /// there are more entries than can be counted.
+    /// `Shape` if the stride is less than the number of rows; `Device` if the address is not aligned for T, or the number of
+    /// entries overflows.
     ///
     /// # Safety
-    /// All these entries are in memory of `device` (the address is a `CUdeviceptr`). For the lifetime of the view it lives,
-    /// and what writes to it has been waited for, or is on the stream that [`on_stream`](Self::on_stream) names.
+    /// All these entries are in memory of `device` (the address is a `CUdeviceptr`). The memory exists for the lifetime of the
+    /// view, and writes to it have been waited for, or are on the stream that [`on_stream`](Self::on_stream) names.
     pub unsafe fn from_raw(
         device: &Device,
         address: u64,
@@ -146,17 +146,17 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         if !address.is_multiple_of(size_of::<T>() as u64) {
             return Err(other(format!("the address {address:#x} is not one of {}", T::TYPE_NAME)));
         }
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         let slice = unsafe { DeviceSlice::at(address, len) };
         Ok(Self::new(slice, (rows, cols), stride, device))
     }
 
-    /// The same entries, used on somebody else's stream (a `CUstream`, as PyTorch, CuPy, JAX and cudarc have it; 0 is the default
-    /// stream): what a call does with them comes behind all that is on the stream when the call begins, and is done when it
-    /// returns, before whatever comes on the stream from then on. The device orders the two; nothing else on it is waited for.
+    /// The same entries, used on a stream of the caller's (a `CUstream`, as in PyTorch, CuPy, JAX and cudarc; 0 is the default
+    /// stream). A call's use of them comes after all work that is on the stream when the call begins, and is done when the call
+    /// returns, before any later work on the stream. The device orders the two; no other work on it is waited for.
     ///
     /// # Safety
-    /// The stream is one of the device, in its primary context, and lives as long as the view.
+    /// The stream belongs to the device, in its primary context, and exists as long as the view.
     #[must_use]
     pub unsafe fn on_stream(self, stream: u64) -> Self {
         Self { behind: Some(stream), ..self }
@@ -168,19 +168,19 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         self.shape
     }
 
-    /// Of the first entry: a `CUdeviceptr`.
+    /// Address of the first entry: a `CUdeviceptr`.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.slice.address()
     }
 
-    /// Entries from column to column.
+    /// Entries from one column to the next.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// A copy in host memory.
+    /// Returns a copy in host memory.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -188,17 +188,17 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         let (rows, cols) = self.shape;
         let (stream, staged) = (Stream::new(&self.device)?, Pinned::new(&self.device, rows * cols)?);
         let from = self.slice_on(&stream)?;
-        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        // SAFETY: both memories exist, and no other code uses them until the stream has been waited for, below.
         let enqueued = unsafe { stream.download_columns(from, self.shape, (&staged, rows)) };
         stream.synchronize().and(enqueued)?;
         let entries = staged.as_slice();
         Ok(Mat::from_fn(rows, cols, |i, j| entries[j * rows + i]))
     }
 
-    /// A copy in the memory of the same GPU, packed. It is complete when this returns.
+    /// Returns a copy in the memory of the same GPU, packed. It is complete when this returns.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device has no room for it, or the driver fails.
+    /// [`Error::Device`] if the device has no room for it, or the driver fails.
     ///
     /// ```
     /// use cholupdate::cuda::{Device, DeviceMatrix};
@@ -216,32 +216,32 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         let buffer = DeviceBuffer::new(&self.device, rows.saturating_mul(cols))?;
         let stream = Stream::new(&self.device)?;
         let from = self.slice_on(&stream)?;
-        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        // SAFETY: both memories exist, and no other code uses them until the stream has been waited for, below.
         let enqueued =
             unsafe { stream.move_columns(from, self.shape, (buffer.slice(0..buffer.len()), rows)) };
         stream.synchronize().and(enqueued)?;
         Ok(DeviceMatrix { buffer, rows, cols, device: self.device.clone() })
     }
 
-    /// The entries and the distance of columns, for what comes on this stream from now on.
+    /// The entries and the column stride, for later work on this stream.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub(super) fn slice_on(&self, stream: &Stream) -> Result<(DeviceSlice<'a, T>, usize), Error> {
         if let Some(theirs) = self.behind {
-            // SAFETY: whoever has named it has vouched for it.
+            // SAFETY: the caller of `on_stream` guarantees the stream.
             unsafe { stream.wait_behind(theirs)? };
         }
         Ok((self.slice, self.stride))
     }
 
-    /// Some of the columns.
+    /// A range of columns.
     pub(super) fn columns(&self, range: Range<usize>) -> Self {
         let slice = self.slice.part(range.start * self.stride..self.slice.len());
         Self { slice, shape: (self.shape.0, range.len()), ..self.clone() }
     }
 
-    /// Some of the rows.
+    /// A range of rows.
     pub(crate) fn rows(&self, range: Range<usize>) -> Self {
         let cols = if range.is_empty() { 0 } else { self.shape.1 };
         let len = cols.checked_sub(1).map_or(0, |before| before * self.stride + range.len());
@@ -250,7 +250,7 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         Self { slice, shape: (range.len(), self.shape.1), ..self.clone() }
     }
 
-    /// Whether it is on this device.
+    /// Checks that the matrix is on this device.
     pub(super) fn is_on(&self, device: &Device, argument: &str) -> Result<(), Error> {
         if self.device.ordinal() == device.ordinal() {
             return Ok(());
@@ -260,7 +260,7 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
     }
 }
 
-/// A matrix (rows × columns) in the memory of a GPU, column-major, that is read and written.
+/// A matrix (rows × columns) in the memory of a GPU, column-major, for reading and writing.
 pub struct DeviceViewMut<'a, T> {
     view: DeviceView<'a, T>,
     unique: PhantomData<&'a mut T>,
@@ -273,15 +273,15 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
     /// As [`DeviceView::from_raw`].
     ///
     /// # Safety
-    /// As [`DeviceView::from_raw`], and for the lifetime of the view nobody else uses the memory but what is on the stream that
-    /// [`on_stream`](Self::on_stream) names.
+    /// As [`DeviceView::from_raw`], and for the lifetime of the view no other code uses the memory, except work on the stream
+    /// that [`on_stream`](Self::on_stream) names.
     pub unsafe fn from_raw(
         device: &Device,
         address: u64,
         shape: (usize, usize),
         stride: usize,
     ) -> Result<Self, Error> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         let view = unsafe { DeviceView::from_raw(device, address, shape, stride)? };
         Ok(Self { view, unique: PhantomData })
     }
@@ -292,11 +292,11 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
     /// As [`DeviceView::on_stream`].
     #[must_use]
     pub unsafe fn on_stream(self, stream: u64) -> Self {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the stream.
         Self { view: unsafe { self.view.on_stream(stream) }, ..self }
     }
 
-    /// Copies A here, of the same shape.
+    /// Copies A, of the same shape, to this memory.
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
@@ -310,18 +310,18 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
             to.iter_mut().zip(column.iter()).for_each(|(to, from)| *to = *from);
         }
         let to = view.slice_on(&stream)?;
-        // SAFETY: both memories live and are left alone until the stream has been waited for, here.
+        // SAFETY: both memories exist, and no other code uses them until the stream has been waited for, below.
         let enqueued = unsafe { stream.upload_columns((&staged, rows), (rows, cols), to) };
         stream.synchronize().and(enqueued)
     }
 
-    /// The same for less long.
+    /// The same with a shorter lifetime.
     #[must_use]
     pub fn as_mut(&mut self) -> DeviceViewMut<'_, T> {
         DeviceViewMut { view: self.view.clone(), unique: PhantomData }
     }
 
-    /// The same, to be read.
+    /// The same for reading.
     #[must_use]
     pub fn as_view(&self) -> DeviceView<'_, T> {
         self.view.clone()

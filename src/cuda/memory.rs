@@ -1,7 +1,7 @@
 //! Device memory and page-locked host memory.
 //!
-//! Copies and launches go on after the call: see [`stream`](super::stream). Nothing here waits for the whole
-//! device but the dropping of memory.
+//! Copies and launches are asynchronous: see [`stream`](super::stream). Of this module, only the freeing of memory waits for
+//! the whole device.
 
 use super::device::Device;
 use super::error::{failed, other, out_of_memory};
@@ -14,7 +14,7 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
 
-/// Bytes of `len` scalars, at least one: the driver allocates no empty memory.
+/// Bytes of `len` scalars, at least one, because the driver does not allocate empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
     len.checked_mul(size_of::<T>())
         .map(|bytes| bytes.max(1))
@@ -28,7 +28,7 @@ pub(crate) fn whole_lines<T>(len: usize) -> usize {
 
 /// Memory of the device for `len` scalars, not initialized. Aligned to 256 bytes.
 ///
-/// Dropping it waits until the device is idle, so that is nothing to do in the middle of a sweep.
+/// Dropping it waits until the device is idle, so it must not be dropped in the middle of a sweep.
 pub(crate) struct DeviceBuffer<T> {
     address: CUdeviceptr,
     len: usize,
@@ -38,11 +38,11 @@ pub(crate) struct DeviceBuffer<T> {
 
 impl<T: Plain> DeviceBuffer<T> {
     /// # Errors
-    /// [`Error::Device`] where the device has not that much memory left.
+    /// [`Error::Device`] if the device does not have that much memory left.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(len)?;
         device.bind()?;
-        // SAFETY: nothing reads the memory as scalars before it has been written by a copy or a kernel.
+        // SAFETY: no code reads the memory as scalars before a copy or a kernel has written it.
         let address = unsafe { result::malloc_sync(bytes) }
             .map_err(failed(format_args!("allocating {bytes} bytes on the device")))?;
         Ok(Self { address, len, device: device.clone(), scalar: PhantomData })
@@ -63,15 +63,13 @@ impl<T: Plain> DeviceBuffer<T> {
 impl<T> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
         if self.device.can_free() {
-            // SAFETY: allocated by `new` on this device, freed only here. The driver waits for what still
-            // uses it.
+            // SAFETY: allocated by `new` on this device, freed only here. The driver waits for work that still uses it.
             let _ = unsafe { result::free_sync(self.address) };
         }
     }
 }
 
-/// A place in a [`DeviceBuffer`]. What may be done to it when is the business of whoever asks for copies and
-/// launches.
+/// A range of a [`DeviceBuffer`]. Callers that enqueue copies and launches are responsible for when it may be used.
 pub(crate) struct DeviceSlice<'a, T> {
     address: CUdeviceptr,
     len: usize,
@@ -86,15 +84,15 @@ impl<T> Clone for DeviceSlice<'_, T> {
 impl<T> Copy for DeviceSlice<'_, T> {}
 
 impl<T> DeviceSlice<'_, T> {
-    /// No scalars, nowhere.
+    /// An empty slice.
     pub fn empty() -> Self {
         Self { address: 0, len: 0, buffer: PhantomData }
     }
 
-    /// What somebody else has there.
+    /// A slice of memory that the caller manages.
     ///
     /// # Safety
-    /// So many scalars are in device memory there, for the lifetime of the slice.
+    /// There are this many scalars in device memory, for the lifetime of the slice.
     pub(super) unsafe fn at(address: u64, len: usize) -> Self {
         Self { address, len, buffer: PhantomData }
     }
@@ -110,26 +108,26 @@ impl<T> DeviceSlice<'_, T> {
         Self { address, len: range.len(), buffer: PhantomData }
     }
 
-    /// What a kernel takes as a pointer.
+    /// The address, as the value of a kernel's pointer parameter.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
 }
 
-/// Bytes of page-locked memory up to which it is kept when it is idle: to allocate and release some takes a millisecond.
+/// Bytes of page-locked memory up to which idle memory is kept: allocating and freeing it takes a millisecond.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Bytes that are allocated where so many are wanted, in few sizes where they are kept.
+/// Bytes that are allocated for a request of this many. Memory that is kept has only a few sizes.
 fn block_bytes(bytes: usize) -> usize {
     /// A page.
     const LEAST: usize = 4 << 10;
     if bytes <= KEPT_BYTES { bytes.next_power_of_two().max(LEAST) } else { bytes }
 }
 
-/// Idle page-locked host memory of so many bytes.
+/// Idle page-locked host memory of this size.
 pub(super) struct Block {
     pub bytes: usize,
-    /// `None` once it has gone to another owner.
+    /// `None` once another owner has it.
     start: Option<NonNull<u8>>,
     context: Arc<CudaContext>,
 }
@@ -140,15 +138,14 @@ unsafe impl Send for Block {}
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(start) = self.start.take().filter(|_| self.context.bind_to_thread().is_ok()) {
-            // SAFETY: allocated by `Pinned::new`, freed only here; no copy is under way in a block that is idle.
+            // SAFETY: allocated by `Pinned::new`, freed only here; no copy uses an idle block.
             let _ = unsafe { result::free_host(start.as_ptr().cast()) };
         }
     }
 }
 
-/// Page-locked host memory for scalars, zero at first, aligned to a page: the only host memory that is copied
-/// at the link's rate and while the host goes on. Good for reading and writing by the host (not
-/// write-combined).
+/// Page-locked host memory for scalars, initially zero, aligned to a page. Only such memory is copied at the link's rate and
+/// asynchronously. The host can read and write it at full speed (it is not write-combined).
 pub(crate) struct Pinned<T> {
     start: NonNull<T>,
     len: usize,
@@ -157,15 +154,15 @@ pub(crate) struct Pinned<T> {
 
 // SAFETY: it owns its memory, and scalars may be used from any thread.
 unsafe impl<T: Plain> Send for Pinned<T> {}
-// SAFETY: shared references only read; copies and raw writes are unsafe to ask for.
+// SAFETY: shared references only read; copies and raw writes are requested by unsafe calls.
 unsafe impl<T: Plain> Sync for Pinned<T> {}
 
 impl<T: Plain> Pinned<T> {
-    /// Cost: locking and clearing pages, about a second for some gigabytes. Small memory is that of an idle block of the device, if there
-    /// is one.
+    /// Cost: locking and clearing pages, about a second for some gigabytes. A small request uses an idle block of the device,
+    /// if there is one.
     ///
     /// # Errors
-    /// [`Error::Device`] where the host has not that much memory that can be locked.
+    /// [`Error::Device`] if the host does not have that much memory that can be locked.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(len)?;
         device.bind()?;
@@ -175,7 +172,7 @@ impl<T: Plain> Pinned<T> {
             Some(start) => start.cast::<T>(),
             None => {
                 let flags = 0;
-                // SAFETY: the memory is written below before anything reads it.
+                // SAFETY: the memory is written below before any code reads it.
                 let start = unsafe { result::malloc_host(bytes, flags) }
                     .map_err(failed(format_args!("allocating {bytes} bytes of page-locked host memory")))?;
                 NonNull::new(start.cast::<T>())
@@ -191,45 +188,45 @@ impl<T: Plain> Pinned<T> {
         self.len
     }
 
-    /// For writing while copies to or from other parts are going on.
+    /// For writing while copies from or to other parts are in flight.
     pub fn as_ptr(&self) -> *mut T {
         self.start.as_ptr()
     }
 
-    /// What a kernel takes as a pointer to the scalar at `offset`: the device reaches page-locked memory by
-    /// the host's addresses.
+    /// The address of the scalar at `offset`, as the value of a kernel's pointer parameter: the device accesses page-locked
+    /// memory by the host's addresses.
     pub fn address(&self, offset: usize) -> u64 {
         debug_assert!(offset <= self.len);
         (self.start.as_ptr().addr() + offset * size_of::<T>()) as u64
     }
 
-    /// Not for memory that a copy is still writing to: see [`Stream::download`](super::stream::Stream::download).
+    /// Not for memory that a copy in flight writes: see [`Stream::download`](super::stream::Stream::download).
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: `len` scalars were allocated and set; all-zero bytes are a scalar. Whoever asks for a copy
-        // into them has promised not to come here before it is done.
+        // SAFETY: `len` scalars were allocated and initialized; zero bytes are a valid scalar. Callers that enqueue a copy to
+        // this memory guarantee that they do not call this before it is done.
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// Not for memory that takes part in a copy that is yet to be waited for: see [`Stream::upload`](super::stream::Stream::upload)
-    /// and [`Stream::download`](super::stream::Stream::download).
+    /// Not for memory of a copy that has not been waited for: see [`Stream::upload`](super::stream::Stream::upload) and
+    /// [`Stream::download`](super::stream::Stream::download).
     ///
     /// # Errors
-    /// [`Error::Device`] where a wait has failed and the device is not known to be idle since.
+    /// [`Error::Device`] if a wait has failed and the device is not known to have been idle since.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
         self.device.doubtless()?;
-        // SAFETY: as for `as_slice`, and borrowed alone; no copy goes on behind a wait that failed.
+        // SAFETY: as for `as_slice`, and borrowed exclusively; after a failed wait no copy is in flight.
         Ok(unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }
 }
 
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
-        // Else it stays: a copy may still write there.
+        // Otherwise it is leaked: a copy may still write to it.
         if !self.device.can_free() {
             return;
         }
-        // Copies have been waited for, as their callers promise, or the device has been idle since a wait failed. The product does
-        // not overflow: `new` has checked it.
+        // Copies have been waited for, as their callers guarantee, or the device has been idle since a wait failed. The product
+        // does not overflow: `new` has checked it.
         let bytes = block_bytes((self.len * size_of::<T>()).max(1));
         if bytes <= KEPT_BYTES {
             let (start, context) = (Some(self.start.cast()), self.device.context());

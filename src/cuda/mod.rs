@@ -1,27 +1,26 @@
 //! Engines that use an NVIDIA GPU.
 //!
-//! Nothing of CUDA is needed to build this, and a program built with it runs where there is no GPU: the
-//! driver is looked for when a [`Device`] is asked for, and what is missing comes back as an
-//! [`Error`](crate::Error). A user needs the NVIDIA driver (570 or later) and nothing else; the kernels
-//! travel inside the library.
+//! The crate builds without CUDA, and a program that uses it also runs without a GPU: the driver is loaded when a [`Device`] is
+//! requested, and an [`Error`](crate::Error) says what is missing. Users need the NVIDIA driver (570 or later) and nothing
+//! else; the kernels are contained in the library.
 //!
-//! The files, from the floor up; imports point down, and `cudarc` is named in this folder alone.
+//! The files, from the lowest layer up. Imports point down, and only this folder uses `cudarc`.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `error` | what the driver says, as errors of this library |
-//! | `plain` | what copies and kernels may read and write |
-//! | `layout` | what the kernels of a module export of their sizes, layouts and thresholds |
+//! | `error` | driver errors as errors of this library |
+//! | `plain` | the types that copies and kernels may read and write |
+//! | `layout` | sizes, layouts and thresholds that the kernels of a module export |
 //! | `module` | kernels as the driver has translated them |
-//! | `doubt` | what is known of work that a failed wait was for |
-//! | `device` | the one GPU: what it must be able to do, what it is |
+//! | `doubt` | whether work may still be running after a failed wait |
+//! | `device` | a GPU: the requirements on it, and its properties |
 //! | `memory` | device memory and page-locked host memory |
-//! | `stream` | streams, events and the copies between the memories |
-//! | `ptx` | the kernels as they ship |
+//! | `stream` | streams, events and copies between the memories |
+//! | `ptx` | the shipped kernels |
 //! | `launch` | kernels, and how they are launched |
-//! | `dense` | a matrix in device memory, and its way there and back |
-//! | `cusolver` | cuSOLVER, where it is found at run time |
-//! | `matrix` | matrices in device memory that callers have |
+//! | `dense` | a matrix in device memory, and its transfers |
+//! | `cusolver` | cuSOLVER, if it is found at run time |
+//! | `matrix` | matrices in device memory for callers |
 //! | `operands` | the same as operands of the public calls |
 //! | `factorize/` | initial factors on the GPU |
 //! | `resident/` | the engine whose factor stays in device memory |

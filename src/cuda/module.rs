@@ -1,4 +1,4 @@
-//! Modules: kernels as the driver has translated them.
+//! Modules: kernels that the driver has translated.
 
 use super::error::{failed, other};
 use super::layout::{Exports, Layout};
@@ -15,7 +15,7 @@ pub(crate) struct Module {
     context: Arc<CudaContext>,
 }
 
-// SAFETY: the driver takes module handles from any thread.
+// SAFETY: the driver accepts module handles from any thread.
 unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
@@ -27,25 +27,25 @@ impl Module {
         let loading = "loading the kernels";
         let ptx = ptx.text()?;
         context.bind_to_thread().map_err(failed(loading))?;
-        // SAFETY: PTX text that ends in a zero, as the driver takes it.
+        // SAFETY: PTX text that ends in a zero byte, as the driver requires.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
         Ok(Self { handle, layout: OnceLock::new(), context: context.clone() })
     }
 
-    /// The kernel of this name; good for as long as the module is.
+    /// The kernel of this name. The handle is valid for as long as the module.
     pub(crate) fn function(&self, name: &str) -> Result<sys::CUfunction, Error> {
         let missing = |_| other(format!("the kernel `{name}` has no name that the driver can take"));
         let text = std::ffi::CString::new(name).map_err(missing)?;
         self.context.bind_to_thread().map_err(failed("looking up a kernel"))?;
-        // SAFETY: the module is loaded for as long as `self`.
+        // SAFETY: the module is loaded for as long as `self` exists.
         unsafe { result::module::get_function(self.handle, text) }
             .map_err(failed(format_args!("looking up the kernel `{name}`")))
     }
 
-    /// What the kernels export as `{name}_layout`. A module has one layout; it is copied at the first call.
+    /// The values that the kernels export as `{name}_layout`. A module has one layout; it is copied at the first call.
     ///
     /// # Errors
-    /// [`Error::Device`] where the module has none of this name.
+    /// [`Error::Device`] if the module has none of this name.
     pub(crate) fn layout(&self, name: &str) -> Result<&Layout, Error> {
         if let Some(layout) = self.layout.get() {
             return Ok(layout);
@@ -57,7 +57,7 @@ impl Module {
     /// The named values at a symbol.
     ///
     /// # Errors
-    /// [`Error::Device`] where the module has no such symbol, or not a name for each value.
+    /// [`Error::Device`] if the module has no such symbol, or not one name for each value.
     pub(crate) fn exports<V: Plain + Default>(&self, symbol: String) -> Result<Exports<V>, Error> {
         let (values, names) = (self.global(&symbol)?, self.global::<u8>(&format!("{symbol}_names"))?);
         Exports::new(symbol, values, &names)
@@ -68,11 +68,11 @@ impl Module {
         let attempt = || format!("reading `{name}` of the kernels");
         let text = std::ffi::CString::new(name).map_err(|_| other(attempt()))?;
         self.context.bind_to_thread().map_err(failed(attempt()))?;
-        // SAFETY: the module is loaded for as long as `self`.
+        // SAFETY: the module is loaded for as long as `self` exists.
         let found = unsafe { result::module::get_global(self.handle, text) };
         let (address, bytes) = found.map_err(failed(attempt()))?;
         let mut values = vec![V::default(); bytes / size_of::<V>()];
-        // SAFETY: the global has as many bytes and any bits are values; the copy is done when the call returns.
+        // SAFETY: the global has this many bytes, and any bits are valid values; the copy is done when the call returns.
         unsafe { result::memcpy_dtoh_sync(&mut values, address) }.map_err(failed(attempt()))?;
         Ok(values)
     }
@@ -80,7 +80,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // An error here has nobody to go to, and the driver frees everything with the context.
+        // An error here cannot be reported, and the driver frees everything with the context.
         if self.context.bind_to_thread().is_ok() {
             // SAFETY: loaded by `load`, unloaded only here.
             let _ = unsafe { result::module::unload(self.handle) };

@@ -11,15 +11,15 @@ use crate::scalar::Scalar;
 use core::any::Any;
 
 impl<T: Scalar> DeviceMatrix<T> {
-    /// A copy of a matrix.
+    /// Copies a matrix to the device.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device or the host has no memory for it, or the driver fails.
+    /// [`Error::Device`] if the device or the host has no memory for it, or the driver fails.
     pub fn from_host(device: &Device, a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
         Self::new(device, a.as_matrix().on_host()?.as_ref())
     }
 
-    /// Copies a matrix of the same shape here.
+    /// Copies a matrix of the same shape to this one.
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
@@ -29,7 +29,7 @@ impl<T: Scalar> DeviceMatrix<T> {
 }
 
 impl<T: Scalar> DeviceViewMut<'_, T> {
-    /// Copies a matrix of the same shape here.
+    /// Copies a matrix of the same shape to this memory.
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
@@ -39,9 +39,9 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
 }
 
 impl<T: Scalar> Cholesky<T, Resident> {
-    /// L where it is, for others to read (n × n, column-major): entries above the diagonal may be anything. It stays there until
-    /// the factor changes, and is complete when this returns. Whoever reads it on a stream of theirs waits for that before the factor
-    /// changes or is dropped: its memory takes another L then.
+    /// A view of L in device memory, for other code to read (n × n, column-major). Entries above the diagonal are unspecified.
+    /// The view is complete when this returns, and valid until the factor changes. Work that reads it on a stream of the
+    /// caller's must be waited for before the factor changes or is dropped, because its memory then holds another L.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].
@@ -52,8 +52,8 @@ impl<T: Scalar> Cholesky<T, Resident> {
         self.guarded.healthy()?.view()
     }
 
-    /// A copy of L on the device, zero above the diagonal (n × n). It is complete when this returns, and does not change with the
-    /// factor.
+    /// Returns a copy of L on the device, zero above the diagonal (n × n). It is complete when this returns, and does not
+    /// change with the factor.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].
@@ -80,7 +80,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
         self.guarded.healthy()?.made(Made::Factor)
     }
 
-    /// A = L Lᵀ on the device, both triangles (n × n): [`reconstruct`](Self::reconstruct), and its outcome stays there.
+    /// A = L Lᵀ on the device, both triangles (n × n): as [`reconstruct`](Self::reconstruct), with the result in device memory.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].
@@ -93,7 +93,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
 }
 
 impl<T: Scalar> Cholesky<T, AnyEngine> {
-    /// As [`Cholesky::<T, Resident>::to_factor_on_device`]; `None` where the factor is in host memory.
+    /// As [`Cholesky::<T, Resident>::to_factor_on_device`]; `None` if the factor is in host memory.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].
@@ -104,7 +104,7 @@ impl<T: Scalar> Cholesky<T, AnyEngine> {
         self.on_device(Made::Factor)
     }
 
-    /// As [`Cholesky::<T, Resident>::reconstruct_on_device`]; `None` where the factor is in host memory.
+    /// As [`Cholesky::<T, Resident>::reconstruct_on_device`]; `None` if the factor is in host memory.
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Poisoned`].

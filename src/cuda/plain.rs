@@ -1,11 +1,11 @@
-//! What copies and kernels may read and write.
+//! The types that copies and kernels may read and write.
 
 use crate::scalar::Scalar;
 
-/// What copies and kernels may read and write.
+/// The types that copies and kernels may read and write.
 ///
 /// # Safety
-/// Any bits are a value.
+/// Any bits are a valid value.
 pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 // SAFETY: f32 and f64.

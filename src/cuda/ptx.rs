@@ -1,4 +1,4 @@
-//! The kernels as they ship.
+//! The shipped kernels.
 
 use super::device::Device;
 use super::error::other;
@@ -62,7 +62,7 @@ pub(super) static SOLVE: ByCapability =
 pub(super) static FACTOR: ByCapability =
     ByCapability { any: ptx!("factor.compute_80.ptx"), hopper: ptx!("factor.compute_90.ptx") };
 
-/// PTX that uses what came with compute capability 9.0 where it is there.
+/// PTX with a variant for compute capability 9.0, which uses its features.
 pub(super) struct ByCapability {
     any: Ptx,
     hopper: Ptx,

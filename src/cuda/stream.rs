@@ -1,7 +1,7 @@
 //! Streams, events, and the copies between the memories.
 //!
-//! Copies and launches are asked for on a [`Stream`] and go on after the call. What is asked for on one
-//! stream happens in that order; an [`Event`] orders streams among each other and the host after a stream.
+//! Copies and launches are enqueued on a [`Stream`] and are asynchronous. Work on one stream is done in order; an [`Event`]
+//! orders work on one stream after work on another, or makes the host wait for a stream.
 
 use super::device::Device;
 use super::error::failed;
@@ -12,15 +12,15 @@ use core::ffi::c_int;
 use core::ops::Range;
 use cudarc::driver::{result, sys};
 
-/// A queue of copies and launches, which happen in order and, among streams, at the same time.
+/// A queue of copies and launches. They are done in order; work on several streams runs concurrently.
 ///
-/// Dropping it does not wait: what was asked for still happens.
+/// Dropping it does not wait: enqueued work is still done.
 pub(crate) struct Stream {
     handle: sys::CUstream,
     device: Device,
 }
 
-// SAFETY: the driver takes stream handles from any thread.
+// SAFETY: the driver accepts stream handles from any thread.
 unsafe impl Send for Stream {}
 // SAFETY: as above.
 unsafe impl Sync for Stream {}
@@ -30,7 +30,7 @@ impl Stream {
         Self::with_priority(device, 0)
     }
 
-    /// Its launches begin before those of other streams that are waiting.
+    /// A stream whose launches start before waiting ones of other streams.
     pub fn first(device: &Device) -> Result<Self, Error> {
         device.bind()?;
         let (_, greatest) =
@@ -45,7 +45,7 @@ impl Stream {
         Ok(Self { handle, device: device.clone() })
     }
 
-    /// For launches: the driver's name of the stream, with the calling thread turned to its device.
+    /// The driver's handle of the stream, with its device current on the calling thread.
     pub(super) fn bound(&self) -> Result<sys::CUstream, Error> {
         self.device.bind()?;
         Ok(self.handle)
@@ -54,8 +54,8 @@ impl Stream {
     /// Copies `range` of host memory to the device.
     ///
     /// # Safety
-    /// Until the copy is done (an event recorded after it has been waited for), both memories live, nothing
-    /// writes to that range of `from`, and nothing but this stream uses `to`.
+    /// Until the copy is done (an event recorded after it has been waited for), both memories exist, nothing writes that range
+    /// of `from`, and only this stream uses `to`.
     pub unsafe fn upload<T: Plain>(
         &self,
         from: &Pinned<T>,
@@ -68,8 +68,7 @@ impl Stream {
         }
         let bytes = range.len() * size_of::<T>();
         let stream = self.bound()?;
-        // SAFETY: the range lies in `from` and is as long as `to`; the caller vouches for the time until it
-        // is done.
+        // SAFETY: the range is inside `from` and has the length of `to`; the caller guarantees both until the copy is done.
         unsafe {
             let source = from.as_ptr().add(range.start).cast();
             sys::cuMemcpyHtoDAsync_v2(to.address(), source, bytes, stream).result()
@@ -80,9 +79,8 @@ impl Stream {
     /// Copies from the device to `range` of host memory.
     ///
     /// # Safety
-    /// Until the copy is done (an event recorded after it has been waited for), both memories live, nothing
-    /// reads or writes that range of `to` or holds a reference to it, and nothing but this stream writes
-    /// `from`.
+    /// Until the copy is done (an event recorded after it has been waited for), both memories exist, nothing reads or writes
+    /// that range of `to` or has a reference to it, and only this stream writes `from`.
     pub unsafe fn download<T: Plain>(
         &self,
         from: DeviceSlice<'_, T>,
@@ -95,8 +93,7 @@ impl Stream {
         }
         let bytes = range.len() * size_of::<T>();
         let stream = self.bound()?;
-        // SAFETY: the range lies in `to` and is as long as `from`; the caller vouches for the time until it
-        // is done.
+        // SAFETY: the range is inside `to` and has the length of `from`; the caller guarantees both until the copy is done.
         unsafe {
             let target = to.as_ptr().add(range.start).cast();
             sys::cuMemcpyDtoHAsync_v2(target, from.address(), bytes, stream).result()
@@ -104,7 +101,7 @@ impl Stream {
         .map_err(failed("copying from the device"))
     }
 
-    /// Copies columns of host memory (rows × cols, from its start) to the device; in either they are so many scalars apart.
+    /// Copies columns of host memory (rows × cols, from its start) to the device, with the given column strides.
     ///
     /// # Safety
     /// As [`upload`](Self::upload), for these columns.
@@ -118,7 +115,7 @@ impl Stream {
         debug_assert!(extent(rows, cols, to_stride) <= to.len());
         if (from_stride, to_stride) == (rows, rows) {
             let len = rows * cols;
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the memory.
             return unsafe { self.upload(from, 0..len, to.part(0..len)) };
         }
         let copy = sys::CUDA_MEMCPY2D_st {
@@ -130,11 +127,11 @@ impl Stream {
             dstPitch: to_stride * size_of::<T>(),
             ..columns::<T>(rows, cols)
         };
-        // SAFETY: forwarded to the caller; the ranges are inside both memories.
+        // SAFETY: the caller guarantees the memory; the ranges are inside both.
         unsafe { self.copy_columns(&copy, "copying to the device") }
     }
 
-    /// Copies columns of the device (rows × cols) to host memory, from its start; in either they are so many scalars apart.
+    /// Copies columns of the device (rows × cols) to host memory, to its start, with the given column strides.
     ///
     /// # Safety
     /// As [`download`](Self::download), for these columns.
@@ -148,7 +145,7 @@ impl Stream {
         debug_assert!(extent(rows, cols, from_stride) <= from.len());
         if (from_stride, to_stride) == (rows, rows) {
             let len = rows * cols;
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the memory.
             return unsafe { self.download(from.part(0..len), to, 0..len) };
         }
         let copy = sys::CUDA_MEMCPY2D_st {
@@ -164,7 +161,7 @@ impl Stream {
         unsafe { self.copy_columns(&copy, "copying from the device") }
     }
 
-    /// Copies columns of the device (rows × cols) to others there, so many scalars apart.
+    /// Copies columns of the device (rows × cols) to others on the device, with the given column strides.
     ///
     /// # Safety
     /// As [`upload`](Self::upload), for these columns of both.
@@ -196,7 +193,7 @@ impl Stream {
             return Ok(());
         }
         let stream = self.bound()?;
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         unsafe { sys::cuMemcpy2DAsync_v2(copy, stream) }.result().map_err(failed(attempt))
     }
 
@@ -214,7 +211,7 @@ impl Stream {
             return Ok(());
         }
         let stream = self.bound()?;
-        // SAFETY: forwarded to the caller; both are as long.
+        // SAFETY: the caller guarantees both memories, which have the same length.
         unsafe {
             result::memcpy_dtod_async(to.address(), from.address(), from.len() * size_of::<T>(), stream)
         }
@@ -224,13 +221,13 @@ impl Stream {
     /// Sets all bytes to zero.
     ///
     /// # Safety
-    /// Until it is done, the memory lives and nothing but this stream uses it.
+    /// Until it is done, the memory exists and only this stream uses it.
     pub unsafe fn clear<T: Plain>(&self, at: DeviceSlice<'_, T>) -> Result<(), Error> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         unsafe { self.fill(at, 0) }
     }
 
-    /// Sets all bytes to this one.
+    /// Sets all bytes to this value.
     ///
     /// # Safety
     /// As [`clear`](Self::clear).
@@ -239,54 +236,52 @@ impl Stream {
             return Ok(());
         }
         let stream = self.bound()?;
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         unsafe { result::memset_d8_async(at.address(), byte, at.len() * size_of::<T>(), stream) }
             .map_err(failed("setting memory of the device"))
     }
 
-    /// What is asked for from now on happens after what `event` was last recorded behind. The host does not
-    /// wait.
+    /// Orders later work on this stream after the work before the last record of `event`. The host does not wait.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         let stream = self.bound()?;
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: both handles live for as long as their owners, borrowed here; the driver keeps what it
-        // needs.
+        // SAFETY: both handles exist for as long as their owners, which are borrowed here; the driver keeps what it needs.
         unsafe { result::stream::wait_event(stream, event.handle, flags) }
             .map_err(failed("ordering one stream behind another"))
     }
 
-    /// What is asked for from now on happens after what has been asked for so far on somebody else's stream. The host does not wait.
+    /// Orders later work on this stream after all work enqueued so far on a stream of the caller's. The host does not wait.
     ///
     /// # Safety
     /// It is a stream of this device, in its primary context.
     pub unsafe fn wait_behind(&self, theirs: u64) -> Result<(), Error> {
         let event = Event::new(&self.device)?;
-        // SAFETY: forwarded to the caller; the event lives.
+        // SAFETY: the caller guarantees the stream; the event exists.
         unsafe { result::event::record(event.handle, theirs as sys::CUstream) }
             .map_err(failed("marking a place in the stream of a view"))?;
         self.wait(&event)
     }
 
-    /// The host waits for everything asked for so far.
+    /// Waits on the host for all work enqueued so far.
     ///
     /// # Errors
-    /// [`Error::Device`]: the wait has failed, and everything may still go on. No memory that it uses is used again, by this library,
-    /// before the device is known to be idle: every later call on the device sees to that.
+    /// [`Error::Device`]: the wait has failed, and the work may still be running. This library does not use its memory again
+    /// before the device is known to be idle: every later call on the device ensures that.
     pub fn synchronize(&self) -> Result<(), Error> {
         let wait = |stream| {
-            // SAFETY: the stream lives for as long as `self`.
+            // SAFETY: the stream exists for as long as `self`.
             unsafe { result::stream::synchronize(stream) }.map_err(failed("waiting for the device"))
         };
         self.bound().and_then(wait).inspect_err(|_| self.device.doubt())
     }
 }
 
-/// Scalars from the first to the last of columns (rows × cols) so far apart.
+/// Scalars from the first to the last entry of columns (rows × cols) with this stride.
 fn extent(rows: usize, cols: usize, stride: usize) -> usize {
     cols.checked_sub(1).map_or(0, |before| before * stride + rows)
 }
 
-/// A copy of that shape, between nowhere and nowhere.
+/// A copy of that shape, without source and destination.
 fn columns<T>(rows: usize, cols: usize) -> sys::CUDA_MEMCPY2D_st {
     sys::CUDA_MEMCPY2D_st {
         srcXInBytes: 0,
@@ -317,14 +312,13 @@ impl Drop for Stream {
     }
 }
 
-/// A mark in a stream that other streams and the host can wait for. It takes no time stamps, which would cost
-/// some.
+/// A point in a stream for which other streams and the host can wait. It has no time stamps, which would cost time.
 pub(crate) struct Event {
     handle: sys::CUevent,
     device: Device,
 }
 
-// SAFETY: the driver takes event handles from any thread.
+// SAFETY: the driver accepts event handles from any thread.
 unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
@@ -337,21 +331,20 @@ impl Event {
         Ok(Self { handle, device: device.clone() })
     }
 
-    /// Puts the mark behind what has been asked for on `stream` so far. Waits asked for earlier keep their
-    /// old place.
+    /// Records the event after all work enqueued on `stream` so far. Waits enqueued earlier refer to the previous record.
     pub fn record(&self, stream: &Stream) -> Result<(), Error> {
         let stream = stream.bound()?;
-        // SAFETY: both handles live for as long as their owners, borrowed here.
+        // SAFETY: both handles exist for as long as their owners, which are borrowed here.
         unsafe { result::event::record(self.handle, stream) }.map_err(failed("marking a place in a stream"))
     }
 
-    /// The host waits until the last recorded place is reached; not at all if there is none.
+    /// Waits on the host until the last record is reached; does not wait if there is none.
     ///
     /// # Errors
     /// As [`Stream::synchronize`].
     pub fn synchronize(&self) -> Result<(), Error> {
         let wait = |()| {
-            // SAFETY: the event lives for as long as `self`.
+            // SAFETY: the event exists for as long as `self`.
             unsafe { result::event::synchronize(self.handle) }.map_err(failed("waiting for the device"))
         };
         self.device.bind().and_then(wait).inspect_err(|_| self.device.doubt())
@@ -361,8 +354,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if self.device.can_free() {
-            // SAFETY: made by `new`, destroyed only here; the driver waits with it for what is still going
-            // on.
+            // SAFETY: made by `new`, destroyed only here; the driver destroys it after the work that uses it is done.
             let _ = unsafe { result::event::destroy(self.handle) };
         }
     }

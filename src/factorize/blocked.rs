@@ -1,4 +1,4 @@
-//! Initial factors and products, by faer.
+//! Initial factors and products of factors, by faer.
 
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -17,11 +17,11 @@ pub(crate) fn factorize<T: Scalar>(a: MatMut<'_, T>, par: Par) -> Result<(), Err
     factorize_in(a, par, &mut Memory::default()).map_err(|column| Error::NotPositiveDefinite { column })
 }
 
-/// Working memory of [`factorize_in`], for orders up to the largest so far.
+/// Working memory of [`factorize_in`]. It fits the largest order so far.
 #[derive(Default)]
 pub struct Memory(Option<(usize, MemBuffer)>);
 
-/// The same with memory that is kept.
+/// The same, with working memory that is kept between calls.
 ///
 /// # Errors
 /// The first column whose pivot is not positive.

@@ -1,4 +1,4 @@
-//! Initial factors: today's best, and the methods of the systems that this library descends from.
+//! Initial factors: the fastest methods, and those of the earlier work on which this library is based.
 //!
 //! ```
 //! use cholupdate::factorize::{self, Method, Sequential};
@@ -14,11 +14,10 @@
 //! # }
 //! ```
 //!
-//! Every method takes any order n, `f32` or `f64`, reads the lower triangle only, reports the first pivot
-//! that is not positive, and is backward stable row by row:
-//! |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops (`ColumnKernels::Single`
-//! twice as many); what differs is the order of memory accesses and who does the work. `docs/experiments.md`
-//! in the repository compares them.
+//! Every method accepts any order n and `f32` or `f64`, reads the lower triangle only, reports the first pivot that is not
+//! positive, and is backward stable row by row: |(L Lᵀ − A)_ij| ≤ c n u √(a_ii a_jj) with c about 1. All of them do n³/3 flops
+//! (`ColumnKernels::Single` twice as many); they differ in the order of memory accesses and in the processor.
+//! `docs/experiments.md` in the repository compares them.
 
 pub(crate) mod blocked;
 mod sequential;
@@ -43,19 +42,19 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// faer's blocked LLᵀ on the threads of the current rayon pool: what LAPACK was to the thesis, and the
-    /// fastest on the CPU from a few hundred rows on.
+    /// faer's blocked LLᵀ on the threads of the current rayon pool, in the place of LAPACK in the thesis. The fastest on the
+    /// CPU from a few hundred rows on.
     #[default]
     Blocked,
     /// One thread, entry by entry.
     Sequential(Sequential),
     /// Several threads, column after column.
     Threads {
-        /// What each thread writes where.
+        /// The algorithm of the threads.
         variant: Threaded,
-        /// Threads, 1 to 1024: a pool of their own.
+        /// Number of threads, 1 to 1024, in a pool of their own.
         threads: usize,
-        /// Columns at the end that one thread does alone.
+        /// Number of columns at the end that one thread computes.
         cutoff: usize,
     },
     /// Kernels on a GPU, column after column.
@@ -65,19 +64,19 @@ pub enum Method {
         device: Device,
         /// Which kernels.
         kernels: cuda::ColumnKernels,
-        /// Threads in a block, 1 to 1024.
+        /// Number of threads in a block, 1 to 1024.
         threads_per_block: usize,
-        /// Columns at the end that the host does.
+        /// Number of columns at the end that the host computes.
         cutoff: usize,
     },
-    /// cuSOLVER's `potrf`, whose library is looked for at run time: the fastest on a GPU.
+    /// cuSOLVER's `potrf`, whose library is loaded at run time. The fastest on a GPU.
     #[cfg(feature = "cuda")]
     CuSolver {
         /// The GPU.
         device: Device,
     },
-    /// Kernels of this library on a GPU, 64 columns at a time on its tensor cores, in double precision for either
-    /// scalar: the fastest on a GPU where there is no cuSOLVER.
+    /// Kernels of this library on a GPU: 64 columns at a time on its tensor cores, in double precision for either scalar. The
+    /// fastest on a GPU without cuSOLVER.
     #[cfg(feature = "cuda")]
     CudaBlocked {
         /// The GPU.
@@ -86,8 +85,8 @@ pub enum Method {
 }
 
 impl Method {
-    /// The fastest for a large matrix that fits the device: cuSOLVER where its library is found, else kernels of this
-    /// library.
+    /// The fastest method for a large matrix that fits the device: cuSOLVER if its library is found, otherwise the blocked
+    /// kernels of this library.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub fn fastest_on(device: &Device) -> Self {
@@ -101,15 +100,15 @@ impl Method {
 /// Shapes: A, L (n × n); of A only the lower triangle is read.
 ///
 /// # Errors
-/// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads that cannot
-/// be; `Device` from a GPU, and where cuSOLVER is asked for and not found. Cost: n³/3 flops.
+/// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads out of range; `Device` from a
+/// GPU, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
 pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }
 
-/// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis takes it: without the checks of
-/// A, the conversion of A and L to the method's layout and the memory for them, the start of threads and of a
-/// device; with the transfers to a GPU and back, and with what faer and cuSOLVER allocate for themselves.
+/// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis measures it. It excludes the checks of A, the
+/// conversion of A and L to the method's layout, the allocation of their memory, and the start of threads and of a device. It
+/// includes the transfers to a GPU and back, and what faer and cuSOLVER allocate themselves.
 ///
 /// # Errors
 /// As [`factorize`].
@@ -151,7 +150,7 @@ fn in_device_memory<T: Scalar>(
     Ok((l, elapsed))
 }
 
-/// Checks A; the largest entry of its diagonal.
+/// Checks A, and returns the largest entry of its diagonal.
 ///
 /// # Errors
 /// `Shape`, `NonFinite` or `Overflow`.

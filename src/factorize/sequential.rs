@@ -1,4 +1,4 @@
-//! One thread: Banachiewicz by rows, Crout by columns, in five layouts.
+//! One thread: Banachiewicz's method by rows and Crout's by columns, in several layouts.
 
 use super::storage::{Columns, Nested, Rows, Storage, to_mat};
 use crate::error::Error;
@@ -6,24 +6,24 @@ use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
 
-/// The sequential methods, which differ in the order of the entries and in how the matrix lies in memory.
+/// The sequential methods. They differ in the order of the entries and in the memory layout of the matrix.
 ///
 /// Source: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS
 /// (2016), sections 4.1 and 4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sequential {
-    /// Row after row, from an array by rows to another.
+    /// Row after row, from one row-major array to another.
     Banachiewicz,
-    /// Column after column, from an array of rows to another.
+    /// Column after column, from one array of rows to another.
     CroutNested,
-    /// The same from one array by rows to another.
+    /// The same from one row-major array to another.
     CroutContiguous,
-    /// The same from one array by columns to another: a sum over a row of L goes across memory.
+    /// The same from one column-major array to another: a sum over a row of L accesses memory with a stride.
     CroutTransposed,
-    /// By rows, in the array of A.
+    /// Row-major, in the array of A.
     CroutInPlace,
-    /// By columns, in the array of A.
+    /// Column-major, in the array of A.
     CroutInPlaceTransposed,
 }
 
@@ -74,7 +74,7 @@ fn run_in_place<T: Scalar, S: Storage<T>>(a: MatRef<'_, T>) -> Result<(Mat<T>, D
     Ok((to_mat(order, &l), elapsed))
 }
 
-/// l_jj, from a_jj and the sum of the squares left of it.
+/// Computes l_jj from a_jj and the sum of the squares left of it.
 pub(super) fn pivot<T: Scalar>(a: T, sum: T, column: usize) -> Result<T, Error> {
     let square = a - sum;
     if square > T::ZERO { Ok(square.sqrt()) } else { Err(Error::NotPositiveDefinite { column }) }
@@ -91,7 +91,7 @@ fn banachiewicz<T: Scalar, S: Storage<T>>(a: &S, l: &mut S, order: usize) -> Res
     Ok(())
 }
 
-/// Column after column; without `a`, that is what `l` holds.
+/// Column after column. Without `a`, `l` holds A.
 fn crout<T: Scalar, S: Storage<T>>(a: Option<&S>, l: &mut S, order: usize) -> Result<(), Error> {
     for j in 0..order {
         let diagonal = pivot(a.unwrap_or(l).get(j, j), l.dot(j, j, j), j)?;

@@ -1,11 +1,11 @@
-//! The layouts of a matrix that the sequential and threaded methods compare.
+//! The matrix layouts that the sequential and threaded methods compare.
 
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 
-/// A square matrix of which the lower triangle is used, in some layout.
+/// A square matrix whose lower triangle is used.
 pub(super) trait Storage<T> {
-    /// The lower triangle of A, zero above it.
+    /// Copies the lower triangle of A, with zeros above it.
     fn from_lower(a: MatRef<'_, T>) -> Self;
     fn zeros(order: usize) -> Self;
     fn get(&self, i: usize, j: usize) -> T;
@@ -89,12 +89,12 @@ impl<T: Scalar, const BY_ROWS: bool> Storage<T> for Contiguous<T, BY_ROWS> {
     }
 }
 
-/// The lower triangle as a matrix, zero above it.
+/// Converts the lower triangle to a matrix, with zeros above it.
 pub(super) fn to_mat<T: Scalar>(order: usize, l: &impl Storage<T>) -> Mat<T> {
     Mat::from_fn(order, order, |i, j| if i >= j { l.get(i, j) } else { T::ZERO })
 }
 
-/// Σ x_p y_p, in as many chains as hide the latency of an addition.
+/// Computes Σ x_p y_p in enough chains to hide the latency of an addition.
 pub(super) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
     const CHAINS: usize = 32;
     let (x, x_rest) = x.as_chunks::<CHAINS>();

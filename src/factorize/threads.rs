@@ -1,4 +1,4 @@
-//! Several threads: Crout's method, the rows of a column side by side.
+//! Several threads: Crout's method, with the rows of a column in parallel.
 
 use super::sequential::pivot;
 use super::storage::{Rows, Storage, dot, to_mat};
@@ -8,16 +8,16 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// The threaded methods: Crout's by rows, with rayon where the thesis has OpenMP.
+/// The threaded methods: Crout's, row-major, with rayon in the place of the thesis's OpenMP.
 ///
 /// Source: J. P. T. Ruschel, *Parallel Implementations of the Cholesky Decomposition on CPUs and GPUs*, UFRGS
 /// (2016), section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Threaded {
-    /// From one array to another; the diagonal entry is made by one thread before the others start.
+    /// From one array to another. One thread computes the diagonal entry before the others start.
     Simple,
-    /// The same, but whoever makes an entry adds its square to the diagonal entry of its row.
+    /// The same, but the thread that computes an entry adds its square to the diagonal entry of the entry's row.
     DistributedSum,
     /// As `Simple`, in the array of A.
     InPlace,
@@ -28,7 +28,7 @@ impl Threaded {
     pub const ALL: [Self; 3] = [Self::Simple, Self::DistributedSum, Self::InPlace];
 }
 
-/// More would only take the memory for their stacks.
+/// More threads would only use memory for their stacks.
 const MOST: usize = 1024;
 
 pub(super) fn factorize<T: Scalar>(
@@ -46,7 +46,7 @@ pub(super) fn factorize<T: Scalar>(
     let order = a.nrows();
     let mut l = Rows::from_lower(a);
     let a = (variant != Threaded::InPlace).then(|| core::mem::replace(&mut l, Rows::zeros(order)));
-    // Columns from here on are one thread's.
+    // One thread computes the columns from here on.
     let alone = order.saturating_sub(cutoff);
     pool.install(|| {
         let start = Instant::now();
@@ -58,7 +58,7 @@ pub(super) fn factorize<T: Scalar>(
     .map(|elapsed| (to_mat(order, &l), elapsed))
 }
 
-/// Column `j` by `threads` threads; without `a`, that is what `l` holds.
+/// Computes column `j` with `threads` threads. Without `a`, `l` holds A.
 fn column<T: Scalar>(
     a: Option<&Rows<T>>,
     l: &mut Rows<T>,
@@ -68,7 +68,7 @@ fn column<T: Scalar>(
 ) -> Result<(), Error> {
     let order = l.order;
     let sum = match variant {
-        // What the columns before have left here.
+        // The sum of squares that the earlier columns have accumulated here.
         Threaded::DistributedSum => l.get(j, j),
         _ => l.dot(j, j, j),
     };
@@ -88,7 +88,7 @@ fn column<T: Scalar>(
     if threads == 1 {
         below.chunks_exact_mut(order).enumerate().for_each(entry);
     } else {
-        // A static schedule: as many rows for each thread.
+        // A static schedule: the same number of rows for each thread.
         let rows = (order - j - 1).div_ceil(threads).max(1);
         below.par_chunks_exact_mut(order).enumerate().with_min_len(rows).for_each(entry);
     }

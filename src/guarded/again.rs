@@ -1,4 +1,4 @@
-//! What becomes of a modification that breaks down: it is done again, in twice the precision.
+//! Repeats a modification that broke down, in twice the precision.
 
 use super::Guarded;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::sweep::weights::Weights;
 use crate::wide::{Given, Triangle, again};
 use faer::{MatMut, MatRef};
 
-/// L in the memory of an engine.
+/// L in the memory of an engine, and the bound on its rows.
 struct There<'a, F>(&'a F, f64);
 
 impl<T: Scalar, F: Storage<T>> Triangle<T> for There<'_, F> {
@@ -33,18 +33,18 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
     ///
     /// # Errors
-    /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
+    /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
     pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
         let outcome = self.modify_once(v, weights);
         self.or_again(outcome, |_| Given::new(v, weights))
     }
 
-    /// Begins a modification. It may go on after the call; V has been taken over by then, and is not kept: a
-    /// breakdown that is found after the call cannot be retried in twice the precision.
+    /// Starts a modification. It may still be in flight after the call. V has been copied by then and is not kept, so a
+    /// breakdown that is found after the call cannot be repeated in twice the precision.
     ///
     /// # Errors
-    /// As [`modify`](Self::modify), as far as is known by then. Nothing is in flight then.
+    /// As [`modify`](Self::modify), as far as they are found within the call. After an error nothing is in flight.
     pub fn submit(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.submit_once(v, weights).or_else(|error| {
             let report = self.or_again(Err(error), |_| Given::new(v, weights))?;
@@ -53,7 +53,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         })
     }
 
-    /// The outcome that [`modify`](Self::modify) would have. The factor is untouched.
+    /// Returns the outcome that [`modify`](Self::modify) would have. The factor is not changed.
     ///
     /// # Errors
     /// As [`modify`](Self::modify).
@@ -66,7 +66,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         }
     }
 
-    /// The outcome of a modification; what broke down, and left the factor as it was, is done again as it was `given`.
+    /// Returns the outcome of a modification. If it broke down and left the factor as it was, repeats the modification `given`.
     ///
     /// # Errors
     /// As [`modify`](Self::modify).
@@ -94,12 +94,12 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let (l, report) = self.again(column, &given)?;
         let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
         self.in_place(|factor| factor.edit(Edit::Write { at: 0, border: &Border::whole(l) }))?;
-        // The bound is scaled by the caller, as behind any other modification.
+        // The caller scales the bound, as after any other modification.
         self.note(row_norm(l) / given.scale);
         Ok(report)
     }
 
-    /// The new L and its report, where L stays as it is.
+    /// Computes the new L and its report. The factor is not changed.
     fn again(&self, column: usize, given: &Given<T>) -> Result<(Vec<T>, Modification<T>), Error> {
         let factor = self.healthy()?;
         again(column, &There(factor, self.row_norm()), given, |to| factor.read(to))

@@ -1,5 +1,5 @@
-//! Rows and columns that come, go and change places, under the failure contract: what may break down is a modification of the
-//! factor as it stands, what follows it cannot.
+//! Insertion, removal and reordering of rows and columns under the failure contract: the step that may break down is a
+//! modification of the existing factor, and the steps after it cannot.
 
 use super::{Guarded, Source};
 use crate::check::finite;
@@ -14,12 +14,12 @@ use crate::structure::{
 use crate::wide::Given;
 use faer::{Mat, MatMut, MatRef, Par};
 
-/// New rows and columns whose border is there: their place, how many they are and how many old ones they replace, and what the border
-/// has below the diagonal, if the host has it.
+/// New rows and columns whose border has been computed: their position, their number and the number of old ones they replace,
+/// and the part of the border below the diagonal, if the host has it.
 struct Entry<'a, T> {
     places: (usize, usize, usize),
     argument: &'static str,
-    /// The columns of A, if the host has them.
+    /// The columns of A, if they are in host memory.
     columns: Option<MatRef<'a, T>>,
     row_norm: f64,
     below: MatRef<'a, T>,
@@ -28,8 +28,8 @@ struct Entry<'a, T> {
 }
 
 impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
-    /// Columns of A (rows as afterwards) that have been checked, from `at` on: for as many as there are of them, of which the
-    /// first `replaced` take the places of old ones.
+    /// Inserts rows and columns at `at`. `columns` are the columns of A, in the numbering of the new A, and have been checked.
+    /// The first `replaced` of them replace old ones.
     ///
     /// # Errors
     /// `Overflow`, naming the argument; `NotPositiveDefinite` with the row of the new A; `Device` or `Poisoned`.
@@ -65,7 +65,8 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         self.entered(&entry, (new, kept, rows), |v| Staged::Columns(v), Edit::Write { at, border: &border })
     }
 
-    /// The same of columns that are where the engine can use them; `None` where they are not. Nothing but their shapes is known.
+    /// As [`enter`](Self::enter), for columns that the engine can use in the memory that holds them; `None` if it cannot. Only
+    /// their shapes have been checked.
     ///
     /// # Errors
     /// `NonFinite`, and those of [`enter`](Self::enter).
@@ -92,7 +93,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         self.entered(&entry, (new, kept, rows), |v| Staged::Border(v), Edit::WriteThere { at }).map(Some)
     }
 
-    /// What is left to do when the border of new rows and columns is there.
+    /// The remaining steps after the border has been computed.
     fn entered(
         &mut self,
         entry: &Entry<'_, T>,
@@ -108,7 +109,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         self.make_room(order + came, argument)?;
         let behind = at + replaced < order;
         if behind && came > 0 && self.factor().traits().prefers_shadow {
-            // What moves behind the sweep needs it.
+            // The move after the sweep needs the shadow buffer.
             self.in_place(|factor| factor.reserve_shadow().map_err(Stop::before))?;
         }
         rows.clear();
@@ -118,7 +119,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let changed = match behind {
             true => {
                 let swept = self.modify_by(Source::L, |factor| factor.stage_other(&staged(&v)));
-                // A border that is on a device is not done again.
+                // If the border is on a device, the modification is not repeated in twice the precision.
                 if below.nrows() > 0 { self.or_again(swept, |factor| given(factor, &v)) } else { swept }
             }
             false => Ok(Modification::identity()),
@@ -145,7 +146,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(report.and(least_ratio, log_det))
     }
 
-    /// Takes out the rows and columns that are in `rows`, in ascending order.
+    /// Removes the rows and columns in `rows`, which are in ascending order.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
@@ -169,7 +170,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(report.and(T::ONE, -log_det))
     }
 
-    /// Takes rows and columns to other places, one after the other: each from the first place of a pair to the second.
+    /// Moves rows and columns one after the other, each from the first index of a pair to the second.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
@@ -177,7 +178,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let mut report = Modification::identity();
         for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
             report = report.then(self.shift(from, to).inspect_err(|_| {
-                // Half of the places are those of before.
+                // Some shifts have been done and others have not.
                 if done > 0 {
                     self.lose();
                 }
@@ -198,7 +199,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         self.in_place(|factor| match from < to {
             true if factor.traits().tall => {
                 remake(factor, &[from], new, to)?;
-                // By the determinant, which is that of before.
+                // Computed from the determinant, which a shift does not change.
                 let between = (from..to).map(|j| old[j + 1].to_f64() / factor.pivot(j).to_f64());
                 let pivot = T::from_f64(between.product::<f64>() * old[from].to_f64());
                 factor.edit(Edit::Close { column: to, pivot })
@@ -213,8 +214,8 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(Modification::identity().and(least, 0.0))
     }
 
-    /// Room for a factor of that order, and for some more: to copy L now and then costs less than the solve that each new row
-    /// comes with.
+    /// Reserves room for a factor of this order and for some more rows: an occasional copy of L costs less than the solve for
+    /// each new row.
     fn make_room(&mut self, order: usize, argument: &'static str) -> Result<(), Error> {
         if order <= self.factor().capacity() {
             return Ok(());
@@ -229,7 +230,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(())
     }
 
-    /// Whether the squares of X, whose rows are these of A from `first` on, are finite.
+    /// Checks that the squares of X are finite. The rows of X are rows of A from `first` on.
     ///
     /// # Errors
     /// `NotPositiveDefinite`: a row whose square overflows exceeds its diagonal entry of A by far.
@@ -245,7 +246,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         }
     }
 
-    /// The bound on the rows of L with these columns of A, whose diagonal begins at row `at`.
+    /// The bound on the rows of L after insertion of these columns of A, whose diagonal begins at row `at`.
     fn row_norm_with(&self, at: usize, columns: MatRef<'_, T>, argument: &'static str) -> Result<f64, Error> {
         let largest = (0..columns.ncols()).map(|j| columns[(at + j, j)].to_f64()).fold(0.0, f64::max);
         if largest > T::LARGE_SQUARE.to_f64() {
@@ -260,7 +261,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     }
 }
 
-/// L with other rows and columns, of which columns up to `end` are made anew with these old ones for V. It cannot break down.
+/// Rearranges L, and updates its columns up to `end` with the given old columns as V. It cannot break down.
 fn remake<T: Scalar, F: Storage<T>>(
     factor: &mut F,
     columns: &[usize],
@@ -274,7 +275,7 @@ fn remake<T: Scalar, F: Storage<T>>(
         minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
     };
     let outline = factor.stage_other(&Staged::Columns(&v)).map_err(Stop::before)?;
-    // Before it no entry changes, and V may not have been staged.
+    // No entry before this column changes, and V may not have been staged.
     let unchanged = new.unchanged();
     let columns = outline.first_column::<T>(new.order).map_or(end, |first| first.max(unchanged))..end;
     if let Some(report) = factor.rearrange_and_sweep(new, &outline, columns.clone())? {
@@ -295,7 +296,7 @@ fn remake<T: Scalar, F: Storage<T>>(
     Ok(report)
 }
 
-/// V and its weights in host memory.
+/// Copies V and its weights to host memory.
 ///
 /// # Errors
 /// `Device`.

@@ -1,15 +1,15 @@
-//! The failure contract, once for all engines: where a modification writes, when what it has written becomes L, and what is
-//! left where it ends early.
+//! The failure contract, written once for all engines: where a modification writes, when its result becomes L, and what remains
+//! after an early end.
 //!
 //! | | in place | shadow buffer | discard |
 //! |---|---|---|---|
-//! | taken for | what cannot break down, or has no safeguard | what may; and by engines that had better write elsewhere | a dry run |
-//! | becomes L | as it is written | by [`Swept::commit`], when the sweep has ended well | never |
+//! | used for | what cannot break down, or has no safeguard | what may; everything on engines that prefer it | a dry run |
+//! | becomes L | as it is written | by [`Swept::commit`], when the sweep has succeeded | never |
 //! | breakdown | the factor is lost | L is as it was | L is as it was |
 //! | device lost | the factor is lost, if anything had been written | L is as it was | L is as it was |
 //!
-//! A factor that is lost is poisoned: every later call is [`Error::Poisoned`]. So is one whose sweep in place did not come
-//! back, but panicked.
+//! A factor that is lost is poisoned: every later call that reads it returns [`Error::Poisoned`]. A factor whose sweep in place
+//! panicked is poisoned as well.
 
 mod again;
 mod change;
@@ -26,7 +26,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 
-/// Where V of a modification comes from.
+/// The origin of V.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a, T: Scalar> {
     /// The caller, with weights.
@@ -35,7 +35,7 @@ pub(crate) enum Source<'a, T: Scalar> {
     L,
 }
 
-/// Hands V to `work` where it is or, for engines that do not take it from there, in host memory.
+/// Passes V to `work`, from device memory if the engine reads it there, otherwise from host memory.
 #[inline(always)]
 pub(crate) fn with_v<T: Scalar, R>(
     v: &Operand<'_, T>,
@@ -53,7 +53,7 @@ pub(crate) fn with_v<T: Scalar, R>(
     }
 }
 
-/// A sweep that has begun: columns from `start` on are being written; by `row_norm` the rows of L are bounded if all goes well.
+/// A sweep that has been started. It writes the columns from `start` on. If it succeeds, `row_norm` bounds the rows of L.
 #[derive(Debug)]
 struct Course {
     target: Target,
@@ -61,19 +61,19 @@ struct Course {
     row_norm: f64,
 }
 
-/// A modification that has begun.
+/// A modification that has been started.
 #[derive(Debug)]
 enum Flight<T> {
     Sweep(Course),
-    /// It has ended.
+    /// The modification has ended.
     Landed(Result<Modification<T>, Error>),
 }
 
-/// A factor and the state that the contract keeps of it.
+/// A factor, and the state that the contract keeps about it.
 #[derive(Debug)]
 pub(crate) struct Guarded<T, F> {
     factor: F,
-    /// An upper bound of the 2-norm of any row of L: what the overflow check of a modification starts from.
+    /// An upper bound of the 2-norm of any row of L, from which the overflow check of a modification starts.
     row_norm: f64,
     flight: Option<Flight<T>>,
     history: History,
@@ -83,7 +83,7 @@ pub(crate) struct Guarded<T, F> {
 }
 
 impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
-    /// The clone of a factor with a modification in flight is of the factor as it was before.
+    /// The clone of a factor with a modification in flight is a clone of the factor before it.
     fn clone(&self) -> Self {
         let Self { factor, row_norm, history, poisoned, singular, .. } = self;
         Self {
@@ -102,7 +102,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         Self { factor, row_norm, flight: None, history, poisoned: false, singular: None }
     }
 
-    /// The same of a factor whose first zero pivot, if there is one, is in this column.
+    /// The same factor, with the column of its first zero pivot, if there is one.
     pub fn with_singular(self, singular: Option<usize>) -> Self {
         Self { singular, ..self }
     }
@@ -115,7 +115,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.row_norm
     }
 
-    /// The same factor as another engine keeps it, with what has become of it.
+    /// The same factor on another engine, with the state that it has here.
     pub fn with<G: Swept<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
         Guarded::new(factor, self.row_norm, history).with_singular(self.singular)
     }
@@ -136,7 +136,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.poisoned
     }
 
-    /// The factor, whatever has become of it.
+    /// The factor, also if it is poisoned.
     pub fn factor(&self) -> &F {
         &self.factor
     }
@@ -145,7 +145,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.factor
     }
 
-    /// The factor, to be read.
+    /// The factor, for reading.
     ///
     /// # Errors
     /// `Poisoned`.
@@ -153,7 +153,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(&self.factor) }
     }
 
-    /// The factor, to be read, of an A that is not singular.
+    /// The factor, for reading, if A is not singular.
     ///
     /// # Errors
     /// `Poisoned`, `Singular`.
@@ -162,10 +162,10 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.singular.map_or(Ok(factor), |column| Err(Error::Singular { column }))
     }
 
-    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ, by one sweep; what breaks down is for `wide` to do again.
+    /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ, by one sweep. A breakdown is left to `wide`.
     ///
     /// # Errors
-    /// What is wrong with V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
+    /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
     pub fn modify_once(
         &mut self,
@@ -178,7 +178,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         })
     }
 
-    /// The same with what `stage` brings to where a sweep takes it, as often as it is asked, and which comes from there.
+    /// The same with the V that `stage` stages, which may be called twice. `source` is the origin of this V.
     ///
     /// # Errors
     /// As [`modify_once`](Self::modify_once).
@@ -191,7 +191,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.modify_at_once(source, stage)
     }
 
-    /// Begins a modification and waits for it.
+    /// Starts a modification and waits for it.
     #[inline(always)]
     fn modify_at_once(
         &mut self,
@@ -204,10 +204,10 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         }
     }
 
-    /// Begins a modification. It may go on after the call; V has been taken over by then.
+    /// Starts a modification. It may still be in flight after the call; V has been copied by then.
     ///
     /// # Errors
-    /// As [`modify_once`](Self::modify_once), as far as is known by then. Nothing is in flight then.
+    /// As [`modify_once`](Self::modify_once), as far as they are found within the call. After an error nothing is in flight.
     pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
         let begun = with_v(v, self.factor.traits().takes_from_device, |v| {
@@ -215,7 +215,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         })?;
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
-            // Whoever forgets it must not find half a factor, nor miss what is done already.
+            // A caller that forgets it must not find half a factor, nor the old factor if the sweep is done.
             Some(course) if course.target == Target::InPlace || !self.factor.traits().asynchronous => {
                 Flight::Landed(self.end(course, F::wait))
             }
@@ -224,7 +224,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         Ok(())
     }
 
-    /// Starts the sweep of a modification, if it takes one.
+    /// Starts the sweep of a modification, if it needs one.
     #[inline(always)]
     fn begin(
         &mut self,
@@ -254,13 +254,13 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.poisoned = target == Target::InPlace;
         let started = self.factor.sweep(&outline, columns, target);
         self.unpoison_unless(target, &started);
-        // While the sweep goes on, where it does; what breaks down may be done again.
+        // Done while the sweep is in flight, if it is. After a breakdown the modification may be repeated.
         self.expect(source, &outline);
         started?;
         Ok(Some(Course { target, start, row_norm }))
     }
 
-    /// Waits for a sweep that has begun, by `wait`, and makes what it has written the factor.
+    /// Waits for a sweep with `wait`, and makes its result the factor.
     #[inline(always)]
     fn end(
         &mut self,
@@ -282,18 +282,18 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         Ok(report)
     }
 
-    /// The modification that was expected has been made by other means; so are the rows of L bounded now.
+    /// Records that the expected modification has been made by other means, and the new bound on the rows of L.
     pub fn note(&mut self, row_norm: f64) {
         self.row_norm = row_norm;
         self.history.note(|column| self.factor.pivot(column));
     }
 
-    /// One that was to be submitted has been made: that is its report.
+    /// Records that a submitted modification has been made, with this report.
     pub fn has_landed(&mut self, report: Modification<T>) {
         self.flight = Some(Flight::Landed(Ok(report)));
     }
 
-    /// Has the history know of the modification that has begun.
+    /// Records in the history the modification that has been started.
     #[inline(always)]
     fn expect(&mut self, source: Source<'_, T>, outline: &Outline) {
         let Source::V(v, weights) = source else { return self.history.expect_none() };
@@ -314,7 +314,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.land(F::wait)
     }
 
-    /// The same, with what waits for the sweep.
+    /// The same, with a function that waits for the sweep.
     fn land(
         &mut self,
         wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
@@ -326,7 +326,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         }
     }
 
-    /// The outcome that [`modify_once`](Self::modify_once) would have. The factor is untouched.
+    /// Returns the outcome that [`modify_once`](Self::modify_once) would have. The factor is not changed.
     ///
     /// # Errors
     /// As [`modify_once`](Self::modify_once).
@@ -350,7 +350,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         }
     }
 
-    /// Lets whatever had begun come to its end. The factor is healthy behind it.
+    /// Waits for a modification in flight, if there is one, and discards its outcome. After success the factor is not poisoned.
     ///
     /// # Errors
     /// `Poisoned`.
@@ -362,11 +362,11 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.healthy().map(|_| ())
     }
 
-    /// Has `change` work on the factor in place; nothing is in flight. Unless it stops before anything is written, it must not
-    /// stop at all: the factor is lost then, or if it panics.
+    /// Applies `change` to the factor in place; nothing is in flight. `change` may stop only before anything is written: if it
+    /// stops later, or panics, the factor is lost.
     ///
     /// # Errors
-    /// What stopped it.
+    /// The error that stopped it.
     pub fn in_place<R>(&mut self, change: impl FnOnce(&mut F) -> Result<R, Stop>) -> Result<R, Error> {
         self.poisoned = true;
         let outcome = change(&mut self.factor);
@@ -374,12 +374,12 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         outcome.map_err(Error::from)
     }
 
-    /// The factor is no use any more.
+    /// Poisons the factor.
     pub fn lose(&mut self) {
         self.poisoned = true;
     }
 
-    /// Takes another bound of the rows of L.
+    /// Sets the bound on the rows of L.
     pub fn bound_rows(&mut self, row_norm: f64) {
         self.row_norm = row_norm;
     }
@@ -389,7 +389,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.factor.wait().map_err(Error::from)
     }
 
-    /// Ready to stage V, behind whatever had begun and was forgotten, whose outcome has nobody to go to.
+    /// Finishes an abandoned modification and discards its outcome; checks the shapes of V and w and the memory for V.
     #[inline(always)]
     pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
@@ -397,7 +397,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         room_for_v(v)
     }
 
-    /// Where a modification writes; `Discard` stands for a dry run and then in place.
+    /// Chooses where a modification writes. `Discard` stands for a dry run followed by a sweep in place.
     #[inline(always)]
     fn target(&mut self, may_break_down: bool) -> Result<Target, Error> {
         let traits = self.factor.traits();
@@ -418,20 +418,20 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         }
     }
 
-    /// A sweep in place poisons the factor until it has come back well, or before anything was written.
+    /// After a sweep in place the factor remains poisoned, unless the sweep succeeded or stopped before anything was written.
     fn unpoison_unless<R>(&mut self, target: Target, outcome: &Result<R, Stop>) {
         let lost = matches!(outcome, Err(Stop::Breakdown { .. } | Stop::Device { written: true, .. }));
         self.poisoned = target == Target::InPlace && lost;
     }
 
-    /// The bound on the rows of L that holds after a modification.
+    /// The bound on the rows of L after a modification.
     #[inline(always)]
     fn row_norm_after(&self, outline: &Outline) -> Result<f64, Error> {
         let overflows = |row_norm: f64| row_norm * row_norm > T::LARGE_SQUARE.to_f64();
         let norm_of_both = |a: f64, b: f64| (a * a + b * b).sqrt();
         let mut row_norm = norm_of_both(self.row_norm, outline.row_norm);
         if overflows(row_norm) {
-            // The bound never shrinks with a downdate: look at L itself before refusing.
+            // Downdates never lower the bound: compute it from L before refusing.
             row_norm = norm_of_both(self.factor.row_norm()?, outline.row_norm);
         }
         if overflows(row_norm) { Err(Error::Overflow { argument: "v" }) } else { Ok(row_norm) }
@@ -439,17 +439,17 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
 }
 
 impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
-    /// Waits for the modification in flight, and solves with the factor that is there then. The shape of `rhs` is right.
+    /// Waits for the modification in flight, and solves with the resulting factor. The shape of `rhs` is right.
     ///
     /// # Errors
-    /// Of the first, as [`wait`](Self::wait); of the second, those of [`Storage::apply`] and `Poisoned`.
+    /// The first result as from [`wait`](Self::wait); the second as from [`Storage::apply`], or `Poisoned`.
     pub fn wait_and_solve(
         &mut self,
         sides: &[Side],
         mut rhs: OperandMut<'_, T>,
     ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
         if self.singular.is_some() {
-            // Whether it is regular behind the modification is known behind it.
+            // Whether A is regular after the modification is known when it has ended.
             let ended = self.wait();
             return (ended, self.regular().and_then(|factor| factor.apply(Op::Solve(sides), rhs)));
         }

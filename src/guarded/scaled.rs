@@ -1,4 +1,4 @@
-//! Modifications of A times a number, and right-hand sides that go along.
+//! Modifications with a forgetting factor, and carried right-hand sides.
 
 use super::{Guarded, Source, with_v};
 use crate::carried::Carried;
@@ -15,7 +15,7 @@ use core::cell::Cell;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// What is carried, and the rows y that come or go.
+/// The rows y that are added or removed, and the carried right-hand sides.
 type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
 
 impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
@@ -65,7 +65,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             };
             self.scaled(decay, (operand, weights), stage, |_, _, swept| swept)
         });
-        // What breaks down and can be done again is done again without them.
+        // A breakdown that can be repeated is repeated without the right-hand sides.
         let swept = swept.filter(|swept| {
             !(matches!(swept, Err(Error::NotPositiveDefinite { .. })) && self.healthy().is_ok())
         });
@@ -84,7 +84,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         }
         let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
         let (report, _) = self.scaled_or_again(decay, operand, weights)?;
-        // The factor is another now, and what goes with it must be.
+        // The factor has changed, so an error from here on loses it: z must match the factor.
         let changes = self.in_place(|factor| {
             let changes = apart.after(factor, (v, &each), decay);
             changes.map_err(|error| Stop::before(error).after_a_change())
@@ -94,7 +94,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(report)
     }
 
-    /// A modification times δ, which is done again where it breaks down; and the column of L that the sweep began with.
+    /// A modification, scaled by δ and repeated if it breaks down. Also returns the column of L at which the sweep began.
     fn scaled_or_again(
         &mut self,
         decay: T,
@@ -110,8 +110,8 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         })
     }
 
-    /// A modification by what is staged, times δ, and by what `behind` makes of a sweep that began with that column; and the column,
-    /// the order if none.
+    /// A modification with the staged V, scaled by δ. `behind` receives the column at which the sweep began, and its outcome,
+    /// and may replace the outcome. Also returns this column, or the order if there was no sweep.
     fn scaled(
         &mut self,
         decay: T,
@@ -120,7 +120,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
     ) -> Result<(Modification<T>, usize), Error> {
         let (order, root, scales) = (self.order(), decay.sqrt(), self.factor().traits().scales);
-        // Zeros of a singular factor stay what they are.
+        // Zero pivots of a singular factor remain zero.
         let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
         if decay != T::ONE && pivots(self.healthy()?).any(lost) {
             let rule = "large enough that no pivot of the factor is lost";
@@ -151,12 +151,12 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     }
 }
 
-/// Right-hand sides beside the sweep, where the engine takes none through it.
+/// Right-hand sides computed apart from the sweep, for engines whose sweeps carry none.
 ///
-/// With x = A⁻¹ b before and x' after, and e = y − Vᵀ x, e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, in which
-/// nothing cancels.
+/// With x = A⁻¹ b before and x' after, e = y − Vᵀ x and e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, a sum
+/// without cancellation between large terms.
 struct Apart<T> {
-    /// b' / δ, and then z.
+    /// b' / δ, later z.
     z: Mat<T>,
     /// e.
     residual: Mat<T>,
@@ -182,14 +182,14 @@ impl<T: Scalar> Apart<T> {
         Ok(Self { z: b, residual: residual(v, x.as_ref(), y), y: y.to_owned() })
     }
 
-    /// The changes of the sums of squares; `z` is that of the new factor.
+    /// Computes the changes of the sums of squares, and z of the new factor.
     fn after<F: Storage<T>>(
         &mut self,
         factor: &F,
         (v, weights): (MatRef<'_, T>, &[T]),
         decay: T,
     ) -> Result<Vec<f64>, Error> {
-        // Of δ (A + V diag(w / δ) Vᵀ).
+        // A' is δ (A + V diag(w / δ) Vᵀ).
         self.z.col_iter_mut().for_each(|b| b.iter_mut().for_each(|b| *b *= decay));
         factor.apply(Op::Solve(&[Side::L]), OperandMut::Host(self.z.as_mut()))?;
         if !self.z.as_ref().is_all_finite() {

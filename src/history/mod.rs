@@ -1,14 +1,14 @@
-//! What the rounding errors of all modifications so far amount to, row by row of A.
+//! An estimate of the accumulated rounding errors of all modifications, row by row of A.
 //!
-//! A modification A ← δ A + V₊ V₊ᵀ − V₋ V₋ᵀ leaves errors |R_ij| of about u √(m_i m_j), where m_i is what is on the diagonal of
-//! δ A + V₊ V₊ᵀ. They stay where they are while A grows or shrinks around them. So with e_i a_ii for the sum of all m_i so far
-//! (times δ where A is),
+//! A modification A ← δ A + V₊ V₊ᵀ − V₋ V₋ᵀ leaves errors |R_ij| of about u √(m_i m_j), where m_i is the diagonal entry of δ A
+//! + V₊ V₊ᵀ. Later modifications do not change these errors, while A grows or shrinks. So with e_i a_ii for the sum of all m_i
+//! so far (times δ where A is),
 //!
 //! ```text
 //! |Σ R_ij| ≤ u √(e_i e_j a_ii a_jj)
 //! ```
 //!
-//! by the inequality of Cauchy and Schwarz: the largest e_i counts, and what becomes of one row hides nothing of another.
+//! by the Cauchy–Schwarz inequality. The largest e_i counts, and what happens to one row cannot hide the error of another.
 
 mod pivots;
 mod rows;
@@ -20,52 +20,52 @@ use faer::MatRef;
 use pivots::Pivots;
 use rows::Rows;
 
-/// What has become of a factor since it was made.
+/// The history of a factor since it was computed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     pub modifications: usize,
     known: Known,
-    /// The modification that goes on is accounted for when it has ended well.
+    /// Error units of a modification in flight. It is recorded when the modification has succeeded.
     expected: Option<f64>,
 }
 
-/// By what the errors of rows are known.
+/// From what the errors of rows are estimated.
 #[derive(Clone, Debug, Default)]
 enum Known {
-    /// They are not kept.
+    /// They are not estimated.
     #[default]
     Nothing,
-    /// The diagonal of A: the host has seen every V.
+    /// From the diagonal of A: the host has read every V.
     Diagonal(Rows),
-    /// The pivots of L.
+    /// From the pivots of L.
     Pivots(Pivots),
 }
 
-/// Units of rounding that a modification of that rank adds.
+/// Error of a modification of that rank, in units of u.
 fn unit(rank: usize) -> f64 {
     (rank.max(1) as f64).sqrt()
 }
 
 impl History {
-    /// Of a factor that is exact, of an A with this diagonal.
+    /// Of an exact factor of an A with this diagonal.
     pub fn of_factor(diagonal: Vec<f64>) -> Self {
         Self { known: Known::Diagonal(Rows::new(diagonal, 0.0)), ..Self::default() }
     }
 
-    /// Of a factor that has been made of an A with this diagonal.
+    /// Of a factor that has been computed from an A with this diagonal.
     pub fn of_matrix(diagonal: Vec<f64>) -> Self {
         Self { known: Known::Diagonal(Rows::new(diagonal, 1.0)), ..Self::default() }
     }
 
-    /// Of a factor with these pivots, in whose rows there are so many units of rounding, of an A that the host has not seen: its diagonal is
-    /// no smaller than their squares.
+    /// Of a factor with these pivots, whose rows have errors of this many units. The host has not read A; its diagonal is not
+    /// smaller than the squares of the pivots.
     pub fn of_pivots<T: Scalar>(pivots: impl Iterator<Item = T>, error: f64) -> Self {
         let squares = pivots.map(|pivot| pivot.to_f64() * pivot.to_f64()).collect();
         let errors = Pivots::of_rows(&mut Rows::new(squares, error));
         Self { known: Known::Pivots(errors), ..Self::default() }
     }
 
-    /// The estimate in units of rounding; 0 before the first modification.
+    /// The estimate in units of u; 0 before the first modification.
     pub fn error(&self) -> f64 {
         match &self.known {
             _ if self.modifications == 0 => 0.0,
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Room for as many rows.
+    /// Reserves room for `capacity` rows.
     pub fn reserve(&mut self, capacity: usize) {
         match &mut self.known {
             Known::Nothing => {}
@@ -84,13 +84,14 @@ impl History {
         }
     }
 
-    /// A modification goes on that is none of A: V is of columns of L.
+    /// The modification in flight does not modify A: its V consists of columns of L.
     pub fn expect_none(&mut self) {
         self.expected = None;
     }
 
-    /// A modification by V (n × k) of that rank goes on: V and w where the host sees them, finite, and of the columns with a plus sign an
-    /// upper bound of the squared norms of rows, where there are others with a minus sign.
+    /// Records that a modification of this rank by V (n × k) is in flight. `seen` are V and w if the host reads them; they are
+    /// finite. `added` is an upper bound of the squared norms of rows of the columns with a plus sign, if there are columns
+    /// with a minus sign.
     #[inline]
     pub fn expect<T: Scalar>(
         &mut self,
@@ -112,7 +113,7 @@ impl History {
         }
     }
 
-    /// The modification that was expected has ended well, with these pivots.
+    /// Records that the expected modification has succeeded, with these pivots.
     #[inline]
     pub fn note<T: Scalar>(&mut self, pivot: impl Fn(usize) -> T) {
         let Some(unit) = self.expected.take() else { return };
@@ -124,7 +125,7 @@ impl History {
         }
     }
 
-    /// A ← δ A, behind a modification that has been noted.
+    /// Records A ← δ A, after a modification that has been recorded.
     pub fn scaled(&mut self, decay: f64) {
         match &mut self.known {
             Known::Nothing => {}
@@ -133,7 +134,7 @@ impl History {
         }
     }
 
-    /// Rows of A have come that begin at `at`, with these diagonal entries, of which the first `replaced` take the places of others.
+    /// Records new rows of A from `at` on, with these diagonal entries. The first `replaced` replace old rows.
     pub fn came(&mut self, at: usize, replaced: usize, diagonal: impl ExactSizeIterator<Item = f64>) {
         self.modifications += 1;
         let unit = unit(diagonal.len());
@@ -144,7 +145,7 @@ impl History {
         }
     }
 
-    /// Rows have come whose pivots are known and no more.
+    /// Records new rows of which only the pivots are known.
     pub fn came_unseen(&mut self, at: usize, replaced: usize, pivots: impl ExactSizeIterator<Item = f64>) {
         if let Known::Diagonal(rows) = &mut self.known {
             self.known = Known::Pivots(Pivots::of_rows(rows));
@@ -152,7 +153,7 @@ impl History {
         self.came(at, replaced, pivots.map(|pivot| pivot * pivot));
     }
 
-    /// Rows of A have gone, which are given in ascending order.
+    /// Records the removal of these rows of A, which are in ascending order.
     pub fn went(&mut self, removed: &[usize]) {
         self.modifications += 1;
         let unit = unit(removed.len());
@@ -163,7 +164,7 @@ impl History {
         }
     }
 
-    /// A row of A has gone to another place.
+    /// Records the move of a row of A.
     pub fn shifted(&mut self, from: usize, to: usize) {
         self.modifications += 1;
         match &mut self.known {
@@ -173,12 +174,12 @@ impl History {
         }
     }
 
-    /// Whether it could be told better by what is on the diagonal of A.
+    /// Whether the diagonal of A would improve the estimate.
     pub fn misses_diagonal(&self) -> bool {
         matches!(self.known, Known::Pivots(_))
     }
 
-    /// Takes what is on the diagonal of A.
+    /// Sets the diagonal of A.
     pub fn take_diagonal(&mut self, diagonal: Vec<f64>) {
         if let Known::Pivots(errors) = &self.known {
             self.known = Known::Diagonal(Rows::with_errors(diagonal, errors.errors().collect()));
@@ -186,12 +187,12 @@ impl History {
     }
 }
 
-/// Puts these in the place of a range.
+/// Replaces a range by these entries.
 fn replace(of: &mut Vec<f64>, range: Range<usize>, with: impl Iterator<Item = f64>) {
     of.splice(range, with);
 }
 
-/// Leaves out what is at these places, in ascending order.
+/// Removes the entries at these indices, which are in ascending order.
 fn remove(of: &mut Vec<f64>, removed: &[usize]) {
     let (mut at, mut next) = (0, removed.iter().peekable());
     of.retain(|_| {
@@ -201,7 +202,7 @@ fn remove(of: &mut Vec<f64>, removed: &[usize]) {
     });
 }
 
-/// Takes what is at one place to another.
+/// Moves the entry at one index to another.
 fn shift(of: &mut [f64], from: usize, to: usize) {
     if from < to {
         of[from..=to].rotate_left(1);
@@ -210,7 +211,7 @@ fn shift(of: &mut [f64], from: usize, to: usize) {
     }
 }
 
-/// What is on the diagonal of A. (n × n)
+/// The diagonal of A. (n × n)
 pub(crate) fn diagonal_of<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
     a.diagonal().column_vector().iter().map(|a| a.to_f64()).collect()
 }

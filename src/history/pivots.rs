@@ -1,14 +1,14 @@
-//! Errors by pivots of L, where V is in the memory of a device and the host does not see it.
+//! Error estimates from the pivots of L, for a V in the memory of a device that the host does not read.
 //!
-//! Of a modification only old and new pivots are known then. By them a_ii may have become two things:
+//! Then only the old and new pivots of a modification are known. They give two estimates of the change of a_ii:
 //!
-//! - l_ii² is the part of a_ii that the rows before leave. It says what a row loses by itself, and what becomes of others does not
-//!   change it.
-//! - the determinant of the leading block that ends with row i says what a direction loses in which many rows lie, each for a share.
-//!   A downdate by one column leaves of each a_ii at least the share that it leaves of this determinant.
+//! - l_ii² is the part of a_ii that the earlier rows do not explain. It shows the loss of a single row, independent of changes
+//!   in other rows.
+//! - The determinant of the leading block that ends with row i shows the loss of a direction that is spread over many rows. A
+//!   downdate by one column leaves at least the same share of each a_ii as of this determinant.
 //!
-//! Errors are kept for both, and the larger one counts. Both are functions of A as it is, and so loops in which A comes back have
-//! what it was.
+//! Errors are estimated from both, and the larger estimate counts. Both are functions of the current A, so a loop that returns
+//! to an earlier A returns to its values.
 
 use super::rows::Rows;
 use super::{remove, replace, shift};
@@ -17,13 +17,13 @@ use core::ops::Range;
 
 #[derive(Clone, Debug)]
 pub(super) struct Pivots {
-    /// a_ii as of the last modification that was seen, changed as l_ii² was since.
+    /// a_ii at the last modification that the host has read, changed since by the ratios of l_ii².
     squares: Vec<f64>,
-    /// e_i by its own pivot, in units of rounding.
+    /// e_i from its own pivot, in units of u.
     own: Vec<f64>,
-    /// e_i by the determinant of the leading block.
+    /// e_i from the determinant of the leading block.
     leading: Vec<f64>,
-    /// Pivots before the modification that is expected, and the square that it adds at most to take it away again.
+    /// Pivots before the expected modification, and an upper bound of the squares that it adds and then removes.
     before: Vec<f64>,
     added: f64,
 }
@@ -32,7 +32,7 @@ pub(super) struct Pivots {
 const RANGE: (f64, f64) = (1e-290, 1e290);
 
 impl Pivots {
-    /// From where the diagonal of A was known.
+    /// Starts from rows whose diagonal entries are known.
     pub fn of_rows(rows: &mut Rows) -> Self {
         let (squares, own) = rows.take();
         Self { before: Vec::with_capacity(squares.len()), squares, leading: own.clone(), own, added: 0.0 }
@@ -60,7 +60,7 @@ impl Pivots {
         for (i, old) in self.before.iter().enumerate() {
             let new = pivot(i).to_f64();
             if *old == 0.0 {
-                // Row i of A was singular: it has no earlier digits to lose.
+                // A was singular in row i, which has no earlier digits to lose.
                 self.squares[i] = new * new;
                 let error = if new > 0.0 { unit } else { 0.0 };
                 (self.own[i], self.leading[i]) = (error, error);
@@ -104,7 +104,7 @@ impl Pivots {
         self.add(1.0);
     }
 
-    /// A change that leaves the diagonal of A as it is.
+    /// Records a change that preserves the diagonal of A.
     fn add(&mut self, unit: f64) {
         self.own.iter_mut().chain(&mut self.leading).for_each(|error| *error += unit);
     }

@@ -1,4 +1,4 @@
-//! Errors by what is on the diagonal of A, which every modification that has been seen changes by squares of rows of V.
+//! Error estimates from the diagonal of A, to which each modification adds squares of rows of V.
 
 use super::{remove, replace, shift};
 use crate::host::squares::{add_squares, largest_of};
@@ -12,16 +12,16 @@ use faer::MatRef;
 pub(super) struct Rows {
     /// a_ii.
     squares: Vec<f64>,
-    /// e_i, in units of rounding.
+    /// e_i, in units of u.
     errors: Vec<f64>,
-    /// Squares of rows of the V that is expected, by sign.
+    /// Squared norms of rows of the expected V, by sign.
     plus: Vec<f64>,
     minus: Vec<f64>,
     largest_error: f64,
 }
 
 impl Rows {
-    /// Of errors that are the same in all rows.
+    /// With the same error in all rows.
     pub fn new(squares: Vec<f64>, error: f64) -> Self {
         let errors = vec![error; squares.len()];
         Self::with_errors(squares, errors)
@@ -37,7 +37,7 @@ impl Rows {
         self.largest_error
     }
 
-    /// The diagonal and the errors.
+    /// Moves out the diagonal and the errors.
     pub fn take(&mut self) -> (Vec<f64>, Vec<f64>) {
         (mem::take(&mut self.squares), mem::take(&mut self.errors))
     }
@@ -65,7 +65,7 @@ impl Rows {
         for ((square, error), (&plus, &minus)) in self.squares.iter_mut().zip(&mut self.errors).zip(of_v) {
             let middle = *square + plus;
             let left = (middle - minus).max(middle * f64::EPSILON).max(f64::MIN_POSITIVE);
-            // No product of an error and a square, which might overflow.
+            // The product of an error and a square might overflow, so it is not formed.
             *error = *error * (*square / left) + unit * (middle / left);
             *square = left;
             most = most.max(*error);
@@ -100,7 +100,7 @@ impl Rows {
         self.add(1.0);
     }
 
-    /// A change that leaves the diagonal as it is.
+    /// Records a change that preserves the diagonal.
     fn add(&mut self, unit: f64) {
         self.errors.iter_mut().for_each(|error| *error += unit);
         self.largest_error = largest_of(&self.errors);

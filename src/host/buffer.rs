@@ -1,8 +1,8 @@
-//! Cache-line aligned, zero-initialized working memory that only ever grows.
+//! Cache-line aligned, zero-initialized working memory that never shrinks.
 
 use core::marker::PhantomData;
 
-/// One cache line; also the alignment that the widest register wants.
+/// One cache line, which is also the alignment of the widest register.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line {
@@ -23,7 +23,7 @@ impl<T> Default for Buffer<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Makes room for `len` scalars; allocates only if there is less.
+    /// Reserves room for `len` scalars; allocates only if the buffer is shorter.
     pub fn reserve(&mut self, len: usize) {
         let lines = (len * size_of::<T>()).div_ceil(size_of::<Line>());
         if lines > self.lines.len() {

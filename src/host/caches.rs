@@ -1,8 +1,8 @@
-//! How much of L the caches hold.
+//! The size of the caches.
 
 use std::sync::OnceLock;
 
-/// Bytes of the last-level cache, as the processor says; 32 MiB where it does not.
+/// Bytes of the last-level cache as the processor reports them; 32 MiB if it does not.
 #[inline]
 pub(crate) fn last_level() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();

@@ -1,29 +1,30 @@
-//! What becomes of threads in a process that is forked.
+//! Threads in a forked process.
 //!
-//! The child of `fork` has the thread that called it and no other. Those of its parent's rayon pool are gone there, and a call
-//! that gave them work would wait for ever. So a child works on the thread that it has, unless it calls from a pool that it has made
-//! itself.
+//! The child of `fork` has only the thread that called it. The threads of its parent's rayon pool do not exist there, and a
+//! call that gave them work would wait forever. So a child works on its single thread, unless it calls from a pool that it has
+//! started itself.
 //!
-//! `fork` runs a handler in the child, which is registered before the pool is used for the first time: a pool that was never used has yet
-//! to be started, and the child starts one of its own.
+//! `fork` runs a handler in the child. It is registered before the pool is first used: a pool that was never used has not been
+//! started, and the child starts its own.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// What is known about the threads of rayon's global pool.
+/// The state of the threads of rayon's global pool.
 static THREADS: AtomicU8 = AtomicU8::new(NOT_ASKED_FOR);
 const NOT_ASKED_FOR: u8 = 0;
-/// They may be there, and `fork` runs the handler.
+/// They may exist, and `fork` runs the handler.
 const WATCHED: u8 = 1;
-/// They stayed in the process that this one was forked by.
+/// They exist only in the process from which this one was forked.
 const MISSING: u8 = 2;
 
 thread_local! {
-    /// This thread belonged to a pool when it forked: one whose other threads stayed behind, whatever rayon says of it.
+    /// This thread belonged to a pool when it forked. The other threads of that pool do not exist here, although rayon reports
+    /// them.
     static LEFT_ITS_POOL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the threads of the current rayon pool are missing in this process. To be asked before they get work.
+/// Whether the threads of the current rayon pool are missing in this process. Must be checked before they are given work.
 #[inline]
 pub(super) fn pool_is_missing() -> bool {
     match THREADS.load(Ordering::Relaxed) {
@@ -36,14 +37,14 @@ pub(super) fn pool_is_missing() -> bool {
     }
 }
 
-/// Has `fork` run the handler. Two threads that do it at once register it twice, which is once too often and does no harm.
+/// Registers the handler. Two threads that do so at once register it twice, which is harmless.
 #[cold]
 fn watch() {
-    // SAFETY: the handler stores to a flag and to a variable of its thread, which a child may do whatever the other threads of its parent
-    // were about.
+    // SAFETY: the handler stores to an atomic flag and to a variable of its thread, which is permitted in a child of a process
+    // with any number of threads.
     #[cfg(unix)]
     if unsafe { libc::pthread_atfork(None, None, Some(in_child)) } != 0 {
-        // No memory for it: the next call tries again.
+        // There was no memory for it: the next call tries again.
         return;
     }
     THREADS.store(WATCHED, Ordering::Relaxed);
@@ -64,7 +65,7 @@ mod tests {
     use rayon::{ThreadPool, ThreadPoolBuilder};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Large enough for several threads.
+    /// A problem large enough for several threads.
     fn work(engine: Cpu) -> Mat<f64> {
         let n = 700;
         let a = Mat::from_fn(n, n, |i, j| if i == j { n as f64 } else { 1.0 / (1 + i + j) as f64 });
@@ -80,10 +81,10 @@ mod tests {
         ThreadPoolBuilder::new().num_threads(3).build().unwrap()
     }
 
-    /// Whether a child finds that this is so. It is ended if it takes a minute.
+    /// Whether `claim` is true in a child process. The child is killed after a minute.
     fn holds_in_a_child(claim: impl FnOnce() -> bool) -> bool {
-        // SAFETY: the child has this thread alone, and memory to allocate, which the C library sees to; it ends without going back to the
-        // test runner, whose locks may be held by threads that it does not have.
+        // SAFETY: the child has this thread alone, and the C library makes allocation usable in it. It exits without returning
+        // to the test runner, whose locks may be held by threads that it does not have.
         unsafe {
             let child = libc::fork();
             if child == 0 {
@@ -112,7 +113,7 @@ mod tests {
         let wanted = work(Cpu::default());
         let in_pool = || pool().install(|| Threads::Pool.count() == 3 && work(Cpu::default()) == wanted);
         assert!(holds_in_a_child(in_pool));
-        // A thread of a pool that forks leaves the others behind.
+        // If a thread of a pool forks, the other threads do not exist in the child.
         let forks = || holds_in_a_child(|| Threads::Pool.count() == 1 && work(Cpu::default()) == wanted);
         assert!(pool().install(forks));
         assert!(holds_in_a_child(|| pool().install(forks)));

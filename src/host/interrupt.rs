@@ -1,24 +1,24 @@
-//! Calls of seconds that can be stopped.
+//! Interruption of long calls.
 
 use core::cell::RefCell;
 use std::sync::Arc;
 
-/// Whether to stop.
+/// A function that returns whether to stop.
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
 
 thread_local! {
-    /// What sweeps that begin on this thread ask.
+    /// The function that sweeps started on this thread call.
     static QUESTION: RefCell<Option<Question>> = const { RefCell::new(None) };
 }
 
-/// Runs `call`, of which modifications on the engine [`Cpu`](crate::Cpu) ask `stop` between panels, on this thread, whether to stop. One that is
-/// told to is [`Error::Interrupted`](crate::Error::Interrupted), and the factor is as it was.
+/// Runs `call`. Within it, modifications on the engine [`Cpu`](crate::Cpu) call `stop` between panels, on this thread. If it
+/// returns true, the modification returns [`Error::Interrupted`](crate::Error::Interrupted), and the factor is as it was.
 ///
-/// Those that write to a shadow buffer ask, and so do dry runs. One that works in place does not, as updates do, and neither do other engines and
-/// moves of rows and columns: they end first.
+/// Modifications that write to a shadow buffer, and dry runs, can be stopped. Work in place, such as updates, work on other
+/// engines, and moves of rows and columns are not stopped.
 ///
 /// # Cost
-/// A call of `stop` a panel, which may take some microseconds without being noticed.
+/// One call of `stop` in each panel. A `stop` of some microseconds makes no noticeable difference.
 ///
 /// ```
 /// use cholupdate::{Cholesky, Error, faer::mat, interruptible};
@@ -38,7 +38,7 @@ pub fn interruptible<R>(stop: impl Fn() -> bool + Send + Sync + 'static, call: i
     call()
 }
 
-/// Puts back what was asked before, also behind a panic.
+/// Restores the previous function, also after a panic.
 struct Instead(Option<Question>);
 
 impl Drop for Instead {
@@ -47,8 +47,8 @@ impl Drop for Instead {
     }
 }
 
-/// What the sweep that begins asks. Other sweeps that this thread may be given while it waits for the end of this one, as rayon does,
-/// belong to other calls and do not ask.
+/// The function that the current sweep calls. While this thread waits for the end of the sweep, rayon may run other sweeps on
+/// it. These belong to other calls, and do not call the function.
 pub(crate) struct Asks(Instead);
 
 impl Asks {

@@ -1,13 +1,13 @@
-//! Which instruction set the kernels run under, asked of the machine at run time, and what pulp has no name for.
+//! The instruction set of the kernels, detected at run time, and instructions that pulp does not provide.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 use pulp::{Scalar256b, Simd, WithSimd};
 
-/// An instruction set this process may use.
+/// An instruction set that this process may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Isa {
-    /// 128-bit or emulated registers, as the compiler sees fit.
+    /// 128-bit registers, or what the compiler chooses.
     Portable,
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -18,7 +18,7 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// The best one of this machine. The detection itself is cached by `pulp`.
+    /// The best one of this machine. `pulp` caches the detection.
     #[inline]
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -33,7 +33,7 @@ impl Isa {
         Self::Portable
     }
 
-    /// Every one of this machine, the portable one first.
+    /// All those of this machine, the portable one first.
     #[cfg(test)]
     pub fn all() -> Vec<Self> {
         let mut all = vec![Self::Portable];
@@ -57,14 +57,14 @@ impl Isa {
     }
 }
 
-/// Asks for the `len` scalars at `ptr`, which need not be readable, in the cache of level `LEVEL`, 1 or 2.
+/// Prefetches the `len` scalars at `ptr`, which need not be readable, into the cache of level `LEVEL`, 1 or 2.
 #[inline(always)]
 pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
     for_each_line(ptr, len, |at| {
         #[cfg(target_arch = "x86_64")]
         {
             use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-            // SAFETY: a prefetch never faults, whatever the address.
+            // SAFETY: a prefetch never faults, with any address.
             unsafe {
                 match LEVEL {
                     1 => _mm_prefetch::<_MM_HINT_T0>(at),
@@ -77,14 +77,14 @@ pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
     });
 }
 
-/// The same in the first-level cache for memory that is about to be written, and need not be writable.
+/// Prefetches memory that is about to be written into the first-level cache. It need not be writable.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(ptr: *mut T, len: usize) {
     for_each_line(ptr, len, |at| {
         #[cfg(target_arch = "x86_64")]
         {
             use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            // SAFETY: a prefetch never faults, whatever the address.
+            // SAFETY: a prefetch never faults, with any address.
             unsafe { _mm_prefetch::<_MM_HINT_ET0>(at) }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -92,7 +92,7 @@ pub(crate) fn prefetch_to_write<T>(ptr: *mut T, len: usize) {
     });
 }
 
-/// Cache lines of `len` scalars.
+/// Calls `work` for each cache line of `len` scalars.
 #[inline(always)]
 fn for_each_line<T>(ptr: *const T, len: usize, work: impl Fn(*const i8)) {
     let line = 64 / size_of::<T>();
@@ -101,19 +101,18 @@ fn for_each_line<T>(ptr: *const T, len: usize, work: impl Fn(*const i8)) {
     }
 }
 
-/// Writes a register to memory past the caches, where the machine can; `fence` makes such writes visible to
-/// other threads.
+/// Writes a register to memory past the caches, if the machine can. `fence` makes such writes visible to other threads.
 ///
 /// # Safety
-/// A whole register at `ptr` must be writable, and `ptr` a multiple of its size. A register of 32 bytes
-/// must be one of AVX, one of 64 one of AVX-512: not a portable stand-in of that size.
+/// A whole register at `ptr` must be writable, and `ptr` a multiple of its size. A register of 32 bytes must be an AVX
+/// register, and one of 64 bytes an AVX-512 register, not a portable stand-in of that size.
 #[inline(always)]
 pub(crate) unsafe fn stream<V: Copy, T>(ptr: *mut T, x: V) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm256_stream_ps, _mm512_stream_ps};
-        // SAFETY: registers are plain data; that the machine has the instructions, the memory and its
-        // alignment are the caller's promise.
+        // SAFETY: registers are plain data; the caller guarantees that the machine has the instructions, that the memory is
+        // writable, and that it is aligned.
         unsafe {
             match size_of::<V>() {
                 32 => return _mm256_stream_ps(ptr.cast(), core::mem::transmute_copy(&x)),
@@ -122,7 +121,7 @@ pub(crate) unsafe fn stream<V: Copy, T>(ptr: *mut T, x: V) {
             }
         }
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees that the memory is writable.
     unsafe { ptr.cast::<V>().write_unaligned(x) }
 }
 

@@ -1,15 +1,14 @@
-//! How L is laid out in host memory.
+//! The layout of L in host memory.
 
 use super::pages::prefer_huge_pages;
 use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// The distance between columns of L: whole cache lines, an odd number of them, and not close to whole
-/// pages.
+/// The distance between columns of L: an odd number of whole cache lines that is not close to a multiple of the page size.
 ///
-/// Columns a large power of two apart would compete for the same cache sets; columns nearly a page apart
-/// would have loads from one taken for the stores just made to another.
+/// Columns at a distance of a large power of two would compete for the same cache sets. With columns nearly a page apart, loads
+/// from one would be mistaken for loads of data just stored to another.
 pub(crate) fn stride<T>(order: usize) -> isize {
     const PAGE: usize = 64; // lines
     const CLEAR: usize = 8;
@@ -21,12 +20,12 @@ pub(crate) fn stride<T>(order: usize) -> isize {
     (lines * line) as isize
 }
 
-/// A zero matrix with columns that far apart. (n × n)
+/// A zero matrix with columns at that distance. (n × n)
 pub(crate) fn zeros<T: Scalar>(order: usize) -> Mat<T> {
     with_capacity(order, order)
 }
 
-/// A zero matrix with room for as many rows and columns, and columns as far apart as those of so many rows. (n × n)
+/// A zero matrix with capacity for `capacity` rows and columns, and the column distance of that order. (n × n)
 pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> {
     let rows = stride::<T>(capacity) as usize;
     let mut l = Mat::with_capacity(rows, capacity);
@@ -35,14 +34,14 @@ pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> 
     l
 }
 
-/// The lower triangle of `a` in such a matrix, zero above the diagonal. (n × n)
+/// Copies the lower triangle of `a` to such a matrix, with zeros above the diagonal. (n × n)
 pub(crate) fn lower<T: Scalar>(a: MatRef<'_, T>) -> Mat<T> {
     let mut l = zeros(a.nrows());
     copy_lower(a, l.as_mut(), 0..a.ncols());
     l
 }
 
-/// Copies the lower triangle of some columns.
+/// Copies the lower triangle of a range of columns.
 pub(crate) fn copy_lower<T: Scalar>(from: MatRef<'_, T>, mut to: MatMut<'_, T>, columns: Range<usize>) {
     for j in columns {
         let rows = from.nrows() - j;

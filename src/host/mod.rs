@@ -1,4 +1,4 @@
-//! What the host has for every engine: threads, working memory, the layout of L and the instruction sets.
+//! What all engines use on the host: threads, working memory, the layout of L and the instruction sets.
 
 pub mod buffer;
 pub mod caches;

@@ -1,17 +1,16 @@
-//! What all threads of the host share, whichever engine they work for: how they wait, and what becomes of the others when
-//! one of them panics.
+//! What the threads of the host share, for all engines: how they wait, and what the others do when one of them panics.
 
-/// Polite attempts before a waiting thread gives its core away.
+/// Spins before a waiting thread yields its core.
 const SPINS: u32 = 1 << 11;
 
-/// A wait in a loop: spins at first, and after a while gives way.
+/// A wait in a loop: it spins at first, and later yields.
 #[derive(Default)]
 pub(crate) struct Backoff {
     spins: u32,
 }
 
 impl Backoff {
-    /// Lets some time pass.
+    /// Waits for a short time.
     pub fn wait(&mut self) {
         if self.spins < SPINS {
             self.spins += 1;
@@ -21,13 +20,13 @@ impl Backoff {
         }
     }
 
-    /// Something has been done meanwhile: spins again.
+    /// Spins again, after some work has been done.
     pub fn reset(&mut self) {
         self.spins = 0;
     }
 }
 
-/// Waits until something is so.
+/// Waits until `ready` returns true.
 #[cfg(feature = "cuda")]
 pub(crate) fn wait_until(ready: impl Fn() -> bool) {
     let mut backoff = Backoff::default();
@@ -36,14 +35,13 @@ pub(crate) fn wait_until(ready: impl Fn() -> bool) {
     }
 }
 
-/// Does something when it is dropped: in a panic, since whoever gets through calls [`defuse`](Self::defuse).
+/// Calls a function when it is dropped. That happens in a panic: code that completes calls [`defuse`](Self::defuse).
 ///
-/// It does not ask whether the thread is unwinding. A caller may be, which modifies a factor in a destructor, and
-/// nothing is wrong with that.
+/// It does not check whether the thread is unwinding. A destructor may legitimately modify a factor while its thread unwinds.
 pub(crate) struct OnPanic<F: FnMut()>(pub F);
 
 impl<F: FnMut()> OnPanic<F> {
-    /// All went well.
+    /// Disarms the guard: the code has completed.
     pub fn defuse(self) {
         core::mem::forget(self);
     }

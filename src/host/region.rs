@@ -1,59 +1,59 @@
-//! Threads that stand by for parallel regions of some microseconds, too short to wake anybody for.
+//! Threads on standby for parallel regions of some microseconds, too short to wake threads for.
 //!
-//! Protocol. The caller opens a region: a task and a number of work items. Whoever is there takes the next item
-//! until none is left; then the caller closes the region and waits until everybody has left it. A worker goes
-//! into a region by counting itself in and then looking whether the region is still open. So a worker inside a
-//! region has seen its task, and the caller changes the task while nobody is inside.
+//! Protocol. The caller opens a region: a task and a number of work items. The threads present take the next item until none is
+//! left; then the caller closes the region and waits until all workers have left it. A worker enters a region by incrementing
+//! `inside` and then checking that the region is still open. So a worker inside a region sees its task, and the caller changes
+//! the task only while no worker is inside.
 //!
-//! Opening, closing, counting in and looking are sequentially consistent: that a worker counts itself in before it looks,
-//! and the caller closes before it counts, are a store and a load of different words each, which release and acquire alone
-//! would let change places. `next` hands out numbers, of which the caller alone waits for the outcome, through `inside`;
-//! `standing_by` is a hint; `dismissed` is looked at again by whoever has missed it.
+//! Opening, closing, incrementing and checking are sequentially consistent: a worker increments before it checks, and the
+//! caller closes before it reads the count. Each is a store and a load of different words, which release and acquire alone
+//! would allow to be reordered. `next` hands out numbers; the caller alone waits for the outcome, through `inside`.
+//! `standing_by` is a hint; a worker that misses `dismissed` reads it again.
 
 use super::pool::{OnPanic, wait_until};
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What is done with a work item, by its number.
+/// The work on one item, given its number.
 type Task<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// The caller of parallel regions and the workers who stand by for them.
+/// The caller of parallel regions, and the workers on standby for them.
 pub(crate) struct StandBy {
-    /// Even: open, and which region it is. Odd: closed.
+    /// Even: open, and the number of the region. Odd: closed.
     region: AtomicUsize,
     /// Workers inside the region.
     inside: AtomicUsize,
     /// The task of the open region, and its work items.
     task: UnsafeCell<Option<(*const Task<'static>, usize)>>,
-    /// The next item that nobody has taken.
+    /// The next item that no thread has taken.
     next: AtomicUsize,
-    /// Workers that have turned up.
+    /// Workers that have arrived.
     standing_by: AtomicUsize,
     dismissed: AtomicBool,
 }
 
-// SAFETY: the task is written by the caller alone, while nobody is inside a region, and read inside. There is
-// one caller, on one thread.
+// SAFETY: the task is written by the caller alone, while no worker is inside a region, and read inside. There is one caller, on
+// one thread.
 unsafe impl Sync for StandBy {}
 
-/// The right to open regions, which stays on its thread: a task cannot have it.
+/// The right to open regions. It stays on its thread, so a task cannot use it.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a>(&'a StandBy, PhantomData<*const ()>);
 
 impl Caller<'_> {
-    /// `task(0)`, …, `task(items − 1)`, each once, by whoever is there, begun in this order. Returns when
-    /// all are done.
+    /// Runs `task(0)`, …, `task(items − 1)`, each once, on the threads present, started in this order. Returns when all are
+    /// done.
     pub fn region(self, items: usize, task: &Task<'_>) {
         self.0.region(items, task);
     }
 }
 
 impl StandBy {
-    /// Runs `call` while up to `workers` other threads of the current rayon pool stand by for its regions.
-    /// With none it does everything itself.
+    /// Runs `call` while up to `workers` other threads of the current rayon pool are on standby for its regions. With no
+    /// workers the caller does all items.
     ///
-    /// `call` must not use rayon: a thread that waits there may take up standing by, and never come back.
+    /// `call` must not use rayon: a thread that waits there may be given the work of a standby worker, and never return.
     pub fn with<R: Send>(workers: usize, call: impl FnOnce(Caller<'_>) -> R + Send) -> R {
         let all = Self {
             region: AtomicUsize::new(1),
@@ -67,7 +67,7 @@ impl StandBy {
             return call(Caller(&all, PhantomData));
         }
         let call = || {
-            // However the caller ends, the workers are sent home.
+            // The workers are dismissed also if the caller panics.
             let guard = OnPanic(|| all.dismiss());
             let outcome = call(Caller(&all, PhantomData));
             guard.defuse();
@@ -81,15 +81,15 @@ impl StandBy {
         self.dismissed.store(true, Ordering::Relaxed);
     }
 
-    /// As [`Caller::region`], by the caller alone.
+    /// As [`Caller::region`]; called by the caller alone.
     fn region(&self, items: usize, task: &Task<'_>) {
         if items <= 1 || self.standing_by.load(Ordering::Relaxed) == 0 {
             (0..items).for_each(task);
             return;
         }
         let task: *const Task<'_> = task;
-        // SAFETY: nobody is inside a closed region. The task is called inside the region that is opened here,
-        // which everybody has left before this function returns: the lifetime is only named away.
+        // SAFETY: no worker is inside a closed region. The task is called only inside the region that is opened here, which all
+        // workers have left before this function returns; so the extended lifetime is never used beyond the real one.
         unsafe {
             let task = core::mem::transmute::<*const Task<'_>, *const Task<'static>>(task);
             *self.task.get() = Some((task, items));
@@ -101,25 +101,25 @@ impl StandBy {
         wait_until(|| self.inside.load(Ordering::SeqCst) == 0);
     }
 
-    /// The items that nobody has taken.
+    /// Works on items until none is left.
     fn take_items(&self) {
-        // SAFETY: called inside an open region, or by the caller of it.
+        // SAFETY: called inside an open region, or by its caller.
         let Some((task, items)) = (unsafe { *self.task.get() }) else { return };
-        // An item whose task panics cannot be left behind: others may wait for it, or still use the stack of the
-        // caller. As rayon does in such a place, the process ends.
+        // If the task of an item panics, the process aborts, as with rayon in such a place: other threads may wait for the
+        // item, or still use the caller's stack.
         let guard = OnPanic(|| std::process::abort());
         loop {
             let item = self.next.fetch_add(1, Ordering::AcqRel);
             if item >= items {
                 break;
             }
-            // SAFETY: the caller keeps the task until everybody has left the region.
+            // SAFETY: the caller keeps the task until all workers have left the region.
             unsafe { (*task)(item) };
         }
         guard.defuse();
     }
 
-    /// `count` workers, woken up two at a time.
+    /// Wakes `count` workers, two at a time.
     fn wake(&self, count: usize) {
         match count {
             0 => {}
@@ -143,7 +143,7 @@ impl StandBy {
             if self.dismissed.load(Ordering::Relaxed) {
                 return;
             }
-            // Nothing in between panics but a task, which ends the process.
+            // Nothing from here to the decrement can panic except a task, which aborts the process.
             self.inside.fetch_add(1, Ordering::SeqCst);
             if open() {
                 last = self.region.load(Ordering::SeqCst);
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Pieces may wait for items before them.
+    /// Items may wait for earlier items.
     #[test]
     fn items_begin_in_order() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();

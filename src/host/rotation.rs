@@ -5,7 +5,7 @@ use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
-/// c and s with c² + s² = 1; c as 1 + x as well, which is known to all digits where c is close to 1.
+/// c and s with c² + s² = 1, and x = c − 1, which has all its digits even if c is close to 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rotation<T> {
     pub c: T,
@@ -14,7 +14,7 @@ pub(crate) struct Rotation<T> {
 }
 
 impl<T: Scalar> Rotation<T> {
-    /// That which takes (z, norm) to (0, √(z² + norm²)); and that root. `norm` is positive.
+    /// Returns the rotation that maps (z, norm) to (0, √(z² + norm²)), and this root. `norm` is positive.
     pub fn eliminating(z: T, norm: T) -> (Self, T) {
         let (z, norm) = (z.to_f64(), norm.to_f64());
         let root = z.hypot(norm);
@@ -24,12 +24,13 @@ impl<T: Scalar> Rotation<T> {
         (rotation, T::from_f64(root))
     }
 
-    /// What a pivot becomes whose other entry is zero: positive, however small the sum of the entry and its change is.
+    /// The new value of a pivot whose other entry is zero. It is positive, however small the sum of the entry and its change
+    /// is.
     pub fn pivot(self, old: T) -> T {
         (self.c * old).max(T::TINY)
     }
 
-    /// a ← c a − s b, b ← s a + c b. Both of the same length.
+    /// a ← c a − s b, b ← s a + c b. Both have the same length.
     #[cfg(feature = "cuda")]
     pub fn apply(self, a: &mut [T], b: &mut [T]) {
         let (len, new) = (a.len().min(b.len()), a.as_mut_ptr());
@@ -40,7 +41,7 @@ impl<T: Scalar> Rotation<T> {
         );
     }
 
-    /// new ← c old − s b, b ← s old + c b. All of the same length.
+    /// new ← c old − s b, b ← s old + c b. All have the same length.
     pub fn apply_to(self, old: &[T], new: &mut [T], b: &mut [T]) {
         let (from, len) = (old.as_ptr(), old.len().min(new.len()).min(b.len()));
         T::rotate(
@@ -77,7 +78,7 @@ impl<T: Scalar> WithSimd for Apply<'_, T> {
         let (x, s) = (T::splat(simd, x), T::splat(simd, s));
         for i in (0..len).step_by(lanes) {
             let mask = T::mask(simd, 0, lanes.min(len - i));
-            // SAFETY: the mask keeps to the slices.
+            // SAFETY: the masks restrict the accesses to the slices.
             unsafe {
                 let (old, p) =
                     (T::load_masked(simd, mask, from.add(i)), T::load_masked(simd, mask, b.add(i)));

@@ -4,9 +4,9 @@ use crate::scalar::Scalar;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
-/// What is on the diagonal of L Lᵀ. (n × n, lower triangular)
+/// The diagonal of L Lᵀ. (n × n, lower triangular)
 pub(crate) fn diagonal_of_product<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
-    /// Columns that one thread sums, so that the sums are the same for any number of threads.
+    /// Columns that one thread sums. A fixed number, so that the sums are the same for any number of threads.
     const TOGETHER: usize = 256;
     let sums = |first: usize| {
         let mut sums = vec![0.0; l.nrows() - first];

@@ -1,22 +1,22 @@
-//! How many threads a sweep may use.
+//! The number of threads of a sweep.
 
 use super::fork;
 use faer::Par;
 
-/// How many threads a sweep may use, the caller's among them.
+/// The number of threads that a sweep may use, including the caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// As many as the current rayon pool has.
     Pool,
-    /// From one on to what [`at_most`](Self::at_most) has.
+    /// A number from 1 to the limit of [`at_most`](Self::at_most).
     Fixed(usize),
 }
 
-/// More than any pool has; schedules keep something for each.
+/// More than any pool has. Schedules keep some state for each thread.
 const MOST: usize = 1024;
 
 impl Threads {
-    /// So many, within what there can be.
+    /// This number of threads, clamped to the possible range.
     pub fn at_most(threads: usize) -> Self {
         Self::Fixed(threads.clamp(1, MOST))
     }
@@ -31,7 +31,8 @@ impl Threads {
         }
     }
 
-    /// The same for faer's routines, which cut their work into as many parts, however few threads the current pool has.
+    /// The same for faer's routines, which divide their work into this many parts. So it is at most the number of threads of
+    /// the current pool.
     #[inline]
     pub fn par(self) -> Par {
         let threads = match self {
@@ -42,8 +43,8 @@ impl Threads {
     }
 }
 
-/// These threads for a product or a triangular solve of so many multiply-adds, or one where waking others takes longer than they
-/// spare.
+/// Returns these threads for a product or a triangular solve of this many multiply-adds, or a single one if waking the others
+/// would cost more time than they save.
 pub(crate) fn where_it_pays(par: Par, multiply_adds: usize) -> Par {
     const WORTH_SHARING: usize = 1 << 25;
     if multiply_adds < WORTH_SHARING { Par::Seq } else { par }

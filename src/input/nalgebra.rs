@@ -1,4 +1,4 @@
-//! nalgebra matrices, vectors and views of any storage, read and written where they lie.
+//! nalgebra matrices, vectors and views of any storage, read and written in place.
 
 use super::{AsMatrix, AsMatrixMut, Operand, OperandMut};
 use crate::scalar::Scalar;

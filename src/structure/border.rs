@@ -1,4 +1,4 @@
-//! The rows and columns of L that come with new rows and columns of A.
+//! The rows and columns of L for new rows and columns of A.
 
 use super::scratch::{BorderMemory, room};
 use crate::error::Error;
@@ -13,23 +13,23 @@ use faer::{Accum, MatMut, MatRef, Par};
 /// r rows of L, and the columns below their diagonal block.
 #[derive(Clone, Copy, Debug)]
 pub struct Border<'a, T> {
-    /// S, whose transpose is left of the diagonal block. (at × r)
+    /// S; its transpose is left of the diagonal block. (at × r)
     pub left: MatRef<'a, T>,
     /// C, zero above the diagonal. (r × r)
     pub corner: MatRef<'a, T>,
     /// X. (m × r)
     pub below: MatRef<'a, T>,
-    /// min over the rows of c_jj² / k_jj: how much of a new diagonal entry the others leave.
+    /// min over the rows of c_jj² / k_jj: the smallest share of a new diagonal entry that the other rows do not explain.
     pub least_ratio: T,
     /// log det C Cᵀ.
     pub log_det: f64,
 }
 
 impl<'a, T: Scalar> Border<'a, T> {
-    /// Of the columns B₁, K and B₂, one above the other, at row `at` of L. ((at + r + m) × r)
+    /// Computes the border for the columns B₁, K and B₂, one above the other, at row `at` of L. ((at + r + m) × r)
     ///
-    /// `eliminate` takes `at` leading columns of L, which has this capacity, through the first half of a solve.
-    /// `skipped`: rows of L from `at` on that have none in B₂, those that are replaced.
+    /// `eliminate` solves with `at` leading columns of L, the first half of a solve; L has this capacity. `skipped` is the
+    /// number of rows of L from `at` on that have no row in B₂, because they are replaced.
     ///
     /// # Errors
     /// `NotPositiveDefinite` at a row of K; `Device`.
@@ -70,7 +70,7 @@ impl<'a, T: Scalar> Border<'a, T> {
         Ok(Self { left: left.into_const(), corner, below: below.into_const(), least_ratio, log_det })
     }
 
-    /// All rows of L.
+    /// A border that consists of all rows of L.
     pub fn whole(l: MatRef<'a, T>) -> Self {
         let nothing = || MatRef::from_column_major_slice(&[], 0, l.ncols());
         Self { left: nothing(), corner: l, below: nothing(), least_ratio: T::ONE, log_det: 0.0 }
@@ -82,7 +82,7 @@ impl<'a, T: Scalar> Border<'a, T> {
     }
 }
 
-/// Writes C with C Cᵀ = K − Sᵀ S, of which the lower triangle of K is read, and zeros above the diagonal. (at × r, r × r)
+/// Computes C with C Cᵀ = K − Sᵀ S, with zeros above the diagonal; only the lower triangle of K is read. (at × r, r × r)
 ///
 /// # Errors
 /// The first row whose pivot² is not greater than zero.

@@ -1,4 +1,4 @@
-//! Rows and columns of L in host memory that come and go: what the engines that keep it there have in common.
+//! Rearrangement of rows and columns of L in host memory, for the engines that store it there.
 
 use super::scratch::room;
 use super::{Border, ColumnsAsV, Rearrangement, Run};
@@ -10,25 +10,25 @@ use faer::reborrow::{IntoConst, ReborrowMut};
 use faer::{ColMut, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-/// Scalars that are worth waking other threads for.
+/// From this number of scalars on, waking other threads pays.
 const WORTH_SHARING: usize = 1 << 17;
 
-/// L in host memory, by columns. Entries above the diagonal count as zeros, and are not there.
+/// L in host memory, by columns. Entries above the diagonal count as zeros, and are not stored.
 pub trait HostColumns<T: Scalar>: Sync {
     /// Rows of L.
     fn order(&self) -> usize;
 
-    /// Has another order; entries that are new are anything. There is room.
+    /// Sets the order. New entries are unspecified. There is room for them.
     fn set_order(&mut self, order: usize);
 
-    /// Copies these rows of a column, which are on or below the diagonal.
+    /// Copies these rows of a column. They are on or below the diagonal.
     fn get(&self, column: usize, rows: Range<usize>, to: ColMut<'_, T>);
 
-    /// Writes rows of neighbouring columns, from `row` on; what would be above the diagonal is left out.
+    /// Writes rows of neighbouring columns, from `row` on. Entries above the diagonal are ignored.
     fn set(&mut self, row: usize, columns: Range<usize>, from: MatRef<'_, T>, par: Par);
 }
 
-/// Rows of a column, of which those above the diagonal are zeros.
+/// Copies rows of a column, with zeros for those above the diagonal.
 fn gather<T: Scalar>(
     l: &impl HostColumns<T>,
     column: usize,
@@ -45,7 +45,7 @@ fn gather<T: Scalar>(
     to.subrows_mut(end, rest).fill(T::ZERO);
 }
 
-/// V with the columns of L, in memory for as many as `most` rows.
+/// Forms V from the columns of L, in memory for up to `most` rows.
 pub fn gather_v<'a, T: Scalar>(
     l: &impl HostColumns<T>,
     v: &ColumnsAsV<'_, T>,
@@ -63,8 +63,8 @@ pub fn gather_v<'a, T: Scalar>(
     all.into_const()
 }
 
-/// L with other rows and columns, in place: some columns at a time go to `scratch` and from there to their new places, which are
-/// none that others are still to come from.
+/// Rearranges rows and columns of L in place. Some columns at a time are copied to `scratch` and from there to their new
+/// positions, which no later copy reads.
 pub fn rearrange<T: Scalar>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
@@ -74,7 +74,7 @@ pub fn rearrange<T: Scalar>(
     rearrange_with(l, new, scratch, par, |_, _, _| {});
 }
 
-/// The same; what has been taken of some columns is changed before it goes on: with the first row and column of it in the new L.
+/// The same. `change` is applied to each block of columns in `scratch`, with the block's first row and column in the new L.
 fn rearrange_with<T: Scalar>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
@@ -87,7 +87,7 @@ fn rearrange_with<T: Scalar>(
     l.set_order(new.order);
 }
 
-/// The same in L that has as many rows and columns as either: what moves to the left from the left on, what moves to the right from
+/// The same, in an L with room for both orders. Columns that move left are copied from the left on, those that move right from
 /// the right on.
 fn rearrange_columns<T: Scalar>(
     l: &mut impl HostColumns<T>,
@@ -96,12 +96,12 @@ fn rearrange_columns<T: Scalar>(
     par: Par,
     mut change: impl FnMut(usize, usize, MatMut<'_, T>),
 ) {
-    // One thread keeps what it moves in the first-level cache.
+    // With one thread, a column at a time, so that it stays in the first-level cache.
     let shared = !matches!(par, Par::Seq) && new.order * new.order >= 8 * WORTH_SHARING;
     let together = if shared { (8 * WORTH_SHARING).div_ceil(new.order).max(16 * par.degree()) } else { 1 };
     let first = new.unchanged();
     let mut block = |to: usize, cols: usize, from: Option<usize>| {
-        // Rows before both are of other columns, or stay.
+        // Earlier rows belong to other columns, or do not move.
         let row = first.max(to.min(from.unwrap_or(to)));
         let mut block = room(scratch, (new.order - row, new.order), cols);
         match from {
@@ -122,7 +122,7 @@ fn rearrange_columns<T: Scalar>(
             block(to, together.min(places.end - to), from.map(|from| from + at * together));
         }
     };
-    // Rows of a column that stays move where they are behind it.
+    // A column that keeps its position is processed if some of its rows move.
     let moving_rows = new.rows.iter().filter(|run| run.to != run.from);
     let last_moving_row = moving_rows.map(|run| run.old_places().end).max().unwrap_or(0);
     let to_the_right = new.columns.iter().any(|run| run.to > run.from);
@@ -139,10 +139,10 @@ fn rearrange_columns<T: Scalar>(
     }
 }
 
-/// Row `from` of A moves up to row `to` < from.
+/// Moves row `from` of A up to row `to` < from.
 ///
-/// Its entries of L between both are rotated into its column, the last one first, which is orthogonal and cannot break down. That
-/// column goes along: with z the row, τ_j = ‖z_{j..}‖ and p the column as far as it is made,
+/// Its entries in L between the two are rotated into its column, the last one first. The rotations are orthogonal and cannot
+/// break down. With z the row, τ_j = ‖z_{j..}‖ and p the column as far as it has been computed,
 ///
 /// ```text
 /// l'_ij = (τ_{j+1} l_ij − z_j p_i) / τ_j          p_i ← (z_j l_ij + τ_{j+1} p_i) / τ_j
@@ -181,7 +181,7 @@ pub fn backwards<T: Scalar>(
     l.set(to, to..to + 1, column.as_ref().subrows(to, new.order - to), Par::Seq);
 }
 
-/// Does something to each column, on as many threads where there is enough to do.
+/// Applies `work` to each column, on several threads if there is enough work.
 pub fn each_column<'a, T: Scalar>(
     mut columns: MatMut<'a, T>,
     par: Par,

@@ -1,4 +1,4 @@
-//! Rows and columns that come and go, together, or change places.
+//! Insertion, removal and reordering of rows and columns.
 //!
 //! With L cut at row `at` as (L₁₁; L₂₁ L₂₂), and the new rows and columns B₁ above, K on and B₂ below the diagonal:
 //!
@@ -9,16 +9,16 @@
 //!            Sᵀ    C
 //!            L₂₁   X   L₂₂'
 //!
-//! remove     the removed columns, without the removed rows, are V of an update of what is behind the first
+//! remove     V of an update of the rows after the first removed one: the removed columns, without the removed rows
 //! replace    both in one sweep: the old columns with a plus sign, X with a minus sign
 //!
-//! shift      row f behind row t: its column is V of an update, and a column of zeros takes the place it goes to. The sweep makes
-//!            its new entries between f and t, and its new column of what is left of V at t.
+//! shift      row f to a later row t: column f is V of an update, and a column of zeros takes its place at t. The
+//!            sweep computes the new columns between f and t, and the new column t from the residual of V.
 //! ```
 //!
-//! What can break down is done first: an insertion is a modification of the factor as it stands, and then moves that cannot fail.
-//! So the failure contract is that of `guarded/mod.rs`, and nothing is added to it. Here is the geometry alone; `guarded/change.rs` makes the
-//! changes.
+//! The step that can break down comes first: an insertion is a modification of the existing factor, followed by moves that
+//! cannot fail. So the failure contract of `guarded/mod.rs` holds without additions. This module has the geometry;
+//! `guarded/change.rs` makes the changes.
 
 mod border;
 mod host;
@@ -41,20 +41,20 @@ use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
-/// V of a modification by columns of L, as they stand, with a plus sign, and by others with a minus sign.
+/// V of a modification by columns of the current L, with a plus sign, and by other columns, with a minus sign.
 pub struct ColumnsAsV<'a, T> {
     /// Columns of L.
     pub columns: &'a [usize],
-    /// Which rows of L are which rows of V; zeros elsewhere, and above the diagonal of L.
+    /// The rows of V that are rows of L. Other rows are zero, and so are entries above the diagonal of L.
     pub rows: &'a [Run],
     /// Rows of V.
     pub order: usize,
-    /// The columns with a minus sign, from this row of V on; zeros before.
+    /// The columns with a minus sign, from this row of V on; earlier rows are zero.
     pub minus: (usize, MatRef<'a, T>),
 }
 
 impl<T: Scalar> ColumnsAsV<'_, T> {
-    /// The sign of each column, in memory that is kept.
+    /// The sign of each column. `signs` is memory that is kept.
     pub fn weights<'w>(&self, signs: &'w mut Vec<T>) -> Weights<'w, T> {
         let (plus, minus) = (self.columns.len(), self.minus.1.ncols());
         match (plus, minus) {

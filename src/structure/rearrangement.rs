@@ -1,21 +1,21 @@
-//! Which rows and columns of the old L are those of the new one.
+//! Maps from rows and columns of the old L to those of the new one.
 
 use crate::error::Error;
 use core::ops::Range;
 
-/// Neighbouring rows or columns of the old L that are neighbours in the new one.
+/// Neighbouring rows or columns of the old L that are also neighbours in the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first old place.
+    /// The first old index.
     pub from: usize,
-    /// The first new place.
+    /// The first new index.
     pub to: usize,
-    /// How many there are.
+    /// Their number.
     pub len: usize,
 }
 
 impl Run {
-    /// The part of it that is, in the old L, at `first` or behind.
+    /// The part of the run at or after `first` in the old L.
     pub fn old_from(self, first: usize) -> Option<Self> {
         let skipped = first.saturating_sub(self.from);
         (skipped < self.len).then(|| Self {
@@ -25,7 +25,7 @@ impl Run {
         })
     }
 
-    /// The part of it that is, in the new L, at `first` or behind, with its places counted from there on.
+    /// The part of the run at or after `first` in the new L, with new indices relative to `first`.
     pub fn new_from(self, first: usize) -> Option<Self> {
         let skipped = first.saturating_sub(self.to);
         (skipped < self.len).then(|| Self {
@@ -35,31 +35,31 @@ impl Run {
         })
     }
 
-    /// In the old L.
+    /// Indices in the old L.
     pub fn old_places(self) -> Range<usize> {
         self.from..self.from + self.len
     }
 
-    /// In the new one.
+    /// Indices in the new L.
     pub fn new_places(self) -> Range<usize> {
         self.to..self.to + self.len
     }
 }
 
-/// A new L of rows and columns of an old one. Entry (i, j) comes from where the runs that hold row i and column j have it; it is
-/// zero where there is no such run, and where that is above the diagonal.
+/// A new L from rows and columns of an old one. Entry (i, j) is the old entry in the row and column that the runs map to i and
+/// j. It is zero if there is no such run, or if the old entry is above the diagonal.
 #[derive(Clone, Debug, Default)]
 pub struct Rearrangement {
-    /// Of the new L.
+    /// Order of the new L.
     pub order: usize,
-    /// By their places in the new L, ascending.
+    /// In ascending order of their indices in the new L.
     pub rows: Vec<Run>,
-    /// The same; each of them moves to the left, or each to the right.
+    /// The same. Either all of them move left, or all move right.
     pub columns: Vec<Run>,
 }
 
 impl Rearrangement {
-    /// L (n × n) without some rows and columns, in ascending order.
+    /// L (n × n) without the given rows and columns, which are in ascending order.
     pub fn without(&mut self, removed: &[usize], order: usize) -> &Self {
         self.order = order - removed.len();
         let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
@@ -71,7 +71,7 @@ impl Rearrangement {
         self
     }
 
-    /// L (n × n) with room for so many rows and columns before row `at`.
+    /// L (n × n) with room for `count` rows and columns before row `at`.
     pub fn with_room(&mut self, at: usize, count: usize, order: usize) -> &Self {
         self.order = order + count;
         places(&mut self.rows, [(0, 0, at), (at, at + count, order - at)]);
@@ -79,7 +79,7 @@ impl Rearrangement {
         self
     }
 
-    /// L (n × n) with row `from` behind row `to`, from ≤ to, and zeros for its column.
+    /// L (n × n) with row `from` moved after row `to`, from ≤ to, and zeros for its column.
     pub fn forwards(&mut self, from: usize, to: usize, order: usize) -> &Self {
         let (before, after) = ((0, 0, from), (to + 1, to + 1, order - to - 1));
         let between = (from + 1, from, to - from);
@@ -89,7 +89,7 @@ impl Rearrangement {
         self
     }
 
-    /// L (n × n) with row `from` before row `to`, to ≤ from, and zeros for its column.
+    /// L (n × n) with row `from` moved before row `to`, to ≤ from, and zeros for its column.
     pub fn backwards(&mut self, from: usize, to: usize, order: usize) -> &Self {
         let (before, after) = ((0, 0, to), (from + 1, from + 1, order - from - 1));
         let between = (to, to + 1, from - to);
@@ -99,18 +99,18 @@ impl Rearrangement {
         self
     }
 
-    /// Whether something of the old L goes to another place.
+    /// Whether any row or column changes its position.
     pub fn moves(&self) -> bool {
         self.rows.iter().chain(&self.columns).any(|run| run.from != run.to)
     }
 
-    /// Leading columns, and rows of them, that stay as and where they are.
+    /// The number of leading columns that do not change, with that number of rows.
     pub fn unchanged(&self) -> usize {
         self.rows.first().filter(|run| run.from == 0 && run.to == 0).map_or(0, |run| run.len)
     }
 }
 
-/// Makes them runs of these first rows, old and new, and lengths.
+/// Replaces `runs` by runs with these first old and new indices and lengths.
 pub fn places(runs: &mut Vec<Run>, all: impl IntoIterator<Item = (usize, usize, usize)>) {
     runs.clear();
     let all = all.into_iter().map(|(from, to, len)| Run { from, to, len });
@@ -144,7 +144,8 @@ pub fn ascending(
     }
 }
 
-/// The shifts (from, to) that put rows in this order, one after the other. Rows of a longest ascending subsequence stay.
+/// The shifts (from, to) that produce this order, applied one after the other. Rows of a longest ascending subsequence are not
+/// shifted.
 pub fn shifts(order: &[usize]) -> Vec<(usize, usize)> {
     let stays = longest_ascending(order);
     let mut rows: Vec<usize> = (0..order.len()).collect();
@@ -164,9 +165,9 @@ pub fn shifts(order: &[usize]) -> Vec<(usize, usize)> {
     shifts
 }
 
-/// Which entries are of a longest ascending subsequence.
+/// Which entries belong to a longest ascending subsequence.
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
-    // The last entries of the subsequences of each length, where that is smallest, and the entry before each.
+    // For each length, the smallest last entry of an ascending subsequence, and for each entry its predecessor.
     let mut last: Vec<usize> = Vec::new();
     let mut before = vec![None; order.len()];
     for (at, row) in order.iter().enumerate() {

@@ -1,23 +1,23 @@
-//! Memory of calls that change rows and columns, kept between them.
+//! Working memory of calls that change rows and columns, kept between them.
 
 use super::{Rearrangement, Run};
 use crate::factorize::blocked::Memory;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut};
 
-/// What such a call needs beside the factor: grows to what the calls so far needed, never shrinks.
+/// Working memory of such a call. It grows to the largest size needed so far, and never shrinks.
 pub struct Scratch<T> {
     pub new: Rearrangement,
-    /// Rows that keep their places.
+    /// Rows that keep their positions.
     pub kept: Vec<Run>,
     /// Rows in ascending order.
     pub rows: Vec<usize>,
-    /// Columns of A that are put together.
+    /// Columns of A, assembled.
     pub columns: Mat<T>,
     pub border: BorderMemory<T>,
 }
 
-/// The memory of a border.
+/// Working memory of a border.
 pub struct BorderMemory<T> {
     pub rhs: Mat<T>,
     pub corner: Mat<T>,
@@ -43,7 +43,8 @@ impl<T> core::fmt::Debug for Scratch<T> {
     }
 }
 
-/// Room for a matrix in memory that is kept, whatever is in it; for as many as `most` rows where it must grow. (rows × columns)
+/// Reserves room for a matrix in memory that is kept; its contents are unspecified. If the memory must grow, it grows to `most`
+/// rows. (rows × columns)
 pub fn room<T: Scalar>(memory: &mut Mat<T>, (rows, most): (usize, usize), columns: usize) -> MatMut<'_, T> {
     if memory.nrows() < rows || memory.ncols() < columns {
         let (rows, columns) = (most.max(rows).max(memory.nrows()), columns.max(memory.ncols()));

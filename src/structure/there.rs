@@ -1,17 +1,17 @@
-//! New rows and columns of A that are where the engine can use them: their border is made there.
+//! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
 
 use crate::input::Operand;
 use crate::scalar::Scalar;
 use core::ops::Range;
 
-/// Some rows of the new columns of A: what the argument is called that they are of, and which row of it is the first.
+/// Some rows of the new columns of A: the name of the argument that they belong to, and their first row in it.
 #[derive(Clone, Debug)]
 pub struct Part<'a, T: Scalar> {
     /// The entries.
     pub entries: Operand<'a, T>,
-    /// The argument.
+    /// Name of the argument.
     pub argument: &'static str,
-    /// The row.
+    /// First row in the argument.
     pub row: usize,
 }
 
@@ -27,14 +27,14 @@ pub struct Parts<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Parts<'a, T> {
-    /// Of one argument that has all of them, one above the other.
+    /// Divides one argument with all rows into the three parts.
     pub fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
         let (rows, rank) = columns.shape();
         let part = |range: Range<usize>| Part { row: range.start, entries: columns.rows(range), argument };
         Self { above: part(0..at), corner: part(at..at + rank), below: part(at + rank..rows) }
     }
 
-    /// Of rows that come at the end.
+    /// The parts of rows that are appended.
     pub fn at_the_end(cross: &Operand<'a, T>, corner: &Operand<'a, T>) -> Self {
         let order = cross.shape().0;
         let part = |entries, argument| Part { entries, argument, row: 0 };
@@ -46,7 +46,7 @@ impl<'a, T: Scalar> Parts<'a, T> {
     }
 }
 
-/// What there is to know of a border that has been made, as [`Border`](super::Border) has it.
+/// Numbers about a border that has been computed, as in [`Border`](super::Border).
 #[derive(Clone, Copy, Debug)]
 pub struct BorderThere<T> {
     /// min over the rows of c_jj² / k_jj.

@@ -1,6 +1,5 @@
-//! What every sweep is about, whoever does it: which columns it goes over, and V as it takes it. Data and geometry alone:
-//! an engine has its own schedule, one screen each (`cpu/serial.rs`, `cpu/workers.rs`, `cuda/hybrid/schedule.rs`,
-//! `cuda/resident/schedule.rs`).
+//! What all sweeps share: the columns that they process, and V as they read it. This module is data and geometry only. Each
+//! engine has its own schedule (`cpu/serial.rs`, `cpu/workers.rs`, `cuda/hybrid/schedule.rs`, `cuda/resident/schedule.rs`).
 
 pub mod outline;
 pub mod plan;
@@ -9,7 +8,7 @@ pub mod rank_blocks;
 pub mod signed;
 pub mod weights;
 
-/// The first pivot² that is not greater than zero, by column of L.
+/// A breakdown: the first column of L whose pivot² is not greater than zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Breakdown {
     pub column: usize,

@@ -1,10 +1,10 @@
-//! What V diag(w) Vᵀ is to a factor, and what is seen of its columns.
+//! A summary of V diag(w) Vᵀ and of the columns of V.
 
 use super::weights::Weights;
 use crate::error::Error;
 use crate::scalar::Scalar;
 
-/// What V diag(w) Vᵀ with V (n × k) is to a factor, wherever V may be.
+/// A summary of V diag(w) Vᵀ with V (n × k), in host or device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline {
     /// Columns with a positive weight.
@@ -15,29 +15,28 @@ pub struct Outline {
     pub first_row: usize,
     /// An upper bound of the 2-norm of any row of V diag(√|w|) that has a plus sign.
     pub row_norm: f64,
-    /// What the new entries of L are to be multiplied by, where the engine does so ([`scales`](crate::storage::Traits::scales)).
+    /// The number that new entries of L are multiplied by, if the engine does so ([`scales`](crate::storage::Traits::scales)).
     pub scale: f64,
 }
 
 impl Outline {
-    /// The first column of L (n × n) to work on, or `None` where nothing changes.
+    /// The first column of L (n × n) that the sweep processes, or `None` if nothing changes.
     ///
-    /// Rounded down to where a cache line of L starts; the columns between are transformed by the identity,
-    /// which is exact.
+    /// Rounded down to the start of a cache line of L. The columns between are transformed by the identity, which is exact.
     #[inline(always)]
     pub fn first_column<T>(&self, order: usize) -> Option<usize> {
         let line = 64 / size_of::<T>();
         (self.rank() > 0 && self.first_row < order).then_some(self.first_row / line * line)
     }
 
-    /// Columns of V that count: those whose weight is not zero.
+    /// The number of columns of V whose weight is not zero.
     #[inline]
     pub fn rank(&self) -> usize {
         self.plus + self.minus
     }
 }
 
-/// What there is to know of a column of V.
+/// Data about a column of V.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<T> {
     /// The magnitude of its largest entry.
@@ -58,8 +57,8 @@ impl<T: Scalar> Seen<T> {
     }
 }
 
-/// What V (`order` rows) is, by what has been seen of its columns; `first_not_zero` has a column's first row before the one
-/// given that is not zero.
+/// Computes the outline of V (`order` rows) from the data about its columns. `first_not_zero` returns a column's first row
+/// before the given one that is not zero.
 ///
 /// # Errors
 /// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.

@@ -1,8 +1,8 @@
-//! Which columns are worked on together: pure geometry, no data.
+//! The division of the columns into panels: pure geometry, no data.
 
 use core::ops::Range;
 
-/// `cols` consecutive columns of L from column `first` on; row `first` holds the first diagonal entry.
+/// `cols` consecutive columns of L from column `first` on; row `first` contains the first diagonal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panel {
     /// Position in the sweep, from 0.
@@ -29,7 +29,7 @@ impl Panel {
 pub(crate) struct Plan {
     pub rows: usize,
     pub cols: usize,
-    /// Columns before this one stay as they are: V is zero in rows `0..start`.
+    /// Earlier columns do not change: V is zero in rows `0..start`.
     pub start: usize,
     pub panel_cols: usize,
 }
@@ -40,14 +40,14 @@ impl Plan {
         (self.cols - self.start.min(self.cols)).div_ceil(self.panel_cols)
     }
 
-    /// The panels, one after the other.
+    /// The panels in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Panel> + use<> {
         let plan = *self;
         (0..plan.panels()).map_while(move |index| plan.panel(index))
     }
 
-    /// The next diagonal rows: of the rows below `panel`, those that meet the diagonal block after it.
+    /// The next diagonal rows: the rows below `panel` that belong to the next diagonal block.
     pub fn next_rows(&self, panel: Panel) -> Range<usize> {
         match self.panel(panel.index + 1) {
             Some(next) => next.block(),
@@ -55,7 +55,7 @@ impl Plan {
         }
     }
 
-    /// The rows below those.
+    /// The rows below the next diagonal rows.
     pub fn trailing_rows(&self, panel: Panel) -> Range<usize> {
         self.next_rows(panel).end..self.rows
     }

@@ -1,13 +1,13 @@
-//! The columns of V in rank blocks.
+//! The division of the columns of V into rank blocks.
 
 use core::ops::Range;
 
-/// The columns of the signed V in blocks of `width`, each of one sign: what a device takes in one pass of its kernels.
-/// Blocks with a plus sign come first; a block that has too few columns is filled up with zeros, which change nothing.
+/// The columns of the signed V in blocks of `width`, each of one sign. A device processes one block in one pass of its kernels.
+/// Blocks with a plus sign come first. A block with fewer columns is filled with zeros, which change nothing.
 ///
-/// Those of the minus columns begin with the last: a downdate takes back what an update has added in the order in which it
-/// is on top. Otherwise no block leads back to a factor that was there before, and the roundings of a loop that adds and
-/// takes away the same V add up.
+/// The minus columns are in reverse order of blocks, so that a downdate removes the rank blocks of an earlier update in the
+/// reverse order of their addition. With another order no rank block would return to an earlier factor, and in a loop that adds
+/// and removes the same V the rounding errors would accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RankBlocks {
     pub width: usize,
@@ -16,14 +16,14 @@ pub(crate) struct RankBlocks {
 }
 
 impl RankBlocks {
-    /// Of no columns.
+    /// No columns.
     pub const NONE: Self = Self { width: 1, plus: 0, minus: 0 };
 
     pub fn new(width: usize, plus: usize, minus: usize) -> Self {
         Self { width, plus, minus }
     }
 
-    /// How many of them have a plus sign.
+    /// The number of blocks with a plus sign.
     pub fn count_plus(&self) -> usize {
         self.plus.div_ceil(self.width)
     }
@@ -37,12 +37,12 @@ impl RankBlocks {
         block >= self.count_plus()
     }
 
-    /// Columns of all blocks, zeros among them.
+    /// The number of columns of all blocks, including zeros.
     pub fn columns(&self) -> usize {
         self.count() * self.width
     }
 
-    /// Which column of the signed V is at `place` of the blocks; none where a column of zeros is.
+    /// The column of the signed V at `place` in the blocks; `None` for a column of zeros.
     pub fn column_at(&self, place: usize) -> Option<usize> {
         let (block, r) = (place / self.width, place % self.width);
         let (first, own, columns) = match self.is_minus(block) {
@@ -53,7 +53,7 @@ impl RankBlocks {
         (r < columns).then_some(first + r)
     }
 
-    /// The place of a column of the signed V.
+    /// The place of a column of the signed V in the blocks.
     pub fn place_of(&self, column: usize) -> usize {
         match column.checked_sub(self.plus) {
             None => column,
@@ -61,24 +61,24 @@ impl RankBlocks {
         }
     }
 
-    /// The places with columns of V, in runs of neighbours.
+    /// The places of columns of V, in runs of neighbours.
     pub fn places_of_v(&self) -> [Range<usize>; 3] {
         let (after_plus, behind) = (self.count_plus() * self.width, self.after_first_minus());
         [0..self.plus, after_plus..after_plus + self.columns_of_first_minus(), behind..self.columns()]
     }
 
-    /// The places with columns of zeros.
+    /// The places of columns of zeros.
     pub fn places_of_zeros(&self) -> [Range<usize>; 2] {
         let (after_plus, behind) = (self.count_plus() * self.width, self.after_first_minus());
         [self.plus..after_plus, after_plus + self.columns_of_first_minus()..behind]
     }
 
-    /// The first block with a minus sign has what is left by full ones.
+    /// Columns of the first block with a minus sign, which contains the remainder that does not fill a block.
     fn columns_of_first_minus(&self) -> usize {
         self.minus - self.minus.saturating_sub(1) / self.width * self.width
     }
 
-    /// The place behind that block.
+    /// The place after that block.
     fn after_first_minus(&self) -> usize {
         self.columns().min((self.count_plus() + 1) * self.width)
     }

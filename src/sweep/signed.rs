@@ -1,4 +1,4 @@
-//! V diag(w) Vᵀ as a sweep takes it: looked at, scaled by √|w|, columns with a plus sign first.
+//! V diag(w) Vᵀ as a sweep reads it: checked, scaled by √|w|, columns with a plus sign first.
 
 use super::outline::{Outline, Seen, outline};
 #[cfg(feature = "cuda")]
@@ -15,15 +15,14 @@ use faer::{ColRef, MatRef, Par};
 #[cfg(feature = "cuda")]
 use rayon::prelude::*;
 
-/// The order of the columns of one V after the other, and what has been seen of them. Kept between calls, which then
-/// allocate nothing.
+/// The order of the columns of one V, and data about them. The memory is kept, so later calls allocate nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Signed<T> {
-    /// For each column of the signed V: which column of V it is, and the factor √|w|.
+    /// For each column of the signed V: the index of its column of V, and the factor √|w|.
     sources: Vec<(usize, T)>,
     plus: usize,
     seen: Vec<Seen<T>>,
-    /// For each column of V: its place in rank blocks, and the factor.
+    /// For each column of V: its place in the rank blocks, and the factor.
     #[cfg(feature = "cuda")]
     places: Vec<Option<(usize, T)>>,
 }
@@ -41,7 +40,7 @@ impl<T> Default for Signed<T> {
 }
 
 impl<T: Scalar> Signed<T> {
-    /// Makes room for so many columns.
+    /// Reserves room for `columns` columns.
     #[inline(always)]
     pub fn reserve(&mut self, columns: usize) {
         self.sources.clear();
@@ -50,8 +49,8 @@ impl<T: Scalar> Signed<T> {
         self.seen.reserve(columns);
     }
 
-    /// Takes the order of so many columns: those with a plus sign before those with a minus, those of weight zero left out.
-    /// All that follows is of them.
+    /// Orders this number of columns: those with a plus sign come before those with a minus sign, and those of weight zero are
+    /// left out. All other calls refer to this order.
     #[inline(always)]
     pub fn order(&mut self, weights: Weights<'_, T>, columns: usize) {
         self.sources.clear();
@@ -66,8 +65,8 @@ impl<T: Scalar> Signed<T> {
         self.sources.extend(of_sign(-T::ONE));
     }
 
-    /// Leaves out the columns of which nothing but zeros has been seen, and has the outline say so: they change nothing, but a block
-    /// of columns would make its roundings for them.
+    /// Removes the columns that consist of zeros, and updates the outline. They change nothing, but as part of a block of
+    /// columns they would change its rounding errors.
     #[inline(always)]
     pub fn leave_out_zeros(&mut self, outline: &mut Outline) {
         let Self { sources, plus, seen, .. } = self;
@@ -77,27 +76,27 @@ impl<T: Scalar> Signed<T> {
         (outline.plus, outline.minus) = (*plus, sources.len() - *plus);
     }
 
-    /// Columns of each sign.
+    /// The numbers of columns of each sign.
     #[cfg(feature = "cuda")]
     pub fn signs(&self) -> (usize, usize) {
         (self.plus, self.sources.len() - self.plus)
     }
 
-    /// For each column of the signed V: which column of V it is, and the factor √|w|.
+    /// For each column of the signed V: the index of its column of V, and the factor √|w|.
     #[cfg(feature = "cuda")]
     pub fn sources(&self) -> &[(usize, T)] {
         &self.sources
     }
 
-    /// The columns of the signed V, each with the factor √|w| that it is yet to be scaled by; those with a minus sign from the last
-    /// one on, so that a downdate undoes an update by the same V step by step.
+    /// The columns of the signed V, each with the factor √|w| by which it has not been scaled. Those with a minus sign are in
+    /// reverse order, so that a downdate undoes an update by the same V step by step.
     #[inline(always)]
     pub fn columns<'a>(&'a self, v: MatRef<'a, T>) -> impl Iterator<Item = (ColRef<'a, T>, T)> + 'a {
         let (plus, minus) = self.sources.split_at(self.plus);
         plus.iter().chain(minus.iter().rev()).map(move |&(r, scale)| (v.col(r), scale))
     }
 
-    /// Looks at V, on the threads of `par` where it is large.
+    /// Checks V, on the threads of `par` if it is large.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
@@ -109,7 +108,7 @@ impl<T: Scalar> Signed<T> {
         self.outline(v, weights)
     }
 
-    /// What V is, of which all columns have been seen.
+    /// Computes the outline of V from the data about all columns.
     #[inline(always)]
     fn outline(&self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let first_not_zero = |column: usize, end| (0..end).find(|&i| v[(i, column)] != T::ZERO);
@@ -117,7 +116,7 @@ impl<T: Scalar> Signed<T> {
     }
 }
 
-/// y ← scale x, for as many entries as x has.
+/// y ← scale x, for the entries of x.
 #[inline(always)]
 pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
     match x.try_as_col_major() {
@@ -126,16 +125,16 @@ pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
     }
 }
 
-/// V in rank blocks, column-major, as devices take it.
+/// V in rank blocks, column-major, as devices read it.
 #[cfg(feature = "cuda")]
 impl<T: Scalar> Signed<T> {
-    /// The rank blocks of the columns ordered last.
+    /// The rank blocks of the columns in the current order.
     pub fn blocks(&self, width: usize) -> RankBlocks {
         let (plus, minus) = self.signs();
         RankBlocks::new(width, plus, minus)
     }
 
-    /// For each of so many columns of V: its place in the blocks and the factor √|w|; none where w is 0.
+    /// For each column of V: its place in the blocks and the factor √|w|; `None` if w is 0.
     pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, T)>] {
         self.places.clear();
         self.places.resize(columns, None);
@@ -145,7 +144,7 @@ impl<T: Scalar> Signed<T> {
         &self.places
     }
 
-    /// Writes `rows` of V diag(√|w|) in its blocks, columns `stride` apart. Columns of zeros are left alone.
+    /// Writes `rows` of V diag(√|w|) in its blocks, with columns `stride` apart. Columns of zeros are not written.
     pub fn pack(
         &mut self,
         v: MatRef<'_, T>,
@@ -159,7 +158,7 @@ impl<T: Scalar> Signed<T> {
         });
     }
 
-    /// Looks at V and packs all of its rows, reading it once.
+    /// Checks V and packs all of its rows, reading it once.
     ///
     /// # Errors
     /// As [`look`](Self::look).
@@ -184,8 +183,8 @@ impl<T: Scalar> Signed<T> {
         self.outline(v, weights)
     }
 
-    /// Has `copy` write each column of V that has a place, times a factor, to memory of `stride` scalars there; what it has
-    /// seen, by place. On the threads of the current rayon pool where V is large.
+    /// Calls `copy` for each column of V that has a place, with the column's factor and its `stride` scalars of memory, and
+    /// stores the returned data by place. Runs on the threads of the current rayon pool if V is large.
     fn each_column(
         &mut self,
         v: MatRef<'_, T>,
@@ -193,7 +192,7 @@ impl<T: Scalar> Signed<T> {
         (to, stride): (&mut [T], usize),
         copy: impl Fn(&mut [T], ColRef<'_, T>, T) -> Seen<T> + Sync,
     ) {
-        /// Bytes from which on threads are worth waking.
+        /// Bytes from which on waking threads pays.
         const WORTH_SHARING: usize = 1 << 20;
         let Self { sources, seen, .. } = self;
         seen.clear();
@@ -213,10 +212,10 @@ impl<T: Scalar> Signed<T> {
     }
 }
 
-/// y ← scale x, and the largest magnitude in x, or its first row that is not finite.
+/// y ← scale x. Returns the largest magnitude in x, or its first row that is not finite.
 #[cfg(feature = "cuda")]
 fn copy_and_look<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
-    /// Scalars that are read twice while they are at hand.
+    /// Scalars that are read a second time while they are in the cache.
     const BLOCK: usize = 256;
     y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {
         let first = number * BLOCK;
@@ -263,7 +262,7 @@ mod tests {
                 None => assert!(found.iter().all(|x| x.is_nan())),
             }
         }
-        // Also in a column that has no weight, and of several the first.
+        // A column of weight zero is checked too, and the first of several columns is reported.
         (v[(600, 2)], v[(5, 6)]) = (f64::NAN, f64::INFINITY);
         let refused = signed.look_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride));
         assert_eq!(refused.unwrap_err(), Error::NonFinite { argument: "v", row: 600, column: 2 });

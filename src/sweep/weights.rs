@@ -11,7 +11,7 @@ pub enum Weights<'a, T> {
     Plus,
     /// All −1: a downdate.
     Minus,
-    /// One a column.
+    /// One weight for each column.
     Each(&'a [T]),
 }
 
@@ -34,7 +34,7 @@ impl<'a, T> From<&'a Vec<T>> for Weights<'a, T> {
 }
 
 impl<T: Scalar> Weights<'_, T> {
-    /// Whether they go with V of that shape, and V with A of that order; and whether they are finite.
+    /// Checks the shapes of V and w against the order of A, and that w is finite.
     ///
     /// # Errors
     /// `Shape` or `NonFinite`, naming `v` or `weights`.

@@ -1,13 +1,15 @@
-//! Whether A' is indefinite for certain: a direction t with tᵀ A' t < 0 is proof of it, wherever it comes from.
+//! Proves that A' is indefinite, by a direction t with tᵀ A' t < 0. Any such t is a proof, however it was computed.
 //!
-//! Such a t is looked for where A' = L (I + P S Pᵀ) Lᵀ with P = L⁻¹ V is least: with x the vector for which
-//! ‖(I + P₊ P₊ᵀ)^(−1/2) P₋ x‖ is largest, by the power method, q = (I + P₊ P₊ᵀ)⁻¹ P₋ x and t = L⁻ᵀ q. Then
+//! The search is for the t in which A' = L (I + P S Pᵀ) Lᵀ, with P = L⁻¹ V, is smallest: with x the vector for which ‖(I + P₊
+//! P₊ᵀ)^(−1/2) P₋ x‖ is largest, by the power method, q = (I + P₊ P₊ᵀ)⁻¹ P₋ x and t = L⁻ᵀ q. Then
 //!
 //! ```text
 //! tᵀ A' t = ‖Lᵀ t‖² + Σ w_r (v_rᵀ t)²
 //! ```
 //!
-//! is evaluated with bounds of its rounding errors. However inaccurate P and t may be, what is refused is indefinite.
+//! is evaluated with a bound of its rounding errors, so errors in P and t cannot lead to a wrong refusal. The bound counts
+//! min(n, 8 √n) + 4 roundings for a sum of n terms. For n ≤ 64 it is rigorous. For n > 64 it is probabilistic: under the
+//! assumptions of Higham and Mary (2019) a sum exceeds it with a probability of at most 2 n exp(−32).
 
 use super::Given;
 use crate::error::Error;
@@ -17,7 +19,7 @@ use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
 use faer::{Accum, Col, Mat, MatMut, MatRef, Par};
 
-/// L, wherever it is.
+/// L, in the memory of the host or of an engine.
 pub(crate) trait Triangle<T> {
     /// B ← L⁻¹ B, or L⁻ᵀ B. (n × m)
     ///
@@ -35,10 +37,11 @@ pub(crate) trait Triangle<T> {
     fn row_norm(&self) -> f64;
 }
 
-/// Whether it is; where it is not, A' may still be.
+/// Whether A' has been proved indefinite. If the result is false, A' may still be indefinite. For n > 64 the proof holds with
+/// the probability that the module documentation states.
 ///
 /// # Cost
-/// That of k + 1 solves with L and a product.
+/// k + 1 solves with L and a product.
 ///
 /// # Errors
 /// `Device`.
@@ -48,7 +51,7 @@ pub(super) fn indefinite<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>) -> R
     let of_sign = |sign: T| (0..rank).filter(move |&r| weights[r] * sign > T::ZERO);
     let plus = of_sign(T::ONE).count();
     if plus > order.max(64) {
-        // Their Gram matrix would take more than the answer.
+        // Their Gram matrix would cost more than the recurrence.
         return Ok(false);
     }
     let sources: Vec<usize> = of_sign(T::ONE).chain(of_sign(-T::ONE)).collect();
@@ -63,7 +66,7 @@ pub(super) fn indefinite<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>) -> R
     Ok(solved(l, Side::Transpose, &mut t)? && is_proof(l, given, &t)?)
 }
 
-/// Solves, and whether that led to anything.
+/// Solves with L. Returns false if the solution is not finite.
 fn solved<T: Scalar>(l: &impl Triangle<T>, side: Side, rhs: &mut Mat<T>) -> Result<bool, Error> {
     match l.solve(side, rhs.as_mut()) {
         Ok(()) => Ok(rhs.as_ref().is_all_finite()),
@@ -72,9 +75,9 @@ fn solved<T: Scalar>(l: &impl Triangle<T>, side: Side, rhs: &mut Mat<T>) -> Resu
     }
 }
 
-/// q, of norm 1.
+/// q, scaled to norm 1.
 fn direction((plus, minus): (MatRef<'_, f64>, MatRef<'_, f64>)) -> Option<Col<f64>> {
-    /// The power method is at its end long before where A' is far from definite.
+    /// Where A' is far from definite, the power method converges in far fewer steps.
     const STEPS: usize = 30;
     let mut gram = Mat::identity(plus.ncols(), plus.ncols());
     matmul(gram.as_mut(), Accum::Add, plus.transpose(), plus, 1.0, Par::Seq);
@@ -105,12 +108,13 @@ fn direction((plus, minus): (MatRef<'_, f64>, MatRef<'_, f64>)) -> Option<Col<f6
     finite.then_some(q)
 }
 
-/// Whether tᵀ A' t < 0 for certain. (n × 1)
+/// Whether tᵀ A' t < 0 by more than the bound of its rounding errors. (n × 1)
 fn is_proof<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>, t: &Mat<T>) -> Result<bool, Error> {
     let Given { v, weights, .. } = given;
     let order = t.nrows();
-    // Sums of n terms are off by at most n roundings (Higham, *Accuracy and Stability*, section 3.1), and by less than λ √n of them with
-    // a probability of 1 − 2 n exp(−λ² / 2) (Higham and Mary, *A new approach to probabilistic rounding error analysis*, 2019).
+    // A sum of n terms has an error of at most n roundings (Higham, *Accuracy and Stability*, section 3.1), and of less than λ
+    // √n roundings with a probability of 1 − 2 n exp(−λ² / 2) (Higham and Mary, *A new approach to probabilistic rounding error
+    // analysis*, 2019). Here λ = 8, so the bound is probabilistic for n > 64.
     let roundings = (order as f64).min(8.0 * (order as f64).sqrt()) + 4.0;
     let length: f64 = t.col(0).iter().map(|t| t.to_f64().abs()).sum();
     let mut product = t.clone();

@@ -1,11 +1,12 @@
-//! Arithmetic in twice the precision of f64: the unevaluated sum of two of them.
+//! Arithmetic in twice the precision of f64: an unevaluated sum of two of them.
 //!
 //! Source: T. J. Dekker, *A floating-point technique for extending the available precision*, Numer. Math. 18 (1971); Y. Hida,
 //! X. S. Li, D. H. Bailey, *Algorithms for quad-double precision floating point arithmetic*, ARITH-15 (2001).
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-/// hi + lo, where hi is their sum rounded. Operations are good to some 2⁻¹⁰², as long as nothing is out of range.
+/// hi + lo, where hi is the rounded sum. Operations have relative errors of about 2⁻¹⁰², as long as nothing overflows or
+/// underflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Double {
     pub hi: f64,
@@ -20,7 +21,7 @@ fn two_sum(a: f64, b: f64) -> Double {
     Double { hi, lo: (a - (hi - of_b)) + (b - of_b) }
 }
 
-/// a + b, exactly, where |a| ≥ |b|.
+/// a + b, exactly, if |a| ≥ |b|.
 #[inline(always)]
 fn quick_two_sum(a: f64, b: f64) -> Double {
     let hi = a + b;
@@ -35,7 +36,7 @@ impl Double {
         Self { hi: x, lo: 0.0 }
     }
 
-    /// The root of what is not negative.
+    /// The square root of a number that is not negative.
     #[inline(always)]
     pub fn sqrt(self) -> Self {
         if self.hi == 0.0 {
@@ -59,7 +60,7 @@ impl Neg for Double {
 impl Add for Double {
     type Output = Self;
 
-    /// Also where the two nearly cancel.
+    /// Accurate also if the two nearly cancel.
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         let (high, low) = (two_sum(self.hi, other.hi), two_sum(self.lo, other.lo));
@@ -105,7 +106,7 @@ impl Div for Double {
 mod tests {
     use super::*;
 
-    /// x in units of 2⁻¹²⁴, exactly: of numbers from 2⁻²⁰ to 1, whose last digits are there.
+    /// x in units of 2⁻¹²⁴, exactly, for numbers from 2⁻²⁰ to 1 whose last digits fit.
     fn fixed(x: Double) -> i128 {
         let unit = 2.0_f64.powi(62);
         let whole = |x: f64| {
@@ -135,7 +136,7 @@ mod tests {
         for (a, b) in numbers().zip(numbers().skip(7)) {
             assert!((fixed(a) + fixed(b) - fixed(a + b)).abs() <= CLOSE, "{a:?} + {b:?}");
             assert!((fixed(a) - fixed(b) - fixed(a - b)).abs() <= CLOSE, "{a:?} - {b:?}");
-            // What is left where the high parts cancel is exact.
+            // The difference is exact if the high parts cancel.
             let near = Double { hi: a.hi, lo: b.lo / 4.0 };
             assert_eq!(fixed(a - near), fixed(a) - fixed(near));
         }
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn products_have_twice_the_digits() {
         for (a, b) in numbers().zip(numbers().skip(7)) {
-            // (A + B)(C + D) by halves of 62 bits, the last of which is dropped.
+            // (A + B)(C + D) by halves of 62 bits; the product of the low halves is dropped.
             let half = |x: i128| (x >> 62, x & ((1 << 62) - 1));
             let ((ah, al), (bh, bl)) = (half(fixed(a)), half(fixed(b)));
             let exact = ah * bh + ((ah * bl) >> 62) + ((al * bh) >> 62);

@@ -1,17 +1,17 @@
-//! What a modification that has broken down is given to: the same reflections once more, on the host and in twice the precision.
+//! Repeats a modification that has broken down: the same reflections, on the host and in twice the precision.
 //!
-//! In working precision the last pivots are off by about u times the condition number of L, with this method as with LINPACK's. Where
-//! next to nothing is left of a direction, or L is badly conditioned, a pivot² that is positive may come out as zero or less. The
-//! reflections in twice the precision, from the L and V that there are, tell one from the other, and leave an error of 2 u where A' is
-//! positive definite.
+//! In working precision the last pivots have errors of about u times the condition number of L, with this method as with
+//! LINPACK's. If almost nothing is left of A in a direction, or L is badly conditioned, a positive pivot² may be computed as
+//! zero or less. The reflections in twice the precision, from the same L and V, decide the sign, and have an error of 2 u if A'
+//! is positive definite.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `certain` | what is refused without them: most of what is not positive definite, for the price of some solves |
-//! | `recurrence` | the reflections |
-//! | `double` | their arithmetic |
+//! | `certain` | refuses most modifications that are impossible, at the cost of some solves |
+//! | `recurrence` | the reflections in twice the precision |
+//! | `double` | the arithmetic |
 //!
-//! A breakdown that has cost the factor (in place, without a safeguard) has nothing to start from and stays one.
+//! A breakdown that has destroyed the factor (in place, without a safeguard) cannot be repeated, and remains a breakdown.
 
 mod certain;
 mod double;
@@ -34,20 +34,20 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matm
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
-/// A modification as it was asked for: scale² (L Lᵀ + V diag(w) Vᵀ).
+/// A modification as the caller asked for it: scale² (L Lᵀ + V diag(w) Vᵀ).
 pub(crate) struct Given<T> {
     /// (n × k)
     pub v: Mat<T>,
     /// (k)
     pub weights: Vec<T>,
-    /// The column of L that the sweep begins with; rows of V before it are zero.
+    /// The column of L at which the sweep begins; earlier rows of V are zero.
     pub start: usize,
-    /// What new entries of L are multiplied by.
+    /// The number that new entries of L are multiplied by.
     pub scale: f64,
 }
 
 impl<T: Scalar> Given<T> {
-    /// V diag(w) Vᵀ, wherever V is.
+    /// Copies V diag(w) Vᵀ to host memory.
     ///
     /// # Errors
     /// `Device`.
@@ -58,7 +58,7 @@ impl<T: Scalar> Given<T> {
     }
 }
 
-/// L in host memory; what is above the diagonal is not looked at.
+/// L in host memory; entries above the diagonal are not read.
 struct Here<'a, T>(MatRef<'a, T>);
 
 impl<T: Scalar> Triangle<T> for Here<'_, T> {
@@ -82,10 +82,11 @@ impl<T: Scalar> Triangle<T> for Here<'_, T> {
     }
 }
 
-/// A modification of L in host memory that broke down at `column` of it: the new L, zero above the diagonal. (n × n, by columns)
+/// Repeats a modification of L in host memory that broke down at `column`. Returns the new L, zero above the diagonal. (n × n,
+/// by columns)
 ///
 /// # Errors
-/// `NonFinite`, naming `l`; `NotPositiveDefinite` where there is none, or no memory for it.
+/// `NonFinite`, naming `l`; `NotPositiveDefinite` if there is no new L, or no memory for it.
 #[cold]
 pub(crate) fn again_here<T: Scalar>(
     column: usize,
@@ -99,7 +100,7 @@ pub(crate) fn again_here<T: Scalar>(
     })
 }
 
-/// The same of L that `read` copies to a matrix of zeros.
+/// The same, with an L that `read` copies to a matrix of zeros.
 pub(crate) fn again<T: Scalar>(
     column: usize,
     l: &impl Triangle<T>,

@@ -1,7 +1,7 @@
 //! The reflections of a modification in twice the precision, column by column: [L V] → [L' V'].
 //!
-//! For each column of L, with pivot l and the row v of V, one reflector for the columns of V with a plus sign (σ = 1) and one for
-//! those with a minus sign (σ = −1), as docs/accuracy.md has them:
+//! For each column of L, with pivot l and the row v of V, there is one reflector for the columns of V with a plus sign (σ = 1)
+//! and one for those with a minus sign (σ = −1), as in docs/accuracy.md:
 //!
 //! ```text
 //! α² = l² + σ v vᵀ
@@ -9,7 +9,7 @@
 //! V_i ← V_i − (2 l_i + d_i) / (l + α) v                  with the l_i of before
 //! ```
 //!
-//! V and one column of L at a time are wide. L is read in the precision that it has, and an entry is rounded once, when it is written.
+//! V and the current column of L are wide. L is read in its own precision, and an entry is rounded once, when it is written.
 
 use super::Given;
 use super::double::Double;
@@ -21,7 +21,7 @@ use crate::storage::Stop;
 use faer::MatMut;
 use pulp::{Simd, WithSimd};
 
-/// Rows that are worked on together.
+/// Rows that are processed together.
 const ROWS: usize = 64;
 
 /// A vector of wide numbers: their high parts and their low parts.
@@ -46,7 +46,7 @@ impl Wide {
         (self.hi[at], self.lo[at]) = (x.hi, x.lo);
     }
 
-    /// Changes some of them, each with the one of `others` that goes with it.
+    /// Changes a range of entries, each with the corresponding one of `others`.
     #[inline(always)]
     fn each(&mut self, first: usize, others: &mut [Double], change: impl Fn(Double, &mut Double) -> Double) {
         let (hi, lo) = (&mut self.hi[first..][..others.len()], &mut self.lo[first..][..others.len()]);
@@ -57,10 +57,11 @@ impl Wide {
     }
 }
 
-/// Makes L the factor of scale² (L Lᵀ + V diag(w) Vᵀ) from column `start` on, before which V is zero and L stays. (n × n)
+/// Makes L the factor of scale² (L Lᵀ + V diag(w) Vᵀ) from column `start` on. V is zero before it, and L does not change there.
+/// (n × n)
 ///
 /// # Errors
-/// At the first pivot² that is not greater than zero, or where the caller wants it; L is half changed then.
+/// At the first pivot² that is not greater than zero, or if the caller interrupts. L is then half changed.
 pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification<T>, Stop> {
     T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::take() })
 }
@@ -74,7 +75,7 @@ pub(crate) struct Recurrence<'l, 'v, T> {
 impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
     type Output = Result<Modification<T>, Stop>;
 
-    /// Compiled for the instruction set, of which it takes the fused multiplications.
+    /// Compiled for the instruction set, for its fused multiplications.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { mut l, given, asks } = self;
@@ -115,8 +116,8 @@ fn columns<T: Scalar>(v: faer::MatRef<'_, T>, weights: &[T], sign: f64) -> Vec<W
     of_sign.collect()
 }
 
-/// Takes a column of L, of which rows from `j` on are there, and the columns of V of one sign through a reflector; `None` where
-/// the pivot² is not greater than zero.
+/// Applies a reflector to a column of L, given from row `j` on, and to the columns of V of one sign. Returns `None` if the
+/// pivot² is not greater than zero.
 #[inline(always)]
 fn reflect(sign: f64, v: &mut [Wide], column: &mut Wide, j: usize) -> Option<()> {
     let row: Vec<Double> = v.iter().map(|v| v.get(j)).collect();

@@ -14,7 +14,8 @@ impl Numbers {
     }
 }
 
-/// L with entries of up to `most` below the diagonal, and V with 1 − ‖L⁻¹ V₋‖² of about `left`; every other column has a plus sign where `mixed`.
+/// L with entries of up to `most` below the diagonal, and V with 1 − ‖L⁻¹ V₋‖² of about `left`. Every other column has a plus
+/// sign if `mixed`.
 fn problem(n: usize, k: usize, (most, left): (f64, f64), mixed: bool, seed: u64) -> (Mat<f64>, Given<f64>) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ (seed + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9));
     let l = Mat::from_fn(n, n, |i, j| match i == j {
@@ -56,7 +57,7 @@ fn ordinary_refusals_are_certain() {
     for seed in 0..300 {
         for (n, k) in [(1, 1), (3, 1), (20, 4), (70, 17)] {
             let (l, given) = problem(n, k, (1.0 / (n as f64).sqrt(), -0.05), seed % 3 == 0, seed);
-            // What a plus column adds is little.
+            // A plus column adds little.
             assert!(!completes(&l, &given));
             assert!(indefinite(&Here(l.as_ref()), &given).unwrap(), "n = {n}, k = {k}, seed {seed}");
         }

@@ -1,36 +1,36 @@
-//! Chains of rotations through many columns: each rotation takes what the one before left.
+//! Chains of rotations through many columns. Each rotation uses the result of the previous one.
 //!
-//! Every step takes the entry x of a row and the carried t of its column:
+//! Every step uses the entry x of a row and the carried number t of its column:
 //!
-//! | chain | acts on | written | carried on |
+//! | chain | acts on | written | carried |
 //! |---|---|---|---|
 //! | `DOWN` | row k and one more row | c x + s t | c t − s x |
-//! | `UP` | row k and one more row, from the last on | c x − s t | c t + s x |
+//! | `UP` | row k and one more row, from the last row upwards | c x − s t | c t + s x |
 //! | `DOWN`, `NEIGHBOURS` | rows k and k + 1 | c t + s x | c x − s t |
-//! | `UP`, `NEIGHBOURS` | rows k and k + 1, from the last on | c t − s x | c x + s t |
+//! | `UP`, `NEIGHBOURS` | rows k and k + 1, from the last row upwards | c t − s x | c x + s t |
 //!
-//! One column is as slow as its chain. Eight columns are taken together, a few rows at a time, with the columns in the lanes of
-//! registers: tiles that are transposed, taken through, and transposed back.
+//! In a single column the chain limits the speed. So eight columns are processed together, a few rows at a time, with the
+//! columns in the lanes of registers: tiles are transposed, rotated, and transposed back.
 
 use crate::lanes::Lanes;
 use crate::real::Real;
 use core::ops::Range;
 
-/// Columns that are taken together.
+/// Columns that are processed together.
 pub const BLOCK: usize = 8;
-/// How far ahead memory is told, in bytes.
+/// The prefetch distance in bytes.
 const AHEAD: usize = 256;
 
 /// From the first row to the last.
 pub const DOWN: bool = false;
 /// From the last row to the first.
 pub const UP: bool = true;
-/// A row and one that is kept apart.
+/// A row and a row that is stored elsewhere.
 pub const APART: bool = false;
 /// Two rows one below the other.
 pub const NEIGHBOURS: bool = true;
 
-/// What an entry becomes, and what is carried on.
+/// Returns the new entry and the new carried number.
 #[inline(always)]
 pub fn step<T: Real, const UPWARDS: bool, const PAIRS: bool>(c: T, s: T, x: T, t: T) -> (T, T) {
     let (a, b) = if PAIRS { (t, x) } else { (x, t) };
@@ -40,7 +40,7 @@ pub fn step<T: Real, const UPWARDS: bool, const PAIRS: bool>(c: T, s: T, x: T, t
 /// The same for a row of a tile.
 ///
 /// # Safety
-/// The instructions are there.
+/// The processor has the instructions.
 #[inline(always)]
 unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PAIRS: bool>(
     (c, s): (L, L),
@@ -48,7 +48,7 @@ unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PA
     t: L,
 ) -> (L, L) {
     let (a, b) = if PAIRS { (t, x) } else { (x, t) };
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         if UPWARDS {
             (L::difference(c, a, s, b), L::sum(c, b, s, a))
@@ -58,11 +58,11 @@ unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PA
     }
 }
 
-/// Columns, and what rotates them.
+/// Columns, and their rotations.
 #[derive(Clone, Copy)]
 pub struct Columns<T> {
-    /// Row k of the first column is read here, at k, and written there: `NEIGHBOURS` write one row above or below, and columns may
-    /// move to the one before or behind.
+    /// Row k of the first column is read at `from` + k and written at `to` + k. With `NEIGHBOURS` these are one row apart, and
+    /// columns may be written to the previous or next column.
     pub from: *const T,
     pub to: *mut T,
     pub stride: usize,
@@ -72,24 +72,24 @@ pub struct Columns<T> {
 }
 
 impl<T> Columns<T> {
-    /// Without the first few.
+    /// The columns without the first few.
     ///
     /// # Safety
-    /// There are more.
+    /// There are more columns than these.
     #[inline(always)]
     unsafe fn after(self, columns: usize) -> Self {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that there are more columns.
         let (from, to) =
             unsafe { (self.from.add(columns * self.stride), self.to.add(columns * self.stride)) };
         Self { from, to, ..self }
     }
 }
 
-/// Takes columns through the rotations `rows`, with t for each. Those that go `UP` may move to the right, the others to the left.
+/// Applies the rotations `rows` to columns, with t for each. With `UP` columns may move to the right, otherwise to the left.
 ///
 /// # Safety
-/// All pointers are valid for `rows`, and those to columns for as many columns as t has; the columns that are written are those
-/// that are read, or each the neighbour of its own. No rotation is written.
+/// All pointers are valid for `rows`, and those to columns for as many columns as t has entries. The columns that are written
+/// are those that are read, or each is a neighbour of its own. No rotation is written.
 pub unsafe fn apply<T: Real, const UPWARDS: bool, const PAIRS: bool>(
     columns: Columns<T>,
     rows: Range<usize>,
@@ -102,11 +102,11 @@ pub unsafe fn apply<T: Real, const UPWARDS: bool, const PAIRS: bool>(
     {
         use std::arch::is_x86_feature_detected;
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the instructions are there, and the rest is the caller's promise.
+            // SAFETY: the processor has the instructions, and the caller guarantees the rest.
             return unsafe { with_avx2::<T, UPWARDS, PAIRS>(columns, rows, t) };
         }
     }
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the columns and rotations.
     unsafe { blocks::<T, [T; 4], 4, 2, UPWARDS, PAIRS>(columns, rows, t) }
 }
 
@@ -117,14 +117,14 @@ unsafe fn with_avx2<T: Real, const UPWARDS: bool, const PAIRS: bool>(
     rows: Range<usize>,
     t: &mut [T],
 ) {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the columns and rotations; this function has the instructions.
     unsafe { blocks::<T, T::Avx2, 4, 2, UPWARDS, PAIRS>(columns, rows, t) }
 }
 
-/// A whole block; else as many columns as fill tiles, and then the others one by one.
+/// Processes a whole block; otherwise as many columns as fill tiles, and then the others one by one.
 ///
 /// # Safety
-/// As for [`apply`], with the instructions of L. BESIDE · W is BLOCK.
+/// As for [`apply`]; the processor has the instructions of L. BESIDE · W is BLOCK.
 #[inline(always)]
 unsafe fn blocks<
     T: Real,
@@ -139,12 +139,13 @@ unsafe fn blocks<
     t: &mut [T],
 ) {
     if t.len() == BESIDE * W {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the columns, rotations and instructions.
         return unsafe { tiles::<T, L, W, BESIDE, UPWARDS, PAIRS>(columns, rows, t) };
     }
     let whole = t.len() / W;
     let (in_tiles, others) = t.split_at_mut(whole * W);
-    // SAFETY: forwarded to the caller; columns that move to the right are taken from the right on.
+    // SAFETY: the caller guarantees the columns, rotations and instructions; columns that move to the right are processed from
+    // the right.
     unsafe {
         let one_by_one = |others: &mut [T]| {
             for at in in_order::<UPWARDS>(0..others.len()) {
@@ -165,14 +166,14 @@ unsafe fn blocks<
     }
 }
 
-/// Numbers from the first on, or from the last.
+/// The numbers in ascending order, or in descending order for `UP`.
 #[inline(always)]
 fn in_order<const UPWARDS: bool>(range: Range<usize>) -> impl Iterator<Item = usize> {
     let Range { start, end } = range;
     (start..end).map(move |at| if UPWARDS { start + end - 1 - at } else { at })
 }
 
-/// One column.
+/// Processes one column.
 ///
 /// # Safety
 /// As for [`apply`].
@@ -192,10 +193,10 @@ unsafe fn single<T: Real, const UPWARDS: bool, const PAIRS: bool>(
     }
 }
 
-/// BESIDE · W columns by tiles of W × W, and the rows that fill none.
+/// Processes BESIDE · W columns by tiles of W × W, and then the rows that do not fill a tile.
 ///
 /// # Safety
-/// As for [`apply`], with the instructions of L; t has so many entries.
+/// As for [`apply`]; the processor has the instructions of L, and t has BESIDE · W entries.
 #[inline(always)]
 unsafe fn tiles<
     T: Real,
@@ -211,7 +212,7 @@ unsafe fn tiles<
 ) {
     let Columns { from, to, stride, c, s } = columns;
     let height = rows.len() / W;
-    // SAFETY: t has so many entries.
+    // SAFETY: t has BESIDE · W entries.
     let mut carried: [L; BESIDE] =
         core::array::from_fn(|beside| unsafe { L::load(t[beside * W..].as_ptr()) });
     for tile in 0..height {
@@ -236,24 +237,24 @@ unsafe fn tiles<
         }
     }
     for (beside, carried) in carried.into_iter().enumerate() {
-        // SAFETY: t has so many entries.
+        // SAFETY: t has BESIDE · W entries.
         unsafe { carried.store(t[beside * W..].as_mut_ptr()) };
     }
     let rest = if UPWARDS { rows.start..rows.end - height * W } else { rows.start + height * W..rows.end };
     for column in in_order::<UPWARDS>(0..BESIDE * W) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the columns and rotations.
         unsafe { single::<T, UPWARDS, PAIRS>(columns.after(column), rest.clone(), &mut t[column]) };
     }
 }
 
-/// Has memory send what comes next in a column: processors do not guess it for so many columns at once.
+/// Prefetches the next entries of a column. Hardware prefetchers do not follow this many columns at a time.
 #[inline(always)]
 pub fn ahead<T, const UPWARDS: bool>(entry: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let next = if UPWARDS { entry.wrapping_byte_sub(AHEAD) } else { entry.wrapping_byte_add(AHEAD) };
-        // SAFETY: an address that leads nowhere is left alone.
+        // SAFETY: a prefetch of an invalid address has no effect.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(next.cast()) };
     }
 }

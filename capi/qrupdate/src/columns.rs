@@ -1,4 +1,4 @@
-//! Columns of R that come, go, and change places: what is not triangular any more is made so by rotations of neighbouring rows.
+//! Insertion, removal and reordering of columns of R. Rotations of neighbouring rows make R triangular again.
 
 use crate::chain::{BLOCK, Columns, DOWN, NEIGHBOURS, UP, apply, step};
 use crate::real::Real;
@@ -13,19 +13,19 @@ pub struct Rotations<T> {
     pub s: *mut T,
 }
 
-/// Columns `first..limit` become those behind them, and lose what is then below the diagonal to rotations of rows k and k + 1
-/// for k in `first..limit`.
+/// Overwrites columns `first..limit` by the next column each. Rotations of rows k and k + 1 for k in `first..limit` eliminate
+/// the entries that are then below the diagonal.
 ///
 /// # Safety
-/// `limit` is less than the order. R has all its columns, and there is room for so many rotations; nobody else uses them. Sines
-/// may be below the diagonal of column `first`.
+/// `limit` is less than the order. R has all its columns, and there is memory for this number of rotations; no other code uses
+/// them. Sines may be stored below the diagonal of column `first`.
 pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize, q: Rotations<T>) {
     let Rotations { c, s } = q;
     let mut t = [T::ZERO; BLOCK];
     for start in (first..limit).step_by(BLOCK) {
         let end = limit.min(start + BLOCK);
         let t = &mut t[..end - start];
-        // SAFETY: columns up to `end` and rows up to `end` are less than the order; rotations before `start` are written.
+        // SAFETY: columns up to `end` and rows up to `end` are less than the order; rotations before `start` have been written.
         unsafe {
             for column in start..end {
                 r.copy_rows(first, column + 1, column);
@@ -50,7 +50,7 @@ pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize,
     }
 }
 
-/// The rotations of [`reduce`] on columns that stay where they are. (rows `first` to `limit`)
+/// Applies the rotations of [`reduce`] to columns that do not move. (rows `first` to `limit`)
 ///
 /// # Safety
 /// As for [`reduce`]; `columns` are less than the order.
@@ -64,7 +64,7 @@ pub unsafe fn rotate_down<T: Real>(
     for start in columns.clone().step_by(BLOCK) {
         let end = columns.end.min(start + BLOCK);
         let t = &mut t[..end - start];
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the columns and rotations.
         unsafe {
             for (at, t) in t.iter_mut().enumerate() {
                 *t = r.get(first, start + at);
@@ -79,11 +79,11 @@ pub unsafe fn rotate_down<T: Real>(
     }
 }
 
-/// Makes rotations of neighbouring entries of v with `bottom` below them, the last two first, that leave only the first. Its value
-/// is returned. Sines may be where v is.
+/// Computes rotations of neighbouring entries of v with `bottom` below them, the last two first, that eliminate all but the
+/// first. Returns its value. Sines may overwrite v.
 ///
 /// # Safety
-/// v has `len` entries, and there is room for as many rotations; nobody else uses them.
+/// v has `len` entries, and there is memory for as many rotations; no other code uses them.
 pub unsafe fn gather<T: Real, S: Signs>(v: *const T, len: usize, bottom: T, q: Rotations<T>) -> T {
     (0..len).rev().fold(bottom, |below, k| {
         // SAFETY: k is less than `len`.
@@ -95,11 +95,11 @@ pub unsafe fn gather<T: Real, S: Signs>(v: *const T, len: usize, bottom: T, q: R
     })
 }
 
-/// Columns `first..last` move one to the right and take the rotations of rows k and k + 1 for k in `first..last`, from the last on,
-/// which [`gather`] made. Column `first` is free then.
+/// Moves columns `first..last` one to the right, and applies the rotations of rows k and k + 1 for k in `first..last`, the last
+/// one first, which [`gather`] computed. Column `first` is then unused.
 ///
 /// # Safety
-/// `last` is less than the order. R has all its columns, and there are so many rotations; nobody else uses them.
+/// `last` is less than the order. R has all its columns, and there are this many rotations; no other code uses them.
 pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations { c, s }: Rotations<T>) {
     let mut end = last;
     while end > first {
@@ -128,7 +128,7 @@ pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations 
     }
 }
 
-/// The rotations of [`spread`] on columns that stay where they are. (rows `first` to `last`)
+/// Applies the rotations of [`spread`] to columns that do not move. (rows `first` to `last`)
 ///
 /// # Safety
 /// As for [`spread`]; `columns` are less than the order.
@@ -142,7 +142,7 @@ pub unsafe fn rotate_up<T: Real>(
     for start in columns.clone().step_by(BLOCK) {
         let end = columns.end.min(start + BLOCK);
         let t = &mut t[..end - start];
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the columns and rotations.
         unsafe {
             for (at, t) in t.iter_mut().enumerate() {
                 *t = r.get(last, start + at);
@@ -156,11 +156,11 @@ pub unsafe fn rotate_up<T: Real>(
     }
 }
 
-/// Takes column `from` to the right, to column `to`. `saved` is for `from` + 1 entries.
+/// Moves column `from` right to column `to`. `saved` has space for `from` + 1 entries.
 ///
 /// # Safety
-/// `from` < `to`, which is less than the order. R has all its columns, and there is room for `to` − `from` rotations; nobody else uses
-/// them.
+/// `from` < `to`, which is less than the order. R has all its columns, and there is memory for `to` − `from` rotations; no
+/// other code uses them.
 pub unsafe fn shift_right<T: Real, S: Signs>(
     r: Upper<T>,
     (from, to): (usize, usize),
@@ -177,11 +177,12 @@ pub unsafe fn shift_right<T: Real, S: Signs>(
     }
 }
 
-/// Takes column `from` to the left, to column `to`. `saved` is for `from` + 1 entries; sines may be in it from entry `to` on.
+/// Moves column `from` left to column `to`. `saved` has space for `from` + 1 entries; sines may be stored in it from entry `to`
+/// on.
 ///
 /// # Safety
-/// `to` < `from`, which is less than the order. R has all its columns, and there is room for `from` − `to` rotations; nobody else uses
-/// them.
+/// `to` < `from`, which is less than the order. R has all its columns, and there is memory for `from` − `to` rotations; no
+/// other code uses them.
 pub unsafe fn shift_left<T: Real, S: Signs>(
     r: Upper<T>,
     (from, to): (usize, usize),

@@ -1,45 +1,45 @@
-//! Registers of a few numbers, one from each of as many columns.
+//! Registers of several numbers, one from each of as many columns.
 
 use crate::real::Real;
 
-/// W numbers. What reads and writes memory, and what needs instructions that not every processor has, is unsafe.
+/// W numbers. Methods that access memory, or that need instructions that not every processor has, are unsafe.
 pub trait Lanes<T, const W: usize>: Copy {
     /// # Safety
-    /// The instructions are there, and W entries.
+    /// The processor has the instructions, and W entries are readable.
     unsafe fn load(from: *const T) -> Self;
     /// # Safety
-    /// The instructions are there, and room for W entries.
+    /// The processor has the instructions, and W entries are writable.
     unsafe fn store(self, to: *mut T);
     /// # Safety
-    /// The instructions are there.
+    /// The processor has the instructions.
     unsafe fn splat(x: T) -> Self;
     /// c a + s b.
     ///
     /// # Safety
-    /// The instructions are there.
+    /// The processor has the instructions.
     unsafe fn sum(c: Self, a: Self, s: Self, b: Self) -> Self;
     /// c a − s b.
     ///
     /// # Safety
-    /// The instructions are there.
+    /// The processor has the instructions.
     unsafe fn difference(c: Self, a: Self, s: Self, b: Self) -> Self;
-    /// W columns of W entries as W rows.
+    /// Transposes a tile: W columns of W entries become W rows.
     ///
     /// # Safety
-    /// The instructions are there.
+    /// The processor has the instructions.
     unsafe fn transposed(tile: [Self; W]) -> [Self; W];
 }
 
 impl<T: Real, const W: usize> Lanes<T, W> for [T; W] {
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the entries.
         unsafe { from.cast::<[T; W]>().read() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the entries.
         unsafe { to.cast::<[T; W]>().write(self) }
     }
 
@@ -74,37 +74,37 @@ mod x86 {
             impl Lanes<$type, $width> for $register {
                 #[inline(always)]
                 unsafe fn load(from: *const $type) -> Self {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions and the entries.
                     unsafe { $load(from) }
                 }
 
                 #[inline(always)]
                 unsafe fn store(self, to: *mut $type) {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions and the entries.
                     unsafe { $store(to, self) }
                 }
 
                 #[inline(always)]
                 unsafe fn splat(x: $type) -> Self {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions.
                     unsafe { $splat(x) }
                 }
 
                 #[inline(always)]
                 unsafe fn sum(c: Self, a: Self, s: Self, b: Self) -> Self {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions.
                     unsafe { $fmadd(c, a, $mul(s, b)) }
                 }
 
                 #[inline(always)]
                 unsafe fn difference(c: Self, a: Self, s: Self, b: Self) -> Self {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions.
                     unsafe { $fnmadd(s, b, $mul(c, a)) }
                 }
 
                 #[inline(always)]
                 unsafe fn transposed($tile: [Self; $width]) -> [Self; $width] {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees the instructions.
                     unsafe { $transposed }
                 }
             }

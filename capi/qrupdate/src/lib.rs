@@ -1,16 +1,16 @@
-//! The Cholesky routines of qrupdate and of LINPACK, under their own names: a program that is started with this library preloaded, or
-//! linked with it before the original, calls these.
+//! The Cholesky routines of qrupdate and LINPACK under their original names: a program that is started with this library
+//! preloaded, or linked with it before the original library, calls these.
 //!
-//! All work on R (n × n), upper triangular and column-major, with A = RᵀR, by plane rotations whose cosines and sines the caller
-//! gets. So R stays where it is, and every entry is read and written once: columns are taken eight at a time through all
-//! rotations.
+//! All routines use R (n × n), upper triangular and column-major, with A = RᵀR, and plane rotations whose cosines and sines are
+//! returned to the caller. R stays in place, and every entry is read and written once: all rotations are applied to eight
+//! columns at a time.
 //!
-//! | file | has |
+//! | file | holds |
 //! |---|---|
-//! | `symbols` | the names and arguments that Fortran programs know |
+//! | `symbols` | the names and arguments that Fortran programs use |
 //! | `qrupdate`, `linpack` | the two contracts |
-//! | `rank_one`, `columns` | what both do |
-//! | `chain` | rotations, one after the other, through many columns: where the time goes |
+//! | `rank_one`, `columns` | the algorithms of both |
+//! | `chain` | rotations, one after the other, applied to many columns: most of the time is spent there |
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![deny(unsafe_op_in_unsafe_fn)]

@@ -1,4 +1,5 @@
-//! The contract of LINPACK (Dongarra, Bunch, Moler, Stewart, 1979, chapter 10): right-hand sides Z (p × nz) with Y and RHO (nz) go along.
+//! The contract of LINPACK (Dongarra, Bunch, Moler, Stewart, 1979, chapter 10), with right-hand sides Z (p × nz), Y and RHO
+//! (nz).
 
 use crate::chain::{APART, DOWN, step};
 use crate::columns::{Rotations, shift_left, shift_right};
@@ -8,7 +9,7 @@ use crate::rotation::{Blas, length};
 use crate::upper::Upper;
 use core::slice;
 
-/// What goes along with R.
+/// The right-hand sides that are modified together with R.
 pub struct Along<T> {
     pub z: *mut T,
     pub ldz: i64,
@@ -18,13 +19,13 @@ pub struct Along<T> {
 }
 
 impl<T: Real> Along<T> {
-    /// Has `change` work on column, y and rho of each right-hand side.
+    /// Applies `change` to column, y and rho of each right-hand side.
     ///
     /// # Safety
-    /// Z has `nz` columns of `rows` entries that are `ldz` apart, y and rho as many entries; nobody else uses them.
+    /// Z has `nz` columns of `rows` entries at a distance of `ldz`, y and rho have `nz` entries; no other code uses them.
     unsafe fn each(&self, rows: usize, mut change: impl FnMut(&mut [T], T, &mut T)) {
         for column in 0..size(self.nz) {
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees these entries.
             unsafe {
                 let z = slice::from_raw_parts_mut(self.z.add(column * size(self.ldz)), rows);
                 change(z, *self.y.add(column), &mut *self.rho.add(column));
@@ -33,17 +34,17 @@ impl<T: Real> Along<T> {
     }
 }
 
-/// `dchud`: R for RᵀR + x xᵀ, and Z, RHO for one observation more. A RHO that is negative stays.
+/// `dchud`: R becomes that of RᵀR + x xᵀ, and Z and RHO those with one more observation. A negative RHO does not change.
 ///
 /// # Safety
-/// R has p columns of p entries that are `ldr` apart, x, c and s have p, and the rest is as [`Along::each`] wants it.
+/// R has p columns of p entries at a distance of `ldr`; x, c and s have p entries; the rest is as [`Along::each`] requires.
 pub unsafe fn chud<T: Real>(
     (r, ldr, p): (*mut T, i64, i64),
     x: *const T,
     along: Along<T>,
     (c, s): (*mut T, *mut T),
 ) {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the arrays.
     unsafe {
         update::<T, Blas>(Upper::new(r, size(ldr), size(p)), x, c, s);
         along.each(size(p), |z, y, rho| {
@@ -58,9 +59,10 @@ pub unsafe fn chud<T: Real>(
     }
 }
 
-/// `dchdd`: R for RᵀR − x xᵀ, and Z, RHO for one observation less.
+/// `dchdd`: R becomes that of RᵀR − x xᵀ, and Z and RHO those with one observation less.
 ///
-/// −1 where that is not possible: R, Z and RHO are as they were. 1 where a RHO is not: it is −1 then.
+/// Returns −1 if that is not possible; R, Z and RHO are then unchanged. Returns 1 if it is not possible for a RHO, which
+/// becomes −1.
 ///
 /// # Safety
 /// As for [`chud`].
@@ -71,7 +73,7 @@ pub unsafe fn chdd<T: Real>(
     (c, s): (*mut T, *mut T),
 ) -> i64 {
     let mut info = 0;
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the arrays.
     unsafe {
         let r = Upper::new(r, size(ldr), size(p));
         core::ptr::copy(x, s, r.order);
@@ -98,11 +100,11 @@ pub unsafe fn chdd<T: Real>(
     info
 }
 
-/// `dchex`: column l of R to the left, to column k (job 1), or column k to the right, to column l (job 2), from 1 on; and Z. c and s get
-/// the rotations in the order in which they are applied.
+/// `dchex`: moves column l of R left to column k (job 1), or column k right to column l (job 2), counted from 1, and updates Z.
+/// c and s receive the rotations in the order of their application.
 ///
 /// # Safety
-/// R has p columns of p entries that are `ldr` apart, Z `nz` such columns, c and s p entries; 1 ≤ k < l ≤ p.
+/// R has p columns of p entries at a distance of `ldr`, Z has `nz` such columns, c and s have p entries; 1 ≤ k < l ≤ p.
 pub unsafe fn chex<T: Real>(
     (r, ldr, p): (*mut T, i64, i64),
     (k, l): (i64, i64),
@@ -115,13 +117,13 @@ pub unsafe fn chex<T: Real>(
         return;
     }
     let count = last - first;
-    // SAFETY: forwarded to the caller; what is saved and the rotations fit beside each other.
+    // SAFETY: the caller guarantees the arrays; the saved entries and the rotations fit into them together.
     unsafe {
         let r = Upper::new(r, size(ldr), size(p));
         let columns = (0..size(nz)).map(|at| z.add(at * size(ldz) + first));
         if job == 1 {
             shift_left::<T, Blas>(r, (last, first), s, Rotations { c, s: s.add(first) });
-            // The last rotation was the first.
+            // Reversed: the last rotation was computed first.
             core::ptr::copy(s.add(first), s, count);
             slice::from_raw_parts_mut(s, count).reverse();
             slice::from_raw_parts_mut(c, count).reverse();
@@ -141,7 +143,7 @@ pub unsafe fn chex<T: Real>(
     }
 }
 
-/// A number of rows; none where it is negative.
+/// A number of rows; 0 if it is negative.
 fn size(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }

@@ -6,18 +6,19 @@ use crate::real::Real;
 use crate::rotation::Lapack;
 use crate::upper::Upper;
 
-/// R (n × n) for A + u uᵀ. u becomes the sines and w (n) the cosines.
+/// R (n × n) becomes that of A + u uᵀ. u receives the sines and w (n) the cosines.
 ///
 /// # Safety
-/// R has n columns of n entries that are `ldr` apart; u and w have n.
+/// R has n columns of n entries at a distance of `ldr`; u and w have n entries.
 pub unsafe fn ch1up<T: Real>(n: i64, r: *mut T, ldr: i64, u: *mut T, w: *mut T) {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the arrays.
     unsafe { update::<T, Lapack>(Upper::new(r, size(ldr), size(n)), u, w, u) }
 }
 
-/// R (n × n) for A − u uᵀ. u becomes the sines and w (n) the cosines.
+/// R (n × n) becomes that of A − u uᵀ. u receives the sines and w (n) the cosines.
 ///
-/// 1 where that is not positive definite: R is as it was, and u is R⁻ᵀu. 2 where R is singular: all is as it was. −j for argument j.
+/// Returns 1 if that is not positive definite: R is unchanged, and u is R⁻ᵀu. Returns 2 if R is singular: nothing is changed.
+/// Returns −j if argument j is invalid.
 ///
 /// # Safety
 /// As for [`ch1up`].
@@ -28,7 +29,7 @@ pub unsafe fn ch1dn<T: Real>(n: i64, r: *mut T, ldr: i64, u: *mut T, w: *mut T) 
     if ldr < n {
         return -3;
     }
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the arrays.
     unsafe {
         let r = Upper::new(r, size(ldr), size(n));
         if is_singular(r) {
@@ -44,13 +45,13 @@ pub unsafe fn ch1dn<T: Real>(n: i64, r: *mut T, ldr: i64, u: *mut T, w: *mut T) 
     0
 }
 
-/// R (n + 1 × n + 1) for A with one more row and column, which becomes number j and is x (n + 1). x is lost.
+/// R becomes that of A with one more row and column (n + 1 × n + 1), which becomes number j and is x (n + 1). x is overwritten.
 ///
-/// 1 where that is not positive definite, 2 where R is singular: R is as it was. −j for argument j. No more than n entries of w are
-/// used: Octave has no more.
+/// Returns 1 if that is not positive definite, 2 if R is singular: R is then unchanged. Returns −j if argument j is invalid. At
+/// most n entries of w are used, because Octave provides no more.
 ///
 /// # Safety
-/// R has n + 1 columns of n + 1 entries that are `ldr` apart; x has n + 1, and w n.
+/// R has n + 1 columns of n + 1 entries at a distance of `ldr`; x has n + 1 entries, and w has n.
 pub unsafe fn chinx<T: Real>(n: i64, r: *mut T, ldr: i64, j: i64, x: *mut T, w: *mut T) -> i64 {
     if n < 0 {
         return -1;
@@ -62,7 +63,7 @@ pub unsafe fn chinx<T: Real>(n: i64, r: *mut T, ldr: i64, j: i64, x: *mut T, w: 
         return -4;
     }
     let (n, at) = (size(n), size(j - 1));
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the arrays.
     unsafe {
         let diagonal = *x.add(at);
         core::ptr::copy(x.add(at + 1), x.add(at), n - at);
@@ -86,9 +87,9 @@ pub unsafe fn chinx<T: Real>(n: i64, r: *mut T, ldr: i64, j: i64, x: *mut T, w: 
     0
 }
 
-/// R (n − 1 × n − 1) for A without row and column j.
+/// R (n − 1 × n − 1) becomes that of A without row and column j.
 ///
-/// −j for argument j; where n is 1 nothing is looked at.
+/// Returns −j if argument j is invalid; if n is 1, the other arguments are not checked.
 ///
 /// # Safety
 /// As for [`ch1up`].
@@ -106,7 +107,7 @@ pub unsafe fn chdex<T: Real>(n: i64, r: *mut T, ldr: i64, j: i64, w: *mut T) -> 
         return -4;
     }
     let (n, at) = (size(n), size(j - 1));
-    // SAFETY: forwarded to the caller. What is below the diagonal of the column that goes has room for the sines.
+    // SAFETY: the caller guarantees the arrays. The sines fit below the diagonal of the removed column.
     unsafe {
         let r = Upper::new(r, size(ldr), n);
         let s = if at + 1 < n { r.at(at + 1, at) } else { w };
@@ -119,9 +120,9 @@ pub unsafe fn chdex<T: Real>(n: i64, r: *mut T, ldr: i64, j: i64, w: *mut T) -> 
     0
 }
 
-/// R for A with row and column i at place j, those between moved by one. w (2 n) is lost.
+/// R becomes that of A with row and column i moved to j; those between move by one. w (2 n) is overwritten.
 ///
-/// −j for argument j; where n is 1 or 0 nothing is looked at.
+/// Returns −j if argument j is invalid; if n is 1 or 0, the other arguments are not checked.
 ///
 /// # Safety
 /// As for [`ch1up`], with 2 n entries of w.
@@ -142,7 +143,7 @@ pub unsafe fn chshx<T: Real>(n: i64, r: *mut T, ldr: i64, i: i64, j: i64, w: *mu
         return -3;
     }
     let (n, from, to) = (size(n), size(i - 1), size(j - 1));
-    // SAFETY: forwarded to the caller. At the right of `from` there are fewer rotations than fit beside what is saved.
+    // SAFETY: the caller guarantees the arrays. The saved entries and the rotations fit into w together.
     unsafe {
         let r = Upper::new(r, size(ldr), n);
         if from < to {
@@ -158,7 +159,7 @@ pub unsafe fn chshx<T: Real>(n: i64, r: *mut T, ldr: i64, i: i64, j: i64, w: *mu
     0
 }
 
-/// A number of rows that is known not to be negative, or is none.
+/// A number of rows, which has been checked not to be negative; 0 otherwise.
 fn size(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! R for RᵀR + x xᵀ and RᵀR − x xᵀ.
+//! Updates and downdates of rank one: RᵀR + x xᵀ and RᵀR − x xᵀ.
 
 use crate::chain::{APART, BLOCK, Columns, DOWN, UP, apply, step};
 use crate::real::Real;
@@ -6,16 +6,17 @@ use crate::rotation::{Lapack, Rotation, Signs};
 use crate::solve::{norm, solve};
 use crate::upper::Upper;
 
-/// RᵀR ← RᵀR + x xᵀ. Rotation k makes entry k of what is left of x zero; its cosine and sine go to c and s, and s may be where x is.
+/// RᵀR ← RᵀR + x xᵀ. Rotation k eliminates entry k of the rest of x; its cosine and sine are stored in c and s, and s may be x.
 ///
 /// # Safety
-/// R has all its columns, and x, c and s (n) their entries; nobody else uses them.
+/// R has all its columns, and x, c and s have n entries; no other code uses them.
 pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: *mut T) {
     let mut t = [T::ZERO; BLOCK];
     for first in (0..r.order).step_by(BLOCK) {
         let end = r.order.min(first + BLOCK);
         let t = &mut t[..end - first];
-        // SAFETY: columns and rows are less than the order, as are numbers of rotations; those that are applied are written.
+        // SAFETY: columns and rows are less than the order, as are indices of rotations; rotations are written before they are
+        // applied.
         unsafe {
             for (at, t) in t.iter_mut().enumerate() {
                 *t = *x.add(first + at);
@@ -37,10 +38,11 @@ pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: 
     }
 }
 
-/// RᵀR ← RᵀR − x xᵀ, where s has p = R⁻ᵀ x and alpha² is 1 − ‖p‖². Cosines and sines of the rotations go to c and s.
+/// RᵀR ← RᵀR − x xᵀ, where s contains p = R⁻ᵀ x and alpha² is 1 − ‖p‖². Cosines and sines of the rotations are stored in c and
+/// s.
 ///
 /// # Safety
-/// R has all its columns, and c and s (n) their entries; nobody else uses them.
+/// R has all its columns, and c and s have n entries; no other code uses them.
 pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
     let mut alpha = alpha;
     for k in (0..r.order).rev() {
@@ -51,12 +53,12 @@ pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
             alpha = length;
         }
     }
-    // The last columns are those that the solve has just read.
+    // The last columns first: the solve has just read them.
     for first in (0..r.order).step_by(BLOCK).rev() {
         let end = r.order.min(first + BLOCK);
         let mut t = [T::ZERO; BLOCK];
         let t = &mut t[..end - first];
-        // SAFETY: columns and rows are less than the order, as are numbers of rotations.
+        // SAFETY: columns and rows are less than the order, as are indices of rotations.
         unsafe {
             for k in (first..end).rev() {
                 for column in k..end {
@@ -72,12 +74,12 @@ pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
     }
 }
 
-/// p ← R⁻ᵀ p, and ‖p‖.
+/// p ← R⁻ᵀ p; returns ‖p‖.
 ///
 /// # Safety
-/// R has all its columns, and p (n) its entries; nobody else uses them.
+/// R has all its columns, and p has n entries; no other code uses them.
 pub unsafe fn half_solve<T: Real>(r: Upper<T>, p: *mut T) -> T {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees R and p.
     unsafe {
         solve(r, p);
         norm(p, r.order)

@@ -1,4 +1,4 @@
-//! The two kinds of numbers.
+//! The two types of numbers.
 
 use crate::lanes::Lanes;
 use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
@@ -16,14 +16,14 @@ pub trait Real:
 {
     const ZERO: Self;
     const ONE: Self;
-    /// Squares of numbers between these two neither overflow nor lose digits, and nor does the sum of two.
+    /// Squares of numbers between these two, and the sum of two squares, neither overflow nor lose digits.
     const SMALL: Self;
     const LARGE: Self;
 
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
     fn copysign(self, sign: Self) -> Self;
-    /// self · a + b, rounded once: an instruction, or slow.
+    /// self · a + b, rounded once. Slow if the processor has no instruction for it.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
     /// Four numbers in a register.

@@ -2,7 +2,7 @@
 
 use crate::real::Real;
 
-/// A rotation that makes (f, g) into (r, 0).
+/// A rotation that maps (f, g) to (r, 0).
 #[derive(Clone, Copy)]
 pub struct Rotation<T> {
     pub c: T,
@@ -10,7 +10,7 @@ pub struct Rotation<T> {
     pub r: T,
 }
 
-/// Whose convention of signs rules.
+/// A convention for the signs.
 pub trait Signs {
     fn rotation<T: Real>(f: T, g: T) -> Rotation<T>;
 }
@@ -48,12 +48,12 @@ impl Signs for Blas {
     }
 }
 
-/// √(f² + g²) and its inverse. What comes next waits for it: the division goes on beside the square root.
+/// √(f² + g²) and its inverse. Both are on the critical path, so the division runs concurrently with the square root.
 #[inline(always)]
 fn length_and_inverse<T: Real>(f: T, g: T) -> (T, T) {
     let (a, b) = (f.abs(), g.abs());
     let large = if a > b { a } else { b };
-    // NaN goes this way as well, and comes out.
+    // NaN takes this branch as well, and is returned.
     if !(large < T::SMALL || large > T::LARGE) {
         let square = f * f + g * g;
         let length = square.sqrt();
@@ -68,7 +68,7 @@ fn length_and_inverse<T: Real>(f: T, g: T) -> (T, T) {
 pub fn length<T: Real>(f: T, g: T) -> T {
     let (a, b) = (f.abs(), g.abs());
     let (large, small) = if a > b { (a, b) } else { (b, a) };
-    // NaN goes this way as well, and comes out.
+    // NaN takes this branch as well, and is returned.
     if !(large < T::SMALL || large > T::LARGE) {
         return (f * f + g * g).sqrt();
     }

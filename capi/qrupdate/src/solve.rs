@@ -4,7 +4,7 @@ use crate::chain::{DOWN, ahead};
 use crate::real::Real;
 use crate::upper::Upper;
 
-/// Columns whose products with p are formed together.
+/// Columns whose products with p are computed together.
 const TOGETHER: usize = 4;
 /// Partial sums of a product.
 const LANES: usize = 8;
@@ -12,13 +12,13 @@ const LANES: usize = 8;
 /// p ← R⁻ᵀ p, with p (n).
 ///
 /// # Safety
-/// R has all its columns, and p its entries, which nobody else uses.
+/// R has all its columns, and p has n entries, which no other code uses.
 pub unsafe fn solve<T: Real>(r: Upper<T>, p: *mut T) {
     let mut done = 0;
     while done < r.order {
         let width = (r.order - done).min(TOGETHER);
         let mut sums = [T::ZERO; TOGETHER];
-        // SAFETY: `done` rows of columns of R, and as many entries of p; `width` columns from `done` on are there.
+        // SAFETY: `done` rows of columns of R, and as many entries of p; there are `width` columns from `done` on.
         unsafe {
             if width == TOGETHER {
                 sums = products(r.at(0, done), r.stride(), p, done);
@@ -42,21 +42,21 @@ pub unsafe fn solve<T: Real>(r: Upper<T>, p: *mut T) {
 /// Products of neighbouring columns with p, over `len` rows.
 ///
 /// # Safety
-/// So many rows of TOGETHER columns that are `stride` apart, and of p, are there.
+/// There are this many rows of TOGETHER columns at a distance of `stride`, and of p.
 unsafe fn products<T: Real>(columns: *const T, stride: usize, p: *const T, len: usize) -> [T; TOGETHER] {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the instructions are there, and the rest is the caller's promise.
+        // SAFETY: the processor has the instructions, and the caller guarantees the rest.
         return unsafe { with_avx2(columns, stride, p, len) };
     }
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the rows.
     unsafe { summed::<T, false>(columns, stride, p, len) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn with_avx2<T: Real>(columns: *const T, stride: usize, p: *const T, len: usize) -> [T; TOGETHER] {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the rows.
     unsafe { summed::<T, true>(columns, stride, p, len) }
 }
 
@@ -92,18 +92,18 @@ unsafe fn summed<T: Real, const FMA: bool>(
 /// ‖p‖, with p (n).
 ///
 /// # Safety
-/// So many entries are there.
+/// There are this many entries.
 pub unsafe fn norm<T: Real>(p: *const T, n: usize) -> T {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the entries.
     let entries = || (0..n).map(|k| unsafe { *p.add(k) });
     let squares = entries().fold(T::ZERO, |sum, x| sum + x * x);
-    // Zero, tiny, too large, or NaN: with a scale of its own.
+    // Zero, tiny, too large, or NaN: computed with a scale.
     if squares > T::SMALL && squares < T::LARGE {
         return squares.sqrt();
     }
     let largest = entries().fold(T::ZERO, |largest, x| if x.abs() > largest { x.abs() } else { largest });
     if !(largest > T::ZERO && largest < T::ONE / T::ZERO) {
-        // All zero, or not finite: infinite or NaN as their sum of squares is.
+        // All zero, or not finite: the result is infinite or NaN as the sum of squares is.
         return squares.sqrt();
     }
     largest * entries().fold(T::ZERO, |sum, x| sum + (x / largest) * (x / largest)).sqrt()

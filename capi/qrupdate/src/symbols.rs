@@ -1,12 +1,12 @@
-//! The names that Fortran programs know, with everything by pointer: for 32-bit integers, and with `_64_` for 64-bit ones.
+//! The names that Fortran programs use, with all arguments by pointer: for 32-bit integers, and with `_64_` for 64-bit ones.
 //!
-//! Callers keep the contracts in `qrupdate` and `linpack`, and pointers lead to single numbers but for arrays.
+//! Callers must satisfy the contracts in `qrupdate` and `linpack`. Pointers are to single numbers, except those to arrays.
 
 use crate::linpack::{Along, chdd, chex, chud};
 use crate::qrupdate::{ch1dn, ch1up, chdex, chinx, chshx};
 use crate::xerbla::xerbla;
 
-/// Tells about a wrong argument.
+/// Reports a wrong argument.
 fn checked(routine: &str, info: i64) -> i64 {
     if info < 0 {
         xerbla(routine, -info);
@@ -15,9 +15,9 @@ fn checked(routine: &str, info: i64) -> i64 {
 }
 
 /// # Safety
-/// Wherever it leads, it is to an integer.
+/// The pointer is to a readable integer.
 unsafe fn int<I: Copy + Into<i64>>(pointer: *const I) -> i64 {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointer.
     unsafe { *pointer }.into()
 }
 
@@ -40,7 +40,7 @@ macro_rules! symbols {
                 u: *mut Real,
                 w: *mut Real,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe { ch1up(int(n), r, int(ldr), u, w) }
             }
 
@@ -53,7 +53,7 @@ macro_rules! symbols {
                 w: *mut Real,
                 info: *mut Int,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe {
                     let code = ch1dn(int(n), r, int(ldr), u, w);
                     *info = code as Int;
@@ -71,7 +71,7 @@ macro_rules! symbols {
                 w: *mut Real,
                 info: *mut Int,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe {
                     let code = chinx(int(n), r, int(ldr), int(j), x, w);
                     *info = code as Int;
@@ -87,7 +87,7 @@ macro_rules! symbols {
                 j: *const Int,
                 w: *mut Real,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe { checked($name_chdex, chdex(int(n), r, int(ldr), int(j), w)) };
             }
 
@@ -100,7 +100,7 @@ macro_rules! symbols {
                 j: *const Int,
                 w: *mut Real,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe { checked($name_chshx, chshx(int(n), r, int(ldr), int(i), int(j), w)) };
             }
 
@@ -118,7 +118,7 @@ macro_rules! symbols {
                 c: *mut Real,
                 s: *mut Real,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe {
                     let along = Along { z, ldz: int(ldz), nz: int(nz), y, rho };
                     chud((r, int(ldr), int(p)), x, along, (c, s));
@@ -140,7 +140,7 @@ macro_rules! symbols {
                 s: *mut Real,
                 info: *mut Int,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe {
                     let along = Along { z, ldz: int(ldz), nz: int(nz), y, rho };
                     *info = chdd((r, int(ldr), int(p)), x, along, (c, s)) as Int;
@@ -161,7 +161,7 @@ macro_rules! symbols {
                 s: *mut Real,
                 job: *const Int,
             ) {
-                // SAFETY: the caller's promise, which is that of the contract.
+                // SAFETY: the caller guarantees the contract.
                 unsafe {
                     let (z, places) = ((z, int(ldz), int(nz)), (int(k), int(l)));
                     chex((r, int(ldr), int(p)), places, z, (c, s), int(job));

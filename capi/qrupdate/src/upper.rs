@@ -1,7 +1,7 @@
-//! R where the caller has it.
+//! R in the caller's memory.
 
-/// A column-major matrix of which the upper triangle counts. What lies below the diagonal is not read, and written only where
-/// a function says so.
+/// A column-major matrix whose upper triangle is used. Entries below the diagonal are not read, and are written only where a
+/// function says so.
 #[derive(Clone, Copy)]
 pub struct Upper<T> {
     start: *mut T,
@@ -11,7 +11,7 @@ pub struct Upper<T> {
 
 impl<T: Copy> Upper<T> {
     /// # Safety
-    /// `order` columns of as many entries are `stride` apart, and nobody else uses them for as long as this is used.
+    /// `order` columns of as many entries are at a distance of `stride`, and no other code uses them while this exists.
     pub unsafe fn new(start: *mut T, stride: usize, order: usize) -> Self {
         Self { start, stride, order }
     }
@@ -20,13 +20,13 @@ impl<T: Copy> Upper<T> {
         self.stride
     }
 
-    /// Where entry (row, column) is.
+    /// A pointer to entry (row, column).
     ///
     /// # Safety
-    /// `row` and `column` are less than the order, or the row is and no entry is used.
+    /// `row` and `column` are less than the order; or only `row` is, and no entry is accessed.
     #[inline(always)]
     pub unsafe fn at(&self, row: usize, column: usize) -> *mut T {
-        // SAFETY: within the columns, whose extent the caller of `new` has promised.
+        // SAFETY: within the columns, whose extent the caller of `new` guarantees.
         unsafe { self.start.add(row + column * self.stride) }
     }
 
@@ -51,7 +51,7 @@ impl<T: Copy> Upper<T> {
     /// # Safety
     /// All of these are less than the order, and the columns differ.
     pub unsafe fn copy_rows(&self, rows: usize, from: usize, to: usize) {
-        // SAFETY: two columns, each of as many entries at least.
+        // SAFETY: two different columns, each of at least this many entries.
         unsafe { core::ptr::copy_nonoverlapping(self.at(0, from), self.at(0, to), rows) };
     }
 
@@ -59,7 +59,7 @@ impl<T: Copy> Upper<T> {
     /// `column` and all of `rows` are less than the order.
     pub unsafe fn fill(&self, rows: core::ops::Range<usize>, column: usize, value: T) {
         for row in rows {
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the entries.
             unsafe { self.set(row, column, value) };
         }
     }

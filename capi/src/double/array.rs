@@ -1,4 +1,4 @@
-//! The same on a factor in an array of the caller's.
+//! Modification of a factor in an array of the caller's.
 
 use crate::arguments::{count, is_upper, matrix, matrix_mut, place, tell, weights_or_ones};
 use crate::options::{cholupdate_options, cpu_alone, settings};
@@ -7,14 +7,14 @@ use crate::status::{cholupdate_status, status_of};
 use cholupdate::{Cpu, Workspace, modify_in_place};
 use core::ffi::c_char;
 
-/// Working memory of cholupdate_d_modify_array(): grows to what the calls so far needed, never shrinks.
+/// Working memory of cholupdate_d_modify_array(). It grows to the largest size needed so far, and never shrinks.
 pub struct cholupdate_d_workspace {
     memory: Workspace<f64>,
     engine: Cpu,
 }
 
-/// Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
-/// the caller's from then on, for cholupdate_d_workspace_free().
+/// Creates working memory for cholupdate_d_modify_array(). `options` sets the number of threads and the safeguard; its engine
+/// must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn cholupdate_d_workspace_new(
     options: *const cholupdate_options,
     workspace: *mut *mut cholupdate_d_workspace,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let workspace = place("workspace", workspace)?;
         let engine = cpu_alone(&settings(options)?)?;
@@ -32,22 +32,23 @@ pub unsafe extern "C" fn cholupdate_d_workspace_new(
     })
 }
 
-/// Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+/// Frees the memory. The pointer is invalid afterwards. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_workspace_free(workspace: *mut cholupdate_d_workspace) {
     if workspace.is_null() {
         return;
     }
     status_of(|| {
-        // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
+        // SAFETY: the pointer came from `Box::into_raw`, and the caller gives up ownership.
         drop(unsafe { Box::from_raw(workspace) });
         Ok(())
     });
 }
 
-/// The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
-/// negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
-/// for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+/// Replaces the factor in the caller's array `l` (n x n) by that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its
+/// diagonal must not be negative, nor zero if a weight is negative; its other entries must be finite, which is not checked. V
+/// (n x k) and `weights` (k) are not changed; NULL weights are all 1. Only one thread at a time may use a `workspace`; NULL
+/// uses one for this call alone, with default settings. 'L' is modified in place, 'U' through a copy. `report` may be NULL.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
 #[unsafe(no_mangle)]
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_array(
     workspace: *mut cholupdate_d_workspace,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let (order, rank) = (count("n", n)?, count("k", k)?);
         let upper = is_upper("uplo", uplo)?;

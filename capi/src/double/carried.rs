@@ -1,4 +1,4 @@
-//! Least squares: forgetting, and right-hand sides that go along with the factor.
+//! Recursive least squares: a forgetting factor, and carried right-hand sides.
 
 use super::factor::cholupdate_d;
 use crate::arguments::{
@@ -8,8 +8,8 @@ use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
 use cholupdate::Carried;
 
-/// A <- decay A + V diag(w) V^T, 0 < decay <= 1: what was seen before counts less and less. V (n x k) and `weights` (k) are left alone; NULL weights are
-/// all 1. `report`, against the old A, may be NULL.
+/// A <- decay A + V diag(w) V^T, 0 < decay <= 1: earlier observations count less with each call. V (n x k) and `weights` (k)
+/// are not changed; NULL weights are all 1. `report`, relative to the old A, may be NULL.
 ///
 /// Returns as cholupdate_d_modify().
 #[unsafe(no_mangle)]
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_scaled(
     weights: *const f64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
@@ -33,9 +33,9 @@ pub unsafe extern "C" fn cholupdate_d_modify_scaled(
     })
 }
 
-/// Begins m least squares problems that cholupdate_d_modify_carrying() keeps current, A = X^T X for observations X and Y what was observed:
-/// `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, the residual sums of squares. A sum that is smaller than what
-/// is explained, by more than roundings, becomes -1.
+/// Starts m least squares problems that cholupdate_d_modify_carrying() updates, with A = X^T X for observations X and observed
+/// values Y: `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, become the residual sums of
+/// squares. A sum that is smaller than the explained sum of squares by more than rounding errors becomes -1.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -46,26 +46,26 @@ pub unsafe extern "C" fn cholupdate_d_carry(
     ldb: i64,
     sums: *mut f64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let order = factor.kept.order();
         let sides = sides::<f64>("m", m, 1 + order)?;
         let given = matrix("b", b, (order, sides), ldb)?;
         let carried = Carried::new(factor.kept.at_rest()?, &given, array("sums", sums, sides)?)?;
-        // What was read from the arrays is read by now.
+        // All reads of the arrays are done.
         matrix_mut("b", b, (order, sides), ldb)?.copy_from(&carried.z);
         array_mut("sums", sums, sides)?.copy_from_slice(&carried.squares);
         Ok(())
     })
 }
 
-/// As cholupdate_d_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) come as observations, or go where
-/// their weight is negative. `z` (n x m) and `squares` (m) are what cholupdate_d_carry() or an earlier call has left, and become those of the new factor.
-/// cholupdate_d_solve_lt() with a copy of `z` has the solutions. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's
-/// dchdd. `report` may be NULL.
+/// As cholupdate_d_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) are added as
+/// observations, or removed if their weight is negative. `z` (n x m) and `squares` (m) are results of cholupdate_d_carry() or
+/// of an earlier call, and become those of the new factor. cholupdate_d_solve_lt() computes the solutions from a copy of `z`. A
+/// sum of squares that would become negative is -1 from then on, as RHO in LINPACK's dchdd. `report` may be NULL.
 ///
-/// Returns as cholupdate_d_modify_scaled(); nothing is changed where it is not OK.
+/// Returns as cholupdate_d_modify_scaled(); nothing is changed unless it returns OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_modify_carrying(
     factor: *mut cholupdate_d,
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_carrying(
     squares: *mut f64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (order, rank) = (factor.kept.order(), count("k", k)?);

@@ -1,4 +1,4 @@
-//! A bordered by rows that are never made part of the factor.
+//! The factor of A bordered by rows, without a change of the factor of A.
 
 use super::factor::cholupdate_d;
 use crate::arguments::{borrow, count, is_upper, matrix, matrix_mut, place, sides, triangle};
@@ -7,15 +7,17 @@ use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::Extension;
 use core::ffi::c_char;
 
-/// A factor in double precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
+/// A factor in double precision, of A bordered by r rows and columns. The factor of A is not changed, so many extensions can
+/// share one.
 pub struct cholupdate_d_extension {
     border: Border<f64>,
-    /// The number of the matrix that is bordered.
+    /// Number of the matrix that is bordered.
     matrix: u64,
 }
 
-/// Borders A by B (n x r), `cross`, and K (r x r), `corner`, of whose triangle `uplo` is read: the matrix is (A B; B^T K). `*extension` is the caller's
-/// from then on, for cholupdate_d_extension_free(), and is of the factor as it is now: functions that take both want them as they are here.
+/// Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^T K).
+/// The caller owns `*extension` and frees it by cholupdate_d_extension_free(). It belongs to the current factor: functions that
+/// take both require that the factor has not changed since.
 ///
 /// Returns as cholupdate_d_append().
 #[unsafe(no_mangle)]
@@ -29,7 +31,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_new(
     uplo: c_char,
     extension: *mut *mut cholupdate_d_extension,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
@@ -43,14 +45,14 @@ pub unsafe extern "C" fn cholupdate_d_extension_new(
     })
 }
 
-/// Ends an extension and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+/// Frees an extension. The pointer is invalid afterwards. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_extension_free(extension: *mut cholupdate_d_extension) {
     if extension.is_null() {
         return;
     }
     status_of(|| {
-        // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
+        // SAFETY: the pointer came from `Box::into_raw`, and the caller gives up ownership.
         drop(unsafe { Box::from_raw(extension) });
         Ok(())
     });
@@ -64,16 +66,17 @@ pub unsafe extern "C" fn cholupdate_d_extension_order(
     extension: *const cholupdate_d_extension,
     order: *mut i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let all = borrow("extension", extension)?.order();
-        // Rows are counted in 63 bits: their numbers fit memory.
+        // Numbers of rows fit 63 bits, because the rows fit memory.
         place("order", order)?.write(all as i64);
         Ok(())
     })
 }
 
-/// B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, which has not changed since.
+/// B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, and
+/// must not have changed since.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -84,7 +87,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_solve(
     b: *mut f64,
     ldb: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let extension = borrow("extension", extension)?.of(factor)?;
@@ -93,13 +96,13 @@ pub unsafe extern "C" fn cholupdate_d_extension_solve(
         let (s, corner) = &extension.border;
         let extended = Extension::from_borrowed_parts(factor.kept.at_rest()?, s.as_ref(), corner.as_ref())?;
         let x = extended.solve(&matrix("b", b, shape, ldb)?)?;
-        // What was read from the array is read by now.
+        // All reads of the array are done.
         matrix_mut("b", b, shape, ldb)?.copy_from(x);
         Ok(())
     })
 }
 
-/// Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, which has not changed since.
+/// Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, and must not have changed since.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
 #[unsafe(no_mangle)]
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_log_det(
     extension: *const cholupdate_d_extension,
     log_det: *mut f64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let extension = borrow("extension", extension)?.of(factor)?;
@@ -120,8 +123,8 @@ pub unsafe extern "C" fn cholupdate_d_extension_log_det(
     })
 }
 
-/// Copies C with C C^T = K - B^T A^-1 B, what A leaves unexplained of K, to the triangle `uplo` of the caller's array `corner` (r x r), or its
-/// transpose for 'U'. The other triangle is left alone.
+/// Copies C with C C^T = K - B^T A^-1 B, the Schur complement of A, to the triangle `uplo` of the caller's array `corner` (r x
+/// r), or its transpose for 'U'. The other triangle is not changed.
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -131,7 +134,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_corner(
     corner: *mut f64,
     ldcorner: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let (_, c) = &borrow("extension", extension)?.border;
         let upper = is_upper("uplo", uplo)?;
@@ -148,7 +151,7 @@ impl cholupdate_d_extension {
         self.border.0.nrows() + self.border.0.ncols()
     }
 
-    /// The same, which is of that factor as it is.
+    /// Checks that the extension belongs to the current state of that factor.
     fn of(&self, factor: &cholupdate_d) -> Result<&Self, Refused> {
         if factor.kept.matrix() != self.matrix {
             return Err(Refused::not_so(

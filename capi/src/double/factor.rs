@@ -1,4 +1,4 @@
-//! Factors: where they come from, what they are made of and where they end.
+//! Creation, copying and freeing of factors.
 
 use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, room, triangle};
 use crate::kept::{Factor, Kept};
@@ -12,10 +12,10 @@ pub struct cholupdate_d {
     pub kept: Kept<f64>,
 }
 
-/// Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_d_free().
+/// Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_d_free().
 ///
-/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of devices for an
-/// engine with a GPU.
+/// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of
+/// devices for an engine with a GPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_new(
     n: i64,
@@ -25,17 +25,18 @@ pub unsafe extern "C" fn cholupdate_d_new(
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let a = triangle("a", a, count("n", n)?, lda, is_upper("uplo", uplo)?)?;
         made(|engine| Factor::new_in(&a, engine), options, factor)
     })
 }
 
-/// Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
-/// L L^T as it is. `*factor` is the caller's from then on, for cholupdate_d_free(); `l` is copied.
+/// Makes a factor of a known L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are
+/// negated, which leaves L L^T as it is. The caller owns `*factor` and frees it by cholupdate_d_free(); `l` is copied.
 ///
-/// Returns as cholupdate_d_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_d_zeros().
+/// Returns as cholupdate_d_new() except NOT_POSITIVE_DEFINITE. With a zero on the diagonal A is singular, as in
+/// cholupdate_d_zeros().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_from_factor(
     n: i64,
@@ -45,16 +46,17 @@ pub unsafe extern "C" fn cholupdate_d_from_factor(
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let l = triangle("l", l, count("n", n)?, ldl, is_upper("uplo", uplo)?)?;
         made(|engine| Factor::from_factor_in(&l, engine), options, factor)
     })
 }
 
-/// Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
-/// given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works, and so do
-/// calls that read L; those that need a regular A return SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
+/// Makes the factor L = 0 of A = 0 (n x n): the start of least squares that are accumulated row by row, as with LINPACK's
+/// dchud. A is singular until updates have made every pivot positive. Until then cholupdate_d_update() and every modification
+/// with only positive weights work, and so do calls that read L; calls that need a regular A return SINGULAR. The caller owns
+/// `*factor` and frees it by cholupdate_d_free().
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -63,26 +65,26 @@ pub unsafe extern "C" fn cholupdate_d_zeros(
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let order = count("n", n)?;
-        // Of L and a copy.
+        // For L and a copy.
         room::<f64>("n", n, order.checked_mul(order).and_then(|entries| entries.checked_mul(2)))?;
         made(|engine| Factor::zeros_in(order, engine), options, factor)
     })
 }
 
-/// A factor of what is given.
+/// Makes a factor by `make` on the engine of the options.
 ///
 /// # Safety
-/// Pointers are NULL or lead to what the header says.
+/// Pointers are NULL or point to what the header says.
 unsafe fn made(
     make: impl FnOnce(AnyEngine) -> Result<Factor<f64>, Error>,
     options: *const cholupdate_options,
     factor: *mut *mut cholupdate_d,
 ) -> Result<(), Refused> {
     let factor = place("factor", factor)?;
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointers.
     unsafe {
         let kept = Kept::new(make(AnyEngine::new(&settings(options)?)?)?);
         factor.write(Box::into_raw(Box::new(cholupdate_d { kept })));
@@ -90,7 +92,7 @@ unsafe fn made(
     Ok(())
 }
 
-/// Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_d_free().
+/// Copies the factor, on the same engine. The caller owns `*copy` and frees it by cholupdate_d_free().
 ///
 /// Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn cholupdate_d_clone(
     factor: *const cholupdate_d,
     copy: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
@@ -108,7 +110,7 @@ pub unsafe extern "C" fn cholupdate_d_clone(
     })
 }
 
-/// Makes another factor of the same matrix, with other settings: on another engine, say. `*copy` is the caller's from then on, for
+/// Copies the factor with other settings, for example to another engine. The caller owns `*copy` and frees it by
 /// cholupdate_d_free().
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED; the statuses of devices for an engine with a GPU.
@@ -118,7 +120,7 @@ pub unsafe extern "C" fn cholupdate_d_to_engine(
     options: *const cholupdate_options,
     copy: *mut *mut cholupdate_d,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let copy = place("copy", copy)?;
@@ -128,15 +130,16 @@ pub unsafe extern "C" fn cholupdate_d_to_engine(
     })
 }
 
-/// Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
-/// nowhere from then on. NULL is nothing to free.
+/// Frees a factor. If a modification is in flight, the pending object frees it when the modification ends. The pointer is
+/// invalid afterwards. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_free(factor: *mut cholupdate_d) {
     if factor.is_null() {
         return;
     }
     status_of(|| {
-        // SAFETY: it came from `Box::into_raw`, and the caller gives it back; a pending object frees what is left for it to free.
+        // SAFETY: the pointer came from `Box::into_raw`, and the caller gives up ownership; if a modification is in flight, the
+        // pending object frees it.
         unsafe {
             if (*factor).kept.is_over() {
                 drop(Box::from_raw(factor));
@@ -151,16 +154,16 @@ pub unsafe extern "C" fn cholupdate_d_free(factor: *mut cholupdate_d) {
 /// Returns NULL_POINTER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_order(factor: *const cholupdate_d, n: *mut i64) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let order = borrow("factor", factor)?.kept.order();
-        // Rows are counted in 63 bits: their numbers fit memory.
+        // Numbers of rows fit 63 bits, because the rows fit memory.
         place("n", n)?.write(order as i64);
         Ok(())
     })
 }
 
-/// Makes room for `additional` more rows, so that they come in without another allocation.
+/// Reserves memory for `additional` more rows, which can then be inserted without another allocation.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -168,7 +171,7 @@ pub unsafe extern "C" fn cholupdate_d_reserve(
     factor: *mut cholupdate_d,
     additional: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rows = count("additional", additional)?;
@@ -181,7 +184,7 @@ pub unsafe extern "C" fn cholupdate_d_reserve(
     })
 }
 
-/// Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+/// Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is not changed.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -191,7 +194,7 @@ pub unsafe extern "C" fn cholupdate_d_to_factor(
     l: *mut f64,
     ldl: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let upper = is_upper("uplo", uplo)?;

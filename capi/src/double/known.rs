@@ -1,4 +1,4 @@
-//! What is known of a factor: how large A is, how well-conditioned, how many digits are left.
+//! Numbers about a factor: log det A, the condition number, and the estimated error.
 
 use super::factor::cholupdate_d;
 use crate::arguments::{borrow, count, place};
@@ -14,7 +14,7 @@ pub unsafe extern "C" fn cholupdate_d_log_det(
     factor: *const cholupdate_d,
     log_det: *mut f64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let log_det = place("log_det", log_det)?;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn cholupdate_d_condition(
     factor: *const cholupdate_d,
     condition: *mut f64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let condition = place("condition", condition)?;
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn cholupdate_d_condition(
     })
 }
 
-/// Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the matrix that was meant: about how far L L^T is from
-/// it by what has been done since L was made, in either precision.
+/// Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the exact matrix: the error that all
+/// modifications since L was computed have added, in either precision.
 ///
 /// Returns NULL_POINTER.
 #[unsafe(no_mangle)]
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn cholupdate_d_error_estimate(
     factor: *const cholupdate_d,
     estimate: *mut c_double,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let estimate = place("estimate", estimate)?;
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn cholupdate_d_error_estimate(
     })
 }
 
-/// Writes 1 to `*needs` where it is time to factor A anew, else 0: where cholupdate_d_error_estimate() has more than `max_error`, or there were more than
-/// `max_modifications` since L was made. A `max_error` of 0 stands for half of the digits, the square root of the unit of rounding, and INT64_MAX
-/// for any number of modifications.
+/// Writes 1 to `*needs` if A should be factored again, otherwise 0. It should be if cholupdate_d_error_estimate() exceeds
+/// `max_error`, or if there were more than `max_modifications` since L was computed. A `max_error` of 0 stands for half of the
+/// digits, the square root of the unit roundoff; INT64_MAX permits any number of modifications.
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn cholupdate_d_needs_refactor(
     max_modifications: i64,
     needs: *mut i32,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         if !(max_error >= 0.0) {

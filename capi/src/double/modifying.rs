@@ -7,7 +7,7 @@ use crate::status::{cholupdate_status, status_of};
 use cholupdate::Weights;
 use core::ffi::c_void;
 
-/// A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+/// A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn cholupdate_d_update(
     ldv: i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn cholupdate_d_update(
     })
 }
 
-/// A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+/// A <- A - V V^T. V (n x k) is not changed; `report` may be NULL.
 ///
 /// Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
 #[unsafe(no_mangle)]
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn cholupdate_d_downdate(
     ldv: i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
@@ -47,8 +47,8 @@ pub unsafe extern "C" fn cholupdate_d_downdate(
     })
 }
 
-/// A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
-/// `weights` may be NULL for those of an update, which are all 1, and `report` as well.
+/// A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k)
+/// are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
 ///
 /// Returns as cholupdate_d_downdate().
 #[unsafe(no_mangle)]
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn cholupdate_d_modify(
     weights: *const f64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
@@ -71,8 +71,9 @@ pub unsafe extern "C" fn cholupdate_d_modify(
     })
 }
 
-/// As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
-/// or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
+/// As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
+/// device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
+/// work on it. `weights` (k) are in host memory.
 ///
 /// Returns as cholupdate_d_modify(), and the statuses of devices.
 #[unsafe(no_mangle)]
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_on_device(
     stream: *mut c_void,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let rank = count("k", k)?;
@@ -97,8 +98,8 @@ pub unsafe extern "C" fn cholupdate_d_modify_on_device(
     })
 }
 
-/// Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
-/// is the matrix; the factor's working memory is not.
+/// Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k)
+/// and the matrix are not changed; the factor's working memory is.
 ///
 /// Returns as cholupdate_d_update().
 #[unsafe(no_mangle)]
@@ -109,7 +110,7 @@ pub unsafe extern "C" fn cholupdate_d_can_downdate(
     ldv: i64,
     can: *mut i32,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;

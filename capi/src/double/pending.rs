@@ -1,4 +1,4 @@
-//! Modifications that go on while the program does something else.
+//! Modifications in flight while the program does other work.
 
 use super::factor::cholupdate_d;
 use crate::arguments::{
@@ -11,19 +11,20 @@ use cholupdate::{Operand, OperandMut};
 use core::ffi::c_void;
 use core::ptr;
 
-/// A modification in flight, which has the factor for itself: from cholupdate_d_submit() until cholupdate_d_pending_wait() or one of the solves here
-/// has returned its outcome, or cholupdate_d_pending_free() has let go of it. In between every other function of the factor but
-/// cholupdate_d_order() and cholupdate_d_free() returns INVALID_ARGUMENT.
+/// A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
+/// cholupdate_d_pending_wait() or one of the solves here has returned its outcome, or cholupdate_d_pending_free() has freed it.
+/// In between every other function of the factor, except cholupdate_d_order() and cholupdate_d_free(), returns
+/// INVALID_ARGUMENT.
 pub struct cholupdate_d_pending {
     /// NULL once the outcome is known.
     factor: *mut cholupdate_d,
 }
 
-/// As cholupdate_d_modify(), without waiting for the engine: V and `weights` have been taken over when this returns, and the rest may go on.
-/// CHOLUPDATE_CUDA alone has anything go on; the others do the work in the call. `*pending` is the caller's from then on, for
-/// cholupdate_d_pending_free(), and used by one thread at a time.
+/// As cholupdate_d_modify(), without waiting for the engine. When this returns, V and `weights` have been copied, and the rest
+/// of the work may still be in progress. Only CHOLUPDATE_CUDA works on after the call; the other engines finish within it. The
+/// caller owns `*pending` and frees it by cholupdate_d_pending_free(); only one thread at a time may use it.
 ///
-/// Returns as cholupdate_d_modify(), as far as it is known by then: `*pending` is not written unless it is OK.
+/// Returns as cholupdate_d_modify(), as far as errors are found within the call: `*pending` is written only if it returns OK.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_submit(
     factor: *mut cholupdate_d,
@@ -33,7 +34,7 @@ pub unsafe extern "C" fn cholupdate_d_submit(
     weights: *const f64,
     pending: *mut *mut cholupdate_d_pending,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let order = borrow_mut("factor", factor)?.kept.order();
         submitted(factor, &matrix("v", v, (order, count("k", k)?), ldv)?, (k, weights), pending)
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn cholupdate_d_submit_on_device(
     stream: *mut c_void,
     pending: *mut *mut cholupdate_d_pending,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         let order = borrow_mut("factor", factor)?.kept.order();
         let v = device_matrix("v", v, (order, count("k", k)?), ldv, (device, stream))?;
@@ -62,17 +63,17 @@ pub unsafe extern "C" fn cholupdate_d_submit_on_device(
     })
 }
 
-/// Begins a modification.
+/// Submits a modification.
 ///
 /// # Safety
-/// Pointers are NULL or lead to what the header says.
+/// Pointers are NULL or point to what the header says.
 unsafe fn submitted(
     factor: *mut cholupdate_d,
     v: &Operand<'_, f64>,
     (k, weights): (i64, *const f64),
     pending: *mut *mut cholupdate_d_pending,
 ) -> Result<(), Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointers.
     unsafe {
         let weights = weights_or_ones(weights, count("k", k)?)?;
         let pending = place("pending", pending)?;
@@ -82,15 +83,15 @@ unsafe fn submitted(
     Ok(())
 }
 
-/// Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used from then on.
+/// Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used afterwards.
 ///
-/// Returns as cholupdate_d_modify(); INVALID_ARGUMENT where the outcome has been had.
+/// Returns as cholupdate_d_modify(); INVALID_ARGUMENT if the outcome has already been returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_pending_wait(
     pending: *mut cholupdate_d_pending,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let pending = borrow_mut("pending", pending)?;
         pending.order()?;
@@ -100,12 +101,12 @@ pub unsafe extern "C" fn cholupdate_d_pending_wait(
     })
 }
 
-/// Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that it leads to: the new one where the
-/// modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the two are one step, without the host in between. `*solved` is the status of
-/// the solve, which is as from cholupdate_d_solve(); `report` may be NULL. The factor can be used from then on.
+/// Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that results: the new one if
+/// the modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the host waits once for both. `*solved` is the
+/// status of the solve, which is as from cholupdate_d_solve(); `report` may be NULL. The factor can be used afterwards.
 ///
-/// Returns as cholupdate_d_pending_wait(). The last error is that of the modification, or that of the solve where it failed alone. Where an
-/// argument is NULL or invalid the modification is still in flight, and `*solved` is not written.
+/// Returns as cholupdate_d_pending_wait(). The last error is that of the modification, or that of the solve if only the solve
+/// failed. If an argument is NULL or invalid, the modification is still in flight, and `*solved` is not written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_pending_solve(
     pending: *mut cholupdate_d_pending,
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn cholupdate_d_pending_solve(
     report: *mut cholupdate_report,
     solved: *mut cholupdate_status,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let pending = borrow_mut("pending", pending)?;
         let b = matrix_mut("b", b, (pending.order()?, count("nrhs", nrhs)?), ldb)?;
@@ -123,7 +124,8 @@ pub unsafe extern "C" fn cholupdate_d_pending_solve(
     })
 }
 
-/// As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+/// As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a
+/// CUdeviceptr.
 ///
 /// Returns as cholupdate_d_pending_solve(), and the statuses of devices.
 #[unsafe(no_mangle)]
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn cholupdate_d_pending_solve_on_device(
     report: *mut cholupdate_report,
     solved: *mut cholupdate_status,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         let pending = borrow_mut("pending", pending)?;
         let shape = (pending.order()?, count("nrhs", nrhs)?);
@@ -146,15 +148,15 @@ pub unsafe extern "C" fn cholupdate_d_pending_solve_on_device(
     })
 }
 
-/// Ends a pending object, and waits where the outcome has not been had: it is lost then, and the factor is the new one or the old one.
-/// The pointer leads nowhere from then on. NULL is nothing to free.
+/// Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
+/// or the old one. The pointer is invalid afterwards. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_pending_free(pending: *mut cholupdate_d_pending) {
     if pending.is_null() {
         return;
     }
     status_of(|| {
-        // SAFETY: it came from `Box::into_raw`, and the caller gives it back.
+        // SAFETY: the pointer came from `Box::into_raw`, and the caller gives up ownership.
         let mut pending = unsafe { Box::from_raw(pending) };
         if !pending.factor.is_null() {
             let _ = pending.land(|factor| factor.kept.land(|held| (held.pending().wait(), ())));
@@ -164,20 +166,20 @@ pub unsafe extern "C" fn cholupdate_d_pending_free(pending: *mut cholupdate_d_pe
 }
 
 impl cholupdate_d_pending {
-    /// n; the modification is in flight.
+    /// n, if the modification is in flight.
     fn order(&self) -> Result<usize, Refused> {
-        // SAFETY: until the modification has landed, the factor is there, and used by this object alone.
+        // SAFETY: until the modification has ended, the factor exists, and this object has exclusive use of it.
         match unsafe { self.factor.as_ref() } {
             Some(factor) => Ok(factor.kept.order()),
             None => Err(Refused::not_so("the outcome of `pending` has been had")),
         }
     }
 
-    /// Has the modification land, and frees a factor that the program has no more use for.
+    /// Waits for the modification to end, and frees a factor that the program has freed in the meantime.
     fn land<R>(&mut self, wait: impl FnOnce(&mut cholupdate_d) -> R) -> R {
         let factor = core::mem::replace(&mut self.factor, ptr::null_mut());
-        // SAFETY: the modification is in flight, as callers have seen: the factor is there, and used by this object alone. What its program
-        // has freed already it does not use again.
+        // SAFETY: the modification is in flight, as callers have checked: the factor exists, and this object has exclusive use
+        // of it. If the program has freed the factor, it does not use it again.
         unsafe {
             let outcome = wait(&mut *factor);
             if (*factor).kept.is_freed() {
@@ -190,7 +192,7 @@ impl cholupdate_d_pending {
     /// Waits and solves.
     ///
     /// # Safety
-    /// `report` is NULL or leads to a report, and `solved` to a status, of the caller's.
+    /// `report` is NULL or points to a report of the caller's, and `solved` to a status of the caller's.
     unsafe fn solve(
         &mut self,
         mut b: OperandMut<'_, f64>,
@@ -200,7 +202,7 @@ impl cholupdate_d_pending {
         let (changed, outcome): (Changed<f64>, _) =
             self.land(|factor| factor.kept.land(|held| held.pending().solve_in_place(&mut b)));
         let outcome = outcome.map_err(Refused::from);
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the pointers.
         unsafe {
             solved.write(outcome.map_or_else(remembered, |()| cholupdate_status::CHOLUPDATE_OK));
             tell(report, changed?);

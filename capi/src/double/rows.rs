@@ -1,4 +1,4 @@
-//! Rows and columns that come, go and change places.
+//! Insertion, removal and reordering of rows and columns.
 
 use super::factor::cholupdate_d;
 use crate::arguments::{borrow_mut, count, is_upper, matrix, rows, tell, triangle};
@@ -6,8 +6,8 @@ use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
 use core::ffi::c_char;
 
-/// Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
-/// `uplo` is read. Both are left alone; `report` may be NULL.
+/// Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle
+/// `uplo` is read. Both are not changed; `report` may be NULL.
 ///
 /// Returns as cholupdate_d_downdate(); the column is that of the new A.
 #[unsafe(no_mangle)]
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn cholupdate_d_append(
     uplo: c_char,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
@@ -32,8 +32,9 @@ pub unsafe extern "C" fn cholupdate_d_append(
     })
 }
 
-/// Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
-/// afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+/// Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are the
+/// new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not
+/// changed; `report` may be NULL.
 ///
 /// Returns as cholupdate_d_append().
 #[unsafe(no_mangle)]
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn cholupdate_d_insert(
     ldcolumns: i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (at, more) = (count("at", at)?, count("r", r)?);
@@ -56,7 +57,8 @@ pub unsafe extern "C" fn cholupdate_d_insert(
     })
 }
 
-/// Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+/// Removes the r rows and columns with the distinct `indices` (r), in any order. `indices` is not changed; `report` may be
+/// NULL.
 ///
 /// Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
 #[unsafe(no_mangle)]
@@ -66,7 +68,7 @@ pub unsafe extern "C" fn cholupdate_d_remove(
     indices: *const i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let indices = rows("indices", indices, count("r", r)?)?;
@@ -75,8 +77,8 @@ pub unsafe extern "C" fn cholupdate_d_remove(
     })
 }
 
-/// Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
-/// the lower triangle is read. They are left alone; `report` may be NULL.
+/// Replaces r neighbouring rows and columns, from row `at` on. `columns` (n x r) are the new columns of A; of their rows `at`
+/// to `at` + r - 1 the lower triangle is read. They are not changed; `report` may be NULL.
 ///
 /// Returns as cholupdate_d_append().
 #[unsafe(no_mangle)]
@@ -88,7 +90,7 @@ pub unsafe extern "C" fn cholupdate_d_replace(
     ldcolumns: i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (at, rank) = (count("at", at)?, count("r", r)?);
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn cholupdate_d_replace(
     })
 }
 
-/// Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+/// Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
 ///
 /// Returns as cholupdate_d_remove().
 #[unsafe(no_mangle)]
@@ -108,7 +110,7 @@ pub unsafe extern "C" fn cholupdate_d_shift(
     to: i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (from, to) = (count("from", from)?, count("to", to)?);
@@ -117,7 +119,8 @@ pub unsafe extern "C" fn cholupdate_d_shift(
     })
 }
 
-/// Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+/// Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+/// `report` may be NULL.
 ///
 /// Returns as cholupdate_d_remove().
 #[unsafe(no_mangle)]
@@ -126,7 +129,7 @@ pub unsafe extern "C" fn cholupdate_d_permute(
     order: *const i64,
     report: *mut cholupdate_report,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let order = rows("order", order, factor.kept.order())?;

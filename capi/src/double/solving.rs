@@ -17,7 +17,7 @@ pub unsafe extern "C" fn cholupdate_d_solve(
     b: *mut f64,
     ldb: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe { solved(|factor, b| factor.solve_in_place(b), factor, nrhs, b, ldb) })
 }
 
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_l(
     b: *mut f64,
     ldb: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe { solved(|factor, b| factor.solve_l_in_place(b), factor, nrhs, b, ldb) })
 }
 
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_lt(
     b: *mut f64,
     ldb: i64,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe { solved(|factor, b| factor.solve_lt_in_place(b), factor, nrhs, b, ldb) })
 }
 
@@ -94,10 +94,10 @@ pub unsafe extern "C" fn cholupdate_d_multiply_lt(
 /// A solve, a product, or a half of one.
 type Solve = fn(&Factor<f64>, &mut OperandMut<'_, f64>) -> Result<(), Error>;
 
-/// A solve, with one of its sides or both.
+/// Solves with an array in host memory.
 ///
 /// # Safety
-/// Pointers are NULL or lead to what the header says.
+/// Pointers are NULL or point to what the header says.
 unsafe fn solved(
     solve: Solve,
     factor: *const cholupdate_d,
@@ -105,7 +105,7 @@ unsafe fn solved(
     b: *mut f64,
     ldb: i64,
 ) -> Result<(), Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointers.
     unsafe {
         let factor = borrow("factor", factor)?;
         let b = matrix_mut("b", b, (factor.kept.order(), count("nrhs", nrhs)?), ldb)?;
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_on_device(
     device: i64,
     stream: *mut c_void,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         solved_on_device(|factor, b| factor.solve_in_place(b), factor, nrhs, (b, ldb), (device, stream))
     })
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn cholupdate_d_solve_l_on_device(
     device: i64,
     stream: *mut c_void,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         solved_on_device(|factor, b| factor.solve_l_in_place(b), factor, nrhs, (b, ldb), (device, stream))
     })
@@ -180,16 +180,16 @@ pub unsafe extern "C" fn cholupdate_d_solve_lt_on_device(
     device: i64,
     stream: *mut c_void,
 ) -> cholupdate_status {
-    // SAFETY: what the caller promises by the header: pointers and addresses are NULL or lead to what it says.
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
     status_of(|| unsafe {
         solved_on_device(|factor, b| factor.solve_lt_in_place(b), factor, nrhs, (b, ldb), (device, stream))
     })
 }
 
-/// A solve on a device.
+/// Solves with a matrix on a device.
 ///
 /// # Safety
-/// Pointers and addresses are NULL or lead to what the header says.
+/// Pointers and addresses are NULL or point to what the header says.
 unsafe fn solved_on_device(
     solve: Solve,
     factor: *const cholupdate_d,
@@ -197,7 +197,7 @@ unsafe fn solved_on_device(
     (b, ldb): (u64, i64),
     place: (i64, *mut c_void),
 ) -> Result<(), Refused> {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees the pointers and addresses.
     unsafe {
         let factor = borrow("factor", factor)?;
         let mut b =

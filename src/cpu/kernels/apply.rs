@@ -1,31 +1,30 @@
-//! The trailing step: a block reflector applied to rows of L and V, one register tile at a time.
+//! The trailing step: applies a block reflector to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
 use crate::host::isa::{prefetch, prefetch_to_write, stream};
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// The part of L and V that one micro-kernel call works on; rows start at the tile's first.
+/// The part of L and V that one micro-kernel call processes. Its rows start at the tile's first row.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile<T> {
-    /// The reflector's first column of L, old values. (rows × cols, column stride `src_stride`)
+    /// The old values, from the reflector's first column of L on. (rows × cols, column stride `src_stride`)
     pub src: *const T,
     pub src_stride: isize,
-    /// Where the new values go, possibly `src` itself.
+    /// Destination of the new values; may be `src` itself.
     pub dst: *mut T,
     pub dst_stride: isize,
-    /// Write past the caches. Only where `dst` and its columns are aligned to cache lines and all rows are
-    /// real.
+    /// Write past the caches. Requires that `dst` and its columns are aligned to cache lines and that all rows are real.
     pub stream: bool,
-    /// How many rows further down L is brought near meanwhile; 0 where it is in the caches.
+    /// The distance in rows at which L is prefetched; 0 if it is in the caches.
     pub ahead: usize,
-    /// These rows of V. (rows × k, column stride `v_stride`)
+    /// The tile's rows of V. (rows × k, column stride `v_stride`)
     pub v: *mut T,
     pub v_stride: usize,
 }
 
 impl<T> Tile<T> {
-    /// The tile so many rows further down.
+    /// The tile `rows` rows further down.
     #[inline(always)]
     pub fn rows_below(self, rows: usize) -> Self {
         let (src, dst, v) =
@@ -34,7 +33,7 @@ impl<T> Tile<T> {
     }
 }
 
-/// Which lanes of each register of a tile are real rows.
+/// The lanes of a tile's registers that are real rows.
 pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
     /// # Safety
     /// The real lanes of register `i` at `ptr` must be readable.
@@ -44,19 +43,19 @@ pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
     unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>);
 }
 
-/// Every lane.
+/// All lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Full;
 
 impl<T: Scalar, S: Simd> Rows<T, S> for Full {
     #[inline(always)]
     unsafe fn load(self, _: S, _: usize, ptr: *const T) -> T::Vector<S> {
-        // SAFETY: forwarded; all lanes are real.
+        // SAFETY: the caller guarantees that all lanes are readable.
         unsafe { T::load::<S>(ptr) }
     }
     #[inline(always)]
     unsafe fn store(self, _: S, _: usize, ptr: *mut T, x: T::Vector<S>) {
-        // SAFETY: forwarded; all lanes are real.
+        // SAFETY: the caller guarantees that all lanes are writable.
         unsafe { T::store::<S>(ptr, x) }
     }
 }
@@ -68,26 +67,24 @@ pub(crate) struct Masked<M, const RV: usize>(pub [M; RV]);
 impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
     #[inline(always)]
     unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S> {
-        // SAFETY: forwarded; the mask names the real lanes.
+        // SAFETY: the caller guarantees that the real lanes are readable, and the mask selects these.
         unsafe { T::load_masked(simd, self.0[i], ptr) }
     }
     #[inline(always)]
     unsafe fn store(self, simd: S, i: usize, ptr: *mut T, x: T::Vector<S>) {
-        // SAFETY: forwarded; the mask names the real lanes.
+        // SAFETY: the caller guarantees that the real lanes are writable, and the mask selects these.
         unsafe { T::store_masked(simd, self.0[i], ptr, x) }
     }
 }
 
-/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows; its rank is passed apart, so that it can be a
+/// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows. The rank is a separate argument, so that it can be a
 /// constant.
 ///
-/// The C × RV block U lives in registers from the first product to the second; V is read twice and written
-/// once.
+/// The C × RV block U stays in registers from the first product to the second; V is read twice and written once.
 ///
 /// # Safety
-/// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and nobody else may
-/// use them meanwhile. The reflector must have been made by the diagonal
-/// step.
+/// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and no other thread may
+/// use them during the call. The reflector must have been computed by the diagonal step.
 #[inline(always)]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
 pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
@@ -100,11 +97,10 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
 ) {
     let lanes = T::lanes::<S>();
     let two = T::splat(simd, T::TWO);
-    // The store of a line that is not there waits for it, and there is time until then.
+    // A store to a line that is not in the cache waits for it, so the line is prefetched.
     let apart = !tile.stream && tile.dst.cast_const() != tile.src;
-    // SAFETY: all pointer arithmetic and accesses below: column j < cols ≤ C of L, column r < rank of V
-    // and register i < RV stay inside the tile that the caller vouches for; b, tau, s and x stay inside the
-    // reflector.
+    // SAFETY: all pointer arithmetic and accesses below: column j < cols ≤ C of L, column r < rank of V and register i < RV are
+    // inside the tile that the caller guarantees; b, tau, s and x are inside the reflector.
     unsafe {
         let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
         for j in 0..cols {
@@ -162,7 +158,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
                 }
             )*};
         }
-        // Spelled out: a triangular nest of loops is not unrolled, and then U would live in memory.
+        // Written out: a triangular loop nest is not unrolled, and U would then be in memory.
         solve!(0 1 2 3 4 5 6 7);
 
         // V ← V − U B
@@ -184,7 +180,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
     }
 }
 
-/// RV registers of rows of one column of V.
+/// Loads RV registers of rows of one column of V.
 ///
 /// # Safety
 /// The real rows at `x` must be readable.
@@ -196,7 +192,7 @@ unsafe fn load_rows<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
 ) -> [T::Vector<S>; RV] {
     let mut column = [T::splat(simd, T::ZERO); RV];
     for i in 0..RV {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that the real rows are readable.
         column[i] = unsafe { rows.load(simd, i, x.add(i * T::lanes::<S>())) };
     }
     column

@@ -1,15 +1,15 @@
-//! The diagonal step on all columns of a block at once.
+//! The diagonal step on all columns of a block at the same time.
 //!
-//! Column by column, a pivot waits for the root of the one before it. With P = D⁻¹ V for the old block D (Bennett 1965; method C1
-//! of Gill, Golub, Murray and Saunders 1974 for several columns of V), all roots are taken together:
+//! Column by column, a pivot waits for the square root of the previous one. With P = D⁻¹ V for the old block D (Bennett 1965;
+//! method C1 of Gill, Golub, Murray and Saunders 1974 for several columns of V), all roots are computed together:
 //!
 //! ```text
 //! E = σ P Pᵀ      C Cᵀ = I + E      D ← D + D (C − I)
 //! Z = (I + C)⁻¹   B = Z P           T = I − Zᵀ
 //! ```
 //!
-//! These are B and T of the block reflector that the columns would have made one after the other. Where D or I + E is too badly
-//! conditioned, columns are worked on one by one.
+//! B and T are those of the block reflector that a computation column by column would give. If D or I + E is too badly
+//! conditioned, the columns are processed one by one.
 
 use super::apply::Tile;
 use super::diagonal::SMALL_CHANGE;
@@ -19,11 +19,11 @@ use super::shape::MAX_LANES;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// The most that the squares of the entries of D, its rows scaled to a unit diagonal, and of the inverse of that add up to below the
-/// diagonal. They bound what P = D⁻¹ V loses beside a triangular solve.
+/// An upper limit for the sum of squares, below the diagonal, of D with its rows scaled to a unit diagonal and of the inverse
+/// of that. It bounds the digits that P = D⁻¹ V loses compared with a triangular solve.
 const LARGEST_COUPLING: f64 = 4.0;
 
-/// Scalars for each column of a block, with room for whole registers.
+/// Scalars for each column of a block, with space for whole registers.
 #[repr(align(64))]
 struct Each<T, const N: usize>([[T; MAX_LANES]; N]);
 
@@ -32,16 +32,16 @@ impl<T: Scalar, const N: usize> Each<T, N> {
     fn of<S: Simd>(registers: [T::Vector<S>; N]) -> Self {
         let mut each = Self([[T::ZERO; MAX_LANES]; N]);
         for (scalars, register) in each.0.iter_mut().zip(registers) {
-            // SAFETY: there is room for the widest register.
+            // SAFETY: each row has space for the widest register.
             unsafe { T::store::<S>(scalars.as_mut_ptr(), register) };
         }
         each
     }
 }
 
-/// Transforms the C × C lower triangle at `tile` and fills `reflector`, for columns of V of one sign, where D and I + E are well
-/// enough conditioned. Where not, which it returns as `false`, nothing is changed but what is in the reflector. `pivots` gets the
-/// new diagonal.
+/// Transforms the C × C lower triangle at `tile` and fills `reflector`, for columns of V of one sign, if D and I + E are
+/// sufficiently well conditioned. Otherwise returns `false`, and has changed only the reflector. Writes the new diagonal to
+/// `pivots`.
 ///
 /// # Safety
 /// As [`diagonal`](super::diagonal::diagonal), for C columns, at most the lanes of a register.
@@ -55,8 +55,8 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
 ) -> bool {
     let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
     let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
-    // SAFETY: all accesses below: the caller vouches for the block's rows and columns of L and V, masks
-    // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
+    // SAFETY: all accesses below: the caller guarantees the block's rows and columns of L and V, masks keep every access inside
+    // the lower triangle, and a reflector row has one scalar for each lane.
     unsafe {
         // P = D⁻¹ V                                                 (C, k)
         let (d, diagonal) = triangle::<T, S, C>(simd, tile);
@@ -85,7 +85,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
             return false;
         };
 
-        // Of the diagonal of C: 1 / (C (1 + C)), 1 / (1 + C), 1 / C, C − I
+        // For the diagonal of C: 1 / (C (1 + C)), 1 / (1 + C), 1 / C, C − I
         let root = T::vsqrt(simd, pivot);
         let w = T::vdiv(simd, one, T::vadd(simd, root, pivot));
         let z = T::vmul(simd, root, w);
@@ -95,7 +95,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
         T::store::<S>(reflector.x(), T::neg_mul_add(simd, growth, reciprocal, zero));
         let Each([w, reciprocal, growth, root]) = Each::of::<S>([w, reciprocal, growth, root]);
 
-        // Y = Z over its diagonal: the inverse of a unit lower triangle, τ below the diagonal. B = Z P
+        // Y = Z divided by its diagonal: the inverse of a unit lower triangle, which is τ below the diagonal. B = Z P
         for j in 0..C {
             let column = T::vmul(simd, T::load::<S>(reflector.tau(j)), T::splat(simd, w[j]));
             T::store::<S>(reflector.tau(j), column);
@@ -112,7 +112,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
             T::store::<S>(reflector.b(r), b);
         }
 
-        // D ← D + D (C − I); of C below the diagonal τ is 1 / (1 + C) of the column
+        // D ← D + D (C − I); below the diagonal, τ is C divided by 1 + C of the column
         for j in 0..C {
             let l = *tile.src.offset(j as isize * tile.src_stride).add(j);
             let small = growth[j].abs() < T::from_f64(SMALL_CHANGE);
@@ -130,7 +130,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
             *to.add(j) = pivots[j];
         }
 
-        // T_ij / T_jj is −Y_ji / C_jj. Y again, by rows
+        // T_ij / T_jj is −Y_ji / C_jj. Y is computed again, by rows
         for i in 0..C {
             y[i] = unit::<T, S>(simd, i);
             for j in 0..i {
@@ -146,7 +146,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
     true
 }
 
-/// The columns of the C × C lower triangle at `tile`, and its diagonal.
+/// Loads the columns of the C × C lower triangle at `tile`, and its diagonal.
 ///
 /// # Safety
 /// The triangle must be readable, and a register have C lanes.
@@ -166,8 +166,8 @@ unsafe fn triangle<T: Scalar, S: Simd, const C: usize>(
     (d, diagonal)
 }
 
-/// The inverse, by columns, of the lower triangle of which there are the columns and the diagonal, if it is well enough conditioned.
-/// It does not wait for V, and so costs next to nothing beside what comes before.
+/// Returns the inverse, by columns, of the lower triangle with these columns and this diagonal, if it is sufficiently well
+/// conditioned. It does not depend on V, so it overlaps with the preceding work and costs almost no time.
 #[inline(always)]
 fn inverse<T: Scalar, S: Simd, const C: usize>(
     simd: S,
@@ -205,7 +205,7 @@ fn unit<T: Scalar, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
     T::select(simd, own, T::splat(simd, T::ONE), T::splat(simd, T::ZERO))
 }
 
-/// A square, by columns, times the vector at `v`; in two sums, to hide the latency of a multiply-add.
+/// A square matrix, by columns, times the vector at `v`, in two sums that hide the latency of a multiply-add.
 ///
 /// # Safety
 /// C scalars at `v` must be readable.
@@ -217,7 +217,7 @@ unsafe fn product<T: Scalar, S: Simd, const C: usize>(
 ) -> T::Vector<S> {
     let mut sums = [T::splat(simd, T::ZERO); 2];
     for j in 0..C {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees C readable scalars at `v`.
         let entry = T::splat(simd, unsafe { *v.add(j) });
         sums[j % 2] = T::mul_add(simd, square[j], entry, sums[j % 2]);
     }

@@ -1,10 +1,10 @@
 //! Sums of products as if in twice the precision: the compensated dot product of Ogita, Rump and Oishi (*Accurate sum and dot
-//! product*, SIAM J. Sci. Comput. 26, 2005), by scalars and by registers.
+//! product*, SIAM J. Sci. Comput. 26, 2005), for scalars and for registers.
 
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// A sum of scalars: what it is to working precision, and the rest.
+/// A sum of scalars: its value in working precision, and the accumulated rounding errors.
 #[derive(Clone, Copy)]
 pub(super) struct Sum<T> {
     whole: T,
@@ -14,14 +14,14 @@ pub(super) struct Sum<T> {
 impl<T: Scalar> Sum<T> {
     pub const ZERO: Self = Self { whole: T::ZERO, rest: T::ZERO };
 
-    /// With x added.
+    /// Adds x.
     pub fn plus(self, x: T) -> Self {
         let whole = self.whole + x;
         let part = whole - self.whole;
         Self { whole, rest: self.rest + ((self.whole - (whole - part)) + (x - part)) }
     }
 
-    /// With a b added.
+    /// Adds a b.
     pub fn plus_product(self, a: T, b: T) -> Self {
         let product = a * b;
         let Self { whole, rest } = self.plus(product);
@@ -32,7 +32,7 @@ impl<T: Scalar> Sum<T> {
         self.whole + self.rest
     }
 
-    /// Its root, rounded about once; not a number where the sum is negative.
+    /// The square root, with about one rounding; NaN if the sum is negative.
     pub fn root(self) -> T {
         let root = self.rounded().sqrt();
         let lost = T::exact_fused(-root, root, self.whole) + self.rest;
@@ -54,7 +54,7 @@ impl<T: Scalar, S: Simd> Sums<T, S> {
         Self { whole: zero, rest: zero }
     }
 
-    /// With x added.
+    /// Adds x.
     #[inline(always)]
     pub fn plus(self, simd: S, x: T::Vector<S>) -> Self {
         let whole = T::vadd(simd, self.whole, x);
@@ -64,7 +64,7 @@ impl<T: Scalar, S: Simd> Sums<T, S> {
         Self { whole, rest: T::vadd(simd, self.rest, lost) }
     }
 
-    /// With a b added.
+    /// Adds a b.
     #[inline(always)]
     pub fn plus_product(self, simd: S, a: T::Vector<S>, b: T::Vector<S>) -> Self {
         let product = T::vmul(simd, a, b);
@@ -73,7 +73,7 @@ impl<T: Scalar, S: Simd> Sums<T, S> {
         Self { whole, rest: T::vadd(simd, rest, T::exact_mul_add(simd, a, b, minus)) }
     }
 
-    /// With a times another sum added.
+    /// Adds a times another sum.
     #[inline(always)]
     pub fn plus_times(self, simd: S, a: T::Vector<S>, other: Self) -> Self {
         let Self { whole, rest } = self.plus_product(simd, a, other.whole);

@@ -1,6 +1,6 @@
-//! Parts of the lower triangle of old L copied to where they are worked on, and whether they are finite.
+//! Copies parts of the lower triangle of the old L to where the sweep works, and checks that they are finite.
 //!
-//! x · 0 is 0 for every finite x and NaN for every other; sums of it keep the loops free of branches.
+//! x · 0 is 0 for every finite x and NaN for every other x. Sums of these products keep the loops free of branches.
 
 use crate::host::isa::Isa;
 use crate::scalar::Scalar;
@@ -8,15 +8,15 @@ use core::ops::Range;
 use faer::MatRef;
 use pulp::{Simd, WithSimd};
 
-/// Rows that are copied together.
+/// Rows that are copied at a time.
 const TOGETHER: usize = 8;
 
-/// Copies the entries in these rows and columns to a column-major matrix, columns with a negative diagonal entry negated, if there may be
-/// any; whether they are finite. (n × n, the lower triangles)
+/// Copies the entries in these rows and columns to a column-major matrix. With `negative`, columns with a negative diagonal
+/// entry are negated. Returns whether the entries are finite. (n × n, the lower triangles)
 ///
 /// # Safety
-/// The entries of the other matrix, whose first is at the pointer and whose columns are so far apart, must be writable, and used by this
-/// call alone.
+/// The entries of the other matrix, whose first entry and column stride are given, must be writable, and no other thread may
+/// use them.
 #[inline]
 pub unsafe fn copy<T: Scalar>(
     isa: Isa,
@@ -46,12 +46,12 @@ impl<T: Scalar, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
     fn with_simd<S: Simd>(self, _: S) -> bool {
         let Self { l, columns, rows, to: (to, stride) } = self;
         let mut chains = [T::ZERO; TOGETHER];
-        // Above the last column's diagonal entry columns begin in different rows.
+        // Down to the last column's diagonal entry, columns begin in different rows.
         let square = rows.start..rows.end.min(columns.end).max(rows.start);
         for column in columns.clone() {
             let sign = sign_of::<T, NEGATIVE>(l, column);
             for row in square.start.max(column)..square.end {
-                // SAFETY: `copy` has seen to it that L has them; the other matrix is the caller's promise.
+                // SAFETY: `copy` has checked that L has these entries; the caller guarantees the other matrix.
                 unsafe {
                     let x = *l.get_unchecked(row, column);
                     chains[0] += x * T::ZERO;
@@ -93,7 +93,7 @@ impl<T: Scalar, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
     }
 }
 
-/// What makes the diagonal entry of this column positive.
+/// The factor ±1 that makes the diagonal entry of this column positive.
 #[inline(always)]
 fn sign_of<T: Scalar, const NEGATIVE: bool>(l: MatRef<'_, T>, column: usize) -> T {
     if NEGATIVE && l[(column, column)] < T::ZERO { -T::ONE } else { T::ONE }

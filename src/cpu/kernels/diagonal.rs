@@ -1,4 +1,4 @@
-//! The diagonal step on a few columns: where the pivots are made, and the only place a sweep can break down.
+//! The diagonal step on a few columns. It computes the pivots, and is the only step that can break down.
 
 use super::apply::Tile;
 use super::compensated::Sums;
@@ -8,23 +8,22 @@ use super::shape::MAX_LANES;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// Independent partial sums of a dot product over the columns of V, to hide the latency of a multiply-add.
+/// Independent partial sums of a dot product over the columns of V. They hide the latency of a multiply-add.
 const PARTIAL_SUMS: usize = 4;
 
-/// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`, for columns of V of one sign. `pivots`
-/// gets the new diagonal.
+/// Transforms the `cols` × `cols` lower triangle at `tile` and fills `reflector`, for columns of V of one sign. Writes the new
+/// diagonal to `pivots`.
 ///
-/// The lanes of a register are the rows of the block. While column j is worked on, lanes below j of the
-/// copy of V hold the finished rows of B, lane j the row a, and the lanes above the rows still to come: one
-/// pass over V gives column j of T, the pivot and the products that the later rows need, all without a
-/// horizontal sum.
+/// The lanes of a register are the rows of the block. At column j, the lanes before j of the copy of V contain the finished
+/// rows of B, lane j the row a, and the later lanes the rows still to be processed. So one pass over V gives column j of T, the
+/// pivot and the products that the later rows need, without a horizontal sum.
 ///
 /// # Errors
 /// The column, counted from the tile's first, whose pivot² is not greater than zero.
 ///
 /// # Safety
-/// The lower triangle of the tile and its rows of V must be accessible and nobody else's; `cols` ≤ the
-/// lanes of a register; the reflector's memory must be writable.
+/// The lower triangle of the tile and its rows of V must be accessible, and no other thread may use them; `cols` ≤ the lanes of
+/// a register; the reflector's memory must be writable.
 #[inline(always)]
 pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     simd: S,
@@ -37,10 +36,10 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     let rank = reflector.rank;
     let sign = if minus { -T::ONE } else { T::ONE };
     let block = T::mask(simd, 0, cols);
-    // SAFETY: all accesses below: the caller vouches for the block's rows and columns of L and V, masks
-    // keep every access inside the lower triangle, and a reflector row has one scalar for each lane.
+    // SAFETY: all accesses below: the caller guarantees the block's rows and columns of L and V, masks keep every access inside
+    // the lower triangle, and a reflector row has one scalar for each lane.
     unsafe {
-        // Columns that a ragged block lacks: the solve leaves them as they are.
+        // Columns that a narrower block lacks are set to zero: the solve then leaves them as they are.
         for j in cols..T::lanes::<S>() {
             T::store::<S>(reflector.tau(j), T::splat(simd, T::ZERO));
             (*reflector.s().add(j), *reflector.x().add(j)) = (T::ZERO, T::ZERO);
@@ -76,7 +75,7 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             let beta = l + alpha;
             pivots[j] = new;
 
-            // σ V bᵀ / T_jj is σ V aᵀ / α: for the rows done τ, for the rows to come a part of d
+            // σ V bᵀ / T_jj is σ V aᵀ / α: τ for the finished rows, a part of d for the later rows
             let products = T::vdiv(simd, products, T::splat(simd, alpha));
             let d = T::mul_add(simd, old, T::splat(simd, x), products);
             T::store::<S>(reflector.tau(j), products);
@@ -85,8 +84,8 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
             T::store_masked(simd, T::mask(simd, j, cols), to, T::vadd(simd, old, d));
             *to.add(j) = new;
 
-            // row j of V becomes row j of B; the rows to come lose their part along it
-            // 1/β would overflow for the very smallest numbers: they are magnified first, exactly.
+            // Row j of V becomes row j of B, and the later rows are reduced by it. 1/β would overflow for the smallest numbers,
+            // so these are first scaled by a power of two, exactly.
             let magnified = if beta < T::TINY { T::MAGNIFIER } else { T::ONE };
             let inv_beta = T::splat(simd, T::ONE / (beta * magnified));
             let done = T::mask(simd, 0, j);
@@ -108,10 +107,11 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
     Ok(())
 }
 
-/// Column `j` of the block, and its rows of V, through an interchange: b, s and x to the reflector. Gives the column.
+/// Applies an interchange to column `j` of the block and its rows of V: writes b, s and x to the reflector, and returns the new
+/// column.
 ///
 /// # Safety
-/// As [`diagonal`], with the rows of V in the reflector and interchanges set for the columns before.
+/// As [`diagonal`], with the rows of V in the reflector and the interchanges of earlier columns set.
 #[inline(always)]
 unsafe fn change_places<T: Scalar, S: Simd>(
     simd: S,
@@ -122,7 +122,7 @@ unsafe fn change_places<T: Scalar, S: Simd>(
     minus: bool,
 ) -> T::Vector<S> {
     let &Interchange { column: p, sign, small, beta, s, x, .. } = made;
-    // SAFETY: j is one of the reflector's columns, and p and r are of its rank.
+    // SAFETY: j is a column of the reflector, and p and r are less than its rank.
     unsafe {
         *reflector.interchanges().add(j) = T::from_f64((p + 1) as f64) * sign;
         (*reflector.s().add(j), *reflector.x().add(j)) = (s, x);
@@ -146,7 +146,7 @@ unsafe fn change_places<T: Scalar, S: Simd>(
     }
 }
 
-/// Σ_r x_r a_r over the columns of V, where x is every row of the block at once and a is row `j`.
+/// Σ_r x_r a_r over the columns of V, where x are all rows of the block and a is row `j`.
 ///
 /// # Safety
 /// The reflector must hold a block's rows of V.
@@ -155,11 +155,11 @@ unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: 
     let (rank, lanes) = (reflector.rank, T::lanes::<S>());
     let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
     let mut row = reflector.b(0).cast_const();
-    // The last rows are fewer than there are sums.
+    // The last group may have fewer rows than there are sums.
     for first in (0..rank).step_by(PARTIAL_SUMS) {
         for (i, sum) in sums.iter_mut().enumerate() {
             if first + PARTIAL_SUMS <= rank || first + i < rank {
-                // SAFETY: `rank` rows of the reflector hold V, one after the other, each with a scalar for every lane.
+                // SAFETY: `rank` rows of the reflector contain V, consecutively, each with a scalar for every lane.
                 let (x, a) = unsafe { (T::load::<S>(row), T::splat(simd, *row.add(j))) };
                 *sum = T::mul_add(simd, x, a, *sum);
                 row = row.wrapping_add(lanes);
@@ -170,7 +170,7 @@ unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: 
     T::vadd(simd, T::vadd(simd, s0, s1), T::vadd(simd, s2, s3))
 }
 
-/// One lane of a register.
+/// Extracts one lane of a register.
 #[inline(always)]
 fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     debug_assert!(i < T::lanes::<S>());
@@ -179,22 +179,22 @@ fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     unsafe { *x.as_ptr().cast::<T>().add(i) }
 }
 
-/// Of a pivot, as a share of it: up to here it is corrected, beyond it is made anew.
+/// Relative change of a pivot up to which the pivot is corrected by the change; beyond it the new pivot is computed as a root.
 pub(super) const SMALL_CHANGE: f64 = 0.25;
 
 /// A column's new pivot.
 pub(crate) struct Pivot<T> {
-    /// α, as the reflector has it.
+    /// α, as used by the reflector.
     pub alpha: T,
     /// (l − α) / α
     pub x: T,
-    /// α, as L has it: l and a correction where that is small, whose roundings do not matter then, and the root itself, from
-    /// which the reflector is made, elsewhere. It hangs on no chain.
+    /// α, as stored in L: l plus a correction if that is small, since its rounding errors are then negligible, otherwise the
+    /// root itself, from which the reflector is computed. No later computation waits for it.
     pub new: T,
 }
 
-/// α = √(l² + q) where q = ± a aᵀ for `rank` entries a, or `None` where its square is not positive or not finite. `minus`
-/// says which sign.
+/// α = √(l² + q) with q = ± a aᵀ for `rank` entries a, or `None` if its square is not positive or not finite. `minus` is the
+/// sign of q.
 #[inline(always)]
 pub(crate) fn pivot<T: Scalar>(
     l: T,
@@ -203,7 +203,7 @@ pub(crate) fn pivot<T: Scalar>(
     minus: bool,
     a: impl Fn(usize) -> T,
 ) -> Option<Pivot<T>> {
-    // Where most of l² is left, there is no cancellation that a root would be worth.
+    // If most of l² remains, cancellation is too small to justify a root.
     let square = if minus && l * l < T::TWO * -q {
         let norm = (-q).sqrt();
         (l - norm) * (l + norm)
@@ -218,18 +218,18 @@ pub(crate) fn pivot<T: Scalar>(
     let change = q / beta; // α − l
     let small = change.abs() < T::from_f64(SMALL_CHANGE) * l;
     let new = if small { l + change } else { alpha };
-    // One division on the chain, and not that of the change as well, unless the product leaves the range.
+    // One division on the critical path, which does not wait for that of the change, unless the product overflows.
     let product = beta * alpha;
     let share = if product < T::INFINITY { q / product } else { change / alpha };
     Some(Pivot { alpha, x: -share, new })
 }
 
-/// The same from scaled terms, where squares may have vanished.
+/// The same from scaled terms, for squares that may have underflowed.
 #[cold]
 fn scaled_pivot<T: Scalar>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
     let scale = (0..rank).fold(l, |m, r| m.max(a(r).abs()));
     if scale == T::ZERO && !minus && (0..rank).all(|r| a(r) == T::ZERO) {
-        // Of a singular factor, in a column that V leaves alone: the identity, with an α that may be divided by.
+        // A column of a singular factor that V does not change: the identity, with an α by which one can divide.
         return Some(Pivot { alpha: T::ONE, x: T::ZERO, new: T::ZERO });
     }
     let scaled = l / scale;

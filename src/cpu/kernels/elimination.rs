@@ -1,27 +1,27 @@
-//! I + E = M Δ Mᵀ for a small symmetric E, by registers and by scalars: M unit lower triangular, Δ diagonal.
+//! I + E = M Δ Mᵀ for a small symmetric E, by registers and by scalars: M is unit lower triangular, Δ diagonal.
 
 use super::reflector::Reflector;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// The most that the condition number of I + E may be.
+/// The largest permitted condition number of I + E.
 const LARGEST_CONDITION: f64 = 6.0;
 
-/// Columns that are eliminated by scalars, whose chain is the shortest, before registers take the rest through them.
+/// Columns that are eliminated by scalars, with the shortest dependency chain, before registers apply them to the rest.
 const FEW: usize = 4;
 
 pub(super) struct Eliminated<T: Scalar, S: Simd> {
     /// Δ
     pub pivot: T::Vector<S>,
-    /// Δ − I, which is better known than Δ where it is small.
+    /// Δ − I, which is more accurate than Δ if it is small.
     pub change: T::Vector<S>,
 }
 
-/// Eliminates in I + E, of which there are the columns `e`, if its condition number is within the limit; `minus` says that E has no
-/// positive eigenvalue, otherwise it has no negative one. τ of `reflector` gets M Δ by columns, below the diagonal.
+/// Factors I + E, with the columns `e` of E, if its condition number is within the limit. With `minus` E has no positive
+/// eigenvalue, otherwise no negative one. Writes M Δ to τ of `reflector`, by columns, below the diagonal.
 ///
 /// # Safety
-/// The reflector must be writable and have room for C columns, a multiple of [`FEW`].
+/// The reflector must be writable and have space for C columns, a multiple of [`FEW`].
 #[inline(always)]
 pub(super) unsafe fn eliminate<T: Scalar, S: Simd, const C: usize>(
     simd: S,
@@ -31,7 +31,7 @@ pub(super) unsafe fn eliminate<T: Scalar, S: Simd, const C: usize>(
 ) -> Option<Eliminated<T, S>> {
     let (mut pivot, mut change) = (T::splat(simd, T::ONE), T::splat(simd, T::ZERO));
     let (mut trace, mut determinant, mut definite) = (T::ZERO, T::ONE, true);
-    // SAFETY: all accesses: rows and columns below C of τ, which has room for a register for each column.
+    // SAFETY: all accesses: rows and columns below C of τ, which has space for a register for each column.
     unsafe {
         let at = |i: usize, j: usize| *reflector.tau(j).add(i);
         for j in 0..C {
@@ -87,7 +87,7 @@ pub(super) unsafe fn eliminate<T: Scalar, S: Simd, const C: usize>(
     }
     let most = T::from_f64(LARGEST_CONDITION);
     let fits = if minus {
-        // The least eigenvalue is the determinant over the product of the others, and that at most a power of their mean.
+        // The smallest eigenvalue is the determinant over the product of the others, which is at most a power of their mean.
         let share = T::from_f64(C as f64 - 1.0) / (T::from_f64(C as f64) + trace);
         let power = (1..C).fold(T::ONE, |power, _| power * share);
         determinant * power * most >= T::ONE

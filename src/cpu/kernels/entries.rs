@@ -1,6 +1,6 @@
-//! Where the entries of L are.
+//! The location of the entries of L.
 
-/// Old and new L, column-major; the new one may be the same memory, or null where nothing is written.
+/// Old and new L, column-major. The new one may be the same memory, or null if nothing is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Entries<T> {
     pub src: *const T,
@@ -9,5 +9,5 @@ pub(crate) struct Entries<T> {
     pub dst_stride: isize,
 }
 
-// SAFETY: a description of memory, which unsafe calls alone use; who may do so when is their contract.
+// SAFETY: this describes memory that only unsafe calls access; their contracts say which thread may access what when.
 unsafe impl<T: Sync> Sync for Entries<T> {}

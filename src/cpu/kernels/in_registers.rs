@@ -1,16 +1,16 @@
-//! The trailing step for V of three or four columns, whose rows stay in registers from the first column of a panel
-//! to the last.
+//! The trailing step for a V of three or four columns. Rows of V stay in registers from the first column of a panel to the
+//! last.
 //!
-//! Columns of L are gone through one at a time, so there is no triangular solve, which for a V as narrow as
-//! this would cost as much as the products:
+//! Columns of L are processed one at a time. So there is no triangular solve, which for so narrow a V would cost as much as the
+//! products:
 //!
 //! ```text
 //! d = x p + V (s bᵀ)        u = 2 p + d        p ← p + d        V ← V − u b
 //! ```
 //!
-//! Where V has both signs, the plus columns' part of a column of L comes before the minus columns'.
+//! If V has both signs, the part of the plus columns is applied to a column of L before that of the minus columns.
 //!
-//! It takes 32 registers to have enough rows at work at once to hide the latency of a column.
+//! 32 registers are needed to process enough rows at the same time to hide the latency of a column.
 
 use super::apply::{Rows, Tile};
 use super::reflector::Reflector;
@@ -19,27 +19,27 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;
 
-/// What rows below need of one column of L, for V of K columns, of which the first P have one sign.
+/// The numbers that transform rows below one column of L, for a V of K columns, of which the first P have one sign.
 #[derive(Clone, Copy)]
 pub(crate) struct Column<T, const K: usize, const P: usize> {
     /// s bᵀ
     products: [T; K],
     b: [T; K],
-    /// Of the first P columns, and of the others.
+    /// For the first P columns, and for the others.
     x: [T; 2],
 }
 
 impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
-    /// That of the identity.
+    /// The identity.
     pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], x: [T::ZERO; 2] };
 
-    /// Takes column `j` of a micro reflector, for the columns of V from `first` on.
+    /// Reads column `j` of a micro reflector, for the columns of V from `first` on.
     ///
     /// # Safety
-    /// The reflector must have been made.
+    /// The reflector must have been computed.
     #[inline(always)]
     pub unsafe fn take(&mut self, reflector: Reflector<T>, first: usize, j: usize) {
-        // SAFETY: j is one of the reflector's columns, which the caller vouches for.
+        // SAFETY: j is a column of the reflector, which the caller guarantees.
         unsafe {
             for r in 0..reflector.rank.min(K - first) {
                 let b = *reflector.b(r).add(j);
@@ -49,7 +49,7 @@ impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
         }
     }
 
-    /// RV registers of rows, p of L and v of V, through what these columns of V, of one sign, do at this column of L.
+    /// Applies these columns of V, of one sign, at this column of L to RV registers of rows: p of L and v of V.
     #[inline(always)]
     fn reflect<S: Simd, const RV: usize>(
         &self,
@@ -84,7 +84,7 @@ impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
     }
 }
 
-/// What becomes of the new L.
+/// Destination of the new L.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Skip,
@@ -96,8 +96,8 @@ pub(crate) enum Store {
 /// Applies consecutive columns to RV registers of rows of L, from `tile` on, and of the K columns of V.
 ///
 /// # Safety
-/// The real rows of `tile`, over these columns of L and K of V, must be readable and writable as `store`
-/// says, and nobody else may use them meanwhile.
+/// The real rows of `tile`, over these columns of L and K of V, must be readable, and writable as `store` requires. No other
+/// thread may use them during the call.
 #[inline(always)]
 pub(crate) unsafe fn apply<
     T: Scalar,
@@ -115,8 +115,8 @@ pub(crate) unsafe fn apply<
 ) {
     let lanes = T::lanes::<S>();
     let (mut src, mut dst) = (tile.src, tile.dst);
-    // SAFETY: all pointer arithmetic and accesses below: each column of L, column r < K of V and register
-    // i < RV stay inside the tile that the caller vouches for.
+    // SAFETY: all pointer arithmetic and accesses below: each column of L, column r < K of V and register i < RV are inside the
+    // tile that the caller guarantees.
     unsafe {
         let mut v = [[T::splat(simd, T::ZERO); RV]; K];
         for r in 0..K {

@@ -1,19 +1,20 @@
-//! A column of L that V outweighs.
+//! Interchanges, for columns of L whose pivot is small compared with V.
 //!
-//! Where the largest entry a_p of a plus sign's row a of V is far above the pivot l, V ← V − u b cancels: what is left of V is of the
-//! size of L, and its error of that of V. So does Householder's QR factorization of (Lᵀ; Vᵀ) without row interchanges, whose pivot
-//! row is the smallest one there; with them each row keeps errors of its own scale (Powell and Reid 1969; Cox and Higham 1998).
-//! Column j of L and column p of V change places, with the sign σ that makes the pivot positive, which leaves L Lᵀ + V Vᵀ as it is,
-//! and are eliminated then. With a_p ← l, A = |a_p| before that, R the new pivot, and q = a aᵀ after it:
+//! If the largest entry a_p of a plus sign's row a of V is far above the pivot l, V ← V − u b cancels: the remaining V is of
+//! the size of L, but its error is of the size of V. The same happens in Householder's QR factorization of (Lᵀ; Vᵀ) without row
+//! interchanges, whose pivot row is the smallest one. With interchanges the error of each row is relative to its own size
+//! (Powell and Reid 1969; Cox and Higham 1998). Column j of L and column p of V are interchanged, with the sign σ that makes
+//! the pivot positive, which leaves L Lᵀ + V Vᵀ as it is, and are then eliminated. With a_p ← l, A = |a_p| before that, R the
+//! new pivot, and q = a aᵀ after it:
 //!
 //! ```text
 //! R² = A² + q      b = a / (A + R)      s = (A + R) / R      x = −q / (R (A + R))
 //! o = σ V_p        V_p ← L_j            L'_j = o + (x o + s V bᵀ)          V ← V − (o + L'_j) b
 //! ```
 //!
-//! A downdate by the same V takes that back, where a_p is far above the pivot that is left: with L'_j and V as they are it solves
-//! for L_j, in the same b, s and x. Both make their sums as if in twice the precision: then the column of L comes out as it went in,
-//! to a few roundings, however often V comes and goes.
+//! A downdate by the same V inverts this, if a_p is far above the remaining pivot: from L'_j and the current V it solves for
+//! L_j, with the same b, s and x. Both compute their sums as if in twice the precision. Then the column of L returns to its old
+//! value, to within a few roundings, however often V is added and removed.
 
 use super::apply::{Rows, Tile};
 use super::compensated::{Sum, Sums};
@@ -21,16 +22,16 @@ use super::reflector::{MOST_INTERCHANGED, Reflector};
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// |a_p| over l from which on columns change places. A block with such a column is beyond what is
-/// [worked on at once](super::at_once), and beyond method C1, but for the narrowest of cases.
+/// The ratio |a_p| / l from which on columns are interchanged. A block with such a column is beyond the conditions for
+/// processing [at once](super::at_once) and for method C1, except in the narrowest cases.
 const OUTWEIGHS: f64 = 2.0;
 
-/// What makes a column's interchange, beside b.
+/// The numbers of a column's interchange, except b.
 pub(super) struct Interchange<T> {
     /// p and σ.
     pub column: usize,
     pub sign: T,
-    /// The pivot on the side of L, and on that of L'.
+    /// The pivot of L, and that of L'.
     pub small: T,
     pub large: T,
     /// A + R
@@ -40,12 +41,12 @@ pub(super) struct Interchange<T> {
 }
 
 impl<T: Scalar> Interchange<T> {
-    /// That of a column with the pivot `l`, of L or for a minus sign of L', if there is to be one, for a row with entries a.
-    /// `squares` is the sum of their squares, nearly.
+    /// Returns the interchange of a column with the pivot `l`, which is that of L, or for a minus sign of L', and a row with
+    /// entries a, if the column is to be interchanged. `squares` is approximately the sum of the squares of a.
     #[inline(always)]
     pub fn new(l: T, squares: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
         let ratio = T::from_f64(OUTWEIGHS * OUTWEIGHS);
-        // With some room for roundings. NaN is none.
+        // With a margin for rounding errors. The comparison is false for NaN.
         let most = if minus { l * l - squares } else { l * l };
         let likely = squares * T::from_f64(1.01) > ratio * most && squares > T::SMALL_SQUARE;
         if likely { Self::made(l, rank, minus, a) } else { None }
@@ -69,17 +70,17 @@ impl<T: Scalar> Interchange<T> {
         let outweighs = largest > T::from_f64(OUTWEIGHS) * small && (small > T::ZERO || !minus);
         let within = large * large > T::SMALL_SQUARE && large * large < T::INFINITY;
         let (beta, sign) = (largest + large, if a(column) < T::ZERO { -T::ONE } else { T::ONE });
-        // Their product might overflow.
+        // The product of the two might overflow, so it is not formed.
         let (s, x) = (beta / large, -(rest.rounded() / large / beta));
         (outweighs && within).then_some(Self { column, sign, small, large, beta, s, x })
     }
 }
 
-/// A column of L and the V that goes with it through an interchange: from L to L', or back.
+/// A column of L and the columns of V in an interchange: from L to L', or back.
 pub(super) struct Places<T: Scalar, S: Simd> {
     /// o
     pub other: T::Vector<S>,
-    /// Σ V_r b_r over the columns of V but p.
+    /// Σ V_r b_r over the columns of V other than p.
     pub sum: Sums<T, S>,
     pub s: T,
     pub x: T,
@@ -106,8 +107,9 @@ impl<T: Scalar, S: Simd> Places<T, S> {
     }
 }
 
-/// Applies a reflector with interchanges, of `cols` columns, to RV registers of rows, one column of L after the other: what a block
-/// does to V then is no product. V is in the first-level cache, and is read and written with every column.
+/// Applies a reflector with interchanges, of `cols` columns, to RV registers of rows, one column of L at a time: with
+/// interchanges the effect of a block on V is not a matrix product. V is in the first-level cache, and is read and written for
+/// every column.
 ///
 /// # Safety
 /// As [`apply`](super::apply::apply).
@@ -120,8 +122,8 @@ pub(super) unsafe fn apply_by_column<T: Scalar, S: Simd, A: Rows<T, S>, const RV
     reflector: Reflector<T>,
 ) {
     let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
-    // SAFETY: all pointer arithmetic and accesses below: column j < cols of L, columns p and r < rank of V and register i < RV stay
-    // inside the tile that the caller vouches for, and b, s, x and interchanges inside the reflector.
+    // SAFETY: all pointer arithmetic and accesses below: column j < cols of L, columns p and r < rank of V and register i < RV
+    // are inside the tile that the caller guarantees, and b, s, x and interchanges inside the reflector.
     unsafe {
         for j in 0..cols {
             let src = tile.src.offset(j as isize * tile.src_stride);

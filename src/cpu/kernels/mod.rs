@@ -1,22 +1,22 @@
-//! The micro-kernels, and the two steps of a panel that they make up.
+//! The micro-kernels, and the two steps of a panel, which consist of them.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `shape` | how many columns and rows a micro-kernel call works on |
-//! | `entries`, `packed` | where L and V are |
-//! | `copy` | old L, to where it is worked on |
+//! | `shape` | the number of columns and rows of a micro-kernel call |
+//! | `entries`, `packed` | the location of L and V |
+//! | `copy` | copies the old L to where the sweep works |
 //! | `reflector` | the block reflector of a few columns of L, in memory |
-//! | `diagonal` | makes it: the pivots, and the only place where a sweep can break down |
-//! | `at_once` | the same for all columns of a block together, where that is accurate |
-//! | `elimination` | the small factorization that this takes |
-//! | `interchange` | columns of L that V outweighs: they change places with columns of V |
+//! | `diagonal` | computes it: the pivots, and the only step that can break down |
+//! | `at_once` | the same for all columns of a block together, if that is accurate |
+//! | `elimination` | the small factorization that `at_once` needs |
+//! | `interchange` | interchanges columns of L with columns of V, where V is large |
 //! | `compensated` | sums of products as if in twice the precision |
-//! | `apply` | applies it to rows below, a tile of registers at a time |
+//! | `apply` | applies the reflector to rows below, one register tile at a time |
 //! | `in_registers` | the same for V of three or four columns |
-//! | `low_rank/` | both for V of one or two columns, and of three where L is small |
-//! | `scratch` | a tile of L between the reflectors of both signs |
+//! | `low_rank/` | both steps for a V of one or two columns, and of three if L is small |
+//! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
-//! | `reflection` | which micro-kernel takes which rows below |
+//! | `reflection` | chooses the micro-kernel for the rows below |
 //! | `steps` | the diagonal step and the trailing step of a panel |
 
 pub mod apply;

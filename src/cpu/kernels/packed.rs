@@ -1,4 +1,4 @@
-//! The working copy of V: tiles of rows, each contiguous, in the order the trailing step reads them.
+//! The working copy of V: tiles of rows, each contiguous, in the order in which the trailing step reads them.
 
 use super::shape::MAX_LANES;
 use crate::host::buffer::Buffer;
@@ -16,7 +16,7 @@ pub(crate) struct Packed<T> {
     base: usize,
     tile: usize,
     rank: usize,
-    /// Rows that there is room for at least.
+    /// Minimum number of rows for which memory is allocated.
     pub most: usize,
 }
 
@@ -27,8 +27,8 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T: Scalar> Packed<T> {
-    /// Takes `rank` columns of `rows` entries, each times its factor, as rows from `base` on; what is left of the last tile
-    /// is zero.
+    /// Copies `rank` columns of `rows` entries, each times its factor, as rows from `base` on. The rest of the last tile is
+    /// zero.
     #[inline(always)]
     pub fn pack<'a>(
         &mut self,
@@ -44,14 +44,14 @@ impl<T: Scalar> Packed<T> {
         for (r, (column, scale)) in columns.enumerate() {
             for t in 0..tiles {
                 let from = t * tile..((t + 1) * tile).min(rows);
-                // SAFETY: there is room for these tiles and columns, borrowed exclusively.
+                // SAFETY: there is memory for these tiles and columns, borrowed exclusively.
                 unsafe { view.take(t, r, column.subrows(from.start, from.len()), scale) };
             }
         }
     }
 
-    /// Takes V as it is, all of one sign, in the order that `Signed::columns` has as well; its rows are neighbours. Gives the sum of
-    /// its squares.
+    /// Copies V without scaling. All columns have one sign, and are in the same order as in `Signed::columns`; rows are
+    /// contiguous. Returns the sum of the squares of V.
     #[inline(always)]
     pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
         let (rows, rank) = v.shape();
@@ -61,20 +61,20 @@ impl<T: Scalar> Packed<T> {
         );
         self.make_room(rank, rows, 0, tile);
         let view = self.view();
-        // SAFETY: there is room for these tiles and columns, borrowed exclusively.
+        // SAFETY: there is memory for these tiles and columns, borrowed exclusively.
         T::pack(isa, unsafe { Pack::new(v, minus, view) })
     }
 
-    /// Makes room for `rank` columns of `rows` rows from `base` on, whatever is in there.
+    /// Reserves room for `rank` columns of `rows` rows from `base` on. The contents are unspecified.
     #[inline(always)]
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
-        // One tile that has all rows is as tall as they are this time.
+        // With a single tile for all rows, its height is the number of rows of this call.
         let step = if tile < rows { tile } else { tile.min(MAX_LANES) };
         self.data.reserve(rows.next_multiple_of(tile).max(self.most.next_multiple_of(step)) * rank);
         (self.base, self.tile, self.rank) = (base, tile, rank);
     }
 
-    /// The first row that is there.
+    /// The first row stored.
     pub fn base(&self) -> usize {
         self.base
     }
@@ -85,7 +85,7 @@ impl<T: Scalar> Packed<T> {
     }
 }
 
-/// Copies V, whose rows are neighbours, to its tiles, and looks at it on the way.
+/// Copies V, whose rows are contiguous, to its tiles, and sums its squares.
 pub(crate) struct Pack<'a, T> {
     v: MatRef<'a, T>,
     minus: bool,
@@ -94,7 +94,7 @@ pub(crate) struct Pack<'a, T> {
 
 impl<'a, T> Pack<'a, T> {
     /// # Safety
-    /// The tiles, of whole registers, have room for V, and nobody else uses them until this has run.
+    /// The tiles, of whole registers, have space for V, and no other thread uses them until this has run.
     unsafe fn new(v: MatRef<'a, T>, minus: bool, to: Tiles<T>) -> Self {
         Self { v, minus, to }
     }
@@ -103,13 +103,13 @@ impl<'a, T> Pack<'a, T> {
 impl<T: Scalar> WithSimd for Pack<'_, T> {
     type Output = T;
 
-    /// The sum of the squares of V.
+    /// Returns the sum of the squares of V.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> T {
         let Self { v, minus, to } = self;
         let (rows, rank) = v.shape();
         let (lanes, stride) = (T::lanes::<S>(), v.col_stride());
-        // A downdate takes V from its last column on.
+        // A downdate reads V from its last column on.
         let (leading, step) = if minus { ((rank - 1) as isize * stride, -stride) } else { (0, stride) };
         let mut from = v.as_ptr().wrapping_offset(leading);
         let (mut at, mut first) = (to.data, 0);
@@ -119,7 +119,7 @@ impl<T: Scalar> WithSimd for Pack<'_, T> {
             for _ in 0..rank {
                 for row in (0..to.tile).step_by(lanes) {
                     let real = rows.saturating_sub(first + row).min(lanes);
-                    // SAFETY: the mask keeps to the rows of V, and the tiles are those of `new`.
+                    // SAFETY: the mask restricts loads to the rows of V, and `new` requires the tiles.
                     unsafe {
                         let x = T::load_masked(simd, T::mask(simd, 0, real), column.wrapping_add(row));
                         T::store::<S>(at.add(row), x);
@@ -131,13 +131,13 @@ impl<T: Scalar> WithSimd for Pack<'_, T> {
             (from, first) = (from.wrapping_add(to.tile), first + to.tile);
         }
         let mut each = [T::ZERO; MAX_LANES];
-        // SAFETY: there is room for a register.
+        // SAFETY: there is space for a register.
         unsafe { T::store::<S>(each.as_mut_ptr(), sums) };
         each[..lanes].iter().fold(T::ZERO, |sum, &lane| sum + lane)
     }
 }
 
-/// Where the tiles are; rows may be worked on by different threads.
+/// The location of the tiles. Different threads may use different rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Tiles<T> {
     data: *mut T,
@@ -147,7 +147,7 @@ pub(crate) struct Tiles<T> {
     rank: usize,
 }
 
-// SAFETY: a description of memory, which unsafe calls alone use; who may do so when is their contract.
+// SAFETY: this describes memory that only unsafe calls access; their contracts say which thread may access what when.
 unsafe impl<T: Send> Send for Tiles<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Tiles<T> {}
@@ -156,20 +156,20 @@ impl<T: Scalar> Tiles<T> {
     /// Column `r` of a tile.
     ///
     /// # Safety
-    /// There is room for it, and nobody else uses it.
+    /// There is memory for it, and no other thread uses it.
     #[inline(always)]
     unsafe fn column<'a>(&self, tile: usize, r: usize) -> &'a mut [T] {
-        // SAFETY: tile and column own `self.tile` scalars of that room.
+        // SAFETY: tile and column have `self.tile` scalars of that memory to themselves.
         unsafe { core::slice::from_raw_parts_mut(self.ptr(tile).add(r * self.tile), self.tile) }
     }
 
-    /// Takes the rows of a tile in column `r` of V, times a factor; those that are not there are zero.
+    /// Copies the rows of a tile from column `r` of V, times a factor. Missing rows are set to zero.
     ///
     /// # Safety
     /// As `column`.
     #[inline(always)]
     pub unsafe fn take(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of `column`, which is the same.
         let to = unsafe { self.column(tile, r) };
         copy_scaled(to, rows, scale);
         to[rows.nrows()..].fill(T::ZERO);
@@ -177,12 +177,12 @@ impl<T: Scalar> Tiles<T> {
 }
 
 impl<T> Tiles<T> {
-    /// For V in one tile: entry i is row i of its first column. Rows above the base are not there.
+    /// For V in one tile: entry i is row i of its first column. Rows before the base do not exist.
     pub fn by_row(&self) -> *mut T {
         self.data.wrapping_sub(self.base)
     }
 
-    /// The tile that holds `row` ≥ base, and the row's place in it.
+    /// The tile that contains `row` ≥ base, and the row's index in it.
     pub fn locate(&self, row: usize) -> (usize, usize) {
         ((row - self.base) / self.tile, (row - self.base) % self.tile)
     }
@@ -196,7 +196,7 @@ impl<T> Tiles<T> {
     /// `tile` must be one of the packed tiles.
     #[inline(always)]
     pub unsafe fn ptr(&self, tile: usize) -> *mut T {
-        // SAFETY: the tile lies inside the packed memory, as the caller says.
+        // SAFETY: the tile is inside the packed memory, as the caller guarantees.
         unsafe { self.data.add(tile * self.tile * self.rank) }
     }
 }

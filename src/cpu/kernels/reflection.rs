@@ -1,4 +1,4 @@
-//! The micro reflectors of a panel over rows below them: which micro-kernel takes which rows.
+//! Applies the micro reflectors of a panel to rows below them, and chooses the micro-kernel for each row.
 
 use super::apply::{Full, Masked, apply};
 use super::in_registers::{Column, Store, apply as apply_columns};
@@ -11,14 +11,14 @@ use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-/// How much of V a micro reflector is applied to before the next one's turn: half a first-level cache.
-/// Neighbouring tiles are independent, so that their latencies overlap.
+/// Bytes of V to which a micro reflector is applied before the next one: half a first-level cache. Neighbouring tiles are
+/// independent, so their latencies overlap.
 const GROUP_BYTES: usize = 16 << 10;
 
-/// A tile, and some of its rows.
+/// A tile, and a range of its rows.
 type PartOfTile = (usize, Range<usize>);
 
-/// The micro reflectors `blocks` of a panel, applied to `rows` below them.
+/// Applies the micro reflectors `blocks` of a panel to `rows` below them.
 pub(crate) struct Reflection<'a, T> {
     job: &'a Job<T>,
     panel: Panel,
@@ -28,7 +28,7 @@ pub(crate) struct Reflection<'a, T> {
 
 impl<'a, T: Scalar> Reflection<'a, T> {
     /// # Safety
-    /// As [`Job::trailing`], for these reflectors: it holds when this is run.
+    /// As [`Job::trailing`], for these reflectors, at the time when this is run.
     pub unsafe fn new(job: &'a Job<T>, panel: Panel, blocks: Range<usize>, rows: Range<usize>) -> Self {
         Self { job, panel, blocks, rows }
     }
@@ -41,10 +41,10 @@ impl<T: Scalar> WithSimd for Reflection<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { job, panel, blocks, rows } = self;
         let (plus, minus) = (job.plus, job.minus);
-        // Columns of one sign all come first, whichever it is.
+        // If all columns have one sign, they all count as the first, with either sign.
         let first = if plus > 0 { plus } else { minus };
         let vectorized = Vectorized { simd, job, panel, blocks };
-        // SAFETY: `new` demands exactly this; the constants are the job's own.
+        // SAFETY: `new` requires exactly this; the constants are those of the job.
         unsafe {
             match (plus + minus, first, wide::<S>()) {
                 (3, 3, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 3>(rows),
@@ -69,7 +69,7 @@ struct Vectorized<'a, T, S> {
 }
 
 impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
-    /// V in registers.
+    /// With V in registers.
     ///
     /// # Safety
     /// As [`Reflection::new`]; V has K columns, the first P of one sign, and tiles of RV registers.
@@ -78,7 +78,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         let few = IN_REGISTERS_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
             let some = Self { blocks: first..self.blocks.end.min(first + few), ..*self };
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the rows and the shape of V.
             unsafe {
                 match some.interchanged() {
                     true => some.all_by_register(rows.clone()),
@@ -88,19 +88,19 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// Whether columns of L in these blocks change places with columns of V.
+    /// Whether columns of L in these blocks are interchanged with columns of V.
     ///
     /// # Safety
-    /// The reflectors are made.
+    /// The reflectors have been computed.
     #[inline(always)]
     unsafe fn interchanged(&self) -> bool {
         let signed = self.job.signed().into_iter().filter(|signed| signed.rank > 0);
         let mut reflectors = signed.flat_map(|signed| self.blocks.clone().map(move |s| (s, signed)));
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that the reflectors have been computed.
         reflectors.any(|(s, signed)| unsafe { self.job.reflector(self.panel, s, signed).interchanged() })
     }
 
-    /// The same for reflectors that fit [`IN_REGISTERS_COLS`] columns.
+    /// The same for at most [`IN_REGISTERS_COLS`] columns.
     ///
     /// # Safety
     /// As `in_registers`.
@@ -113,7 +113,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         for signed in job.signed().into_iter().filter(|signed| signed.rank > 0) {
             for (j, column) in columns[..cols].iter_mut().enumerate() {
                 let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);
-                // SAFETY: the reflectors are made.
+                // SAFETY: the reflectors have been computed.
                 unsafe { column.take(reflector, signed.first, j % job.block) };
             }
         }
@@ -125,7 +125,8 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
             (false, true) => Store::Stream,
         };
         let in_memory = if store == Store::Stream { Store::Memory } else { store };
-        // SAFETY: forwarded to the caller: `head` and `tail` are rows of a tile each, `whole` all rows of tiles.
+        // SAFETY: the caller guarantees the rows: `head` and `tail` are rows of one tile each, `whole` are tiles with all their
+        // rows.
         unsafe {
             self.over_rows(columns, head, first, in_memory);
             match store {
@@ -137,9 +138,9 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// `columns`, of which the first is column `first` of L, applied to some rows of a tile, a register at a time.
+    /// Applies `columns`, the first of which is column `first` of L, to rows of a tile, a register at a time.
     ///
-    /// It is no closure, for none takes over the instruction set of the function that it is in unless it is inlined.
+    /// This is not a closure, because a closure has the instruction set of the enclosing function only if it is inlined.
     ///
     /// # Safety
     /// As `few_blocks`, for these rows.
@@ -153,7 +154,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     ) {
         for (row, rows) in self.registers(inside) {
             let mask = Masked([T::mask(self.simd, rows.start, rows.end)]);
-            // SAFETY: forwarded to the caller; masks keep to rows `inside`.
+            // SAFETY: the caller guarantees the rows `inside`, and masks restrict accesses to them.
             unsafe {
                 let at = self.job.tile(tile, row, first);
                 apply_columns::<T, S, _, 1, K, P>(self.simd, mask, columns, at, store);
@@ -161,8 +162,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// `columns`, of which the first is column `first` of L, applied to whole tiles. `store` should be a
-    /// constant.
+    /// Applies `columns`, the first of which is column `first` of L, to whole tiles. `store` should be a constant.
     ///
     /// # Safety
     /// As `few_blocks`, for all rows of `tiles`.
@@ -175,7 +175,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         store: Store,
     ) {
         for tile in tiles {
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees all rows of the tiles.
             unsafe {
                 let mut at = self.job.tile(tile, 0, first);
                 at.ahead = if self.job.large { TILES_AHEAD * self.job.v.tile } else { 0 };
@@ -184,16 +184,17 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// One micro reflector after another, each on a group of tiles of V that stays in the first-level cache.
+    /// Applies one micro reflector after another to a group of tiles of V that stays in the first-level cache.
     ///
     /// # Safety
     /// As [`Reflection::new`].
     #[inline(always)]
     unsafe fn blocked(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
-        // SAFETY: forwarded to the caller, for all rows of whole tiles.
+        // SAFETY: the caller guarantees the rows, and all rows of whole tiles are among them.
         unsafe {
-            // A ragged block of columns would need its width in every whole tile: there are few rows below it.
+            // With a narrower last block its width would have to be a variable in every whole tile; there are few rows below
+            // it.
             if !panel.cols.is_multiple_of(job.block) || self.interchanged() {
                 return self.all_by_register(rows);
             }
@@ -209,7 +210,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
     #[inline(always)]
     unsafe fn all_by_register(&self, rows: Range<usize>) {
         let (head, whole, tail) = self.split(rows);
-        // SAFETY: forwarded to the caller, for all rows of whole tiles.
+        // SAFETY: the caller guarantees the rows, and all rows of whole tiles are among them.
         unsafe {
             self.by_register(head.0, head.1);
             for tile in whole {
@@ -219,7 +220,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// Whole tiles.
+    /// Processes whole tiles.
     ///
     /// # Safety
     /// As [`Reflection::new`], for all rows of `tiles`.
@@ -231,7 +232,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         for first in tiles.clone().step_by(group) {
             for s in self.blocks.clone() {
                 for tile in first..tiles.end.min(first + group) {
-                    // SAFETY: forwarded to the caller.
+                    // SAFETY: the caller guarantees all rows of the tiles.
                     unsafe {
                         let mut at = job.tile(tile, 0, panel.first + s * job.block);
                         at.stream = job.stream;
@@ -261,7 +262,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// Rows `inside` of a tile, a register at a time, or two where the instruction set has the registers.
+    /// Processes rows `inside` of a tile, one register at a time, or two if the instruction set has enough registers.
     ///
     /// # Safety
     /// As [`Reflection::new`], for these rows.
@@ -279,7 +280,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
                 let whole = rows.len() == lanes;
                 let two = wide::<S>() && whole && row + 2 * lanes <= inside.end;
                 let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                // SAFETY: whole registers and masks both keep to rows `inside`, which are the caller's.
+                // SAFETY: whole registers and masks are restricted to rows `inside`, which the caller guarantees.
                 unsafe {
                     for (signed, at) in scratch.ways(job.signed(), job.tile(tile, row, column)) {
                         let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
@@ -315,8 +316,8 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// What is in `rows` of a first tile, the whole tiles, and what is of a last one. They are worked on in this order, columns
-    /// before those to the right: where L moves up and to the left on its way, an entry is read before another takes its place.
+    /// Divides `rows` into rows of a first tile, whole tiles, and rows of a last one. They are processed in this order, and
+    /// columns from left to right: where L moves up and left during the sweep, an entry is read before another overwrites it.
     #[inline(always)]
     fn split(&self, rows: Range<usize>) -> (PartOfTile, Range<usize>, PartOfTile) {
         let v = self.job.v;
@@ -329,8 +330,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
         ((first, head), first + usize::from(above > 0)..last, (last, tail))
     }
 
-    /// The registers that rows `inside` of a tile reach into: the first row of each, and its lanes among
-    /// these rows.
+    /// The registers that contain rows `inside` of a tile: the first row of each, and its lanes among these rows.
     #[inline(always)]
     fn registers(&self, inside: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let lanes = T::lanes::<S>();

@@ -1,4 +1,4 @@
-//! The block reflector of a few columns of L for columns of V of one sign, as the micro-kernels read it.
+//! The block reflector of a few columns of L for columns of V of one sign, in the layout that the micro-kernels read.
 //!
 //! With σ the sign and, for column j, a the row of V there, l the old and α the new pivot, β = l + α:
 //!
@@ -8,54 +8,55 @@
 //! U T = P + σ V Bᵀ        P ← U − P        V ← V − U B
 //! ```
 //!
-//! The triangular solve runs forward over columns with its divisions done once, here, and in terms of D = U − 2 P, so
-//! that P is corrected by D instead of being made anew:
+//! The triangular solve runs forward over columns. Its divisions are done once, here, and it is written in terms of D = U − 2
+//! P, so that P is corrected by D and not computed again:
 //!
 //! ```text
 //! d_j = x_j p_j + s_j w_j − Σ_{i<j} τ_ij u_i        u_j = 2 p_j + d_j        p_j ← p_j + d_j
 //! ```
 //!
-//! where w = V Bᵀ, s_j = σ / T_jj, τ_ij = T_ij / T_jj and x_j = 1 / T_jj − 2 = (l − α) / α = −σ a aᵀ / (α β). An entry made
-//! anew would be off by a rounding that is the same in every call, and a thousand of them add up.
+//! where w = V Bᵀ, s_j = σ / T_jj, τ_ij = T_ij / T_jj and x_j = 1 / T_jj − 2 = (l − α) / α = −σ a aᵀ / (α β). An entry computed
+//! again would have the same rounding error in every call, and a thousand of them would add up.
 //!
-//! V with both signs goes through two reflectors, the one of its plus columns first. In one alone, with S for σ,
-//! l² + a S aᵀ would cancel where plus and minus nearly do, below what it was formed from.
+//! A V with both signs is applied by two reflectors, that of its plus columns first. In a single reflector, with S for σ, l² +
+//! a S aᵀ could cancel, and lose digits relative to its terms.
 //!
-//! Where V outweighs a column of L, the two change places ([`interchange`](super::interchange)), and b, s and x are of what is there
-//! then. τ does not hold across an interchange: where a block has any, its columns are applied one by one.
+//! If V is large compared with a column of L, the two are interchanged ([`interchange`](super::interchange)), and b, s and x
+//! are those after the interchange. τ is not valid across an interchange, so the columns of a block with interchanges are
+//! applied one by one.
 
 use crate::scalar::Scalar;
 
-/// Columns of V, the first, that may change places with one of L: so many are a scalar exactly.
+/// Only this number of leading columns of V may be interchanged with one of L: a scalar represents such an index exactly.
 pub(crate) const MOST_INTERCHANGED: usize = 1 << 23;
 
-/// Columns of V of one sign, some of all of them.
+/// The columns of V of one sign.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneSign {
-    /// The first of them.
+    /// Index of the first of them.
     pub first: usize,
     pub rank: usize,
     pub minus: bool,
 }
 
-/// Shape and place of one micro reflector of at most `width` columns; all parts are rows of `width` scalars.
+/// Shape and location of one micro reflector of at most `width` columns. All its parts are rows of `width` scalars.
 #[derive(Clone, Copy)]
 pub(crate) struct Reflector<T> {
     data: *mut T,
-    /// Scalars from one row to the next: the lanes of a register.
+    /// Distance from one row to the next: the lanes of a register.
     width: usize,
     /// Columns of V.
     pub rank: usize,
 }
 
 impl<T: Scalar> Reflector<T> {
-    /// Scalars that one reflector takes, for `k` columns of V.
+    /// Scalars of one reflector, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
         (k + width + 4) * width
     }
 
     /// # Safety
-    /// `len(rank, width)` scalars at `data` are this reflector's for as long as it is used.
+    /// `len(rank, width)` scalars at `data` belong to this reflector for as long as it is used.
     pub unsafe fn at(data: *mut T, width: usize, rank: usize) -> Self {
         Self { data, width, rank }
     }
@@ -63,42 +64,43 @@ impl<T: Scalar> Reflector<T> {
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
-        // SAFETY: row r < k of the k + width + 4 rows promised to `at`.
+        // SAFETY: row r < k of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add(r * self.width) }
     }
 
     /// τ_{0.., j}: what earlier columns contribute to column j. (width)
     #[inline(always)]
     pub fn tau(&self, j: usize) -> *mut T {
-        // SAFETY: row k + j, j < width, of the k + width + 4 rows promised to `at`.
+        // SAFETY: row k + j, j < width, of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + j) * self.width) }
     }
 
     /// s: σ over the diagonal of T. (width)
     #[inline(always)]
     pub fn s(&self) -> *mut T {
-        // SAFETY: row k + width of the k + width + 4 rows promised to `at`.
+        // SAFETY: row k + width of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + self.width) * self.width) }
     }
 
-    /// x: what the reciprocals of the diagonal of T exceed 2 by. (width)
+    /// x: the reciprocals of the diagonal of T, minus 2. (width)
     #[inline(always)]
     pub fn x(&self) -> *mut T {
-        // SAFETY: row k + width + 1 of the k + width + 4 rows promised to `at`.
+        // SAFETY: row k + width + 1 of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + self.width + 1) * self.width) }
     }
 
-    /// For each column of L the column of V that it changes places with first: p + 1, negative where the sign changes, or 0. (width)
+    /// For each column of L the column p of V with which it is first interchanged: p + 1, negative if the sign changes, or 0.
+    /// (width)
     #[inline(always)]
     pub fn interchanges(&self) -> *mut T {
-        // SAFETY: row k + width + 2 of the k + width + 4 rows promised to `at`.
+        // SAFETY: row k + width + 2 of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + self.width + 2) * self.width) }
     }
 
-    /// Where it says whether there are interchanges, which are not set otherwise.
+    /// Flag: whether there are interchanges. If there are none, `interchanges` is not set.
     #[inline(always)]
     fn mark(&self) -> *mut T {
-        // SAFETY: the last of the k + width + 4 rows promised to `at`.
+        // SAFETY: the last of the k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add((self.rank + self.width + 3) * self.width) }
     }
 
@@ -106,27 +108,27 @@ impl<T: Scalar> Reflector<T> {
     /// The reflector's memory must be writable; with `true`, all interchanges are set.
     #[inline(always)]
     pub unsafe fn set_interchanged(&self, interchanged: bool) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that the memory is writable.
         unsafe { *self.mark() = if interchanged { T::ONE } else { T::ZERO } };
     }
 
-    /// Whether a column of L changes places with one of V.
+    /// Whether a column of L is interchanged with one of V.
     ///
     /// # Safety
-    /// The reflector must have been made.
+    /// The reflector must have been computed.
     #[inline(always)]
     pub unsafe fn interchanged(&self) -> bool {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that the reflector has been computed.
         unsafe { *self.mark() != T::ZERO }
     }
 
-    /// What column `j` of L changes places with, if it does: a column of V, and the sign of that.
+    /// The interchange of column `j` of L, if there is one: the column of V, and its sign.
     ///
     /// # Safety
-    /// The reflector must have been made and have interchanges.
+    /// The reflector must have been computed and have interchanges.
     #[inline(always)]
     pub unsafe fn interchange(&self, j: usize) -> Option<(usize, T)> {
-        // SAFETY: forwarded to the caller; j is less than width.
+        // SAFETY: the caller guarantees that interchanges are set; j is less than width.
         let signed = unsafe { *self.interchanges().add(j) };
         let sign = if signed < T::ZERO { -T::ONE } else { T::ONE };
         (signed != T::ZERO).then(|| (signed.abs().to_f64() as usize - 1, sign))

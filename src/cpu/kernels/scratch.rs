@@ -1,4 +1,4 @@
-//! The way of a tile of L through the reflectors of both signs.
+//! Intermediate storage for a tile of L between the reflectors of the two signs.
 
 use super::apply::Tile;
 use super::reflector::OneSign;
@@ -6,8 +6,8 @@ use super::shape::{MAX_LANES, WIDE};
 use crate::scalar::Scalar;
 use core::mem::MaybeUninit;
 
-/// Where a tile of L is between its two reflectors, of the plus and of the minus columns of V, and after the last where
-/// nothing is to be written.
+/// Contains a tile of L between its two reflectors, of the plus and of the minus columns of V, and after the last one if
+/// nothing is written.
 #[repr(align(64))]
 pub(crate) struct Scratch<T>(MaybeUninit<[T; WIDE.1 * ROWS]>);
 
@@ -20,8 +20,8 @@ impl<T: Scalar> Scratch<T> {
         Self(MaybeUninit::uninit())
     }
 
-    /// The way of a tile through the reflectors: for each sign that is there, the tile of L and of these columns of V.
-    /// It is of at most `WIDE.1` columns and `ROWS` rows, as all tiles of the micro-kernels are.
+    /// The steps of a tile through the reflectors: for each sign that occurs, the tile of L and of these columns of V. It has
+    /// at most `WIDE.1` columns and `ROWS` rows, as all tiles of the micro-kernels have.
     #[inline(always)]
     pub fn ways(
         &mut self,

@@ -1,11 +1,11 @@
-//! The shapes of the micro-kernels: how many columns of L and rows of V one call works on.
+//! The shapes of the micro-kernels: the numbers of columns of L and rows of V that one call processes.
 
 use crate::host::isa::Isa;
 use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
-/// What a micro-kernel works on.
+/// The shape of a micro-kernel call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// Columns of L in one micro reflector.
@@ -16,51 +16,52 @@ pub(crate) struct Shape {
     pub tile: usize,
 }
 
-/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 hold U, 3 rows of V,
-/// the rest operands.
+/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 for U, 3 for rows of V, the rest for
+/// operands.
 pub(crate) const WIDE: (usize, usize) = (3, 8);
 
-/// The same with 16 registers. Three by four would just fit, and spills.
+/// The same with 16 registers. Three by four would just fit, but the compiler spills.
 pub(crate) const NARROW: (usize, usize) = (2, 4);
 
 /// Scalars in the widest register.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// Most columns of V of which each goes through L by itself, whatever the order: `low_rank/`.
+/// The largest number of columns of V that are applied to L separately (`low_rank/`), for any order.
 const LOW_RANK: usize = 2;
 
-/// The same where L has no more rows than [`SMALL_ORDER`]. There the chain of diagonal steps decides, and elsewhere the arithmetic.
+/// The same if L has at most [`SMALL_ORDER`] rows. There the chain of diagonal steps is the limit; for larger L it is the
+/// arithmetic.
 const LOW_RANK_AT_SMALL_ORDERS: usize = 3;
 const SMALL_ORDER: usize = 128;
 
-/// Most columns of V that stay in registers together: `in_registers.rs`.
+/// The largest number of columns of V that stay in registers together (`in_registers.rs`).
 pub(crate) const IN_REGISTERS: usize = 4;
 
-/// Columns of L in a panel for V of as few columns.
+/// Columns of L in a panel for such a V.
 pub(crate) const IN_REGISTERS_COLS: usize = 24;
 
-/// Tiles ahead of the one at work that L is brought near where it is larger than the caches and V has few
-/// columns.
+/// The distance in tiles at which L is prefetched, if L is larger than the caches and V has few columns.
 pub(crate) const TILES_AHEAD: usize = 3;
 
-/// Registers of rows in a tile for V with `rank` ≤ [`IN_REGISTERS`] columns. With what a column of L takes they just fit.
+/// Registers of rows in a tile, for a V with `rank` ≤ [`IN_REGISTERS`] columns. Together with the operands of a column of L
+/// they just fit.
 pub(crate) const fn row_registers(rank: usize) -> usize {
     if rank < IN_REGISTERS { 5 } else { 4 }
 }
 
-/// Whether `S` has the registers for [`WIDE`].
+/// Whether `S` has enough registers for [`WIDE`].
 #[inline(always)]
 pub(crate) const fn wide<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
 }
 
-/// Whether each column of V goes through L, of so many rows, by itself.
+/// Whether the columns of V are applied separately to an L of this many rows.
 #[inline(always)]
 pub(crate) fn by_column(rank: usize, rows: usize) -> bool {
     rank <= if rows <= SMALL_ORDER { LOW_RANK_AT_SMALL_ORDERS } else { LOW_RANK }
 }
 
-/// Shape of the micro-kernels under this instruction set, for V with `rank` columns that go through L together.
+/// Shape of the micro-kernels under this instruction set, for `rank` columns of V that are applied together.
 pub(crate) fn shape<T: Scalar>(isa: Isa, rank: usize) -> Shape {
     struct Ask<T> {
         rank: usize,

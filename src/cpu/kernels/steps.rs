@@ -1,4 +1,4 @@
-//! The two steps of a panel, put together from micro-kernels.
+//! The two steps of a panel, composed of micro-kernels.
 
 use super::at_once::at_once;
 use super::diagonal::diagonal;
@@ -21,29 +21,29 @@ impl<T: Scalar> Steps for Job<T> {
     type Report = Health<T>;
 
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of `Job::diagonal`, which is the same.
         unsafe { Job::diagonal(self, panel, health) }
     }
 
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of `Job::trailing`, which is the same.
         unsafe { Job::trailing(self, panel, rows) }
     }
 }
 
 impl<T: Scalar> Job<T> {
-    /// The diagonal step: transforms the block of `panel` and fills its reflectors.
+    /// The diagonal step: transforms the block of `panel` and computes its reflectors.
     ///
     /// # Errors
     /// The column of L whose pivot² is not greater than zero.
     ///
     /// # Safety
-    /// All earlier panels have been applied to the rows of the block, and nobody else uses those rows, nor
-    /// the panel's set of reflectors.
+    /// All earlier panels have been applied to the rows of the block. No other thread uses these rows, nor the panel's set of
+    /// reflectors.
     #[inline(always)]
     pub unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
         let made = match self.by_column {
-            // SAFETY: forwarded to the caller. The block is small, and what is streamed would have to be fenced.
+            // SAFETY: the caller guarantees the rows of the block. It is small, and streamed stores would need a fence.
             true => unsafe {
                 let low_rank = LowRank { stream: false, ..self.low_rank() };
                 let (columns, coefficients) = (panel.block(), self.coefficients(panel));
@@ -56,7 +56,7 @@ impl<T: Scalar> Job<T> {
         };
         made.map_err(|column| Breakdown { column })?;
         for column in panel.block() {
-            // SAFETY: rows of the block, which nothing reads any more.
+            // SAFETY: rows of the block, which no step reads any more.
             unsafe { self.scale(column..column + 1, column..panel.end()) };
         }
         Ok(())
@@ -65,13 +65,13 @@ impl<T: Scalar> Job<T> {
     /// The trailing step on `rows`.
     ///
     /// # Safety
-    /// The reflectors of `panel` are made, all earlier panels have been applied to `rows`, and nobody else
-    /// uses those rows.
+    /// The reflectors of `panel` have been computed, all earlier panels have been applied to `rows`, and no other thread uses
+    /// these rows.
     #[inline(always)]
     pub unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         let end = self.carried.map_or(rows.end, |carried| carried.first);
         let (own, below) = (rows.start..rows.end.min(end), rows.start.max(end)..rows.end);
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees all of `rows`.
         unsafe {
             self.scaled_rows(panel, own);
             if let Some(CarriedRows { entries, .. }) = self.carried {
@@ -84,16 +84,16 @@ impl<T: Scalar> Job<T> {
     /// As [`trailing`](Self::trailing).
     #[inline(always)]
     unsafe fn scaled_rows(&self, panel: Panel, rows: Range<usize>) {
-        /// They are still in a cache when they are scaled.
+        /// Few enough to be in a cache when they are scaled.
         const ROWS: usize = 256;
         if self.scale == T::ONE {
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees the rows.
             return unsafe { self.rows(panel, rows) };
         }
         let cached = Self { stream: false, ..*self };
         for first in rows.clone().step_by(ROWS) {
             let some = first..rows.end.min(first + ROWS);
-            // SAFETY: forwarded to the caller; nothing reads the new entries of these rows any more.
+            // SAFETY: the caller guarantees the rows; no step reads their new entries any more.
             unsafe {
                 cached.rows(panel, some.clone());
                 cached.scale(panel.block(), some);
@@ -104,7 +104,7 @@ impl<T: Scalar> Job<T> {
     /// Multiplies new entries by the scale.
     ///
     /// # Safety
-    /// They are written, and nobody else uses them.
+    /// The entries have been written, and no other thread uses them.
     #[inline(always)]
     unsafe fn scale(&self, columns: Range<usize>, rows: Range<usize>) {
         let Entries { dst, dst_stride, .. } = self.l;
@@ -113,20 +113,20 @@ impl<T: Scalar> Job<T> {
         }
         for column in columns {
             let first = dst.wrapping_offset(column as isize * dst_stride).wrapping_add(rows.start);
-            // SAFETY: these rows of the column, which the caller vouches for.
+            // SAFETY: these rows of the column, which the caller guarantees.
             let entries = unsafe { core::slice::from_raw_parts_mut(first, rows.len()) };
             entries.iter_mut().for_each(|entry| *entry *= self.scale);
         }
     }
 
     /// # Safety
-    /// As [`trailing`](Self::trailing), for rows that lie where L does.
+    /// As [`trailing`](Self::trailing), for rows in the memory of L.
     #[inline(always)]
     unsafe fn rows(&self, panel: Panel, rows: Range<usize>) {
         if rows.is_empty() {
             return;
         }
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the rows.
         unsafe {
             if self.by_column {
                 let coefficients = self.coefficients(panel).cast_const();
@@ -163,8 +163,8 @@ impl<T: Scalar> WithSimd for ByReflectors<'_, T> {
             let cols = job.block.min(panel.end() - first);
             let (tile, offset) = job.v.locate(first);
             let (mut old, mut new) = ([T::ONE; MAX_LANES], [T::ONE; MAX_LANES]);
-            // SAFETY: `Job::diagonal` demands the rows of the block; a micro block lies inside one tile,
-            // since tiles and panels both start at multiples of its size.
+            // SAFETY: `Job::diagonal` requires the rows of the block; a micro block is inside one tile, since tiles and panels
+            // both start at multiples of its size.
             unsafe {
                 let at = job.tile(tile, offset, first);
                 for (j, old) in old[..cols].iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Kernels of our own that factor a matrix where it is, 64 columns at a time.
+//! This library's kernels that factor a matrix in place, 64 columns at a time.
 
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -15,14 +15,14 @@ use core::ops::Range;
 
 /// Columns of a panel.
 const PANEL_COLS: usize = 64;
-/// Columns whose products are taken from the rest of the matrix together.
+/// Columns whose products are subtracted from the rest of the matrix together.
 const DEPTH: usize = 4 * PANEL_COLS;
 /// Rows of a tile of the trailing matrix.
 const TILE_ROWS: usize = 2 * PANEL_COLS;
 /// Threads of a block.
 const THREADS: usize = 256;
 
-/// What host and kernels agree on beside the shared memory that the host takes from them.
+/// Constants on which host and kernels agree, except the sizes of shared memory, which the host reads from the kernels.
 const LAYOUT: [(&str, usize); 11] = [
     ("PANEL_COLS", PANEL_COLS),
     ("PANELS_TOGETHER", DEPTH / PANEL_COLS),
@@ -45,10 +45,10 @@ pub(in crate::cuda) struct Blocked<T> {
     next_panel: (Function, usize),
     trailing: (Function, usize),
     stream: Stream,
-    /// Of the diagonal block at work, and whether it loses digits.
+    /// The inverse of the current diagonal block, and whether it loses digits.
     inverse: DeviceBuffer<f64>,
     refine: DeviceBuffer<i32>,
-    /// 1 + the first column that is not positive, or 0.
+    /// 1 + the first column whose pivot² is not positive, or 0.
     status: (DeviceBuffer<i32>, Pinned<i32>),
     scalar: PhantomData<T>,
 }
@@ -67,7 +67,7 @@ struct Arguments {
 
 impl<T: Scalar> Blocked<T> {
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernels, or there is no memory for a diagonal block.
+    /// [`Error::Device`] if the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(FACTOR.on(device))?;
         let layout = module.layout("factor")?;
@@ -95,12 +95,12 @@ impl<T: Scalar> Blocked<T> {
         &self.stream
     }
 
-    /// A ← L, in the lower triangle; what is above may be anything, before and after. (n × n, of aligned columns)
+    /// A ← L, in the lower triangle; entries above are unspecified, before and after. (n × n, with aligned columns)
     ///
     /// # Errors
-    /// `NotPositiveDefinite` at the first pivot² that is not positive, [`Error::Device`] where the device fails.
+    /// `NotPositiveDefinite` at the first pivot² that is not positive; [`Error::Device`] if the device fails.
     pub fn factorize(&self, a: &Dense<T>) -> Result<(), Error> {
-        // SAFETY: `a` and the rest are this stream's until it has been waited for, below and also behind an error.
+        // SAFETY: only this stream uses `a` and the rest until it has been waited for, below, also after an error.
         let enqueued = unsafe { self.enqueue(a) };
         self.stream.synchronize().and(enqueued)?;
         match self.status.1.as_slice()[0] {
@@ -110,7 +110,7 @@ impl<T: Scalar> Blocked<T> {
     }
 
     /// # Safety
-    /// Until what is enqueued is done, nothing but this stream uses A or the memory of `self`.
+    /// Until the enqueued work is done, only this stream uses A and the memory of `self`.
     unsafe fn enqueue(&self, a: &Dense<T>) -> Result<(), Error> {
         let (n, status) = (a.order(), self.status.0.slice(0..1));
         debug_assert!((a.stride() * size_of::<T>()).is_multiple_of(16), "columns of A begin anywhere");
@@ -122,8 +122,8 @@ impl<T: Scalar> Blocked<T> {
             status: status.address(),
             n: n as c_longlong,
         };
-        // SAFETY: all of it is this stream's, as the caller has promised. The kernels come in the order that `factor.cu`
-        // tells of, each with as many blocks as that says; columns are multiples of 64 and before n.
+        // SAFETY: only this stream uses the memory, as the caller guarantees. The kernels are launched in the order that
+        // `factor.cu` requires, each with the number of blocks that it requires; columns are multiples of 64 and less than n.
         unsafe {
             self.stream.clear(status)?;
             for begin in (0..n).step_by(DEPTH) {
@@ -147,10 +147,10 @@ impl<T: Scalar> Blocked<T> {
         }
     }
 
-    /// Enqueues a kernel at the panel, or the trailing matrix, that begins where the columns of L to subtract end.
+    /// Enqueues a kernel for the panel, or the trailing matrix, that begins after the columns of L to subtract.
     ///
     /// # Safety
-    /// As `factor.cu` says; the memory is as [`enqueue`](Self::enqueue) says.
+    /// As `factor.cu` requires; the memory is as [`enqueue`](Self::enqueue) requires.
     unsafe fn launch(
         &self,
         (function, shared_bytes): &(Function, usize),
@@ -161,7 +161,8 @@ impl<T: Scalar> Blocked<T> {
         let (mut from, mut first) = (subtract.start as c_longlong, subtract.end as c_longlong);
         let mut arguments = [argument(&mut work), argument(&mut from), argument(&mut first)];
         let shape = Launch { blocks: (blocks, 1), threads: THREADS, shared_bytes: *shared_bytes };
-        // SAFETY: three arguments of the types of all these kernels'; the caller vouches for what they point to.
+        // SAFETY: three arguments of the types that all these kernels have; the caller guarantees the memory to which they
+        // point.
         unsafe { function.launch(&self.stream, shape, &mut arguments) }
     }
 }

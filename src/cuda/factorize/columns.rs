@@ -1,4 +1,4 @@
-//! Kernels launched column after column.
+//! Kernels that are launched column after column.
 
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -21,22 +21,21 @@ use std::time::{Duration, Instant};
 /// (`Tiled`);
 /// *Improving Parallel Cholesky Factorization* (November 2021), in SYCL (`PivotRows`).
 ///
-/// Unlike the originals they lie column by column in memory, so that neighbouring threads read neighbouring
-/// entries.
+/// Unlike the originals they use column-major storage, so that neighbouring threads read neighbouring entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnKernels {
-    /// One launch a column: every thread makes an entry, and the pivot for itself.
+    /// One launch for each column: every thread computes an entry, and the pivot for itself.
     Single,
-    /// Two launches: one thread makes the pivot, then each of the others an entry.
+    /// Two launches: one thread computes the pivot, then each other thread an entry.
     Two,
-    /// The same in the memory of A.
+    /// The same, in the memory of A.
     TwoInPlace,
-    /// Two launches, in place: one block reduces the pivot in shared memory, then blocks go over the pivot
-    /// row in tiles of shared memory and multiply by the reciprocal of the pivot.
+    /// Two launches, in place: one block reduces the pivot in shared memory, then blocks process the pivot row in tiles of
+    /// shared memory, and multiply by the reciprocal of the pivot.
     Tiled,
-    /// Three launches, in place: threads take squares away from the pivot in any order (so that the last bits
-    /// may differ from run to run), one takes its root, then each makes an entry of its row of Lᵀ.
+    /// Three launches, in place: threads subtract squares from the pivot in any order (so the last bits may differ between
+    /// runs), one computes the root, then each computes an entry of its row of Lᵀ.
     PivotRows,
 }
 
@@ -45,11 +44,11 @@ impl ColumnKernels {
     pub const ALL: [Self; 5] = [Self::Single, Self::Two, Self::TwoInPlace, Self::Tiled, Self::PivotRows];
 }
 
-/// One kernel of a column, and how many threads it takes there.
+/// One kernel of a column, and its number of threads.
 struct Step {
     function: Function,
     extent: Extent,
-    /// It takes shared memory for a scalar a thread.
+    /// It uses shared memory for one scalar for each thread.
     shared: bool,
 }
 
@@ -57,13 +56,13 @@ struct Step {
 enum Extent {
     One,
     OneBlock,
-    /// For the rows above, the row of the diagonal and those below, or those below alone.
+    /// For the rows above the diagonal, for the diagonal and the rows below, or for the rows below alone.
     Above,
     FromDiagonal,
     Below,
 }
 
-/// L by these kernels, the last `cutoff` columns by the host; the time with the transfers.
+/// Computes L by these kernels, and the last `cutoff` columns on the host. Returns the time including transfers.
 ///
 /// # Errors
 /// `Tuning` for `threads_per_block`; `NotPositiveDefinite`; `Device`.
@@ -89,11 +88,11 @@ pub(crate) fn by_column<T: Scalar>(
     Ok((l, elapsed))
 }
 
-/// What a factorization needs on the device.
+/// The device memory and kernels of a factorization.
 struct Run<T> {
     stream: Stream,
     a: Dense<T>,
-    /// Where the factor goes if not to the place of A.
+    /// The destination of the factor, if it is not the memory of A.
     l: Option<Dense<T>>,
     reciprocals: Option<DeviceBuffer<T>>,
     info: (DeviceBuffer<i32>, Pinned<i32>),
@@ -149,11 +148,11 @@ impl<T: Scalar> Run<T> {
         })
     }
 
-    /// The first `cols` columns of L, on their way from A and back.
+    /// Copies A to the device, computes the first `cols` columns of L, and copies them back.
     fn columns(&mut self, mut l: MatMut<'_, T>, cols: usize, threads_per_block: usize) -> Result<(), Error> {
         self.a.upload(&self.stream, l.as_ref())?;
         let enqueued = self.enqueue(cols, threads_per_block);
-        // Also behind an error: nothing is in flight when this returns.
+        // Also after an error: nothing is in flight when this returns.
         self.stream.synchronize().and(enqueued)?;
         match self.info.1.as_slice()[0] {
             0 => self.l.as_mut().unwrap_or(&mut self.a).download(&self.stream, l.as_mut(), cols),
@@ -163,7 +162,7 @@ impl<T: Scalar> Run<T> {
 
     fn enqueue(&self, cols: usize, threads_per_block: usize) -> Result<(), Error> {
         let info = self.info.0.slice(0..1);
-        // SAFETY: the stream alone uses the number, which lives until the stream has been waited for.
+        // SAFETY: the stream alone uses the number, which exists until the stream has been waited for.
         unsafe { self.stream.clear(info)? };
         for column in 0..cols {
             for step in &self.steps {
@@ -193,7 +192,7 @@ impl<T: Scalar> Run<T> {
             return Ok(());
         }
         let block = if step.shared { threads_per_block } else { threads_per_block.min(threads) };
-        // Whole words: the compiler loads several scalars at once, whether all of them count or not.
+        // Whole words: the compiler loads several scalars at once, including unused ones.
         let shared = if step.shared { (block * size_of::<T>()).next_multiple_of(16) } else { 0 };
         let blocks = (threads.div_ceil(block), 1);
         let shape = Launch { blocks, threads: block, shared_bytes: shared };
@@ -212,20 +211,20 @@ impl<T: Scalar> Run<T> {
             Signature::Tiled => &mut tiled,
             Signature::PivotRows => &mut pivot_rows,
         };
-        // SAFETY: the arguments are those of the file that the kernel is from; the matrices are n × n, the reciprocals n, and the
-        // stream alone uses them until it has been waited for.
+        // SAFETY: the arguments are those of the kernel's file; the matrices are n × n, the reciprocals n, and the stream alone
+        // uses them until it has been waited for.
         unsafe { step.function.launch(&self.stream, shape, arguments) }
     }
 }
 
-/// Columns from `first` on, behind those that are L's already, by one thread of the host.
+/// Computes the columns of L from `first` on, after columns that are complete, with one thread of the host.
 fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<(), Error> {
     let order = l.nrows();
     let mut sums = vec![T::ZERO; order];
     for j in first..order {
         let (done, mut rest) = l.as_mut().split_at_col_mut(j);
         let done = done.into_const();
-        // Sums of products first: each of them taken from a large entry would lose its digits.
+        // Products are summed first: subtracting each from a large entry would lose its digits.
         let sums = &mut sums[j..];
         sums.fill(T::ZERO);
         for p in 0..j {

@@ -1,4 +1,4 @@
-//! Initial factors on the GPU: by cuSOLVER, or by kernels of our own.
+//! Initial factors on the GPU: by cuSOLVER, or by this library's kernels.
 
 mod blocked;
 mod columns;
@@ -16,7 +16,7 @@ use crate::scalar::Scalar;
 use faer::{MatMut, MatRef};
 use std::time::{Duration, Instant};
 
-/// Orders from which on a factorization on the device pays: below, page-locking memory, and starting cuSOLVER, take
+/// Orders from which on a factorization on the device pays. For smaller ones, page-locking memory and starting cuSOLVER take
 /// longer than faer.
 const WORTH_STARTING: usize = 2048;
 
@@ -25,20 +25,20 @@ pub(crate) fn has_cusolver() -> bool {
     cusolver::is_present()
 }
 
-/// Who factors a matrix in device memory.
+/// The implementation that factors a matrix in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// cuSOLVER, where its library is found.
+    /// cuSOLVER, if its library is found.
     CuSolver,
     /// `factor.cu`.
     Blocked,
 }
 
-/// A factored on the device, if it is large enough for that to be worth the start and there is room for it: by cuSOLVER
-/// where its library is found and works, else by kernels of our own; else `None`.
+/// Factors A on the device, if it is large enough and there is room for it: by cuSOLVER if its library is found and works,
+/// otherwise by this library's kernels; otherwise returns `None`.
 ///
 /// # Errors
-/// `NotPositiveDefinite`, or `Device` where it is lost.
+/// `NotPositiveDefinite`, or `Device` if the device is lost.
 pub(super) fn where_it_pays<T: Scalar>(
     device: &Device,
     a: MatRef<'_, T>,
@@ -53,8 +53,8 @@ pub(super) fn where_it_pays<T: Scalar>(
         }
         match Factored::new(device, a, by) {
             Ok(factored) => return Ok(Some(factored)),
-            // A library for another driver, or memory that somebody else has taken: the next one needs neither the
-            // one nor as much of the other, and faer nothing.
+            // The library may be for another driver, or the memory may have been allocated by another process. The next
+            // implementation needs no library and less memory, and faer neither.
             Err(Error::Device { kind, .. }) if kind != DeviceErrorKind::Lost => {}
             Err(error) => return Err(error),
         }
@@ -63,14 +63,14 @@ pub(super) fn where_it_pays<T: Scalar>(
 }
 
 impl By {
-    /// Whether it is there, and a matrix of this order would fit the device with what else it takes.
+    /// Whether the implementation is available, and a matrix of this order and its working memory fit the device.
     pub(super) fn fits<T>(self, device: &Device, order: usize) -> Result<bool, Error> {
         let matrix = order.saturating_mul(order).saturating_mul(size_of::<T>());
         let more = match self {
             Self::CuSolver if !has_cusolver() => return Ok(false),
-            // The library says too late how much it works with.
+            // The library reports its working memory too late, so it is estimated.
             Self::CuSolver => matrix / 2,
-            // A diagonal block, and columns that begin at multiples of 16 bytes.
+            // A diagonal block, and padding of columns to multiples of 16 bytes.
             Self::Blocked => order.saturating_mul(16).saturating_add(1 << 20),
         };
         let (free, _) = device.memory_bytes()?;
@@ -78,11 +78,11 @@ impl By {
     }
 }
 
-/// A ← L on the device, zero above the diagonal; only the lower triangle of A is read. (n × n) Returns the time
-/// with the transfers and without the start.
+/// A ← L on the device, zero above the diagonal; only the lower triangle of A is read. (n × n) Returns the time including
+/// transfers and excluding the start.
 ///
 /// # Errors
-/// `NotPositiveDefinite` at the first pivot that is not positive; A is left as it was then. `Device`.
+/// `NotPositiveDefinite` at the first pivot that is not positive, with A unchanged; `Device`.
 pub(crate) fn in_device_memory<T: Scalar>(
     device: &Device,
     a: MatMut<'_, T>,
@@ -94,7 +94,7 @@ pub(crate) fn in_device_memory<T: Scalar>(
     Ok(begun.elapsed())
 }
 
-/// What has factored a matrix, with the stream that it did so on.
+/// An implementation, with its stream.
 pub(super) enum Means<T> {
     CuSolver(Solver, Stream),
     Blocked(Blocked<T>),
@@ -115,7 +115,7 @@ impl<T: Scalar> Means<T> {
         }
     }
 
-    /// A ← L, in the lower triangle of a matrix of aligned columns.
+    /// A ← L, in the lower triangle of a matrix with aligned columns.
     ///
     /// # Errors
     /// `NotPositiveDefinite` at the first pivot that is not positive; `Device`.
@@ -127,11 +127,11 @@ impl<T: Scalar> Means<T> {
     }
 }
 
-/// A factor that has been left on the device.
+/// A factor that remains on the device.
 pub(super) struct Factored<T> {
     means: Means<T>,
     l: Dense<T>,
-    /// When A was about to go up.
+    /// The time before A was copied to the device.
     begun: Instant,
 }
 
@@ -145,7 +145,7 @@ impl<T: Scalar> Factored<T> {
         Ok(Self { means, l, begun })
     }
 
-    /// Who has made it.
+    /// The implementation that computed it.
     #[cfg(all(test, feature = "fake-cuda"))]
     pub fn by(&self) -> By {
         match self.means {
@@ -154,7 +154,7 @@ impl<T: Scalar> Factored<T> {
         }
     }
 
-    /// L, zero above the diagonal.
+    /// Copies L to the host, with zeros above the diagonal.
     pub fn fetch(&self, mut l: MatMut<'_, T>) -> Result<(), Error> {
         self.l.download(self.means.stream(), l.as_mut(), self.l.order())?;
         for j in 1..l.ncols() {

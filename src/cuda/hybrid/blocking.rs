@@ -1,28 +1,29 @@
-//! How the columns of V are cut up for the device.
+//! The division of the columns of V into rank blocks for the device.
 
 use super::form::{COLUMN_GROUP, ELEMENTS, Form};
 use crate::scalar::Scalar;
 use crate::sweep::rank_blocks::RankBlocks;
 
-/// How many threads of the device may share a row. More would leave the CPU too few rank blocks to share.
+/// The numbers of threads of the device that may share a row. With more, the CPU would have too few rank blocks to divide among
+/// its threads.
 const LANES: [usize; 3] = [1, 2, 4];
 
-/// The rank blocks of one modification, and how the kernels go about them.
+/// The rank blocks of one modification, and the form in which the kernels process them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocking {
     pub blocks: RankBlocks,
-    /// How the device goes about a row.
+    /// The form in which the device processes a row.
     pub form: Form,
-    /// By place in [`ELEMENTS`]: columns of V that a thread takes of a rank block.
+    /// Index into [`ELEMENTS`]: the number of columns of a rank block that a thread processes.
     pub instance: usize,
 }
 
 impl Blocking {
     pub const NONE: Self = Self { blocks: RankBlocks::NONE, form: Form::Columns { lanes: 1 }, instance: 0 };
 
-    /// For V with that many columns of each sign. `limit`: columns of V that a thread takes, at most.
+    /// For a V with that many columns of each sign. `limit` is the largest number of columns that a thread processes.
     pub fn new<T: Scalar>(plus: usize, minus: usize, limit: usize) -> Self {
-        // Fewer of a sign would be filled up with too many zero columns.
+        // With fewer columns of a sign, too many zero columns would be added.
         const WORTH_TENSOR_CORES: usize = 9;
         let most = plus.max(minus);
         let instance = |wanted: usize| ELEMENTS.iter().position(|&e| e >= wanted.min(limit)).unwrap_or(0);
@@ -31,24 +32,23 @@ impl Blocking {
             Self { blocks, form, instance }
         };
         if T::TYPE_NAME == "f64" && most >= WORTH_TENSOR_CORES {
-            // Two rank blocks at least, if they are worth it, for two threads of the CPU.
+            // At least two rank blocks, if they are large enough, for two threads of the CPU.
             let wanted = (plus + minus).div_ceil(2 * Form::Tensor.lanes());
             return with(Form::Tensor, instance(wanted));
         }
         let instance = instance(most);
         let by_column = |lanes: usize| with(Form::Columns { lanes }, instance);
-        // Zero columns fill up the last rank block of a sign, and are worked on like the others; rank blocks wait for each
-        // other.
+        // Zero columns fill the last rank block of a sign, and cost as much as others; and rank blocks wait for each other.
         let cost = |&lanes: &usize| by_column(lanes).blocks.count() * (lanes + 2);
         by_column(LANES.into_iter().min_by_key(cost).unwrap_or(1))
     }
 
-    /// Columns of V that a thread takes of a rank block.
+    /// The number of columns of a rank block that a thread processes.
     pub fn elements(&self) -> usize {
         ELEMENTS[self.instance]
     }
 
-    /// Scalars that the reflectors of one panel take on the device.
+    /// Scalars of the reflectors of one panel on the device.
     pub fn reflector_scalars<T>(&self, panel_cols: usize) -> usize {
         self.blocks.count() * panel_cols / COLUMN_GROUP * self.form.group_scalars::<T>(self.elements())
     }

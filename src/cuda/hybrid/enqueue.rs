@@ -1,4 +1,4 @@
-//! What is asked of the driver for one panel of a sweep, and which event orders what.
+//! Enqueues the work of the device for one panel of a sweep, with the events that order it.
 
 use super::blocking::Blocking;
 use super::host_part::HostPart;
@@ -14,13 +14,13 @@ use crate::scalar::Scalar;
 use crate::sweep::plan::{Panel, Plan};
 use core::ops::Range;
 
-/// What is enqueued needs these of a sweep. Threads may enqueue the parts of one panel at the same time: `fetch` is for the
-/// panel after it, on a stream and with events of its own; `await_rows` looks at the event of the panel before
-/// it; all else is `trailing`.
+/// The parts of a sweep that enqueueing needs. Threads may enqueue the parts of one panel at the same time: `fetch` is for the
+/// next panel, on a stream and with events of its own; `await_rows` reads the event of the previous panel; all other work is in
+/// `trailing`.
 pub(super) struct Enqueue<'a, T> {
     pub pipe: &'a Pipe<T>,
     pub l: &'a Panels<T>,
-    /// Where the panels go home, if they do.
+    /// The destination of the panels, if there is one.
     pub home: Option<&'a Panels<T>>,
     pub blocking: Blocking,
     pub tuning: &'a Tuning,
@@ -32,7 +32,7 @@ impl<T: Scalar> Enqueue<'_, T> {
         &self.pipe.slots[panel.index % self.pipe.slots.len()]
     }
 
-    /// The trailing rows of `panel` to its slot.
+    /// Copies the trailing rows of `panel` to its slot.
     pub fn fetch(&self, panel: Panel) -> Result<(), Error> {
         let rows = trailing_rows(panel, self.plan.rows);
         if rows.is_empty() {
@@ -43,8 +43,8 @@ impl<T: Scalar> Enqueue<'_, T> {
         if waits(Wait::SlotLeft) {
             self.pipe.up.wait(&slot.left)?;
         }
-        // SAFETY: the panel's trailing rows are written by their download alone, which waits for the work, which waits
-        // for this; the slot is free behind `left`.
+        // SAFETY: the panel's trailing rows are written only by their download, which waits for the work on them, which waits
+        // for this copy; after `left` the slot is free.
         unsafe {
             let to = (slot.panel.slice(0..padded * cols), padded);
             self.pipe.up.upload_columns(self.l.trailing(panel), (padded, cols), to)?;
@@ -52,7 +52,7 @@ impl<T: Scalar> Enqueue<'_, T> {
         slot.arrived.record(&self.pipe.up)
     }
 
-    /// Waits for the rows of V that meet the diagonal block after `panel`: the device has sent them, but for
+    /// Waits for the rows of V that the diagonal block after `panel` needs. The device has copied them to the host, except
     /// those of the first panels.
     pub fn await_rows(&self, panel: Panel) -> Result<(), Error> {
         match panel.index.checked_sub(1) {
@@ -61,8 +61,8 @@ impl<T: Scalar> Enqueue<'_, T> {
         }
     }
 
-    /// The reflectors of `panel` over its trailing rows: those that the CPU needs next, and the others. Then its
-    /// way home. The host part has made the reflectors.
+    /// Applies the reflectors of `panel` to its trailing rows, first to those that the CPU needs next, then to the others. Then
+    /// copies the rows back. The host part has computed the reflectors.
     pub fn trailing(&self, panel: Panel, rows: &Range<usize>, host_part: &HostPart<T>) -> Result<(), Error> {
         let Self { pipe, blocking, .. } = self;
         let slot = self.slot(panel);
@@ -70,8 +70,8 @@ impl<T: Scalar> Enqueue<'_, T> {
         let len = blocking.reflector_scalars::<T>(self.plan.panel_cols);
         let from = Place { address: set.host.address(0), stride: len };
         let to = Place { address: set.device.slice(0..len).address(), stride: len };
-        // SAFETY: the host does not write the set again before it has waited for a later export. The device's copy
-        // was last read for the panel before last, whose rows the host has waited for since.
+        // SAFETY: the host does not write the set again before it has waited for a later export. The device's copy was last
+        // read for the panel before the previous one, and the host has since waited for that panel's rows.
         unsafe { pipe.kernels.copy(&pipe.work, (from, to), (len, 1))? };
         if waits(Wait::Arrived) {
             pipe.work.wait(&slot.arrived)?;
@@ -84,7 +84,7 @@ impl<T: Scalar> Enqueue<'_, T> {
         }
         self.apply(&pipe.ahead, panel, next.clone(), host_part)?;
         let (device, host) = pipe.rows_of_v(next.start);
-        // SAFETY: the host has read the rows that came before, and reads these behind `exported`.
+        // SAFETY: the host has read the previous rows, and reads these after `exported`.
         unsafe { pipe.kernels.copy(&pipe.ahead, (device, host), (next.len(), blocking.blocks.columns()))? };
         pipe.exported[panel.index % 2].record(&pipe.ahead)?;
 
@@ -93,7 +93,7 @@ impl<T: Scalar> Enqueue<'_, T> {
         self.retire(panel, slot)
     }
 
-    /// The reflectors of `panel` over some of its trailing rows, in its slot.
+    /// Applies the reflectors of `panel` to a range of its trailing rows, in its slot.
     fn apply(
         &self,
         stream: &Stream,
@@ -117,12 +117,12 @@ impl<T: Scalar> Enqueue<'_, T> {
             interchanged,
             rows: rows.start - trailing.start..rows.end - trailing.start,
         };
-        // SAFETY: the slices are of these shapes. What touches these rows before is enqueued ahead of `ready`;
-        // what does so after it is on `work`, or waits for `worked` and `exported`.
+        // SAFETY: the slices have these shapes. Earlier work on these rows is enqueued before `ready`; later work is on `work`,
+        // or waits for `worked` and `exported`.
         host_part.runs().try_for_each(|run| unsafe { pipe.kernels.trailing(stream, &step(run), self.tuning) })
     }
 
-    /// The trailing rows of `panel` from its slot home, where they have one.
+    /// Copies the trailing rows of `panel` from its slot to their destination, if there is one.
     fn retire(&self, panel: Panel, slot: &Slot<T>) -> Result<(), Error> {
         let pipe = self.pipe;
         let padded = whole_lines::<T>(trailing_rows(panel, self.plan.rows).len());
@@ -133,8 +133,7 @@ impl<T: Scalar> Enqueue<'_, T> {
             pipe.down.wait(&pipe.exported[panel.index % 2])?;
         }
         if let Some(home) = self.home {
-            // SAFETY: nobody looks at the panel before the sweep's end; its upload is done, since the work
-            // is.
+            // SAFETY: no code reads the panel before the sweep's end; its upload is done, since the work on it is.
             unsafe {
                 let from = (slot.panel.slice(0..padded * panel.cols), padded);
                 pipe.down.download_columns(from, (padded, panel.cols), home.trailing(panel))?;

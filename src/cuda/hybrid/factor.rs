@@ -1,4 +1,4 @@
-//! L in host memory in panels, and what a modification needs beside it.
+//! L in host memory in panels, and the working memory of modifications.
 
 use super::blocking::Blocking;
 use super::host_part::HostPart;
@@ -29,23 +29,23 @@ use core::ops::Range;
 use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut};
 
-/// L as the hybrid engine keeps it.
+/// L as the hybrid engine stores it.
 pub struct HybridFactor<T> {
     pub(super) device: Device,
     pub(super) tuning: Tuning,
     pub(super) safeguard: Safeguard,
     pub(super) l: Panels<T>,
-    /// As L, once it is there.
+    /// As L, once it has been allocated.
     shadow: Option<Panels<T>>,
     signed: Signed<T>,
-    /// What is on the device, and how V is cut up that was staged last.
+    /// The device memory, and the rank blocks of the V that was staged last.
     pipe: Option<(Pipe<T>, Blocking)>,
     host_part: HostPart<T>,
     /// The new host part of a panel in a dry run.
     scratch: Buffer<T>,
-    /// For rows and columns that come and go.
+    /// Working memory of insertions, removals and shifts.
     pub(super) columns: Mat<T>,
-    /// Of the sweep that ended last, until it is taken.
+    /// The report of the last sweep, until it is read.
     report: Option<Modification<T>>,
 }
 
@@ -78,27 +78,27 @@ impl<T: Scalar> HybridFactor<T> {
         }
     }
 
-    /// Gives the memory of the shadow back.
+    /// Frees the shadow buffer.
     pub(super) fn drop_shadow(&mut self) {
         self.shadow = None;
     }
 
-    /// Takes L in memory that has more room.
+    /// Replaces L by a copy in memory with more room.
     pub(super) fn take_over(&mut self, l: Panels<T>) {
         self.l = l;
     }
 
-    /// The column that begins the panel of this one.
+    /// The first column of the panel that contains this one.
     fn panel_start(&self, column: usize) -> usize {
         column / self.l.panel_cols() * self.l.panel_cols()
     }
 
-    /// Makes room on the device for these rank blocks.
+    /// Allocates device memory for these rank blocks.
     fn ready(&mut self, blocking: Blocking) -> Result<(), Error> {
         let capacity = self.l.capacity();
         let pipe = match self.pipe.take() {
             Some((pipe, _)) if pipe.fits(capacity, &blocking, &self.tuning) => pipe,
-            // The old one is gone first: both might not fit.
+            // The old memory is freed first, because both might not fit.
             old => {
                 drop(old);
                 Pipe::new(&self.device, capacity, &blocking, &self.tuning)?
@@ -200,7 +200,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
             sweep.run()
         });
         if let Err(Stop::Device { .. }) = outcome {
-            // Whatever is there still, somebody else may need the room.
+            // The memory is freed, since other code may need it.
             self.pipe = None;
         }
         self.report = Some(outcome?.report(start));

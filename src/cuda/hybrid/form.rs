@@ -1,12 +1,12 @@
-//! The forms in which the kernels of the trailing step take a rank block and its reflectors.
+//! The forms of a rank block and its reflectors in the kernels of the trailing step.
 
-/// The values of `elements_per_thread` that the kernels are instantiated for.
+/// The values of `elements_per_thread` for which the kernels are instantiated.
 pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 
-/// Columns of L come in groups of this many: `COLUMN_GROUP` of `trailing.cu` and `trailing_tensor.cu`.
+/// Columns of L are processed in groups of this many: `COLUMN_GROUP` of `trailing.cu` and `trailing_tensor.cu`.
 pub(crate) const COLUMN_GROUP: usize = 8;
 
-/// How the trailing step goes about a row, in one rank block.
+/// How the trailing step processes a row, in one rank block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `trailing.cu`: column after column, by 1, 2 or 4 threads that share the row.
@@ -24,7 +24,7 @@ impl Form {
         }
     }
 
-    /// Scalars that the reflectors of 8 columns of L take in a rank block.
+    /// Scalars of the reflectors of 8 columns of L in a rank block.
     pub fn group_scalars<T>(self, elements: usize) -> usize {
         match self {
             Self::Columns { lanes } => COLUMN_GROUP * lanes * reflector_stride::<T>(elements),
@@ -32,20 +32,19 @@ impl Form {
         }
     }
 
-    /// Bytes of shared memory: groups of reflectors, one at work and with tensor cores one on its way.
+    /// Bytes of shared memory: the current group of reflectors, and with tensor cores the next one, which is being copied.
     pub fn shared_bytes<T>(self, elements: usize) -> usize {
         let groups = if self == Self::Tensor { 2 } else { 1 };
         groups * self.group_scalars::<T>(elements) * size_of::<T>()
     }
 }
 
-/// For [`Form::Columns`]: scalars from one row of the reflectors to the next: b, and the 16 bytes that s and x
-/// are in.
+/// For [`Form::Columns`]: scalars from one row of the reflectors to the next, which are b and 16 bytes with s and x.
 pub(crate) fn reflector_stride<T>(elements_per_thread: usize) -> usize {
     elements_per_thread + 16 / size_of::<T>()
 }
 
-/// For [`Form::Tensor`]: the place of entry r of b_j in a group's reflectors, j < 8.
+/// For [`Form::Tensor`]: the index of entry r of b_j in a group's reflectors, j < 8.
 pub(crate) fn tensor_b(j: usize, r: usize) -> usize {
     COLUMN_GROUP * r + (j ^ (r & 6))
 }

@@ -1,12 +1,12 @@
-//! What the CPU does of a panel in the hybrid sweep: its host part, the diagonal block and the next diagonal rows, one rank
+//! The part of a panel that the CPU processes in the hybrid sweep: the diagonal block and the next diagonal rows, one rank
 //! block of V after the other.
 //!
-//! The sweep over all columns of V is that of one rank block after another, panel by panel, and breaks
-//! down where the whole modification does: what the first ones add, the others only take away.
+//! The sweep over all columns of V consists of one rank block after another, panel by panel. It breaks down exactly if the
+//! whole modification does: the plus columns come first and only add, the minus columns only subtract.
 //!
-//! Threads share the work in items that wait for each other. In the diagonal block each takes a rank block, and
-//! follows the one before it some columns behind; of the next diagonal rows each takes some, and follows the rank blocks.
-//! Neither changes a bit of the result.
+//! Threads share the work in items that wait for each other. In the diagonal block each takes a rank block, some columns after
+//! the previous rank block; of the next diagonal rows each takes some, after all rank blocks. The division does not change a
+//! bit of the result.
 
 use super::blocking::Blocking;
 use crate::cpu::kernels::entries::Entries;
@@ -26,7 +26,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use faer::ColRef;
 
-/// Columns by which a rank block follows the one before it: a multiple of every micro-kernel's block.
+/// Columns by which a rank block lags the previous one: a multiple of every micro-kernel's block.
 pub(super) const STEP: usize = 8;
 
 /// Working memory of the CPU, kept between calls.
@@ -40,25 +40,25 @@ pub(super) struct HostPart<T> {
     old: Vec<T>,
 }
 
-/// What there is of a rank block.
+/// The state of a rank block.
 pub(super) struct Block<T> {
-    /// The rows of V that meet the diagonal block, and those that meet the next one, by the parity of the panel.
+    /// The rows of V in the diagonal block, and those in the next diagonal block, by the parity of the panel.
     v: [Packed<T>; 2],
-    /// Where those are, for the threads that share the work.
+    /// Their location, for the threads that share the work.
     tiles: [Tiles<T>; 2],
     reflectors: Buffer<T>,
     reflectors_at: *mut T,
-    /// Columns of the panel that are done.
+    /// Number of finished columns of the panel.
     pub(super) done: AtomicUsize,
-    /// Columns that did not break down, counted from the panel's first; later rank blocks go no further.
+    /// Number of columns before a breakdown, from the panel's first on; later rank blocks process no more than these.
     pub(super) sound: AtomicUsize,
-    /// The device's copy of the reflectors has been written, if there is to be one.
+    /// The device's copy of the reflectors has been written, if there is one.
     pub(super) written: AtomicBool,
-    /// It is of columns that change places with columns of V.
+    /// The copy has interchanges of columns of L with columns of V.
     pub(super) interchanged: AtomicBool,
 }
 
-// SAFETY: the pointers are into its own buffers, and used by unsafe calls alone.
+// SAFETY: the pointers are into its own buffers, and only unsafe calls use them.
 unsafe impl<T: Send> Send for Block<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Block<T> {}
@@ -92,7 +92,7 @@ impl<T: Scalar> HostPart<T> {
         }
     }
 
-    /// Makes room for a sweep.
+    /// Reserves room for a sweep.
     pub fn prepare(&mut self, blocking: Blocking, panel_cols: usize) {
         (self.blocking, self.panel_cols) = (blocking, panel_cols);
         let (width, count) = (self.width(), self.count());
@@ -108,7 +108,7 @@ impl<T: Scalar> HostPart<T> {
         self.old.resize(panel_cols, T::ZERO);
     }
 
-    /// Columns of a rank block, and how many there are.
+    /// Columns of a rank block, and the number of rank blocks.
     fn width(&self) -> usize {
         self.blocking.blocks.width
     }
@@ -119,9 +119,9 @@ impl<T: Scalar> HostPart<T> {
         &self.each[..self.count()]
     }
 
-    /// Threads that could find something to do beside the caller, of which one sees to the device.
+    /// The number of threads that could have work besides the caller, one of which calls the driver.
     pub fn workers(&self) -> usize {
-        // Below, what there is to share is done before the others have noticed.
+        // With fewer columns, the work is done before other threads have noticed it.
         const WORTH_SHARING: usize = 64;
         if self.blocking.blocks.columns() < WORTH_SHARING {
             return 0;
@@ -130,19 +130,19 @@ impl<T: Scalar> HostPart<T> {
         items.min(Threads::Pool.count() - 1)
     }
 
-    /// Takes `rows` of V, which meet the first diagonal block.
+    /// Copies `rows` of V, which belong to the first diagonal block.
     ///
     /// # Safety
-    /// Nothing writes to these rows of `v` meanwhile. (column stride `stride`)
+    /// No code writes to these rows of `v` during the call. (column stride `stride`)
     pub unsafe fn load(&mut self, v: &Pinned<T>, stride: usize, rows: Range<usize>) {
         self.make_room(&rows, 0);
         for tile in 0..self.chunks(&rows) {
-            // SAFETY: there is room for these rows, and the caller vouches for `v`.
+            // SAFETY: there is room for these rows, and the caller guarantees `v`.
             unsafe { self.take(v, stride, &rows, tile, 0) };
         }
     }
 
-    /// Makes room for the rows of V that meet the diagonal block of the panel at position `index`.
+    /// Reserves room for the rows of V in the diagonal block of the panel at position `index`.
     fn make_room(&mut self, rows: &Range<usize>, index: usize) {
         let (width, count, tile) = (self.width(), self.count(), self.shape.tile);
         for block in &mut self.each[..count] {
@@ -152,10 +152,10 @@ impl<T: Scalar> HostPart<T> {
         }
     }
 
-    /// Takes one tile of these rows of V in all rank blocks.
+    /// Copies one tile of these rows of V in all rank blocks.
     ///
     /// # Safety
-    /// There is room for them, nobody else uses the tile, and nothing writes to its rows of `v`.
+    /// There is room for them, no other thread uses the tile, and no code writes to its rows of `v`.
     unsafe fn take(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
         let width = self.width();
         let rows = self.chunk(rows, tile);
@@ -163,8 +163,8 @@ impl<T: Scalar> HostPart<T> {
             for r in 0..width {
                 let at = (g * width + r) * stride + rows.start;
                 debug_assert!(at + rows.len() <= v.len());
-                // SAFETY: that column of V has `stride` rows there, at rest as the caller says, who vouches
-                // for the tile as well.
+                // SAFETY: that column of V has `stride` rows, which nothing writes, and no other thread uses the tile: the
+                // caller guarantees both.
                 unsafe {
                     let column = ColRef::from_raw_parts(v.as_ptr().add(at), rows.len(), 1);
                     block.tiles[index % 2].take(tile, r, column, T::ONE);
@@ -173,13 +173,13 @@ impl<T: Scalar> HostPart<T> {
         }
     }
 
-    /// What the steps work on for one rank block, in panels of `panel_cols` columns: L as `host` says, V as it meets
-    /// the diagonal block of the panel at position `index`.
+    /// The memory of the steps for one rank block, in panels of `panel_cols` columns: L as `host` describes it, and V in the
+    /// diagonal block of the panel at position `index`.
     pub(super) fn job(&self, at: usize, host: Entries<T>, index: usize, panel_cols: usize) -> Job<T> {
         let Shape { block, lanes, .. } = self.shape;
         let width = self.width();
         let (plus, minus) = if self.blocking.blocks.is_minus(at) { (0, width) } else { (width, 0) };
-        // Later ones go on with what the first has written.
+        // Later rank blocks read what the first has written.
         let l = match at {
             0 => host,
             _ => Entries { src: host.dst.cast_const(), src_stride: host.dst_stride, ..host },
@@ -192,13 +192,13 @@ impl<T: Scalar> HostPart<T> {
             stream: false,
             large: false,
             reflectors: *reflectors_at,
-            // The reflectors of narrower panels follow each other as those of one wide one do.
+            // The reflectors of narrower panels are stored one after the other, as those of one wide panel are.
             reflector_sets: self.panel_cols / panel_cols,
             panel_cols,
             block,
             lanes,
             by_column: false,
-            // V may be one column and zeros, and one that is added and taken away again would drift further.
+            // V may be one column and zeros, and in a loop that adds and removes it rounding errors would grow faster.
             at_once: false,
             plus,
             minus,
@@ -207,7 +207,7 @@ impl<T: Scalar> HostPart<T> {
         }
     }
 
-    /// The work on the host part of `panel` is about to begin: its items are `diagonal` and `next_rows`.
+    /// Prepares the work on the host part of `panel`, whose items are `diagonal` and `next_rows`.
     ///
     /// # Safety
     /// `host` describes the host part, readable at `src`.
@@ -224,10 +224,10 @@ impl<T: Scalar> HostPart<T> {
         self.make_room(next, panel.index + 1);
     }
 
-    /// The work on the host part of `panel` is done.
+    /// Finishes the work on the host part of `panel`.
     ///
     /// # Errors
-    /// The first column whose pivot² is not greater than zero. What has been written is of no use then.
+    /// The first column whose pivot² is not greater than zero. The result is then invalid.
     ///
     /// # Safety
     /// `host` describes the host part, readable at `dst`; all items of the diagonal step are done.
@@ -249,14 +249,13 @@ impl<T: Scalar> HostPart<T> {
         Ok(())
     }
 
-    /// Waits until the device's copy of the reflectors is complete; false if there is none, after a
-    /// breakdown.
+    /// Waits until the device's copy of the reflectors is complete. Returns false if there is none, after a breakdown.
     pub fn made(&self, panel: Panel) -> bool {
         wait_until(|| self.blocks().iter().all(|block| block.written.load(Ordering::Acquire)));
         self.blocks().iter().all(|block| block.sound.load(Ordering::Relaxed) == panel.cols)
     }
 
-    /// Runs of rank blocks in all of which columns of L and V change places, or in none. All reflectors are made.
+    /// Runs of rank blocks that all have interchanges, or all have none. All reflectors have been computed.
     pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, bool)> + '_ {
         let interchanged = |block: &Block<T>| block.interchanged.load(Ordering::Relaxed);
         let mut first = 0;
@@ -267,7 +266,7 @@ impl<T: Scalar> HostPart<T> {
         })
     }
 
-    /// Work items of the next diagonal rows: whole tiles of V, from where the first one begins.
+    /// Number of work items of the next diagonal rows: whole tiles of V, from the first of these rows on.
     pub fn chunks(&self, next: &Range<usize>) -> usize {
         next.len().div_ceil(self.shape.tile)
     }
@@ -277,12 +276,12 @@ impl<T: Scalar> HostPart<T> {
         first..next.end.min(first + self.shape.tile)
     }
 
-    /// The trailing step of `panel` on some of the next diagonal rows, for all rank blocks, behind each one's diagonal step.
-    /// Takes its rows of V first.
+    /// The trailing step of `panel` on some of the next diagonal rows, for all rank blocks, each after its diagonal step. First
+    /// copies the rows of V.
     ///
     /// # Safety
-    /// As `diagonal`; each chunk is done once after `begin`, all rank blocks have begun, and nothing writes to
-    /// these rows of `v`. (column stride `stride`)
+    /// As `diagonal`; each chunk is done once after `begin`, all rank blocks have been started, and nothing writes to these
+    /// rows of `v`. (column stride `stride`)
     pub unsafe fn next_rows(
         &self,
         c: usize,
@@ -291,7 +290,7 @@ impl<T: Scalar> HostPart<T> {
         host: Entries<T>,
         (v, stride): (&Pinned<T>, usize),
     ) {
-        // SAFETY: forwarded to the caller; `begin` has made room.
+        // SAFETY: the caller guarantees the rows; `begin` has reserved room.
         unsafe { self.take(v, stride, rows, c, panel.index + 1) };
         let whole = Panel { index: 0, ..panel };
         for (at, own) in self.blocks().iter().enumerate() {
@@ -300,7 +299,7 @@ impl<T: Scalar> HostPart<T> {
                 return;
             }
             let job = self.job(at, host, panel.index + 1, self.panel_cols);
-            // SAFETY: forwarded to the caller; the chunks are apart, and each is gone through rank block by rank block.
+            // SAFETY: the caller guarantees the rows; chunks are disjoint, and each is processed rank block by rank block.
             unsafe { job.trailing(whole, self.chunk(rows, c)) };
         }
     }
@@ -309,15 +308,15 @@ impl<T: Scalar> HostPart<T> {
 /// The diagonal entry of a column of L.
 ///
 /// # Safety
-/// It can be read there.
+/// It is readable.
 unsafe fn pivot<T: Copy>(base: *const T, stride: isize, j: usize) -> T {
-    // SAFETY: forwarded to the caller.
+    // SAFETY: the caller guarantees that it is readable.
     unsafe { *base.wrapping_offset(j as isize * stride).wrapping_add(j) }
 }
 
-/// Where reflectors go, each rank block to a part of its own.
+/// The destination of reflectors. Each rank block has its own part.
 #[derive(Clone, Copy)]
 pub(super) struct Out<T>(pub *mut T);
 
-// SAFETY: an address; who writes where is the contract of `HostPart::diagonal`.
+// SAFETY: an address; the contract of `HostPart::diagonal` says which thread writes which part.
 unsafe impl<T: Sync> Sync for Out<T> {}

@@ -1,4 +1,4 @@
-//! The kernels of the hybrid engine, and for each the one function that launches it.
+//! The kernels of the hybrid engine, each with the one function that launches it.
 
 use super::blocking::Blocking;
 use super::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
@@ -16,11 +16,11 @@ use core::marker::PhantomData;
 use core::ops::Range;
 use std::sync::Arc;
 
-/// The trailing step: all columns of a panel over some rows, one rank block of V after the other. Its sign is in its
-/// reflectors.
+/// The trailing step: applies all columns of a panel to a range of rows, one rank block of V after the other. The sign of a
+/// rank block is part of its reflectors.
 ///
-/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at
-/// `v[i + r · v_stride]`; `reflectors`, of all rank blocks, are as the kernel of the form says, or `interchanged.cu`.
+/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at `v[i + r ·
+/// v_stride]`; `reflectors`, of all rank blocks, are in the layout of the form's kernel, or of `interchanged.cu`.
 pub(crate) struct Trailing<'a, T> {
     pub panel: DeviceSlice<'a, T>,
     pub panel_stride: usize,
@@ -29,37 +29,37 @@ pub(crate) struct Trailing<'a, T> {
     pub reflectors: DeviceSlice<'a, T>,
     /// Columns of the panel, a multiple of 8.
     pub cols: usize,
-    /// The rank blocks of V and how to go about them.
+    /// The rank blocks of V, and the form in which they are processed.
     pub blocking: Blocking,
-    /// The rank blocks that the step is over, in all of which columns of L and V change places, or in none.
+    /// The rank blocks of the step. All of them have interchanges, or none has.
     pub rank_blocks: Range<usize>,
     pub interchanged: bool,
-    /// Rows of the panel and of V that the step is over.
+    /// The rows of the panel and of V of the step.
     pub rows: Range<usize>,
 }
 
 /// The kernels for one scalar type, loaded on one device.
 pub(crate) struct Kernels<T> {
-    /// By place in [`ELEMENTS`].
+    /// By index into [`ELEMENTS`].
     trailing: Vec<Function>,
-    /// The same on tensor cores; for single precision there is none.
+    /// The same on tensor cores; empty for single precision.
     tensor: Vec<Function>,
     interchanged: Function,
     copy: Function,
     scalar: PhantomData<T>,
 }
 
-/// The functions of a kernel by place in [`ELEMENTS`].
+/// The instances of a kernel, by index into [`ELEMENTS`].
 fn instances(module: &Arc<Module>, name: &str) -> Result<Vec<Function>, Error> {
     ELEMENTS.iter().map(|elements| Function::load(module, &format!("{name}_e{elements}"))).collect()
 }
 
 impl<T: Scalar> Kernels<T> {
-    /// The kernels of `device`. The first call for a scalar type has the driver translate them, which takes
-    /// some hundredths of a second.
+    /// The kernels of `device`. At the first call for a scalar type the driver translates them, which takes some hundredths of
+    /// a second.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses them.
+    /// [`Error::Device`] if the driver refuses them.
     pub fn load(device: &Device) -> Result<Self, Error> {
         let double = T::TYPE_NAME == "f64";
         let (trailing_ptx, copy_ptx) =
@@ -93,12 +93,12 @@ impl<T: Scalar> Kernels<T> {
     /// `blocks_per_kernel · threads_per_block / lanes` rows. Allocates nothing.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses a launch or an earlier one has failed.
+    /// [`Error::Device`] if the driver refuses a launch or an earlier one has failed.
     ///
     /// # Safety
-    /// The slices have the shapes that `step` tells of, and `tuning` is valid for as many elements at least. Until the step is
-    /// done (an event recorded after it has been waited for) they live, and nothing but this stream touches those rows of
-    /// the panel and of V or writes the reflectors.
+    /// The slices have the shapes that `step` describes, and `tuning` is valid for at least this number of elements. Until the
+    /// step is done (an event recorded after it has been waited for) they exist, and only this stream uses those rows of the
+    /// panel and of V, or writes the reflectors.
     pub unsafe fn trailing(
         &self,
         stream: &Stream,
@@ -122,9 +122,8 @@ impl<T: Scalar> Kernels<T> {
             let wanted = ((step.rows.end - first) * lanes).div_ceil(threads);
             let blocks = wanted.min(tuning.blocks_per_kernel);
             let shape = Launch { blocks: (blocks, 1), threads, shared_bytes };
-            // SAFETY: the function is the one of these arguments. Threads 0 .. blocks · threads own the rows
-            // from `first` on and none from `rows.end` on, which lie in the slices; the caller vouches for
-            // the rest.
+            // SAFETY: the function has these arguments. Threads 0 .. blocks · threads use the rows from `first` on and none
+            // from `rows.end` on, which are inside the slices; the caller guarantees the rest.
             unsafe {
                 match step.interchanged {
                     true => step.launch_interchanged(function, stream, shape, first),
@@ -137,8 +136,7 @@ impl<T: Scalar> Kernels<T> {
     }
 }
 
-/// Where a matrix is that [`Kernels::copy`] reads or writes: an address, and the scalars from one column to
-/// the next.
+/// The location of a matrix that [`Kernels::copy`] reads or writes: an address, and the column stride in scalars.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub address: u64,
@@ -146,15 +144,15 @@ pub(crate) struct Place {
 }
 
 impl<T: Scalar> Kernels<T> {
-    /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, either
-    /// way, on `stream`. Unlike an upload or download it does not queue behind other copies.
+    /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, in either direction, on
+    /// `stream`. Unlike an upload or download it is not queued after other copies.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the launch or an earlier one has failed.
+    /// [`Error::Device`] if the driver refuses the launch or an earlier one has failed.
     ///
     /// # Safety
-    /// Both places have room for that many columns; until the copy is done they live, nothing writes `from`
-    /// and nothing but this stream uses `to`.
+    /// Both locations have memory for that many columns. Until the copy is done they exist, nothing writes `from`, and only
+    /// this stream uses `to`.
     pub unsafe fn copy(
         &self,
         stream: &Stream,
@@ -179,8 +177,7 @@ impl<T: Scalar> Kernels<T> {
         ];
         let blocks = (rows.div_ceil(THREADS).min(BLOCKS), cols.min(BLOCKS));
         let shape = Launch::new(blocks, THREADS);
-        // SAFETY: six pointers to values of the types of the kernel's six parameters; the caller vouches for the
-        // memory.
+        // SAFETY: six pointers to values of the types of the kernel's six parameters; the caller guarantees the memory.
         unsafe { self.copy.launch(stream, shape, &mut arguments) }
     }
 }
@@ -190,12 +187,12 @@ impl<T> Trailing<'_, T> {
         self.blocking.form.shared_bytes::<T>(self.blocking.elements())
     }
 
-    /// Scalars from the reflectors of a rank block to those of the next.
+    /// Scalars from the reflectors of one rank block to those of the next.
     fn block_stride(&self) -> usize {
         self.cols / COLUMN_GROUP * self.blocking.form.group_scalars::<T>(self.blocking.elements())
     }
 
-    /// Where the reflectors and columns of V of the rank blocks of the step begin.
+    /// The start of the reflectors and of the columns of V of the step's rank blocks.
     fn first_block(&self) -> (u64, u64) {
         let (first, bytes) = (self.rank_blocks.start, size_of::<T>());
         let reflectors = first * self.block_stride() * bytes;
@@ -203,7 +200,7 @@ impl<T> Trailing<'_, T> {
         (self.reflectors.address() + reflectors as u64, self.v.address() + v as u64)
     }
 
-    /// The contracts of all kernels, as far as they can be seen from here.
+    /// Asserts the contracts of all kernels, as far as they can be checked here.
     fn check(&self) {
         let Self { panel, panel_stride, v, v_stride, reflectors, cols, blocking, rank_blocks, rows, .. } =
             self;
@@ -224,7 +221,7 @@ impl<T> Trailing<'_, T> {
         debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
     }
 
-    /// The one place that knows the order of the kernel's arguments.
+    /// The only function that knows the order of the kernel's arguments.
     ///
     /// # Safety
     /// `function` is an instance for `T` of the form's kernel, and its contract holds for these arguments.

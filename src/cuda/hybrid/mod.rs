@@ -1,22 +1,21 @@
-//! The hybrid engine: L in host memory, diagonal blocks on the CPU, everything below them streamed through
-//! the GPU.
+//! The hybrid engine: L in host memory, diagonal blocks on the CPU, and all rows below them streamed through the GPU.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `tuning` | the parameters of a launch and of the panels |
-//! | `form` | the forms in which the kernels take a rank block |
-//! | `kernels` | the kernels, and for each the one function that launches it |
-//! | `blocking` | how the columns of V are cut up for them |
-//! | `panels` | how L lies in host memory |
-//! | `reflectors` | the orders in which the device takes the block reflectors that the CPU has made |
-//! | `host_part` | what the CPU does of a panel |
-//! | `host_diagonal` | the diagonal step of it |
-//! | `pipe` | what is on the device: slots, V, streams, events |
+//! | `form` | the forms in which the kernels process a rank block |
+//! | `kernels` | the kernels, each with the one function that launches it |
+//! | `blocking` | the division of the columns of V into rank blocks |
+//! | `panels` | the layout of L in host memory |
+//! | `reflectors` | converts the CPU's block reflectors to the device's layouts |
+//! | `host_part` | the part of a panel that the CPU processes |
+//! | `host_diagonal` | its diagonal step |
+//! | `pipe` | the device memory of a factor: slots, V, streams, events |
 //! | `waits` | the waits of the pipeline, by name |
-//! | `enqueue` | what is enqueued for a panel |
-//! | `schedule` | the sweep: who does what of a panel, and who waits for whom |
-//! | `factor` | L, and what a modification needs beside it |
-//! | `resize` | rows and columns of it that come and go |
+//! | `enqueue` | the work that is enqueued for a panel |
+//! | `schedule` | the sweep: the order of the work on a panel, and its waits |
+//! | `factor` | L, and the working memory of modifications |
+//! | `resize` | insertion, removal and reordering of rows and columns |
 
 pub(super) mod blocking;
 mod enqueue;
@@ -51,15 +50,14 @@ use crate::scalar::Scalar;
 use crate::storage::Safeguard;
 use faer::{Mat, Par};
 
-/// The hybrid engine, after Walder's gpucholmod: L stays in host memory, which may be more than the GPU has;
-/// the CPU works on diagonal blocks, and what is below them is streamed through the GPU.
+/// The hybrid engine, after Walder's gpucholmod. L is in host memory and may be larger than the memory of the GPU. The CPU
+/// transforms diagonal blocks, and the rows below them are streamed through the GPU.
 ///
-/// What is below the diagonal blocks and the next diagonal rows crosses the link once up and once down a call, whatever
-/// the rank (twice up with a dry run), and lies in page-locked memory, packed. Of the device it takes
-/// memory for `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given
-/// rank. The factor takes n²/2 entries, and as many again from the first modification with a minus sign on,
-/// if its safeguard is the shadow buffer. From 33 columns of V on, threads of the current rayon pool stand
-/// by, spinning, for the CPU's part while a modification lasts.
+/// The rows below the diagonal blocks and the next diagonal rows cross the link once up and once down in a call, for any rank
+/// (twice up with a dry run). They are stored in page-locked memory, packed. On the device the engine uses memory for `slots`
+/// panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The factor uses memory for
+/// n²/2 entries, and for as many again from the first modification with a minus sign on, if its safeguard is the shadow buffer.
+/// From 33 columns of V on, threads of the current rayon pool spin on standby for the CPU's part during a modification.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Hybrid, Tuning};
@@ -75,9 +73,9 @@ use faer::{Mat, Par};
 /// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
 /// ```
 ///
-/// A driver error in the middle of a modification that works in place leaves half a factor: from then on
-/// every call on it is [`Error::Poisoned`]. One that writes to the shadow buffer, or comes before anything is
-/// written, leaves the factor as it was. Either way the device's memory is given back.
+/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every call on it
+/// returns [`Error::Poisoned`]. After an error in a modification that writes to the shadow buffer, or before anything is
+/// written, the factor is as it was. In either case the device's memory is freed.
 ///
 /// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.
 #[derive(Clone, Debug)]
@@ -89,34 +87,34 @@ pub struct Hybrid {
 
 impl Hybrid {
     /// # Errors
-    /// [`Error::Tuning`] with the field of `tuning` that breaks its rule.
+    /// [`Error::Tuning`] with the field of `tuning` that violates its rule.
     pub fn new(device: &Device, tuning: Tuning) -> Result<Self, Error> {
         tuning.validate()?;
         Ok(Self { device: device.clone(), tuning, safeguard: Safeguard::default() })
     }
 
-    /// The same engine with another safeguard. With the shadow buffer a downdate costs no time, with the
-    /// dry run twice the time and no memory, and without a safeguard neither.
+    /// The same engine with another safeguard. With the shadow buffer a downdate costs memory and no time, with a dry run twice
+    /// the time and no memory, and without a safeguard neither.
     #[must_use]
     pub fn with_safeguard(self, safeguard: Safeguard) -> Self {
         Self { safeguard, ..self }
     }
 
-    /// The parameters.
+    /// The parameters of launches and panels.
     #[must_use]
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Bytes of device memory for modifications of rank k of a factor of order n: with b `panel_cols` and k'
-    /// columns of V, `slots` · (n − 2 b) b for the panels, n k' for V, and 2 b k' for the reflectors, which
-    /// are padded by at most as much again, with columns rounded up to lines of 128 bytes.
+    /// Bytes of device memory for modifications of rank k of a factor of order n. With b `panel_cols` and k' columns of V,
+    /// these are `slots` · (n − 2 b) b scalars for the panels, n k' for V, and 2 b k' for the reflectors, which are padded by
+    /// at most as much again; columns are rounded up to lines of 128 bytes.
     ///
-    /// k' is k rounded up to whole rank blocks: to a multiple of e, which is `elements_per_thread` or, for small
-    /// k, 4, 8 or 16, and of the threads that share a row. That is for columns of one sign. With both each sign's are
-    /// rounded up apart, which is one rank block more at most.
+    /// k' is k rounded up to whole rank blocks: to a multiple of e, which is `elements_per_thread` or, for small k, 4, 8 or 16,
+    /// and of the number of threads that share a row. That is for columns of one sign. With both signs each is rounded up
+    /// separately, to at most one rank block more.
     ///
-    /// `usize::MAX` for a tuning that is not valid, and for n or k beyond 2²⁸.
+    /// `usize::MAX` for a tuning that is not valid, and for n or k greater than 2²⁸.
     #[must_use]
     pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
         const MOST: usize = 1 << 28;
@@ -132,8 +130,8 @@ impl Sealed for Hybrid {}
 impl<T: Scalar> Engine<T> for Hybrid {
     type Factor = HybridFactor<T>;
 
-    /// On the GPU, where A fits and is large enough to be worth the start: by cuSOLVER where its library is found and works,
-    /// else by kernels of our own. Else by faer on the CPU.
+    /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
+    /// kernels. Otherwise by faer on the CPU.
     fn factorize(&self, mut a: Mat<T>) -> Result<HybridFactor<T>, Error> {
         let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? else {
             blocked::factorize(a.as_mut(), Engine::<T>::par(self))?;

@@ -1,4 +1,4 @@
-//! How the hybrid engine keeps L in host memory: packed, a panel at a time.
+//! The layout of L in host memory in the hybrid engine: packed, by panels.
 
 use crate::cpu::solve::Blocks;
 use crate::cuda::device::Device;
@@ -15,8 +15,8 @@ use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
 
-/// L (n × n), lower triangle, in panels of `panel_cols` columns. Each has room for as many rows as a factor of order `capacity`
-/// has, and there are as many of them.
+/// L (n × n), lower triangle, in panels of `panel_cols` columns. There is room for a factor of order `capacity`, both in the
+/// number of panels and in their rows.
 pub(super) struct Panels<T> {
     order: usize,
     capacity: usize,
@@ -24,27 +24,28 @@ pub(super) struct Panels<T> {
     panels: Vec<Parts<T>>,
 }
 
-/// One panel of b columns: what the CPU works on, and what goes through the device.
+/// One panel of b columns: the part that the CPU processes, and the part that is streamed through the device.
 struct Parts<T> {
-    /// The host part: the diagonal block and the next diagonal rows, column-major. (2 b × b, or what there is of it)
+    /// The host part: the diagonal block and the next diagonal rows, column-major. (2 b × b, or less at the end)
     host: Buffer<T>,
-    /// The trailing rows, column-major and contiguous, so that one copy moves them; columns are whole lines apart. (rows × b)
+    /// The trailing rows, column-major and contiguous, so that one copy moves them; the column stride is a multiple of whole
+    /// lines. (rows × b)
     trailing: Pinned<T>,
 }
 
-/// The rows of a panel that are its host part, by absolute row.
+/// The rows of a panel's host part, by absolute row.
 pub(super) fn host_rows(panel: Panel, order: usize) -> Range<usize> {
     panel.first..order.min(panel.end() + panel.cols)
 }
 
-/// The trailing rows below them.
+/// The trailing rows below the host part.
 pub(super) fn trailing_rows(panel: Panel, order: usize) -> Range<usize> {
     host_rows(panel, order).end..order
 }
 
 impl<T: Scalar> Panels<T> {
     /// # Errors
-    /// [`Error::Device`] where the host has not that much memory that can be locked.
+    /// [`Error::Device`] if the host does not have that much memory that can be locked.
     pub fn zeros(device: &Device, order: usize, capacity: usize, panel_cols: usize) -> Result<Self, Error> {
         let mut all = Self { order, capacity, panel_cols, panels: Vec::new() };
         for index in 0..capacity.div_ceil(panel_cols) {
@@ -65,7 +66,7 @@ impl<T: Scalar> Panels<T> {
         Ok(all)
     }
 
-    /// Takes over the entries of another L of this order.
+    /// Copies the entries of another L of this order.
     pub fn copy_from(&mut self, other: &Self) {
         for index in other.indices() {
             let first = other.panel(index).first;
@@ -88,31 +89,31 @@ impl<T: Scalar> Panels<T> {
         self.of_order(index, self.order)
     }
 
-    /// The same of a factor of this order.
+    /// The same for a factor of this order.
     fn of_order(&self, index: usize, order: usize) -> Panel {
         let first = index * self.panel_cols;
         Panel { index, first, cols: self.panel_cols.min(order - first) }
     }
 
-    /// Those of L.
+    /// Indices of the panels of L.
     fn indices(&self) -> Range<usize> {
         0..self.order.div_ceil(self.panel_cols)
     }
 
-    /// How far columns of a panel are apart, in its host part and its trailing rows.
+    /// The column strides of a panel, in its host part and its trailing rows.
     fn strides(&self, index: usize) -> [usize; 2] {
         let panel = self.of_order(index, self.capacity);
         let (host, trailing) = (host_rows(panel, self.capacity), trailing_rows(panel, self.capacity));
         [stride::<T>(host.len()) as usize, whole_lines::<T>(trailing.len())]
     }
 
-    /// Scalars that the largest host part takes.
+    /// Scalars of the largest host part.
     pub fn host_len(&self) -> usize {
         if self.order == 0 { 0 } else { self.strides(0)[0] * self.panel(0).cols }
     }
 
-    /// Where the host part of `panel` is, as seen from entry (0, 0) of L, and its column stride. The address lies
-    /// outside the memory.
+    /// The address of the host part of `panel` relative to entry (0, 0) of L, and its column stride. The address is outside the
+    /// memory.
     pub fn host_part(&mut self, panel: Panel) -> (*mut T, isize) {
         let index = panel.first / self.panel_cols;
         let stride = self.strides(index)[0] as isize;
@@ -121,26 +122,26 @@ impl<T: Scalar> Panels<T> {
         (start.wrapping_offset(-first * stride - first), stride)
     }
 
-    /// The memory of a panel's trailing rows, and how far its columns are apart.
+    /// The memory of a panel's trailing rows, and its column stride.
     pub fn trailing(&self, panel: Panel) -> (&Pinned<T>, usize) {
         let index = panel.first / self.panel_cols;
         (&self.panels[index].trailing, self.strides(index)[1])
     }
 
-    /// Exchanges the panels from column `start` on, which begins a panel.
+    /// Exchanges the panels from column `start` on, which is the first of a panel.
     pub fn exchange(&mut self, other: &mut Self, start: usize) {
         let from = start / self.panel_cols;
         self.panels[from..].swap_with_slice(&mut other.panels[from..]);
     }
 
-    /// Host part and trailing rows of a panel, each with its rows.
+    /// The host part and the trailing rows of a panel, each with its rows.
     fn parts(&self, index: usize) -> [(Range<usize>, MatRef<'_, T>); 2] {
         let panel = self.panel(index);
         let Parts { host, trailing } = &self.panels[index];
         let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
         let [host_stride, stride] = self.strides(index).map(|stride| stride as isize);
-        // SAFETY: `zeros` made both parts of at least these shapes, and no copy is in flight while a factor is looked
-        // at: a sweep borrows it exclusively and waits for its copies.
+        // SAFETY: `zeros` made both parts with at least these shapes, and no copy is in flight while a factor is read: a sweep
+        // borrows it exclusively and waits for its copies.
         unsafe {
             let host = MatRef::from_raw_parts(host.as_ptr(), of_host.len(), panel.cols, 1, host_stride);
             let trailing = trailing.as_ptr().cast_const();
@@ -154,7 +155,7 @@ impl<T: Scalar> Panels<T> {
         let (of_host, below) = (host_rows(panel, self.order), trailing_rows(panel, self.order));
         let [host_stride, stride] = self.strides(index).map(|stride| stride as isize);
         let Parts { host, trailing } = &mut self.panels[index];
-        // SAFETY: as in `parts`, borrowed exclusively; the two parts are apart.
+        // SAFETY: as in `parts`, borrowed exclusively; the two parts are disjoint.
         unsafe {
             let host =
                 MatMut::from_raw_parts_mut(host.as_mut_ptr(), of_host.len(), panel.cols, 1, host_stride);
@@ -179,14 +180,13 @@ impl<T: Scalar> Panels<T> {
         }
     }
 
-    /// One of the diagonal entries of L.
+    /// A diagonal entry of L.
     pub fn pivot(&self, column: usize) -> T {
         let [(_, host), _] = self.parts(column / self.panel_cols);
         host[(column % self.panel_cols, column % self.panel_cols)]
     }
 
-    /// The largest magnitude in L.
-    /// The leading columns of L, to be solved with.
+    /// The leading columns of L, for a solve.
     pub fn leading(&self, columns: usize) -> Leading<'_, T> {
         Leading { panels: self, columns }
     }
@@ -208,7 +208,7 @@ impl<T: Scalar> Panels<T> {
         }
     }
 
-    /// Multiplies leading columns.
+    /// Multiplies leading columns by a number.
     pub fn scale(&mut self, columns: usize, by: T, par: Par) {
         for index in 0..columns.div_ceil(self.panel_cols) {
             let Panel { first, cols, .. } = self.panel(index);
@@ -220,7 +220,7 @@ impl<T: Scalar> Panels<T> {
     }
 }
 
-/// The first columns of L.
+/// The leading columns of L.
 pub(super) struct Leading<'a, T> {
     panels: &'a Panels<T>,
     columns: usize,

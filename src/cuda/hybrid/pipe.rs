@@ -1,10 +1,10 @@
-//! What a hybrid factor has on the device, and the host memory that copies and kernels reach into.
+//! The device memory of a hybrid factor, and the host memory that copies and kernels access.
 //!
 //! ```text
 //! up      trailing rows of panels to their slots                              <── left
 //! work    V once; reflectors, then all rows but those needed next             <── arrived
-//! ahead   the rows needed next, with precedence, and their part of V home     <── ready (work)
-//! down    trailing rows from their slots home                                 <── worked, exported
+//! ahead   the rows needed next, with priority, and their part of V back       <── ready (work)
+//! down    trailing rows from their slots back to the host                     <── worked, exported
 //! ```
 
 use super::blocking::Blocking;
@@ -16,14 +16,14 @@ use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::scalar::Scalar;
 
-/// Device home of one streamed panel.
+/// Device memory for one streamed panel.
 pub(super) struct Slot<T> {
     pub panel: DeviceBuffer<T>,
-    /// The panel has come.
+    /// The panel has been copied in.
     pub arrived: Event,
     /// The device has applied the reflectors to it.
     pub worked: Event,
-    /// It has gone home, or need not.
+    /// It has been copied out, or need not be.
     pub left: Event,
 }
 
@@ -41,16 +41,16 @@ pub(super) struct Pipe<T> {
     pub ahead: Stream,
     pub down: Stream,
     pub slots: Vec<Slot<T>>,
-    /// Of a panel and of the one after it: the host writes the one while the device reads the other.
+    /// Of a panel and of the next one: the host writes one while the device reads the other.
     pub reflectors: [Reflectors<T>; 2],
-    /// V, column-major, columns `v_stride` apart: on the device, and where the host has its rows from.
+    /// V, column-major, with columns `v_stride` apart: on the device, and in the host memory from which the host reads its
+    /// rows.
     pub v: DeviceBuffer<T>,
     pub v_host: Pinned<T>,
     pub v_stride: usize,
-    /// Everything that the work on the panel needs is there.
+    /// All data for the work on the panel is on the device.
     pub ready: Event,
-    /// The rows of V that the host needs next are in `v_host`: by the parity of the panel that they were
-    /// last applied to.
+    /// The rows of V that the host needs next are in `v_host`; by the parity of the panel that was applied to them last.
     pub exported: [Event; 2],
     order: usize,
     tuning: Tuning,
@@ -84,7 +84,7 @@ pub(super) fn device_bytes<T>(order: usize, blocking: &Blocking, tuning: &Tuning
 
 impl<T: Scalar> Pipe<T> {
     /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
+    /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, order: usize, blocking: &Blocking, tuning: &Tuning) -> Result<Self, Error> {
         let scalars = Scalars::new::<T>(order, blocking, tuning);
         let slot = || {
@@ -120,7 +120,7 @@ impl<T: Scalar> Pipe<T> {
         })
     }
 
-    /// Whether there is room for a sweep of these rank blocks.
+    /// Whether the memory suffices for a sweep of these rank blocks.
     pub fn fits(&self, order: usize, blocking: &Blocking, tuning: &Tuning) -> bool {
         let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, blocking, tuning);
         self.order == order
@@ -130,16 +130,16 @@ impl<T: Scalar> Pipe<T> {
             && reflectors <= self.scalars.reflectors
     }
 
-    /// Rows from `row` on of V on the device, and in host memory.
+    /// Rows from `row` on of V, on the device and in host memory.
     pub fn rows_of_v(&self, row: usize) -> (Place, Place) {
         let stride = self.v_stride;
         let device = Place { address: self.v.slice(row..self.v.len()).address(), stride };
         (device, Place { address: self.v_host.address(row), stride })
     }
 
-    /// Waits for everything enqueued.
+    /// Waits for all enqueued work.
     pub fn drain(&self) -> Result<(), Error> {
-        // Each of them is waited for, also behind an error.
+        // Waits for every stream, also after an error.
         let outcomes = [&self.up, &self.work, &self.ahead, &self.down].map(Stream::synchronize);
         outcomes.into_iter().collect()
     }

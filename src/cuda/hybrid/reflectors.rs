@@ -1,4 +1,4 @@
-//! The reflectors that the CPU has made, in the orders in which the device takes them.
+//! Converts the reflectors that the CPU has computed to the device's layouts.
 
 use super::form::{COLUMN_GROUP, reflector_stride, tensor_b};
 use crate::cpu::kernels::job::Job;
@@ -6,11 +6,11 @@ use crate::cpu::kernels::reflector::Reflector;
 use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
 
-/// Eight columns' reflectors, as the CPU has them.
+/// The reflectors of eight columns, in the CPU's layout.
 pub(super) struct Group<'a, T> {
     pub job: &'a Job<T>,
     pub panel: Panel,
-    /// The first of the columns, counted from the panel's.
+    /// The first of the columns, relative to the panel's first.
     pub first: usize,
 }
 
@@ -22,18 +22,18 @@ impl<T: Scalar> Group<'_, T> {
         self.job.reflector(self.panel, (self.first + j) / self.job.block, signed)
     }
 
-    /// As `trailing.cu` takes them.
+    /// In the layout of `trailing.cu`.
     ///
     /// # Safety
-    /// The reflectors have been made and are at rest.
+    /// The reflectors have been computed, and nothing writes to them.
     pub unsafe fn by_column(&self, out: &mut [T], lanes: usize, elements: usize) {
         let row = reflector_stride::<T>(elements);
         for (j, out) in out.chunks_exact_mut(lanes * row).enumerate() {
             let (reflector, place) = (self.reflector(j), j % self.job.block);
             for (lane, out) in out.chunks_exact_mut(row).enumerate() {
                 let (b, rest) = out.split_at_mut(elements);
-                // SAFETY: the reflector has `lanes · elements` rows of b, and s and x, each with a scalar for
-                // each of its columns.
+                // SAFETY: the reflector has `lanes · elements` rows of b, and s and x, each with a scalar for each of its
+                // columns.
                 unsafe {
                     for (r, x) in b.iter_mut().enumerate() {
                         *x = *reflector.b(lane * elements + r).add(place);
@@ -45,7 +45,7 @@ impl<T: Scalar> Group<'_, T> {
         }
     }
 
-    /// As `interchanged.cu` takes them, which has `width` + 2 scalars for each column.
+    /// In the layout of `interchanged.cu`, which has `width` + 2 scalars for each column.
     ///
     /// # Safety
     /// As `by_column`.
@@ -54,7 +54,7 @@ impl<T: Scalar> Group<'_, T> {
         for (j, out) in out.chunks_exact_mut(width + 2).enumerate() {
             let (reflector, place) = (self.reflector(j), j % self.job.block);
             let (b, rest) = out.split_at_mut(width);
-            // SAFETY: as in `by_column`; interchanges are there where the reflector has any.
+            // SAFETY: as in `by_column`; interchanges are set if the reflector has any.
             unsafe {
                 for (r, x) in b.iter_mut().enumerate() {
                     *x = *reflector.b(r).add(place);
@@ -66,16 +66,16 @@ impl<T: Scalar> Group<'_, T> {
         }
     }
 
-    /// Whether columns of L in the group change places with columns of V.
+    /// Whether columns of L in the group are interchanged with columns of V.
     ///
     /// # Safety
     /// As `by_column`.
     pub unsafe fn has_interchanges(&self) -> bool {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that the reflectors have been computed.
         (0..COLUMN_GROUP).step_by(self.job.block).any(|j| unsafe { self.reflector(j).interchanged() })
     }
 
-    /// As `trailing_tensor.cu` takes them.
+    /// In the layout of `trailing_tensor.cu`.
     ///
     /// # Safety
     /// As `by_column`.
@@ -103,7 +103,7 @@ impl<T: Scalar> Group<'_, T> {
                 }
             }
         }
-        // What one micro reflector contributes to the columns of a later one.
+        // The contribution of one micro reflector to the columns of a later one.
         for j in block..COLUMN_GROUP {
             for i in 0..j / block * block {
                 let product = |r: usize| b[tensor_b(i, r)] * b[tensor_b(j, r)];

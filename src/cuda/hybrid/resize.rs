@@ -1,4 +1,4 @@
-//! Rows and columns of L in panels that come and go.
+//! Insertion, removal and reordering of rows and columns of L in panels.
 
 use super::factor::HybridFactor;
 use super::panels::Panels;
@@ -16,7 +16,7 @@ impl<T: Scalar> HybridFactor<T> {
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());
         self.drop_shadow();
-        // Half of a square, as `room` counts.
+        // Half of a square, in the way that `room` counts.
         room::<T>("additional", capacity, (capacity / 4, 0))?;
         let mut l = Panels::zeros(&self.device, order, capacity, panel_cols)?;
         l.copy_from(&self.l);
@@ -27,7 +27,7 @@ impl<T: Scalar> HybridFactor<T> {
         }
     }
 
-    /// Columns of L and others as V.
+    /// Stages columns of L, and other columns, as V.
     pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let mut scratch = core::mem::replace(&mut self.columns, Mat::new());
         let columns = gather_v(&self.l, v, (&mut scratch, self.l.capacity()));

@@ -1,9 +1,9 @@
-//! The schedule of the hybrid sweep: who does what of a panel, and who waits for whom.
+//! The schedule of the hybrid sweep: the order of the work on a panel, and its waits.
 //!
-//! The CPU makes the diagonal block of a panel and transforms the rows that meet the next one; neither crosses the link.
-//! The trailing rows go through a slot of the device. Of V, the device sends home only the rows that the CPU needs for the
-//! panel after next, and it works on those first. So while the CPU is at panel p + 1 the device is at the trailing rows of
-//! panel p, those of panel p + 1 are on their way up, and those of panel p − 1 on their way down.
+//! The CPU transforms the diagonal block of a panel and the next diagonal rows; neither crosses the link. The trailing rows
+//! pass through a slot of the device. Of V, the device copies to the host only the rows that the CPU needs for the panel after
+//! the next, and it processes those rows first. So while the CPU processes panel p + 1, the device processes the trailing rows
+//! of panel p, those of panel p + 1 are being copied up, and those of panel p − 1 down.
 //!
 //! ```text
 //! CPU    diagonal, next rows of p   ..  of p + 1        ..  of p + 2         each a parallel region
@@ -12,8 +12,8 @@
 //! down   trailing rows of p − 2     ..  of p − 1        ..  of p
 //! ```
 //!
-//! The work of the CPU on one panel is one parallel region: threads that stand by take the diagonal block, the next
-//! diagonal rows and the calls of the driver side by side.
+//! The work of the CPU on one panel is one parallel region: threads on standby process the diagonal block, the next diagonal
+//! rows and the driver calls at the same time.
 
 use super::blocking::Blocking;
 use super::enqueue::Enqueue;
@@ -39,7 +39,7 @@ pub(super) struct Sweep<'a, T: Scalar> {
     pub host_part: &'a mut HostPart<T>,
     pub l: &'a mut Panels<T>,
     pub shadow: Option<&'a mut Panels<T>>,
-    /// Where the host part of the panel at work is written in a dry run.
+    /// The destination of the current panel's host part in a dry run.
     pub scratch: &'a mut Buffer<T>,
     pub target: Target,
     pub caller: Caller<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Sweep<'a, T: Scalar> {
     pub tuning: &'a Tuning,
     pub plan: &'a Plan,
     pub health: Health<T>,
-    /// Something of the new L may be in its place.
+    /// Entries of the new L may have been written.
     pub written: bool,
 }
 
@@ -56,7 +56,7 @@ impl<T: Scalar> Sweep<'_, T> {
     pub fn run(mut self) -> Result<Health<T>, Stop> {
         let swept = self.panels();
         let drained = if waits(Wait::Finished) { self.pipe.drain() } else { Ok(()) };
-        // What a lost device has computed may look like a breakdown.
+        // The results of a lost device may look like a breakdown.
         drained.map_err(|error| Stop::Device { error, written: self.written })?;
         swept.map(|()| self.health)
     }
@@ -69,13 +69,13 @@ impl<T: Scalar> Sweep<'_, T> {
         self.plan.iter().try_for_each(|panel| self.panel(panel))
     }
 
-    /// One panel: a parallel region, whose items wait only for items before them.
+    /// Processes one panel: a parallel region, whose items wait only for earlier items.
     fn panel(&mut self, panel: Panel) -> Result<(), Stop> {
         self.written = true;
         let (next, trailing) = (self.plan.next_rows(panel), self.plan.trailing_rows(panel));
         let host = self.host_entries(panel);
-        // The device has its copy of what was there, the reflectors of two panels ago: it was enqueued
-        // before the rows of V that the last panel waited for.
+        // The device has its copy of the previous content, the reflectors of two panels ago: it was enqueued before the rows of
+        // V for which the last panel waited.
         let set = &self.pipe.reflectors[panel.index % 2].host;
         let out = Out(if trailing.is_empty() { core::ptr::null_mut() } else { set.as_ptr() });
         // SAFETY: the host part is borrowed exclusively.
@@ -89,8 +89,8 @@ impl<T: Scalar> Sweep<'_, T> {
                 let coming = self.plan.panel(panel.index + 1);
                 outcomes.note(coming.map_or(Ok(()), |coming| enqueue.fetch(coming)));
             }
-            // SAFETY: each rank block once, begun in order; the host part is borrowed exclusively, and all earlier panels
-            // have been applied to it. So are the reflectors, as above.
+            // SAFETY: each rank block is done once, and they start in order; the host part is borrowed exclusively, and all
+            // earlier panels have been applied to it. The reflectors may be overwritten, as explained above.
             Item::Diagonal(block) => unsafe { host_part.diagonal(block, panel, host, out) },
             Item::Trailing => {
                 if !trailing.is_empty() && host_part.made(panel) {
@@ -104,7 +104,7 @@ impl<T: Scalar> Sweep<'_, T> {
                 wait_until(|| arrived.get().is_some());
                 if arrived.get() == Some(&true) {
                     let v = (&enqueue.pipe.v_host, enqueue.pipe.v_stride);
-                    // SAFETY: as above; these rows of V have come, and others come to other rows.
+                    // SAFETY: as above; these rows of V have been copied, and later copies write other rows.
                     unsafe { host_part.next_rows(chunk, panel, &next, host, v) };
                 }
             }
@@ -128,14 +128,14 @@ impl<T: Scalar> Sweep<'_, T> {
         Enqueue { pipe, l, home, blocking: *blocking, tuning, plan }
     }
 
-    /// Sends V up and takes its first rows, from `v_host`.
+    /// Copies V from `v_host` to the device, and its first rows to the host part.
     fn send_v(&mut self) -> Result<(), Error> {
         let Self { pipe, host_part, plan, .. } = self;
         let len = pipe.v_stride * self.blocking.blocks.columns();
         let first = Panel { index: 0, first: plan.start, cols: plan.panel_cols };
         if !trailing_rows(first, plan.rows).is_empty() {
-            // SAFETY: nothing is in flight yet; `v_host` is not written before the first rows come back, which
-            // is behind `ready` and with that behind this.
+            // SAFETY: nothing is in flight yet; `v_host` is not written before the first rows are copied back, which is after
+            // `ready` and so after this copy.
             unsafe { pipe.work.upload(&pipe.v_host, 0..len, pipe.v.slice(0..len))? };
         }
         if let Some(first) = plan.panel(0) {
@@ -145,7 +145,7 @@ impl<T: Scalar> Sweep<'_, T> {
         Ok(())
     }
 
-    /// The host part of `panel` for the steps of the CPU.
+    /// The host part of `panel`, for the steps of the CPU.
     fn host_entries(&mut self, panel: Panel) -> Entries<T> {
         let (src, src_stride) = self.l.host_part(panel);
         let (dst, dst_stride) = match (self.target, &mut self.shadow) {
@@ -161,7 +161,7 @@ impl<T: Scalar> Sweep<'_, T> {
 }
 
 impl<T: Scalar> Drop for Sweep<'_, T> {
-    /// However a sweep ends, no copy goes on when the memory it is between is the caller's again.
+    /// When a sweep ends, in any way, no copy is in flight that uses the caller's memory.
     fn drop(&mut self) {
         if waits(Wait::Finished) {
             let _ = self.pipe.drain();
@@ -169,17 +169,17 @@ impl<T: Scalar> Drop for Sweep<'_, T> {
     }
 }
 
-/// What one thread does of a panel, in an order in which an item waits only for items before it.
+/// The work of one thread on a panel, in an order in which an item waits only for earlier items.
 enum Item {
-    /// Enqueues the next panel's way up.
+    /// Enqueues the upload of the next panel.
     Fetch,
     /// A rank block of the diagonal step.
     Diagonal(usize),
-    /// Enqueues the trailing rows, behind all rank blocks.
+    /// Enqueues the trailing rows, after all rank blocks.
     Trailing,
     /// Waits for the rows of V that the next diagonal rows need.
     AwaitRows,
-    /// Some of the next diagonal rows, behind `AwaitRows`, and in each rank block behind its diagonal step.
+    /// Some of the next diagonal rows, after `AwaitRows`, and in each rank block after its diagonal step.
     NextRows(usize),
 }
 
@@ -201,12 +201,12 @@ impl Item {
     }
 }
 
-/// What the driver has said to the threads of a region.
+/// The outcomes of the driver calls of a region's threads.
 #[derive(Default)]
 struct Outcomes(Mutex<Option<Error>>);
 
 impl Outcomes {
-    /// Keeps the first error; whether there was none here.
+    /// Keeps the first error. Returns whether this outcome is a success.
     fn note(&self, outcome: Result<(), Error>) -> bool {
         outcome
             .map_err(|error| {

@@ -1,11 +1,11 @@
-//! The pipeline from inside: what each of its waits is for.
+//! Tests of the pipeline's internals: the purpose of each of its waits.
 
 use super::waits::Wait;
 use std::sync::{Mutex, PoisonError};
 
 static WITHOUT: Mutex<Option<Wait>> = Mutex::new(None);
 
-/// Whether the pipeline is to wait: always, but for the wait that a test does without.
+/// Whether the pipeline waits: always, except for the wait that a test omits.
 pub(super) fn waits(wait: Wait) -> bool {
     *WITHOUT.lock().unwrap_or_else(PoisonError::into_inner) != Some(wait)
 }
@@ -36,8 +36,8 @@ mod on_the_fake_driver {
         Tuning { blocks_per_kernel: 1, threads_per_block: 32, elements_per_thread: 4, panel_cols: 8, slots }
     }
 
-    /// A factor after an update and a downdate, the streams interleaved by `seed`; none where the driver has
-    /// noticed that something is wrong.
+    /// The factor after an update and a downdate, with the streams interleaved by `seed`; `None` if the driver has detected an
+    /// error.
     fn outcome(fake: &Exclusive, seed: u32, slots: usize) -> Option<Mat<f64>> {
         fake.seed(seed);
         let l = Mat::from_fn(ORDER, ORDER, |i, j| match i {
@@ -53,13 +53,13 @@ mod on_the_fake_driver {
         }
         let mut l = Mat::zeros(ORDER, ORDER);
         let read = factor.healthy().and_then(|factor| factor.read(l.as_mut()));
-        // Where a sweep has not waited for its end, that is still to come.
+        // A sweep that has not waited for its end is completed here.
         without(None);
         factor.factor().drain();
         read.ok().map(|()| l)
     }
 
-    /// Seeds for which the result without a wait is not the right one.
+    /// The number of seeds for which the result without a wait is wrong.
     fn wrong(fake: &Exclusive, expected: &Mat<f64>, wait: Option<Wait>, slots: usize) -> usize {
         let wrong = |seed| {
             without(wait);

@@ -1,15 +1,15 @@
-//! How wide panels are and how a launch is cut up.
+//! The width of panels and the shape of launches.
 
 use crate::cuda::device::Device;
 use crate::error::Error;
 
-/// A block of threads has at most so many over the elements of each.
+/// A block has at most this number of threads divided by the elements of each.
 pub(super) const MAX_THREADS_ELEMENTS: usize = 4096;
 
-/// The parameters of the engines that stream panels through a GPU, in the words of Walder (2010).
+/// The parameters of the engines that stream panels through a GPU, with the names of Walder (2010).
 ///
-/// `blocks_per_kernel`, `threads_per_block` and `slots` leave every bit of the result as it is; the other two
-/// change its rounding.
+/// `blocks_per_kernel`, `threads_per_block` and `slots` do not change a bit of the result; the other two change its rounding
+/// errors.
 ///
 /// ```
 /// use cholupdate::cuda::Tuning;
@@ -21,28 +21,27 @@ pub(super) const MAX_THREADS_ELEMENTS: usize = 4096;
 /// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// CUDA blocks in a launch. More rows than `blocks_per_kernel · threads_per_block`, over the threads that
-    /// share a row, take several launches.
+    /// CUDA blocks in a launch. More rows than `blocks_per_kernel · threads_per_block`, divided by the threads that share a
+    /// row, need several launches.
     pub blocks_per_kernel: usize,
-    /// CUDA threads in a block; 1, 2 or 4 neighbours share a trailing row of a panel, 4 on tensor cores
-    /// (double precision, 9 columns of V or more).
+    /// CUDA threads in a block; 1, 2 or 4 neighbours share a trailing row of a panel, 4 on tensor cores (double precision, 9
+    /// columns of V or more).
     pub threads_per_block: usize,
-    /// Columns of V that a thread keeps in registers for one rank block, at most. A rank block has as many
-    /// for each of the threads that share a row.
+    /// The largest number of columns of V that a thread keeps in registers for one rank block. A rank block has that many for
+    /// each of the threads that share a row.
     pub elements_per_thread: usize,
-    /// Columns in a panel, and with that the order of the diagonal blocks that the CPU works on.
+    /// Columns in a panel, which is the order of the diagonal blocks that the CPU transforms.
     pub panel_cols: usize,
-    /// Panels on the device at a time: with two, one is copied while another is worked on; with three, both
-    /// directions of the link are busy as well.
+    /// Panels on the device at a time: with two, one is copied while another is transformed; with three, both directions of the
+    /// link are busy as well.
     pub slots: usize,
 }
 
 impl Tuning {
     /// The parameters of the paper: 28 blocks of 32 threads with 16 elements, for the Tesla C2050 of 2010.
     ///
-    /// The paper's diagonal blocks have as many columns as a launch has rows, 28 · 32 = 896, so that is
-    /// `panel_cols`. It copies one panel at a time; here, where copies overlap with work, that is two
-    /// `slots`.
+    /// The paper's diagonal blocks have as many columns as a launch has rows, 28 · 32 = 896, so that is `panel_cols`. It copies
+    /// one panel at a time; here copies overlap with work, which needs two `slots`.
     ///
     /// Source: Walder (2010), sections 4.1 and 4.3.
     #[must_use]
@@ -56,9 +55,9 @@ impl Tuning {
         }
     }
 
-    /// Parameters that suit a device: enough blocks to fill it, and panels of a few megabytes.
+    /// Parameters for a device: enough blocks to fill it, and panels of a few megabytes.
     ///
-    /// The blocks are small, so that a few thousand rows still reach most multiprocessors.
+    /// The blocks are small, so that a few thousand rows are enough for most multiprocessors.
     #[must_use]
     pub fn for_device(device: &Device) -> Self {
         const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
@@ -71,10 +70,10 @@ impl Tuning {
         }
     }
 
-    /// Whether an engine can work with these.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// [`Error::Tuning`] with the first field that breaks its rule:
+    /// [`Error::Tuning`] with the first field that violates its rule:
     ///
     /// - `blocks_per_kernel`: 1 to 65535,
     /// - `elements_per_thread`: 4, 8, 16 or 32,

@@ -1,25 +1,25 @@
-//! The waits of the pipeline, each by a name, so that a test can show what it is for.
+//! The waits of the pipeline, each with a name, so that a test can show its purpose.
 
 /// A wait of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// A slot is not filled before its last panel has left it.
+    /// A slot is not filled before its previous panel has been copied out.
     SlotLeft,
-    /// A panel is not worked on before it has arrived.
+    /// A panel is not transformed before it has been copied in.
     Arrived,
-    /// The rows that are needed next are not worked on before the reflectors and the panel are there.
+    /// The rows that are needed next are not transformed before the reflectors and the panel are on the device.
     Ready,
-    /// A panel does not leave before it has been worked on.
+    /// A panel is not copied out before its rows have been transformed.
     Worked,
-    /// Nor before those rows have.
+    /// A panel is not copied out before the rows that are needed next have been transformed.
     WorkedAhead,
-    /// The CPU does not read rows of V before they have come.
+    /// The CPU does not read rows of V before they have been copied.
     Exported,
     /// A sweep does not end before everything enqueued is done.
     Finished,
 }
 
-/// Whether to wait: always, but for the tests that show what each wait is for.
+/// Whether to wait: always, except in the tests that show the purpose of each wait.
 #[cfg(not(test))]
 pub(super) fn waits(_: Wait) -> bool {
     true

@@ -1,6 +1,7 @@
-//! The border that comes with new rows and columns of A which are on the device: made there, and kept until it is part of L.
+//! The border for new rows and columns of A that are on the device. It is computed there, and kept until it is part of L.
 //!
-//! The same steps as on the host (`structure::Border`), each behind the one before: nothing but status and diagonals comes back.
+//! The steps are those on the host (`structure::Border`), each after the previous one. Only status and diagonals are copied
+//! back.
 
 use super::borders::Borders;
 use super::factor::ResidentFactor;
@@ -42,7 +43,7 @@ impl<T: Scalar> Made<T> {
         (self.rhs.slice(0..self.rhs.len()), self.rows)
     }
 
-    /// X, and its rows. (m × r)
+    /// X, and its number of rows. (m × r)
     pub fn below(&self) -> (Columns<'_, T>, usize) {
         let first = (self.at + self.skipped).min(self.rhs.len());
         ((self.rhs.slice(first..self.rhs.len()), self.rows), self.rows - self.at - self.skipped)
@@ -53,7 +54,7 @@ impl<T: Scalar> Made<T> {
     }
 }
 
-/// The first of some entries, column after column, that is not finite.
+/// The error for the first entry, in column-major order, that is not finite.
 fn refuse<T: Scalar>(
     found: impl IntoIterator<Item = Option<(usize, usize)>>,
     part: &Part<'_, T>,
@@ -63,7 +64,7 @@ fn refuse<T: Scalar>(
 }
 
 impl<T: Scalar> ResidentFactor<T> {
-    /// As [`Storage::border_there`](crate::storage::Storage::border_there), with the three parts on the device of the factor.
+    /// As [`Storage::border_there`](crate::storage::Storage::border_there), with all three parts on the factor's device.
     ///
     /// # Errors
     /// As [`Storage::border_there`](crate::storage::Storage::border_there).
@@ -81,7 +82,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let rhs = DeviceBuffer::new(&device, rows * rank)?;
         let mut made = Made { rhs, rows, at, skipped, corner: c, diagonal: Vec::new() };
 
-        // SAFETY: what is made is this call's own; the views are borrowed, and read behind what their streams have. Each is waited
+        // SAFETY: `made` belongs to this call; the views are borrowed, and read after the work of their streams. Each is waited
         // for before the next.
         let (found, largest) = unsafe {
             stream.clear(made.rhs.slice(0..made.rhs.len()))?;
@@ -139,16 +140,16 @@ impl<T: Scalar> ResidentFactor<T> {
             return Ok(());
         }
         let address = made.rhs.slice(0..made.rhs.len()).address();
-        // SAFETY: the memory is as large, and nothing else uses it while it is solved for.
+        // SAFETY: the memory has this size, and nothing else uses it during the solve.
         let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
         self.with_systems(|triangle, systems| systems.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
         let borders = Borders::load(&self.device)?;
-        // SAFETY: all of it is in what is made, and waited for here.
+        // SAFETY: all of it is memory of `made`, and is waited for here.
         let enqueued = unsafe { borders.schur(stream, made.left(), made.corner(), (at, rank)) };
         stream.synchronize().and(enqueued)
     }
 
-    /// B₂ ← X, whose squares must be finite.
+    /// B₂ ← X. Checks that the squares of X are finite.
     fn divide_border(&self, made: &Made<T>, stream: &Stream) -> Result<(), Error> {
         let (below, rows) = made.below();
         let (first, rank) = (made.at + made.rank(), made.rank());
@@ -158,7 +159,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let borders = Borders::load(&self.device)?;
         let mut kept = None;
         let take = Take::ready(&mut kept, &self.device, rank)?;
-        // SAFETY: all of it is in what is made, which nothing else uses; both are waited for before anything does.
+        // SAFETY: all of it is memory of `made`, which nothing else uses; both are waited for before anything does.
         let found = unsafe {
             borders.below(stream, made.corner(), below, (rows, rank))?;
             take.take(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
@@ -168,16 +169,16 @@ impl<T: Scalar> ResidentFactor<T> {
         if !found.iter().any(|found| found.not_finite.is_some() || large(found.largest.to_f64())) {
             return Ok(());
         }
-        // Which row it is, the host finds out.
+        // The host finds the row.
         let x: Mat<T> = DeviceView::new(below.0, (rows, rank), below.1, &self.device).to_host()?;
         let row = (0..rows).find(|&i| x.row(i).iter().any(|x| large(x.to_f64()))).unwrap_or(0);
         Err(Error::NotPositiveDefinite { column: first + row })
     }
 
-    /// Puts X, with zeros above it, where columns of V with a minus sign go. (order × r, packed)
+    /// Writes X, with zeros above it, to the columns of V with a minus sign. (order × r, packed)
     ///
     /// # Safety
-    /// Nothing else uses the memory, which has room for them.
+    /// Nothing else uses the memory, which is large enough.
     pub(super) unsafe fn put_below(
         stream: &Stream,
         made: &Made<T>,
@@ -185,14 +186,14 @@ impl<T: Scalar> ResidentFactor<T> {
         (order, row): (usize, usize),
     ) -> Result<(), Error> {
         let (below, rows) = made.below();
-        // SAFETY: forwarded to the caller; X is only read.
+        // SAFETY: the caller guarantees the memory; X is only read.
         unsafe {
             stream.clear(others)?;
             stream.move_columns(below, (rows, made.rank()), (others.part(row..others.len()), order))
         }
     }
 
-    /// Writes the border that has been made over the rows and columns from `at` on.
+    /// Writes the computed border over the rows and columns from `at` on.
     pub(super) fn write_made(&mut self, at: usize) -> Result<(), Error> {
         let Some(made) = self.border.take() else { return Ok(()) };
         self.quiet()?;
@@ -204,7 +205,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let (all, stride, rank) = (l.slice(), l.stride(), made.rank());
         let from = |row: usize, column: usize| (all.part(column * stride + row..all.len()), stride);
         let (below, rows) = made.below();
-        // SAFETY: L has these rows and columns, and nothing is in flight; all is waited for here.
+        // SAFETY: L has these rows and columns, and nothing is in flight; all work is waited for here.
         let enqueued = unsafe {
             let write = || {
                 borders.left(stream, made.left(), from(at, 0), (at, rank))?;

@@ -1,4 +1,4 @@
-//! The kernels of the border that comes with new rows and columns, and the functions that launch them.
+//! The kernels of a border, and the functions that launch them.
 
 use super::rearrange::Columns;
 use crate::cuda::device::Device;
@@ -10,10 +10,10 @@ use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
 
-/// Threads of a block, and warps.
+/// Threads of a block, and its warps.
 const THREADS: usize = 256;
 const WARPS: usize = THREADS / 32;
-/// The second extent of a grid, at most.
+/// The largest second extent of a grid.
 const BLOCKS: usize = 65535;
 
 /// `border.cu` for one scalar type.
@@ -26,7 +26,7 @@ pub(super) struct Borders<T> {
 
 impl<T: Scalar> Borders<T> {
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernels.
+    /// [`Error::Device`] if the driver refuses the kernels.
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(&BORDER)?;
         module.layout("border")?.check(&[("THREADS", THREADS), ("WARPS", WARPS)])?;
@@ -45,7 +45,7 @@ impl<T: Scalar> Borders<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nothing writes S, and nothing but the stream uses K.
+    /// Until it is done, both exist, nothing writes S, and only the stream uses K.
     pub unsafe fn schur(
         &self,
         stream: &Stream,
@@ -54,7 +54,7 @@ impl<T: Scalar> Borders<T> {
         (rows, rank): (usize, usize),
     ) -> Result<(), Error> {
         let blocks = (rank.div_ceil(WARPS), rank.min(BLOCKS));
-        // SAFETY: forwarded to the caller; the blocks are those of the kernel.
+        // SAFETY: the caller guarantees the memory; the blocks are those that the kernel requires.
         unsafe { launch(&self.schur, stream, blocks, (s, k), (rows, rank)) }
     }
 
@@ -64,7 +64,7 @@ impl<T: Scalar> Borders<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nothing writes C, and nothing but the stream uses X.
+    /// Until it is done, both exist, nothing writes C, and only the stream uses X.
     pub unsafe fn below(
         &self,
         stream: &Stream,
@@ -72,17 +72,17 @@ impl<T: Scalar> Borders<T> {
         x: Columns<'_, T>,
         (rows, rank): (usize, usize),
     ) -> Result<(), Error> {
-        // SAFETY: forwarded to the caller; the blocks are those of the kernel.
+        // SAFETY: the caller guarantees the memory; the blocks are those that the kernel requires.
         unsafe { launch(&self.below, stream, (rows.div_ceil(THREADS), 1), (c, x), (rows, rank)) }
     }
 
-    /// Enqueues rows of L from the columns of S: the first one at `to`. (r × rows; rows × r)
+    /// Enqueues a copy of the columns of S to rows of L, the first at `to`. (r × rows; rows × r)
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, both live, nothing writes S, and nothing but the stream uses those rows.
+    /// Until it is done, both exist, nothing writes S, and only the stream uses those rows.
     pub unsafe fn left(
         &self,
         stream: &Stream,
@@ -90,13 +90,13 @@ impl<T: Scalar> Borders<T> {
         to: Columns<'_, T>,
         (rows, rank): (usize, usize),
     ) -> Result<(), Error> {
-        // SAFETY: forwarded to the caller; the blocks are those of the kernel.
+        // SAFETY: the caller guarantees the memory; the blocks are those that the kernel requires.
         unsafe { launch(&self.left, stream, (rows.div_ceil(THREADS), 1), (s, to), (rows, rank)) }
     }
 }
 
 /// # Safety
-/// The function is one of `border.cu`, these are its blocks, and its contract holds for the rest.
+/// The function is one of `border.cu`, the blocks are those that it requires, and its contract holds for the rest.
 unsafe fn launch<T: Scalar>(
     function: &Function,
     stream: &Stream,
@@ -118,6 +118,6 @@ unsafe fn launch<T: Scalar>(
         argument(&mut rows),
         argument(&mut rank),
     ];
-    // SAFETY: six arguments of the types of each of these kernels'; the caller vouches for the rest.
+    // SAFETY: six arguments of the types that each of these kernels has; the caller guarantees the rest.
     unsafe { function.launch(stream, Launch::new(blocks, THREADS), &mut arguments) }
 }

@@ -1,4 +1,4 @@
-//! L in device memory, and what goes with it.
+//! L in device memory, and the state of its engine.
 
 use super::border::Made;
 use super::inverses::Inverses;
@@ -33,29 +33,29 @@ use core::ops::Range;
 use faer::{Mat, MatMut};
 use std::sync::{Mutex, PoisonError};
 
-/// L as the resident engine keeps it.
+/// L as the resident engine stores it.
 pub struct ResidentFactor<T> {
-    /// Dropped first: it waits for what is in flight in the memory of the others.
+    /// Dropped first: it waits for work in flight that uses the other memory.
     pub(super) queue: Option<Queue<T>>,
     pub(super) l: Dense<T>,
-    /// Where the next modification writes.
+    /// The destination of the next modification.
     pub(super) shadow: Option<DeviceBuffer<T>>,
     /// The diagonal of L, in host memory.
     pub(super) diagonal: Vec<T>,
     signed: Signed<T>,
-    /// Whether the device has room for wide rank blocks, once it has been asked.
+    /// Whether the device has the memory for wide rank blocks, once that has been queried.
     room_for_wide: Option<bool>,
-    /// For V that is on the device already.
+    /// For a V that is already on the device.
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
     pub(super) flight: Option<(Target, usize)>,
     pub(super) solving: Mutex<(Inverses, Systems<T>)>,
     pub(super) device: Device,
-    /// For rows and columns that come and go.
+    /// For insertions, removals and shifts.
     pub(super) resizing: Option<Rearranger<T>>,
-    /// Columns of L that are V of a modification.
+    /// Columns of L as V of a modification.
     pub(super) columns: Option<DeviceBuffer<T>>,
-    /// Of rows and columns that come from the device, until they are part of L.
+    /// The border of rows and columns in device memory, until it is part of L.
     pub(super) border: Option<Made<T>>,
 }
 
@@ -72,7 +72,7 @@ const _: () = {
 };
 
 impl<T: Scalar> ResidentFactor<T> {
-    /// Takes over L, and its diagonal.
+    /// Makes a factor of L and its diagonal.
     pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
         let inverses = Inverses::new::<T>(device, l.order(), l.capacity())?;
         let solving = Mutex::new((inverses, Systems::new(device)?));
@@ -93,22 +93,24 @@ impl<T: Scalar> ResidentFactor<T> {
         })
     }
 
-    /// L where it is. What somebody has forgotten is waited for: it writes elsewhere, but nothing is to be in flight.
+    /// A view of L. A modification that the caller has forgotten is waited for: it writes to other memory, but nothing may be
+    /// in flight.
     pub(in crate::cuda) fn view(&self) -> Result<DeviceView<'_, T>, Error> {
         self.quiet()?;
         let order = self.l.order();
         Ok(DeviceView::new(self.l.slice(), (order, order), self.l.stride(), &self.device))
     }
 
-    /// L, or L Lᵀ, in memory of its own on the device.
+    /// L, or L Lᵀ, in separate memory on the device.
     pub(in crate::cuda) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
         let order = self.l.order();
-        // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
+        // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others write to
+        // the shadow.
         let buffer = unsafe { made.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
         Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
 
-    /// What a modification takes beside L, with room for these rank blocks.
+    /// The queue of a modification, with room for these rank blocks.
     fn ready<'a>(
         queue: &'a mut Option<Queue<T>>,
         (device, capacity): (&Device, usize),
@@ -116,7 +118,7 @@ impl<T: Scalar> ResidentFactor<T> {
     ) -> Result<&'a mut Queue<T>, Error> {
         Ok(match queue.take() {
             Some(fitting) if fitting.fits(capacity, blocks) => queue.insert(fitting),
-            // The old one is gone first: both might not fit.
+            // The old one is freed first, because both might not fit.
             old => {
                 drop(old);
                 queue.insert(Queue::new(device, capacity, blocks)?)
@@ -124,7 +126,7 @@ impl<T: Scalar> ResidentFactor<T> {
         })
     }
 
-    /// V in the memory of the queue.
+    /// Stages V in the memory of the queue.
     fn stage_in_queue(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let Self { queue, signed, room_for_wide, take, device, l, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
@@ -140,7 +142,7 @@ impl<T: Scalar> ResidentFactor<T> {
             Operand::Device(v) => {
                 let queue = Self::ready(queue, (device, capacity), blocks)?;
                 let take = Take::ready(take, device, columns)?;
-                // SAFETY: the contract has waited for what was in flight.
+                // SAFETY: the failure contract has waited for earlier work.
                 unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
             }
         }
@@ -152,7 +154,7 @@ pub(super) fn lost(error: Error, written: bool) -> Stop {
 }
 
 impl<T: Scalar> Swept<T> for ResidentFactor<T> {
-    /// In place a sweep waits until nobody reads what it writes.
+    /// A sweep in place is slower, because it waits for all reads of the entries that it overwrites.
     fn traits(&self) -> Traits {
         let safeguard = Traits::new(Safeguard::ShadowBuffer);
         Traits { asynchronous: true, takes_from_device: true, prefers_shadow: true, ..safeguard }
@@ -185,7 +187,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
         }
         let staged = self.stage_in_queue(v, weights);
         if let Err(Error::Device { .. }) = staged {
-            // Nobody knows what their memory holds; a new queue has not even been filled for the first time.
+            // The contents of their memory are unknown, and a new queue may not have been initialized.
             (self.queue, self.take) = (None, None);
         }
         staged
@@ -200,7 +202,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
         let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         inverses.make_room(device).map_err(|error| lost(error, false))?;
         let Some(at_work) = queue else { return Err(lost(other("no V has been staged"), false)) };
-        // Rows of zeros before it leave their columns as they are.
+        // Earlier rows of V are zero, so the sweep does not change their columns.
         let start = columns.start / PANEL_COLS * PANEL_COLS;
         let plan = Plan { rows: l.order(), cols: columns.end, start, panel_cols: PANEL_COLS };
         let to = match (target, shadow) {
@@ -208,8 +210,8 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
             (Target::Shadow | Target::Discard, Some(shadow)) => shadow.slice(0..shadow.len()),
             (Target::Shadow | Target::Discard, None) => return Err(lost(other("there is no shadow"), false)),
         };
-        // SAFETY: L and the shadow are the factor's own, which drops its queue first; they change hands, and the queue
-        // begins again, only when `wait` has waited: exactly when nothing broke down. Where something fails the queue goes.
+        // SAFETY: L and the shadow belong to the factor, which drops its queue first. They are exchanged, and the queue starts
+        // again, only after `wait` has waited, and only if nothing broke down. After a failure the queue is dropped.
         if let Err((error, written)) = unsafe { at_work.begin(&plan, (l, inverses), (target, to)) } {
             *queue = None;
             return Err(lost(error, written));
@@ -228,7 +230,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
             Ok(None) => {}
             Ok(Some(column)) => {
                 if target != Target::Discard {
-                    // They are of what is not to be L.
+                    // The inverses are those of a factor that does not become L.
                     inverses.forget();
                 }
                 return Err(Stop::Breakdown { column });
@@ -273,7 +275,8 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
             Op::Solve(sides) => self.solve_systems(sides, rhs),
             Op::Multiply(side) => rhs.change_on_host(|rhs| {
                 let products = Products::new(&self.device)?;
-                // SAFETY: L is only written by modifications, which borrow the factor exclusively, and to the shadow.
+                // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others
+                // write to the shadow.
                 unsafe { products.multiply((self.l.slice(), self.l.stride()), side, rhs) }
             }),
             Op::Eliminate(columns) => rhs.change_on_host(|rhs| self.eliminate(columns, rhs)),
@@ -334,7 +337,7 @@ impl<T: Scalar> ResidentFactor<T> {
         self.quiet().map_err(Stop::before)?;
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
         let l = (self.l.slice(), self.l.stride());
-        // SAFETY: L is the factor's own, and nothing is in flight.
+        // SAFETY: L belongs to the factor, and nothing is in flight.
         unsafe { products.scale(l, (self.l.order(), columns), by) }.map_err(|error| lost(error, true))?;
         self.diagonal[..columns].iter_mut().for_each(|pivot| *pivot *= by);
         Ok(())

@@ -1,5 +1,5 @@
-//! How a factor comes to be on the device: from a matrix that is there already, or that goes there at the rate of the link. It is
-//! looked at there and factored there, and nothing but status and the diagonal comes back.
+//! Makes a factor on the device from a matrix that is already there, or that is copied there at the link's rate. It is checked
+//! and factored there, and only status and the diagonal are copied back.
 
 use super::factor::ResidentFactor;
 use super::triangle::{Found, TakeLower, To};
@@ -11,13 +11,14 @@ use crate::error::{DeviceErrorKind, Error};
 use crate::input::Operand;
 use crate::scalar::Scalar;
 
-/// Orders from which on a matrix in host memory is factored on the device: below, page-locking memory and starting cuSOLVER take
-/// longer than faer.
+/// Orders from which on a matrix in host memory is factored on the device. For smaller ones, page-locking memory and starting
+/// cuSOLVER take longer than faer.
 const WORTH_SENDING: usize = 2048;
-/// Orders from which on cuSOLVER factors a matrix that is on the device: below, its start and its launches take longer than ours.
+/// Orders from which on cuSOLVER factors a matrix on the device. For smaller ones its start and its launches take longer than
+/// this library's kernels.
 const WORTH_STARTING: usize = 256;
 
-/// A, or L, with as many columns as rows, on its way to the device: either is in host memory or on this device.
+/// A or L, a square matrix in host memory or on this device, for a factor on the device.
 pub(super) struct Intake<'a, T: Scalar> {
     device: &'a Device,
     from: &'a Operand<'a, T>,
@@ -25,7 +26,7 @@ pub(super) struct Intake<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Intake<'a, T> {
-    /// Of a matrix that had better go that way.
+    /// For a matrix for which this path is faster; otherwise `None`.
     pub fn new(device: &'a Device, from: &'a Operand<'a, T>, argument: &'static str) -> Option<Self> {
         let takes = match from {
             Operand::Host(a) => a.nrows() >= WORTH_SENDING,
@@ -38,7 +39,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         self.from.shape().0
     }
 
-    /// The lower triangle in memory of the engine, and what there is to know of it.
+    /// Copies the lower triangle to memory of the engine, and checks it.
     ///
     /// # Errors
     /// `NonFinite`; [`Error::Device`].
@@ -54,7 +55,8 @@ impl<'a, T: Scalar> Intake<'a, T> {
             }
             Operand::Device(a) => (a.slice_on(stream)?, Some(there)),
         };
-        // SAFETY: what is read was waited for, or is borrowed and comes before this on the stream; what is written is this call's own.
+        // SAFETY: the source has been waited for, or is borrowed and comes first on the stream; the destination belongs to this
+        // call.
         let found = unsafe { take.take(stream, from, To { columns: to, as_factor }, order)? };
         match found.not_finite {
             Some((row, column)) => Err(Error::NonFinite { argument: self.argument, row, column }),
@@ -62,7 +64,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         }
     }
 
-    /// The factor of A, and the largest entry of the diagonal of A.
+    /// Returns the factor of A, and the largest entry of the diagonal of A.
     ///
     /// # Errors
     /// `NonFinite`, `Overflow` or `NotPositiveDefinite`; [`Error::Device`].
@@ -71,26 +73,26 @@ impl<'a, T: Scalar> Intake<'a, T> {
         for by in self.means() {
             let outcome = self.factorize_by(by);
             match &outcome {
-                // A library for another driver, or memory that another program has taken: the next one needs neither the
-                // one nor as much of the other.
+                // The library may be for another driver, or another program may have allocated the memory. The next
+                // implementation needs no library and less memory.
                 Err(Error::Device { kind, .. }) if *kind != DeviceErrorKind::Lost => last = outcome.err(),
                 _ => return outcome.map(Some),
             }
         }
         match last {
-            // In host memory faer can do it, without any of the device's.
+            // For a matrix in host memory faer can do it, without device memory.
             Some(error) if matches!(self.from, Operand::Device(_)) => Err(error),
             _ => Ok(None),
         }
     }
 
-    /// Who may factor it, the fastest first.
+    /// The implementations that may factor it, the fastest first.
     fn means(&self) -> impl Iterator<Item = By> {
         let order = self.order();
         let pays = order >= WORTH_STARTING;
         let fits = |by: By| by.fits::<T>(self.device, order).unwrap_or(false);
         let library = (pays && fits(By::CuSolver)).then_some(By::CuSolver);
-        // From the device it goes on even where it seems not to fit: there is no other way.
+        // A matrix on the device is tried even if memory seems too small, because there is no other way.
         let there = matches!(self.from, Operand::Device(_));
         let own = (there || fits(By::Blocked)).then_some(By::Blocked);
         library.into_iter().chain(own)
@@ -107,7 +109,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         Ok((ResidentFactor::new(self.device, l, diagonal)?, found.largest_diagonal))
     }
 
-    /// L as it is, but for its signs, and the magnitude of its largest entry.
+    /// Returns L with positive diagonal, and the magnitude of its largest entry.
     ///
     /// # Errors
     /// `NonFinite`; [`Error::Device`].

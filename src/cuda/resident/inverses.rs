@@ -1,4 +1,4 @@
-//! The inverses of the diagonal blocks of L, which modifications and triangular systems share.
+//! The inverses of the diagonal blocks of L, used by modifications and triangular systems.
 
 use super::steps::{PANEL_COLS, THREADS};
 use crate::cuda::device::Device;
@@ -11,25 +11,25 @@ use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use core::ops::Range;
 
-/// D⁻¹ of each panel, and whether it loses digits: 64 n doubles, from the first time they are wanted on.
+/// D⁻¹ of each panel, and whether it loses digits: 64 n doubles, allocated when they are first needed.
 pub(super) struct Inverses {
     /// `invert.cu` for the scalar type of L.
     kernel: Function,
     /// (64 × 64) for each panel, and a number for each.
     memory: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
     order: usize,
-    /// The largest order that there is room for.
+    /// The largest order for which there is room.
     capacity: usize,
-    /// The panel of L from which on they are there, or will be when `ready` is.
+    /// The first panel of L from which on the inverses are valid, or will be when `ready` is reached.
     known: usize,
     ready: Event,
 }
 
 impl Inverses {
-    /// Of L of this order and scalar type, which may grow to the capacity; none of them is there.
+    /// For an L of this order and scalar type, which may grow to the capacity; no inverse is valid.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernel.
+    /// [`Error::Device`] if the driver refuses the kernel.
     pub fn new<T: Scalar>(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
         let module = device.module(&INVERT)?;
         module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
@@ -43,10 +43,10 @@ impl Inverses {
         })
     }
 
-    /// Makes room for them, unless it is there.
+    /// Allocates the memory, unless it exists.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device has not that much memory.
+    /// [`Error::Device`] if the device does not have that much memory.
     pub fn make_room(&mut self, device: &Device) -> Result<(), Error> {
         if self.memory.is_none() {
             let panels = self.capacity.div_ceil(PANEL_COLS);
@@ -56,18 +56,18 @@ impl Inverses {
         Ok(())
     }
 
-    /// None of them is good any more.
+    /// Makes all inverses invalid.
     pub fn forget(&mut self) {
         self.known = self.order.div_ceil(PANEL_COLS);
     }
 
-    /// L has another order; none of them is good any more.
+    /// Sets the order of L, and makes all inverses invalid.
     pub fn set_order(&mut self, order: usize) {
         self.order = order;
         self.forget();
     }
 
-    /// Those from column `start` on, which begins a panel. There is room for them.
+    /// The inverses from column `start` on, which is the first of a panel. There is room for them.
     pub fn slice(&self, start: usize) -> (DeviceSlice<'_, f64>, DeviceSlice<'_, i32>) {
         let Some((inverse, refine)) = &self.memory else {
             return (DeviceSlice::empty(), DeviceSlice::empty());
@@ -76,7 +76,7 @@ impl Inverses {
         (inverse, refine.slice(start / PANEL_COLS..refine.len()))
     }
 
-    /// Has what comes on the stream behind whatever makes them on another.
+    /// Orders later work on the stream after work on another stream that computes inverses.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -84,13 +84,14 @@ impl Inverses {
         stream.wait(&self.ready)
     }
 
-    /// Has those from column `start` on made, as far as they are not there. What comes on the stream finds them.
+    /// Enqueues the computation of the inverses from column `start` on that are not valid. Later work on the stream can use
+    /// them.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it is done, L lives, and nobody writes it; and nothing but this stream uses the inverses.
+    /// Until it is done, L exists, and nothing writes it; only this stream uses the inverses.
     pub unsafe fn complete<T: Scalar>(
         &mut self,
         stream: &Stream,
@@ -100,14 +101,15 @@ impl Inverses {
         let (from, known) = (start / PANEL_COLS, self.known);
         if from < known {
             self.forget();
-            // SAFETY: forwarded to the caller.
+            // SAFETY: the caller guarantees L and the inverses.
             unsafe { self.make(stream, l, from..known)? };
             self.known = from;
         }
         Ok(())
     }
 
-    /// Has those from column `start` on made of another L, which has the columns before in common with this one.
+    /// Enqueues the computation of the inverses from column `start` on for another L, which has the earlier columns in common
+    /// with this one.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -123,7 +125,7 @@ impl Inverses {
         let panels = start / PANEL_COLS..self.order.div_ceil(PANEL_COLS);
         let known = self.known.min(panels.start);
         self.forget();
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees L and the inverses.
         unsafe { self.make(stream, l, panels)? };
         self.known = known;
         Ok(())
@@ -150,8 +152,8 @@ impl Inverses {
             argument(&mut refine),
             argument(&mut rows),
         ];
-        // SAFETY: five arguments of the types of the kernel's, for as many panels as lie along the diagonal from there on;
-        // the caller vouches for L.
+        // SAFETY: five arguments of the types of the kernel's, for the panels along the diagonal from there on; the caller
+        // guarantees L.
         unsafe { self.kernel.launch(stream, Launch::new((panels.len(), 1), THREADS), &mut arguments)? };
         self.ready.record(stream)
     }

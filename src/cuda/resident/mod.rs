@@ -1,27 +1,27 @@
-//! The resident engine: the factor lives on the GPU, and only V, right-hand sides, pivots and a status word
-//! cross the link.
+//! The resident engine: the factor is in the memory of the GPU, and only V, right-hand sides, pivots and a status word cross
+//! the link.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `factor` | L, and what goes with it |
-//! | `v` | V on the device, in rank blocks, and its way there |
-//! | `intake` | how a factor comes to be on the device |
-//! | `triangle` | the kernels of lower triangles on their way there and back |
-//! | `take` | columns that are on the device already, on their way into the engine's memory |
+//! | `factor` | L, and the state of its engine |
+//! | `v` | V on the device, in rank blocks, and its staging |
+//! | `intake` | makes a factor on the device |
+//! | `triangle` | the kernels that copy lower triangles to and from the engine's memory |
+//! | `take` | copies columns that are already on the device to and from the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
-//! | `resize` | rows and columns of L that come and go |
-//! | `border` | those that come from the device |
-//! | `borders` | their kernels, and the functions that launch them |
-//! | `rearrange` | their kernels, and the functions that launch them |
+//! | `resize` | insertion, removal and reordering of rows and columns |
+//! | `border` | the border of new rows and columns in device memory |
+//! | `borders` | its kernels, and the functions that launch them |
+//! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
-//! | `queue` | what a modification has on the device beside L, and what it enqueues |
-//! | `schedule` | the order in which blocks of threads take up their tasks |
+//! | `queue` | the device memory of a modification, and the work that it enqueues |
+//! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
-//! | `steps` | the kernel of the sweeps, and the one function that launches it |
-//! | `solving` | when the factor has them worked on |
+//! | `steps` | the kernel of the sweeps, with the one function that launches it |
+//! | `solving` | when the factor solves triangular systems |
 //! | `systems` | triangular systems on the device |
-//! | `working` | what they take beside L and right-hand sides |
-//! | `solves` | their kernels, and the one function that launches them |
+//! | `working` | their working memory |
+//! | `solves` | their kernels, with the one function that launches them |
 
 mod border;
 mod borders;
@@ -56,20 +56,22 @@ use crate::input::Operand;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 
-/// The resident engine: L stays in the memory of the GPU from call to call.
+/// The resident engine: L stays in the memory of the GPU between calls.
 ///
-/// A modification sends V and gets back n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and
-/// gets back right-hand sides; [`log_det`](crate::Cholesky::log_det) needs nothing. V and right-hand sides that are on the device already are taken
-/// from there and solved there. L takes n² entries of device
-/// memory, and as many again from the first modification on, which writes the new factor there: a factor too large
-/// for that is updated in place, more slowly for a single sweep, and not downdated. Working memory: w n
-/// entries for each w columns of V, w being what a sweep takes, and up to n = 70000 about (64 + 77 s + max(160, 48 s)) n doubles for w = 16,
-/// (64 + max(153, 133 s) + max(320, 96 s)) n for w = 32, where s sweeps go together. `solve` takes up to 1024 right-hand sides at a time, twice and once more in double precision.
+/// A modification sends V and receives n pivots and a status word; [`solve`](crate::Cholesky::solve) sends and receives
+/// right-hand sides; [`log_det`](crate::Cholesky::log_det) transfers nothing. V and right-hand sides that are already on the
+/// device are used there. L needs n² entries of device memory, and as many again from the first modification on, which writes
+/// the new factor there. A factor too large for that is updated in place, more slowly for a single sweep, and cannot be
+/// downdated. Working memory: w n entries for each w columns of V, where w is the width of a rank block, and up to n = 70000
+/// about (64 + 77 s + max(160, 48 s)) n doubles for w = 16, (64 + max(153, 133 s) + max(320, 96 s)) n for w = 32, where s
+/// sweeps are in one launch. `solve` processes up to 1024 right-hand sides at a time, which it stores twice, and twice more in
+/// double precision.
 ///
-/// V is taken 16 columns of one sign at a time, or 32 where one sign has more than 16 and the device has the shared memory (docs/engines.md); those with
-/// a plus sign first, each in a sweep over L, up to sixteen sweeps in one launch. Where P = D⁻¹ V_D of a panel of 64 columns is small, the panel is matrix products, with
-/// new columns by Bennett's update; where it is large, it is eliminated column by column. The device decides, panel
-/// by panel; the accuracy contract holds for either.
+/// V is divided into rank blocks of 16 columns of one sign, or of 32 if one sign has more than 16 and the device has the shared
+/// memory (docs/engines.md). Those with a plus sign come first. Each rank block is a sweep over L; up to sixteen sweeps are in
+/// one launch. If P = D⁻¹ V_D of a panel of 64 columns is small, the panel is processed by matrix products, with new columns by
+/// Bennett's update; if it is large, the panel is eliminated column by column. The device decides, panel by panel; the accuracy
+/// contract holds for both.
 ///
 /// ```
 /// use cholupdate::cuda::{Device, Resident};
@@ -85,8 +87,8 @@ use faer::{Mat, Par};
 /// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
 /// ```
 ///
-/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every
-/// call on it is [`Error::Poisoned`]. One that writes elsewhere leaves the factor as it was.
+/// A driver error in the middle of a modification that works in place leaves half a factor: from then on every call on it
+/// returns [`Error::Poisoned`]. After an error in a modification that writes to the shadow buffer, the factor is as it was.
 #[derive(Clone, Debug)]
 pub struct Resident {
     device: Device,
@@ -111,7 +113,7 @@ impl Sealed for Resident {}
 impl<T: Scalar> Engine<T> for Resident {
     type Factor = ResidentFactor<T>;
 
-    /// By cuSOLVER where its library is found and works, else by kernels of our own; it stays there.
+    /// By cuSOLVER if its library is found and works, otherwise by this library's kernels. The factor stays on the device.
     fn take(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
         match what {
             Origin::Matrix => Intake::new(&self.device, given, "a").map_or(Ok(None), |a| a.factorize()),

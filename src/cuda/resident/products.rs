@@ -13,10 +13,10 @@ use core::ffi::c_longlong;
 use core::marker::PhantomData;
 use faer::MatMut;
 
-/// Threads of a block, and warps.
+/// Threads of a block, and its warps.
 const THREADS: usize = 256;
 const WARPS: usize = THREADS / 32;
-/// The second extent of a grid, at most.
+/// The largest second extent of a grid.
 const BLOCKS: usize = 65535;
 
 /// `multiply.cu` for one scalar type.
@@ -30,7 +30,7 @@ pub(super) struct Products<T> {
 
 impl<T: Scalar> Products<T> {
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernels.
+    /// [`Error::Device`] if the driver refuses the kernels.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let module = device.module(&MULTIPLY)?;
         module.layout("multiply")?.check(&[("THREADS", THREADS), ("WARPS", WARPS)])?;
@@ -50,7 +50,7 @@ impl<T: Scalar> Products<T> {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// L (n × n) lives, and nobody writes it until this returns.
+    /// L (n × n) exists, and nothing writes it until this returns.
     pub unsafe fn multiply(
         &self,
         (l, stride): Columns<'_, T>,
@@ -72,7 +72,7 @@ impl<T: Scalar> Products<T> {
             Side::L => (&self.lower, order.div_ceil(THREADS)),
             Side::Transpose => (&self.transposed, order.div_ceil(WARPS)),
         };
-        // SAFETY: the caller vouches for L, the rest is this call's own, and all is waited for here.
+        // SAFETY: the caller guarantees L, the rest belongs to this call, and all work is waited for here.
         let enqueued = unsafe {
             let product = || {
                 stream.upload(&host, 0..len, from.slice(0..len))?;
@@ -102,13 +102,13 @@ impl<T: Scalar> Products<T> {
         Ok(())
     }
 
-    /// L ← L times a number, in leading columns; returns when it is done.
+    /// Multiplies leading columns of L by a number, and waits.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// L (n × n) lives, and nobody else uses it until this returns.
+    /// L (n × n) exists, and nothing else uses it until this returns.
     pub unsafe fn scale(
         &self,
         (l, stride): Columns<'_, T>,
@@ -129,7 +129,7 @@ impl<T: Scalar> Products<T> {
             argument(&mut count),
         ];
         let launch = Launch::new((order.div_ceil(THREADS), cols.min(BLOCKS)), THREADS);
-        // SAFETY: five arguments of the types of the kernel's; the caller vouches for L.
+        // SAFETY: five arguments of the types of the kernel's; the caller guarantees L.
         let enqueued = unsafe { self.scale.launch(&stream, launch, &mut arguments) };
         stream.synchronize().and(enqueued)
     }

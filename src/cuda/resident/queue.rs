@@ -1,8 +1,8 @@
-//! What a modification has on the device beside L, and what it enqueues, on one stream.
+//! The device memory of a modification, and the work that it enqueues, on one stream.
 //!
-//! V is taken a rank block of 16 or 32 columns at a time, each in a sweep. Those with a plus sign come first, so that the
-//! factor exists after each sweep if it does after the last. A launch has all sweeps, or sixteen of them, and its blocks of threads
-//! wait for each other: `kernels/resident/sweep.cu`.
+//! V is divided into rank blocks of 16 or 32 columns, each of which is a sweep. Those with a plus sign come first, so that the
+//! factor exists after every sweep if it exists after the last. A launch has all sweeps, or sixteen of them, and its thread
+//! blocks wait for each other: `kernels/resident/sweep.cu`.
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
@@ -25,37 +25,37 @@ use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 
-/// Sweeps of a launch, at most.
+/// The most sweeps of a launch.
 const SWEEPS_OF_LAUNCH: usize = 16;
 
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
-    /// For narrow rank blocks, and for wide ones where there have been any.
+    /// For narrow rank blocks, and for wide ones once there have been any.
     narrow: Steps<T>,
     wide: Option<Steps<T>>,
     stream: Stream,
-    /// Behind what a modification waits for.
+    /// After the work for which a modification waits.
     done: Event,
-    /// All bits ones, but for what is in flight.
+    /// All bits one, except during a modification.
     records: DeviceBuffer<f64>,
     saved_v: DeviceBuffer<f64>,
-    /// Zeros, but for what is in flight.
+    /// Zeros, except during a modification.
     flags: DeviceBuffer<i32>,
     tasks: Tasks,
     /// For one sweep, and for several.
     partitions: [Partition; 2],
     pub v: StagedV<T>,
-    /// In host memory, where the device writes them: the diagonal of the new L, and 1 + the first column that breaks down.
+    /// In host memory, written by the device: the diagonal of the new L, and 1 + the first column that breaks down.
     pivots: Pinned<T>,
     status: Pinned<i32>,
     device: Device,
-    /// The largest order that there is room for.
+    /// The largest order for which there is room.
     capacity: usize,
 }
 
 impl<T: Scalar> Queue<T> {
     /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
+    /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let panels = capacity.div_ceil(PANEL_COLS);
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
@@ -63,7 +63,7 @@ impl<T: Scalar> Queue<T> {
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
         let narrow = Steps::load(device, NARROW)?;
         let wide = if blocks.width == WIDE { Some(Steps::load(device, WIDE)?) } else { None };
-        // Also of fewer sweeps, and of fewer panels. Where rank blocks may be wide, there are no more than two narrow ones, one
+        // Enough for fewer sweeps and fewer panels as well. If rank blocks may be wide, there are at most two narrow ones, one
         // of each sign.
         let several = if wide.is_some() { 2 } else { together };
         let most = |of: fn(&Steps<T>, Schedule) -> usize| {
@@ -87,12 +87,12 @@ impl<T: Scalar> Queue<T> {
             device: device.clone(),
             capacity,
         };
-        // SAFETY: what uses this memory is on this stream, which is waited for before the memory is dropped.
+        // SAFETY: all work that uses this memory is on this stream, which is waited for before the memory is dropped.
         unsafe { queue.narrow.reset(&queue.stream, all(&queue.records), all(&queue.flags))? };
         Ok(queue)
     }
 
-    /// Whether it is for factors of this capacity, and there is room for these rank blocks.
+    /// Whether the queue is for factors of this capacity and has room for these rank blocks.
     pub fn fits(&self, capacity: usize, blocks: RankBlocks) -> bool {
         let has_kernel = blocks.width != WIDE || self.wide.is_some();
         self.capacity == capacity && has_kernel && self.v.fits(blocks)
@@ -108,7 +108,7 @@ impl<T: Scalar> Queue<T> {
     /// As [`StagedV::stage_device`].
     ///
     /// # Safety
-    /// What had begun before has been waited for.
+    /// Earlier work has been waited for.
     pub unsafe fn stage_device(
         &mut self,
         take: &mut Take<T>,
@@ -116,29 +116,29 @@ impl<T: Scalar> Queue<T> {
         signed: &mut Signed<T>,
         blocks: RankBlocks,
     ) -> Result<Outline, Error> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees that earlier work has been waited for.
         unsafe { self.v.stage_device((&self.stream, take), v, signed, blocks) }
     }
 
-    /// The status of what has begun.
+    /// The status of the modification in flight.
     pub fn status(&self) -> &Pinned<i32> {
         &self.status
     }
 
-    /// The diagonal of the factor that [`begin`](Self::begin) has made.
+    /// The diagonal of the factor that [`begin`](Self::begin) has computed.
     pub fn pivots(&self) -> &[T] {
         self.pivots.as_slice()
     }
 
-    /// Begins A ± V Vᵀ in `to`, of the shape of L, or L itself, with V as it was staged last.
+    /// Starts A ± V Vᵀ with the staged V. The result is written to `to`, which has the shape of L or is L itself.
     ///
     /// # Errors
-    /// [`Error::Device`], and whether a sweep had been enqueued by then. Nothing is in flight then.
+    /// [`Error::Device`], and whether a sweep had been enqueued by then. After an error nothing is in flight.
     ///
     /// # Safety
-    /// What had begun before has been waited for. Until this has been, both matrices live, nobody writes L, and nobody else
-    /// uses `to` or the inverses. From then on, until the next call or the end of this queue, the matrix that is to be L
-    /// lives, and nobody writes it; it is the L of the next call if nothing broke down.
+    /// Earlier work has been waited for. Until this work has been, both matrices exist, nothing writes L, and nothing else uses
+    /// `to` or the inverses. After that, until the next call or the end of this queue, the matrix that becomes L exists, and
+    /// nothing writes it; it is the L of the next call if nothing broke down.
     pub unsafe fn begin(
         &mut self,
         plan: &Plan,
@@ -146,20 +146,20 @@ impl<T: Scalar> Queue<T> {
         (target, to): (Target, DeviceSlice<'_, T>),
     ) -> Result<(), (Error, bool)> {
         let mut written = false;
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the matrices and the inverses.
         let enqueued = unsafe { self.enqueue(plan, (l, inverses), (target, to), &mut written) };
         enqueued.map_err(|error| {
             inverses.forget();
-            // What had been enqueued before; the first error is the one that tells.
+            // Waits for work enqueued before the error; the first error is returned.
             let _ = self.stream.synchronize();
             (error, written)
         })
     }
 
-    /// Waits for what has begun; the first column that breaks down, if one does.
+    /// Waits for the modification in flight. Returns the first column that breaks down, if one does.
     ///
     /// # Errors
-    /// [`Error::Device`]. What was begun is not in flight when this returns, whatever it returns.
+    /// [`Error::Device`]. The modification is not in flight when this returns, also after an error.
     pub fn wait(&mut self) -> Result<Option<usize>, Error> {
         self.done.synchronize()?;
         let status = self.status.as_slice()[0];
@@ -178,11 +178,10 @@ impl<T: Scalar> Queue<T> {
         let (source, stride, start) = (l.slice(), l.stride(), plan.start);
         let blocks = self.v.blocks;
         self.status.as_mut_slice()?[0] = WHOLE;
-        // SAFETY: the caller vouches for L, `to` and the inverses; all other memory is this stream's until it has been waited
-        // for, and what goes on behind `done` uses neither V, tasks, pivots nor status. V is written before its copy is
-        // enqueued.
+        // SAFETY: the caller guarantees L, `to` and the inverses; only this stream uses all other memory until it has been
+        // waited for, and work after `done` uses neither V, tasks, pivots nor status. V is written before its copy is enqueued.
         unsafe {
-            // What needs no V, first.
+            // First the work that does not depend on V.
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let schedule = self.schedule(plan, blocks.count() - first);
                 self.tasks.send(&self.device, &self.stream, schedule)?;
@@ -206,33 +205,33 @@ impl<T: Scalar> Queue<T> {
                 steps.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
             }
-            // What follows, the next modification needs, while the host looks at what has come of this one; and the inverses first,
-            // which a solve may wait for.
+            // Later work is for the next modification, and runs while the host reads the outcome of this one. The inverses come
+            // first, because a solve may wait for them.
             self.done.record(&self.stream)?;
             if target != Target::Discard {
                 inverses.remake(&self.stream, (to, stride), start)?;
             } else if blocks.count() > 1 {
-                // Sweeps but for the first leave their own inverses.
+                // All sweeps but the first leave inverses of their own.
                 inverses.forget();
             }
             steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
         }
     }
 
-    /// The kernel for V as it was staged last.
+    /// The kernel for the V that was staged last.
     fn steps(&self) -> &Steps<T> {
         let wide = self.wide.as_ref().filter(|_| self.v.blocks.width == WIDE);
         wide.unwrap_or(&self.narrow)
     }
 
-    /// Of a launch of so many sweeps, or as many of them as go together.
+    /// The schedule of a launch of this number of sweeps, or of as many as a launch can have.
     fn schedule(&self, plan: &Plan, sweeps: usize) -> Schedule {
         let panels = (plan.rows - plan.start).div_ceil(PANEL_COLS);
         let sweeps = sweeps.min(SWEEPS_OF_LAUNCH);
         Schedule::new(panels, sweeps, self.partitions[usize::from(sweeps > 1)])
     }
 
-    /// Those of a launch, from the first one on.
+    /// The sweeps of a launch, from `first` on.
     fn sweeps<'a>(
         &'a self,
         plan: &Plan,
@@ -274,7 +273,7 @@ fn all<T: Plain>(buffer: &DeviceBuffer<T>) -> DeviceSlice<'_, T> {
 
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        // Somebody may have forgotten what is in flight; the memory is freed next.
+        // A caller may have forgotten work in flight; the memory is freed next.
         let _ = self.stream.synchronize();
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels of rows and columns that come, go and change places, and the functions that launch them.
+//! The kernels of rearrangement, and the functions that launch them.
 
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
@@ -15,42 +15,42 @@ use core::marker::PhantomData;
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// The second extent of a grid, at most.
+/// The largest second extent of a grid.
 const BLOCKS: usize = 65535;
 
-/// `rearrange.cu` for one scalar type, a stream for it, and what goes to the device beside L.
+/// `rearrange.cu` for one scalar type, a stream for it, and its data on the device.
 pub(super) struct Rearranger<T> {
     gather: Function,
     rotate: Function,
     pub stream: Stream,
-    /// Rows and columns by number.
+    /// Indices of rows and columns.
     indices: Option<(Pinned<i32>, DeviceBuffer<i32>)>,
-    /// x and s of each.
+    /// x and s of each rotation.
     rotations: Option<(Pinned<f64>, DeviceBuffer<f64>)>,
     device: Device,
     scalar: PhantomData<T>,
 }
 
-/// A matrix on the device, and how far its columns are apart.
+/// A matrix on the device, and its column stride.
 pub(super) type Columns<'a, T> = (DeviceSlice<'a, T>, usize);
 
-/// Which entries a gather takes.
+/// The entries that a gather copies.
 pub(super) struct Places<'a> {
     /// Rows of the old matrix and of the new one, which has `order` of them.
     pub rows: &'a [Run],
     pub order: usize,
-    /// The same of columns.
+    /// The same for columns.
     pub columns: &'a [Run],
     pub cols: usize,
-    /// Whether what is above the diagonal of the new matrix is left alone.
+    /// Whether entries above the diagonal of the new matrix are left unchanged.
     pub triangle: bool,
 }
 
 impl<T: Scalar> Rearranger<T> {
-    /// The one that is there, else a new one.
+    /// Returns the existing one, or creates it.
     ///
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernels.
+    /// [`Error::Device`] if the driver refuses the kernels.
     pub fn ready<'a>(kept: &'a mut Option<Self>, device: &Device) -> Result<&'a mut Self, Error> {
         Ok(match kept {
             Some(fitting) => fitting,
@@ -72,13 +72,13 @@ impl<T: Scalar> Rearranger<T> {
         })
     }
 
-    /// Takes rows and columns of one matrix to another; returns when they are there.
+    /// Copies rows and columns of one matrix to another, and waits.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns both matrices live, have these rows and columns, and nobody else writes them.
+    /// Until it returns both matrices exist, have these rows and columns, and no other code writes them.
     pub unsafe fn gather(
         &mut self,
         (from, from_stride): Columns<'_, T>,
@@ -119,8 +119,8 @@ impl<T: Scalar> Rearranger<T> {
             argument(&mut triangle),
         ];
         let launch = Launch::new((order.div_ceil(THREADS), cols.min(BLOCKS)), THREADS);
-        // SAFETY: nine arguments of the types of the kernel's; the caller vouches for both matrices, the indices are this
-        // one's, and all is waited for here.
+        // SAFETY: nine arguments of the types of the kernel's; the caller guarantees both matrices, the indices belong to this
+        // struct, and all work is waited for here.
         let enqueued = unsafe {
             self.stream
                 .upload(host, 0..order + cols, indices)
@@ -129,15 +129,15 @@ impl<T: Scalar> Rearranger<T> {
         self.stream.synchronize().and(enqueued)
     }
 
-    /// Rotates columns `to` + 1 ..= `from` of L (n × n), each by its rotation, the last one first, into its
-    /// old column `from`, of which `old` is what was below the diagonal; that becomes column `to`, with this pivot. Returns when
-    /// it is done.
+    /// Rotates columns `to` + 1 ..= `from` of L (n × n), each by its rotation, the last one first, into its old column `from`.
+    /// `old` contains the entries of that column below the diagonal; it becomes column `to`, with this pivot. Waits until it is
+    /// done.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns both live, L has these columns, and nobody else uses it or writes the other.
+    /// Until it returns both exist, L has these columns, and no other code uses it or writes the other.
     pub unsafe fn rotate(
         &mut self,
         (l, stride): Columns<'_, T>,
@@ -173,8 +173,8 @@ impl<T: Scalar> Rearranger<T> {
             argument(&mut n),
         ];
         let launch = Launch::new(((order - to).div_ceil(THREADS), 1), THREADS);
-        // SAFETY: nine arguments of the types of the kernel's; the caller vouches for L, the rotations are this one's, and all is
-        // waited for here.
+        // SAFETY: nine arguments of the types of the kernel's; the caller guarantees L, the rotations belong to this struct,
+        // and all work is waited for here.
         let enqueued = unsafe {
             self.stream
                 .upload(host, 0..len, all)
@@ -184,7 +184,7 @@ impl<T: Scalar> Rearranger<T> {
     }
 }
 
-/// Room for so many on both sides.
+/// Reserves memory of this length on both sides.
 fn room<'a, S: Plain>(
     kept: &'a mut Option<(Pinned<S>, DeviceBuffer<S>)>,
     device: &Device,

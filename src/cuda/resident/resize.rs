@@ -1,4 +1,4 @@
-//! Rows and columns of L in device memory that come and go.
+//! Insertion, removal and reordering of rows and columns of L in device memory.
 
 use super::factor::ResidentFactor;
 use super::inverses::Inverses;
@@ -24,23 +24,23 @@ impl<T: Scalar> ResidentFactor<T> {
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         self.quiet()?;
         let order = self.l.order();
-        // What is as large as the old L goes before there is another.
+        // Memory as large as the old L is freed before the new one is allocated.
         (self.queue, self.shadow) = (None, None);
         let l = Dense::aligned(&self.device, order, capacity)?;
         let inverses = Inverses::new::<T>(&self.device, order, capacity)?;
         let (from, to) = ((self.l.slice(), self.l.stride()), (l.slice(), l.stride()));
         let stream = &Rearranger::<T>::ready(&mut self.resizing, &self.device)?.stream;
-        // SAFETY: both matrices are this factor's, and nothing is in flight; the stream is waited for here.
+        // SAFETY: both matrices belong to this factor, and nothing is in flight; the stream is waited for here.
         let enqueued = unsafe { stream.move_columns(from, (order, order), to) };
         stream.synchronize().and(enqueued)?;
         self.l = l;
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0 = inverses;
-        // Without a shadow, updates are made in place.
+        // If there is no room for it, updates work in place.
         self.shadow = DeviceBuffer::new(&self.device, self.l.slice().len()).ok();
         Ok(())
     }
 
-    /// Takes leading columns of L through the first half of a solve.
+    /// Solves with leading columns of L, the first half of a solve.
     pub(super) fn eliminate(&self, columns: usize, rhs: MatMut<'_, T>) -> Result<(), Error> {
         if columns == 0 || rhs.ncols() == 0 {
             return Ok(());
@@ -48,7 +48,7 @@ impl<T: Scalar> ResidentFactor<T> {
         self.with_systems(|triangle, systems| systems.solve(triangle, Work::Eliminate(columns), rhs))
     }
 
-    /// Columns of L and others as V.
+    /// Stages columns of L, and other columns, as V.
     pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let (row, minus) = v.minus;
         let mut signs = Vec::new();
@@ -64,7 +64,7 @@ impl<T: Scalar> ResidentFactor<T> {
             }
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            // SAFETY: the memory is that of columns of V, which nothing else uses; what is on the stream has been waited for.
+            // SAFETY: the memory belongs to columns of V, which nothing else uses; work on the stream has been waited for.
             let put = unsafe {
                 DeviceViewMut::from_raw(&device, others.address(), (v.order, minus.ncols()), v.order)
             };
@@ -73,32 +73,33 @@ impl<T: Scalar> ResidentFactor<T> {
         })
     }
 
-    /// The same, with what the border has below the diagonal for the columns with a minus sign.
+    /// The same, where X of the border gives the columns with a minus sign.
     pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let Some(made) = self.border.take() else { return Err(other("there is no border")) };
         let staged = self.stage_later(v, made.rank(), |stream, others| {
-            // SAFETY: the memory is that of columns of V, which nothing else uses, and the stream is waited for.
+            // SAFETY: the memory belongs to columns of V, which nothing else uses, and the stream is waited for.
             unsafe { Self::put_below(stream, &made, others, (v.order, v.minus.0)) }
         });
         self.border = Some(made);
         staged
     }
 
-    /// Row and column `from` of A move up before row `to`.
+    /// Moves row and column `from` of A before row `to`.
     pub(super) fn move_up(&mut self, from: usize, to: usize) -> Result<(), Stop> {
         let row = self.row(from, to..from + 1).map_err(Stop::before)?;
         let mut new = Rearrangement::default();
         self.gather(new.backwards(from, to, self.l.order())).map_err(Stop::before)?;
-        // The old L is the shadow now.
+        // The old L is now in the shadow buffer.
         self.rotate((from, to), &row).map_err(|error| Stop::Device { error, written: true })
     }
 
-    /// Waits for what the last modification has left to do behind its outcome.
+    /// Waits for the work that the last modification has left after its outcome.
     pub(super) fn quiet(&self) -> Result<(), Error> {
         self.queue.as_ref().map_or(Ok(()), |queue| queue.stream().synchronize())
     }
 
-    /// Stages columns of L with a plus sign and so many others with a minus sign, which `put` enqueues, or puts, to where they go.
+    /// Stages columns of L with a plus sign, and `minus` others with a minus sign, which `put` writes or enqueues to their
+    /// place.
     fn stage_later(
         &mut self,
         v: &ColumnsAsV<'_, T>,
@@ -121,7 +122,8 @@ impl<T: Scalar> ResidentFactor<T> {
         let columns: Vec<Run> =
             v.columns.iter().enumerate().map(|(to, &from)| Run { from, to, len: 1 }).collect();
         let places = Places { rows: v.rows, order, columns: &columns, cols: plus, triangle: false };
-        // SAFETY: the memory is this factor's own and as large as the view, which ends before it is used again; L is read.
+        // SAFETY: the memory belongs to this factor and is as large as the view, whose lifetime ends before the memory is used
+        // again; L is only read.
         let staged = unsafe {
             let l = (self.l.slice(), self.l.stride());
             let rearranger = Rearranger::ready(&mut self.resizing, &device)?;
@@ -135,11 +137,11 @@ impl<T: Scalar> ResidentFactor<T> {
         staged
     }
 
-    /// L with other rows and columns; the old one is in the shadow behind it.
+    /// Rearranges L. The old L is then in the shadow buffer.
     pub(super) fn gather(&mut self, new: &Rearrangement) -> Result<(), Error> {
         self.quiet()?;
         if !new.moves() {
-            // What comes at the end is written by whoever asked for it.
+            // The caller writes rows and columns at the end.
             self.renumber(new);
             return Ok(());
         }
@@ -158,7 +160,7 @@ impl<T: Scalar> ResidentFactor<T> {
         Ok(())
     }
 
-    /// Rows and columns, of which the diagonal and the inverses are not yet those of L.
+    /// Updates the order and the diagonal; the diagonal and the inverses of new rows are not yet those of L.
     fn renumber(&mut self, new: &Rearrangement) {
         let mut diagonal = vec![T::ZERO; new.order];
         for run in &new.columns {
@@ -169,14 +171,14 @@ impl<T: Scalar> ResidentFactor<T> {
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.set_order(new.order);
     }
 
-    /// Some entries of a row of L.
+    /// Returns some entries of a row of L.
     fn row(&mut self, row: usize, columns: core::ops::Range<usize>) -> Result<Vec<T>, Error> {
         self.quiet()?;
         let rearranger = Rearranger::<T>::ready(&mut self.resizing, &self.device)?;
         self.l.row(&rearranger.stream, row, columns)
     }
 
-    /// Turns row `from`, of which these were the entries from column `to` on, to a column before it.
+    /// Rotates row `from`, whose entries from column `to` on were these, into a column before it.
     fn rotate(&mut self, (from, to): (usize, usize), row: &[T]) -> Result<(), Error> {
         let (order, stride) = (self.l.order(), self.l.stride());
         let mut norm = row[from - to].to_f64();
@@ -197,7 +199,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let rearranger = Rearranger::ready(resizing, device)?;
         let below = from * (stride + 1) + 1;
         let old = old.slice(below..below + order - from - 1);
-        // SAFETY: L, and what was L, are this factor's, and nothing is in flight.
+        // SAFETY: L and the old L belong to this factor, and nothing is in flight.
         unsafe { rearranger.rotate((l.slice(), l.stride()), old, (from, to, order), (&rotations, diagonal)) }
     }
 

@@ -1,9 +1,9 @@
-//! The schedule of the resident sweep: tasks, and the order in which thread blocks take them up. What a task does is
-//! `kernels/resident/task.cuh`'s.
+//! The schedule of the resident sweep: tasks, and the order in which thread blocks take them. The work of a task is in
+//! `kernels/resident/task.cuh`.
 //!
-//! Rows of L go in row blocks of 128, through panel ranges of some panels of 64 columns each. One task of each row block is
-//! on the critical path: with V alone it goes to the diagonal, where the next panels come from. Update tasks make the new L
-//! behind it, from V as it was at the beginning of each range.
+//! L is divided into row blocks of 128 rows, and these into panel ranges of several panels of 64 columns. One task of each row
+//! block is on the critical path: it transforms V alone up to the diagonal, where it computes the next panels. Update tasks
+//! compute the new L after it, from V as it was at the beginning of each range.
 //!
 //! ```text
 //!                    panel range 0      1            2            3
@@ -15,28 +15,28 @@
 //!                                                                        F: forwarding, L and V, before C begins
 //! ```
 //!
-//! With several rank blocks of V the sweep of each follows the one before over the same L, some panels behind; a task of kind
-//! I inverts each diagonal block that the sweep before has left. In the list each task stands behind all that it waits for,
-//! and thread blocks take tasks in this order: whoever waits, waits for one that has begun.
+//! With several rank blocks of V the sweep of each follows the previous one over the same L, at a distance of some panels; a
+//! task of kind I inverts each diagonal block that the previous sweep has left. In the list each task comes after all tasks for
+//! which it waits, and thread blocks take tasks in this order, so a task waits only for tasks that have started.
 
 /// Panels of a row block.
 pub(super) const ROW_BLOCK_PANELS: usize = 2;
 
-/// What a task does with a row block: by the numbers that `task.cuh` has, and of tasks wanted at the same time in this
-/// order.
+/// The kind of work of a task on a row block, with the numbers of `task.cuh`. Tasks that are needed at the same time are in
+/// this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
-    /// Takes L and V through a panel range, and V on to the next.
+    /// Applies a panel range to L and V, and passes V to the next range.
     Forwarding = 0,
-    /// Inverts a diagonal block as the sweep before has left it.
+    /// Inverts a diagonal block that the previous sweep has left.
     Inverting = 1,
-    /// Takes V alone from a panel range on to the diagonal blocks of the row block, and through those.
+    /// Applies panels to V alone, from a panel range to the diagonal blocks of the row block, and processes those.
     CriticalPath = 2,
-    /// Takes L and V through a panel range behind the task on the critical path.
+    /// Applies a panel range to L and V, after the task on the critical path.
     Update = 3,
 }
 
-/// Where the parts of a task's word begin behind the row block.
+/// Bit positions of the parts of a task's word after the row block.
 pub(super) const RANGE_SHIFT: usize = 14;
 pub(super) const RANK_BLOCK_SHIFT: usize = 26;
 pub(super) const KIND_SHIFT: usize = 30;
@@ -46,17 +46,17 @@ struct Task {
     /// The rank block, or the sweep over it.
     sweep: usize,
     row_block: usize,
-    /// Or, where it inverts, which of the row block's diagonal blocks.
+    /// For an inverting task, the index of the diagonal block in the row block.
     range: usize,
     kind: Kind,
 }
 
-/// A sweep is so many panels behind the one before over the same L: what it takes from a panel of the one to the same of
-/// the other.
+/// The number of panels by which a sweep follows the previous one over the same L: the time from a panel of one sweep to the
+/// same panel of the next, in panels.
 const SWEEP_DISTANCE: usize = 16;
 
 impl Task {
-    /// As the kernel takes it.
+    /// In the format of the kernel.
     fn word(self) -> i32 {
         debug_assert!(self.row_block < 1 << RANGE_SHIFT);
         debug_assert!(self.range < 1 << (RANK_BLOCK_SHIFT - RANGE_SHIFT));
@@ -66,21 +66,21 @@ impl Task {
     }
 }
 
-/// How L is partitioned, for launches of one sweep or of several.
+/// The partition of L, for launches of one sweep or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     /// Panels of a panel range.
     range_panels: usize,
-    /// Lookahead depth: the panel ranges before its own that a task on the critical path goes through, so many sixteenths of
-    /// those that there are, rounded up, and so many at most.
+    /// Lookahead depth: a task on the critical path processes this many sixteenths of the panel ranges before its own, rounded
+    /// up, and at most `depth` of them.
     sixteenths: usize,
     depth: usize,
 }
 
 impl Partition {
-    /// Measured on an NVIDIA H200. Where there are multiprocessors to spare, the time is that of the panels one after the
-    /// other: ranges are short, and the critical path goes all of the way ahead. Where there are not, V alone and the
-    /// beginning of a range are work beside: half of the multiprocessors are on the critical path.
+    /// Measured on an NVIDIA H200. If there are enough multiprocessors, the time is that of the panels one after the other:
+    /// ranges are short, and the critical path covers all ranges. If not, V alone and the starts of ranges are additional work:
+    /// half of the multiprocessors are on the critical path.
     pub fn new(order_panels: usize, several: bool, multiprocessors: usize) -> Self {
         let row_blocks = order_panels.div_ceil(ROW_BLOCK_PANELS);
         if several {
@@ -102,7 +102,7 @@ impl Partition {
     }
 }
 
-/// Tasks of one launch.
+/// The tasks of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
     panels: usize,
@@ -112,7 +112,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub fn new(panels: usize, sweeps: usize, partition: Partition) -> Self {
-        // What the order below, and the critical path, rest on.
+        // Required by the order below and by the critical path.
         debug_assert!(
             partition.range_panels.is_multiple_of(ROW_BLOCK_PANELS)
                 && partition.range_panels <= SWEEP_DISTANCE
@@ -121,7 +121,7 @@ impl Schedule {
         Self { panels, sweeps, partition }
     }
 
-    /// How many tasks.
+    /// The number of tasks.
     pub fn len(self) -> usize {
         self.sweeps * (0..self.row_blocks()).map(|row_block| self.own(row_block) + 2).sum::<usize>()
             + (self.sweeps - 1) * self.panels
@@ -139,7 +139,7 @@ impl Schedule {
         self.partition.range_panels
     }
 
-    /// Places for V of a row block between ranges.
+    /// Slots for V of a row block between ranges.
     pub fn v_slots(self) -> usize {
         (0..self.row_blocks())
             .map(|row_block| self.own(row_block) - self.first(row_block) + 1)
@@ -147,7 +147,7 @@ impl Schedule {
             .unwrap_or(1)
     }
 
-    /// The tasks as the kernel takes them, in an order in which each is behind all that it waits for.
+    /// The tasks in the format of the kernel, in an order in which each comes after all tasks for which it waits.
     pub fn words(self) -> impl Iterator<Item = i32> {
         self.tasks().into_iter().map(Task::word)
     }
@@ -161,16 +161,16 @@ impl Schedule {
         row_block * ROW_BLOCK_PANELS / self.partition.range_panels
     }
 
-    /// The range where the task of a row block on the critical path begins.
+    /// The range at which the task of a row block on the critical path begins.
     fn first(self, row_block: usize) -> usize {
         let own = self.own(row_block);
         own - (own * self.partition.sixteenths).div_ceil(16).min(self.partition.depth)
     }
 
     fn tasks(self) -> Vec<Task> {
-        // When a task is wanted, in panels that are published by then.
+        // The time at which a task is needed, in panels published by then.
         let mut tasks = Vec::with_capacity(self.len());
-        // When the last tasks of a row block begin, in the sweep before.
+        // The time at which the last tasks of a row block begin, in the previous sweep.
         let mut begun = vec![0; self.row_blocks()];
         for sweep in 0..self.sweeps {
             let shift = SWEEP_DISTANCE * sweep;
@@ -184,7 +184,7 @@ impl Schedule {
                 };
                 (0..blocks).for_each(|block| add(begun[row_block], block, Kind::Inverting));
                 let (own, first) = (self.own(row_block), self.first(row_block));
-                // V alone needs two thirds of the time that the panels do.
+                // V alone takes two thirds of the time of the panels.
                 let way = row_block * ROW_BLOCK_PANELS - first * self.partition.range_panels;
                 let begins = (row_block * ROW_BLOCK_PANELS - 2 * way / 3)
                     .saturating_sub(self.partition.range_panels)
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// What a task waits for, as task.cuh, critical_path.cuh and update_task.cuh have it.
+    /// The tasks for which a task waits, according to task.cuh, critical_path.cuh and update_task.cuh.
     fn awaited(task: Task, of: Schedule) -> Vec<Task> {
         let Task { sweep, row_block, range, kind } = task;
         let behind = |sweep: usize, range: usize| {
@@ -237,12 +237,12 @@ mod tests {
         } else if range > 0 {
             awaited.push(behind(sweep, range - 1));
         }
-        // L of the sweep before.
+        // L of the previous sweep.
         if let Some(before) = before {
             let last = if kind == Kind::CriticalPath { of.own(row_block) } else { range };
             awaited.extend((range..=last).map(|range| behind(before, range)));
         }
-        // The panels, and who reads the L that is to be written.
+        // The panels, and the tasks that read the L to be overwritten.
         let panels = range * of.partition.range_panels / ROW_BLOCK_PANELS
             ..(range + 1) * of.partition.range_panels / ROW_BLOCK_PANELS;
         match kind {
@@ -281,7 +281,7 @@ mod tests {
                 for sweeps in [1, 2, 16] {
                     let partition = Partition::new(panels, sweeps > 1, multiprocessors);
                     is_in_order(Schedule::new(panels, sweeps, partition));
-                    // V that begins late.
+                    // A V whose first nonzero row is late.
                     is_in_order(Schedule::new(panels.div_ceil(2), sweeps, partition));
                 }
             }

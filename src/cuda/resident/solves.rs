@@ -1,4 +1,4 @@
-//! The kernels of triangular systems, and the one function that launches them.
+//! The kernels of triangular systems, with the one function that launches them.
 
 use super::steps::PANEL_COLS;
 use crate::cuda::device::Device;
@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Right-hand sides that a block of threads takes, by kernel.
+/// Right-hand sides of a thread block, by kernel.
 const RHS_OF_BLOCK: [usize; 3] = [8, 16, 32];
 
 /// `solve.cu` for one scalar type: a kernel for each of [`RHS_OF_BLOCK`].
@@ -24,7 +24,7 @@ pub(super) struct SolveSteps<T> {
     scalar: PhantomData<T>,
 }
 
-/// A system with L (n × n), of which the diagonal blocks' inverses are known.
+/// A system with L (n × n), with the inverses of its diagonal blocks.
 pub(super) struct System<'a, T> {
     pub l: DeviceSlice<'a, T>,
     pub l_stride: usize,
@@ -35,18 +35,18 @@ pub(super) struct System<'a, T> {
     /// The solution (n × count).
     pub to: DeviceSlice<'a, T>,
     pub count: usize,
-    /// Working memory, [`working_len`] doubles, all bits ones.
+    /// Working memory, [`working_len`] doubles, all bits one.
     pub solved: DeviceSlice<'a, f64>,
     /// A counter, zero.
     pub taken: DeviceSlice<'a, i32>,
 }
 
-/// Which kernel takes so many right-hand sides.
+/// The kernel for this number of right-hand sides.
 fn kernel(count: usize) -> usize {
     RHS_OF_BLOCK.iter().position(|&rhs| count <= rhs).unwrap_or(RHS_OF_BLOCK.len() - 1)
 }
 
-/// Doubles that a system of order n with so many right-hand sides needs beside them.
+/// Doubles of working memory for a system of order n with this number of right-hand sides.
 pub(super) fn working_len(n: usize, count: usize) -> usize {
     n.next_multiple_of(PANEL_COLS) * count.next_multiple_of(RHS_OF_BLOCK[kernel(count)])
 }
@@ -63,11 +63,11 @@ impl<T: Scalar> SolveSteps<T> {
         Ok(Self { forward: kernels("forward")?, backward: kernels("backward")?, scalar: PhantomData })
     }
 
-    /// Enqueues the solution of a system; with L, of its first `end` columns: the rows from there on become what is left of B.
+    /// Enqueues the solution of a system. With L it may be that of its first `end` columns: later rows become the rest of B.
     ///
     /// # Safety
-    /// The slices have the shapes that `solve.cu` tells of, live until it is done, and but for L and the inverses are
-    /// this stream's.
+    /// The slices have the shapes that `solve.cu` requires and exist until it is done. Except L and the inverses, only this
+    /// stream uses them.
     pub unsafe fn solve(
         &self,
         stream: &Stream,
@@ -104,7 +104,7 @@ impl<T: Scalar> SolveSteps<T> {
             argument(&mut end),
             argument(&mut count),
         ];
-        // SAFETY: eleven arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: eleven arguments of the types of the kernel's; the caller guarantees the memory to which they point.
         unsafe { function.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments) }
     }
 }

@@ -1,4 +1,4 @@
-//! When the factor has triangular systems worked on: with the L that is there, or behind a sweep with the one that comes of it.
+//! Solves triangular systems with the current L, or after a sweep with the new one.
 
 use super::factor::ResidentFactor;
 use super::systems::{Systems, Triangle, Work, go_together};
@@ -11,7 +11,7 @@ use crate::storage::{Side, Solved, Stop, Swept, Target};
 use std::sync::PoisonError;
 
 impl<T: Scalar> ResidentFactor<T> {
-    /// Has triangular systems worked on.
+    /// Calls `work` with the triangle and the solver.
     pub(super) fn with_systems(
         &self,
         work: impl FnOnce(Triangle<'_, T>, &mut Systems<T>) -> Result<(), Error>,
@@ -19,7 +19,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
         let (inverses, systems) = &mut *solving;
         inverses.make_room(&self.device)?;
-        // What somebody has forgotten makes the inverses of another L there.
+        // A forgotten modification in flight computes the inverses of another L.
         let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
         if let Some(queue) = forgotten {
             queue.stream().synchronize()?;
@@ -33,10 +33,10 @@ impl<T: Scalar> ResidentFactor<T> {
         outcome
     }
 
-    /// As [`Factor::solve`](crate::engine::Factor::solve).
+    /// As [`Storage::apply`](crate::storage::Storage::apply) for a solve.
     ///
     /// # Errors
-    /// As [`Factor::solve`](crate::engine::Factor::solve).
+    /// As [`Storage::apply`](crate::storage::Storage::apply).
     pub(super) fn solve_systems(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
         match &rhs {
             OperandMut::Host(rhs) => finite("rhs", rhs.as_ref()).map(drop)?,
@@ -52,19 +52,19 @@ impl<T: Scalar> ResidentFactor<T> {
         })
     }
 
-    /// As [`Factor::wait_and_solve`](crate::engine::Factor::wait_and_solve).
+    /// As [`Storage::wait_and_solve`](crate::storage::Storage::wait_and_solve).
     ///
     /// # Errors
-    /// As [`Factor::wait_and_solve`](crate::engine::Factor::wait_and_solve).
+    /// As [`Storage::wait_and_solve`](crate::storage::Storage::wait_and_solve).
     pub(super) fn solve_behind(
         &mut self,
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
     ) -> (Result<Modification<T>, Stop>, Solved) {
-        // SAFETY: the systems' stream is waited for in the next lines, while L, the inverses, the status of the queue and `rhs`,
-        // all borrowed exclusively, are there.
+        // SAFETY: the systems' stream is waited for in the next lines, and until then L, the inverses, the status of the queue
+        // and `rhs`, all borrowed exclusively, exist.
         let begun = unsafe { self.begin_behind(sides, rhs) };
-        // Behind the sweep: it is waited for as well. A queue that fails frees the status.
+        // This also waits for the sweep. It comes first, because a queue that fails frees the status.
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).1.quiet();
         let ended = self.wait();
         let (inverses, systems) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ impl<T: Scalar> ResidentFactor<T> {
                 OperandMut::Host(rhs) => systems.end(begun, rhs.as_mut()),
                 OperandMut::Device(rhs) => systems.end_there(begun, &rhs.as_view()),
             },
-            // Nobody knows what has become of right-hand sides there.
+            // The contents of right-hand sides on the device are unknown.
             (Some(_), Err(Stop::Device { error, .. })) => Err(error.clone()),
             (Some(_), Err(Stop::Breakdown { .. } | Stop::Interrupted)) | (None, _) => return (ended, None),
         };
@@ -83,10 +83,11 @@ impl<T: Scalar> ResidentFactor<T> {
         (ended, Some(solved))
     }
 
-    /// Begins to solve with what the sweep in flight writes to the shadow; `None` where there is none, or too much to solve at once.
+    /// Starts a solve with the L that the sweep in flight writes to the shadow. `None` if there is no such sweep, or if there
+    /// are too many right-hand sides for one solve.
     ///
     /// # Safety
-    /// `rhs` and the factor stay as they are until the systems' stream has been waited for.
+    /// `rhs` and the factor do not change until the systems' stream has been waited for.
     unsafe fn begin_behind(&mut self, sides: &[Side], rhs: &OperandMut<'_, T>) -> Solved {
         let Self { queue, shadow, flight, solving, l, device, .. } = self;
         let (Some(queue), Some(shadow), Some((Target::Shadow, _))) = (queue, shadow, flight) else {
@@ -98,7 +99,8 @@ impl<T: Scalar> ResidentFactor<T> {
         }
         let (inverses, systems) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         let triangle = Triangle { l: shadow.slice(0..shadow.len()), stride: l.stride(), order, inverses };
-        // SAFETY: forwarded to the caller. What writes the shadow and the inverses comes before what `inverses` is ready behind.
+        // SAFETY: the caller guarantees `rhs` and the factor. The work that writes the shadow and the inverses comes before the
+        // event of `inverses`.
         Some(unsafe {
             match rhs {
                 OperandMut::Host(rhs) => finite("rhs", rhs.as_ref())

@@ -1,4 +1,4 @@
-//! The kernels of the sweeps, one for each width of rank blocks, and the one function that launches them.
+//! The kernels of the sweeps, one for each width of rank blocks, with the one function that launches them.
 
 use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
 use crate::cuda::device::Device;
@@ -17,17 +17,17 @@ use std::sync::Arc;
 
 /// Columns in a panel.
 pub(super) const PANEL_COLS: usize = 64;
-/// Columns of V that go together: of narrow rank blocks, and of wide ones.
+/// Columns of V in a rank block, narrow or wide.
 pub(super) const NARROW: usize = 16;
 pub(super) const WIDE: usize = 32;
-/// What a status of no breakdown is: no column's number is as large.
+/// The status if nothing broke down: no column number is as large.
 pub(super) const WHOLE: i32 = i32::MAX;
 /// Threads of a block.
 pub(super) const THREADS: usize = 256;
-/// Records or tiles that a block has room for, at most.
+/// The most records or tiles for which a block has shared memory.
 const MAX_SLOTS: usize = 3;
 
-/// What host and kernels agree on beside the sizes that the host takes from them.
+/// Constants on which host and kernels agree, except the sizes that the host reads from the kernels.
 const LAYOUT: [(&str, usize); 38] = [
     ("PANEL_COLS", PANEL_COLS),
     ("ROW_BLOCK_PANELS", ROW_BLOCK_PANELS),
@@ -73,7 +73,7 @@ const LAYOUT: [(&str, usize); 38] = [
 pub(super) struct Steps<T> {
     sweep: Function,
     width: usize,
-    /// Records that a block has room for.
+    /// Records for which a block has shared memory.
     slots: usize,
     shared_bytes: usize,
     /// Scalars of a panel's record.
@@ -81,8 +81,8 @@ pub(super) struct Steps<T> {
     scalar: PhantomData<T>,
 }
 
-/// Sweeps over L (n × n) from the diagonal entry of their first column on, as it was and as it will be; V from the same
-/// row on, a rank block for each sweep; and what is kept of each panel. As `resident/sweep_args.cuh` has it.
+/// The arguments of sweeps over L (n × n) from the diagonal entry of their first column on: the old and the new L; V from the
+/// same row on, a rank block for each sweep; and the data kept about each panel. As in `resident/sweep_args.cuh`.
 #[derive(Clone, Copy)]
 pub(super) struct Sweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
@@ -92,18 +92,18 @@ pub(super) struct Sweeps<'a, T> {
     pub v_stride: usize,
     pub inverse: DeviceSlice<'a, f64>,
     pub refine: DeviceSlice<'a, i32>,
-    /// All bits ones at first.
+    /// All bits one initially.
     pub records: DeviceSlice<'a, f64>,
     pub saved_v: DeviceSlice<'a, f64>,
-    /// In host memory, of all columns of L.
+    /// In host memory, for all columns of L.
     pub pivots: &'a Pinned<T>,
     pub status: &'a Pinned<i32>,
-    /// Zeros at first.
+    /// Zeros initially.
     pub flags: DeviceSlice<'a, i32>,
     pub n: usize,
-    /// The number of the first column.
+    /// Index of the first column.
     pub number: usize,
-    /// How many, and how many with a plus sign, which come first.
+    /// The number of sweeps, and of those with a plus sign, which come first.
     pub count: usize,
     pub plus: usize,
     /// The words of the schedule.
@@ -111,7 +111,7 @@ pub(super) struct Sweeps<'a, T> {
     pub tasks: DeviceSlice<'a, i32>,
 }
 
-/// [`Sweeps`] as the kernel takes it.
+/// [`Sweeps`] in the kernel's layout.
 #[repr(C)]
 struct Arguments {
     from: u64,
@@ -136,14 +136,14 @@ struct Arguments {
     tasks: u64,
 }
 
-/// Flags that the sweeps of a schedule take: the number of blocks that have begun, and for each sweep one for each panel
-/// and two for each row block and panel range.
+/// The number of flags for a schedule: one for the number of thread blocks that have started, and for each sweep one for each
+/// panel and two for each row block and panel range.
 pub(super) fn flags(schedule: Schedule) -> usize {
     let (panels, sweeps) = (schedule.panels(), schedule.sweeps());
     1 + sweeps * (panels + 2 * panels.div_ceil(ROW_BLOCK_PANELS) * panels.div_ceil(schedule.range_panels()))
 }
 
-/// Scalars of V between panel ranges that they take, of rank blocks of this width.
+/// Scalars of V that are saved between panel ranges, for rank blocks of this width.
 pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
     let row_blocks = schedule.sweeps() * schedule.panels().div_ceil(ROW_BLOCK_PANELS);
     row_blocks * schedule.v_slots() * ROW_BLOCK_PANELS * PANEL_COLS * width
@@ -152,7 +152,7 @@ pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
 /// Whether the device has the shared memory for wide rank blocks.
 ///
 /// # Errors
-/// [`Error::Device`] where the driver fails.
+/// [`Error::Device`] if the driver fails.
 pub(super) fn has_room_for_wide<T: Scalar>(device: &Device) -> Result<bool, Error> {
     if device.compute_capability() < (9, 0) {
         return Ok(false);
@@ -169,7 +169,7 @@ fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), 
     Ok((name, device.module(ptx)?))
 }
 
-/// Bytes of shared memory that a block takes beside its slots, and for each of them.
+/// Bytes of shared memory of a block without its slots, and for each slot.
 fn room<T: Scalar>(layout: &Layout) -> Result<(usize, usize), Error> {
     let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
     Ok((front, layout.size("SLOT_BYTES")?))
@@ -242,39 +242,39 @@ impl<T: Scalar> Steps<T> {
         self.width
     }
 
-    /// Scalars of the records that the sweeps of a launch take.
+    /// Scalars of the records of a launch.
     pub fn records(&self, schedule: Schedule) -> usize {
         schedule.sweeps() * schedule.panels() * self.record
     }
 
-    /// Enqueues records and flags as sweeps need them.
+    /// Enqueues the initialization of records and flags for sweeps.
     ///
     /// # Safety
-    /// Until it is done, the memory lives and nothing but the stream uses it.
+    /// Until it is done, the memory exists and only the stream uses it.
     pub unsafe fn reset(
         &self,
         stream: &Stream,
         records: DeviceSlice<'_, f64>,
         flags: DeviceSlice<'_, i32>,
     ) -> Result<(), Error> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the memory.
         unsafe {
             stream.clear(flags)?;
             stream.fill(records, u8::MAX)
         }
     }
 
-    /// Enqueues the sweeps. Their inverses are there, and records and flags as [`reset`](Self::reset) leaves them.
+    /// Enqueues the sweeps. The inverses have been computed, and records and flags are as [`reset`](Self::reset) leaves them.
     ///
     /// # Safety
-    /// As `sweep.cu` says; the slices live until it is done, and what is written is this stream's.
+    /// As `sweep.cu` requires; the slices exist until it is done, and only this stream uses the memory that is written.
     pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
         let mut argument_of_sweeps = sweeps.arguments(self);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
         let shape =
             Launch { blocks: (sweeps.tasks.len(), 1), threads: THREADS, shared_bytes: self.shared_bytes };
-        // SAFETY: two arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the memory to which they point.
         unsafe { self.sweep.launch(stream, shape, &mut arguments) }
     }
 }

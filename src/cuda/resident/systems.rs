@@ -14,15 +14,15 @@ use crate::scalar::Scalar;
 use crate::storage::Side;
 use faer::{MatMut, MatRef};
 
-/// Right-hand sides that go together: there is as much working memory again in double precision, for each side.
+/// Right-hand sides that are solved together. Each side has as much working memory again, in double precision.
 const RHS_AT_ONCE: usize = 1024;
 
-/// What is done with right-hand sides.
+/// The operation on right-hand sides.
 #[derive(Clone, Copy)]
 pub(super) enum Work<'a> {
-    /// The systems of these sides, one after the other.
+    /// Solves the systems of these sides, one after the other.
     Solve(&'a [Side]),
-    /// So many leading columns of L, through L Y = B.
+    /// Solves L Y = B with this number of leading columns of L.
     Eliminate(usize),
 }
 
@@ -32,23 +32,23 @@ impl Work<'_> {
     }
 }
 
-/// What it takes beside L and its inverses, kept between calls.
+/// The kernels and working memory of solves, kept between calls.
 pub(super) struct Systems<T> {
     steps: SolveSteps<T>,
     stream: Stream,
     /// Right-hand sides, packed, in host memory.
     host: Option<Pinned<T>>,
-    /// And on the device: those worked on, and their solutions.
+    /// The same on the device: the current right-hand sides, and their solutions.
     on_device: Option<[DeviceBuffer<T>; 2]>,
     working: Option<Working>,
-    /// cuSOLVER, from the first time on that it pays.
+    /// cuSOLVER, from the first solve on for which it is faster.
     library: Option<Solver>,
-    /// For right-hand sides that are on the device already.
+    /// For right-hand sides that are already on the device.
     take: Option<Take<T>>,
     device: Device,
 }
 
-/// L (n × n), its columns so far apart, and the inverses of its diagonal blocks, for which there is room.
+/// L (n × n) with its column stride, and the inverses of its diagonal blocks, for which there is room.
 pub(super) struct Triangle<'a, T> {
     pub l: DeviceSlice<'a, T>,
     pub stride: usize,
@@ -62,7 +62,7 @@ impl<T> Triangle<'_, T> {
     }
 }
 
-/// Whether so many right-hand sides go together.
+/// Whether this number of right-hand sides is solved together.
 pub(super) fn go_together(columns: usize) -> bool {
     columns <= RHS_AT_ONCE
 }
@@ -81,7 +81,7 @@ impl<T: Scalar> Systems<T> {
         })
     }
 
-    /// Does this with B (n × m, n > 0) in host memory. B is left alone on any error.
+    /// Applies the operation to B (n × m, n > 0) in host memory. After an error B is unchanged.
     pub fn solve(
         &mut self,
         mut triangle: Triangle<'_, T>,
@@ -104,13 +104,14 @@ impl<T: Scalar> Systems<T> {
         Ok(())
     }
 
-    /// Begins this with a copy of right-hand sides in host memory that go together.
+    /// Starts the operation on a copy of right-hand sides in host memory, which are few enough for one solve.
     ///
     /// # Errors
-    /// [`Error::Device`]. Some of it may be in flight.
+    /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// Until it has [ended](Self::end) or been [waited for](Self::quiet), L and the inverses live, and nobody else writes them.
+    /// Until it has [ended](Self::end) or been [waited for](Self::quiet), L and the inverses exist, and no other code writes
+    /// them.
     pub unsafe fn begin(
         &mut self,
         triangle: Triangle<'_, T>,
@@ -133,7 +134,7 @@ impl<T: Scalar> Systems<T> {
         for (to, from) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.col_iter()) {
             to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
         }
-        // SAFETY: the stream alone uses this memory until it has been waited for.
+        // SAFETY: only the stream uses this memory until it has been waited for.
         unsafe {
             stream.upload(host, 0..len, on_device[0].slice(0..len))?;
             let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), count)?;
@@ -141,7 +142,7 @@ impl<T: Scalar> Systems<T> {
         }
     }
 
-    /// Waits for what has begun, and copies it to the right-hand sides unless something has failed.
+    /// Waits for the operation, and copies the result to the right-hand sides unless it has failed.
     ///
     /// # Errors
     /// [`Error::Device`]. Nothing is in flight when this returns.
@@ -154,13 +155,13 @@ impl<T: Scalar> Systems<T> {
         Ok(())
     }
 
-    /// Waits for what has begun; its outcome is yet to be taken, or not at all.
+    /// Waits for the operation in flight, without reading its outcome.
     pub fn quiet(&mut self) {
-        // What fails here, the next wait finds as well.
+        // An error here is found by the next wait as well.
         let _ = self.stream.synchronize();
     }
 
-    /// Does this with B (n × m, n m > 0) on the device; it is left alone on any error but one of the device.
+    /// Applies the operation to B (n × m, n m > 0) on the device. After an error B is unchanged, unless the device has failed.
     pub fn solve_there(
         &mut self,
         mut triangle: Triangle<'_, T>,
@@ -170,29 +171,29 @@ impl<T: Scalar> Systems<T> {
         let rhs = rhs.as_view();
         let cols = rhs.shape().1;
         if !go_together(cols) {
-            // A look at all of them before any is written.
+            // All of them are checked before any is written.
             let take = Take::ready(&mut self.take, &self.device, cols)?;
             let there = rhs.slice_on(&self.stream)?;
-            // SAFETY: they are borrowed for writing by whoever called, and nothing of them is written here.
+            // SAFETY: the caller has borrowed them for writing, and they are not written here.
             refused(unsafe { take.take(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))? })?;
         }
         for first in (0..cols).step_by(RHS_AT_ONCE) {
             let some = rhs.columns(first..cols.min(first + RHS_AT_ONCE));
-            // SAFETY: they are borrowed for writing by whoever called; it is waited for in the next line.
+            // SAFETY: the caller has borrowed them for writing; it is waited for in the next line.
             let begun = unsafe { self.begin_there(triangle.again(), what, &some, None) };
             self.end_there(begun, &some)?;
         }
         Ok(())
     }
 
-    /// Begins this with right-hand sides on the device that go together. The solution takes their place, unless they are not finite or
-    /// the status tells of a breakdown.
+    /// Starts the operation on right-hand sides on the device, which are few enough for one solve. The solution overwrites
+    /// them, unless they are not finite or the status reports a breakdown.
     ///
     /// # Errors
-    /// [`Error::Device`]. Some of it may be in flight.
+    /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// As [`begin`](Self::begin); the same goes for the right-hand sides and the status.
+    /// As [`begin`](Self::begin), also for the right-hand sides and the status.
     pub unsafe fn begin_there(
         &mut self,
         triangle: Triangle<'_, T>,
@@ -208,7 +209,7 @@ impl<T: Scalar> Systems<T> {
         let take = Take::ready(take, device, cols)?;
         let there = rhs.slice_on(stream)?;
         let work = (on_device[0].slice(0..order * cols), order);
-        // SAFETY: the caller vouches for L, the inverses, the right-hand sides and the status; the stream alone uses the rest.
+        // SAFETY: the caller guarantees L, the inverses, the right-hand sides and the status; only the stream uses the rest.
         unsafe {
             take.begin(stream, there, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
             let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), cols)?;
@@ -216,7 +217,7 @@ impl<T: Scalar> Systems<T> {
         }
     }
 
-    /// Waits for what has begun with right-hand sides on the device.
+    /// Waits for the operation on right-hand sides on the device.
     ///
     /// # Errors
     /// `NonFinite`, naming `rhs`; [`Error::Device`]. Nothing is in flight when this returns.
@@ -227,7 +228,7 @@ impl<T: Scalar> Systems<T> {
     }
 }
 
-/// Whether right-hand sides of which this has been found are refused.
+/// Returns the error for right-hand sides with these data, if they are not finite.
 fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
     let first = found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)));
     match first {
@@ -236,10 +237,10 @@ fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
     }
 }
 
-/// Enqueues it for right-hand sides (n × count) in the first of these; where the solution will be.
+/// Enqueues the operation for right-hand sides (n × count) in the first of these buffers. Returns the location of the solution.
 ///
 /// # Safety
-/// L, the inverses and all memory live, and nobody else uses them, until the stream has been waited for.
+/// L, the inverses and all memory exist, and no other code uses them, until the stream has been waited for.
 unsafe fn enqueue<'a, T: Scalar>(
     (steps, library, stream): (&SolveSteps<T>, Option<&Solver>, &Stream),
     triangle: Triangle<'_, T>,
@@ -255,15 +256,15 @@ unsafe fn enqueue<'a, T: Scalar>(
     };
     if let Some(library) = library {
         inverses.order_behind(stream)?;
-        // SAFETY: forwarded to the caller; the one stream that it is asked on is this one.
+        // SAFETY: the caller guarantees the memory; the solver uses this stream only.
         unsafe { library.solve(stream, (l, stride), (n, count), from)? };
         return Ok(from);
     }
     assert!(sides.len() <= SIDES, "more systems than there is working memory for");
     let (Working { solved, taken }, len) = (working, working_len(n, count));
-    // SAFETY: the caller vouches for all of them.
+    // SAFETY: the caller guarantees all of them.
     unsafe {
-        // What needs no L does not wait for it.
+        // Work that does not need L does not wait for it.
         stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
         stream.clear(taken.slice(0..sides.len()))?;
         inverses.order_behind(stream)?;

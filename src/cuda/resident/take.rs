@@ -1,4 +1,4 @@
-//! Columns that are on the device already, on their way into the engine's own memory and back.
+//! Copies columns that are already on the device to and from the engine's own memory, and checks them.
 
 use super::steps::WHOLE;
 use crate::cuda::device::Device;
@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 use core::ffi::c_longlong;
 use core::mem;
 
-/// What is found out about a column.
+/// Data about a column.
 pub(super) struct Found<T> {
     /// The magnitude of its largest entry.
     pub largest: T,
@@ -20,13 +20,13 @@ pub(super) struct Found<T> {
     pub not_zero: Option<usize>,
 }
 
-/// The kernels of `take.cu`, with what they need for so many columns.
+/// The kernels of `take.cu`, with their memory for a number of columns.
 pub(super) struct Take<T> {
     kernel: Function,
     give_back: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),
     place: (Pinned<i32>, DeviceBuffer<i32>),
-    /// Columns whose factors and places are on the device, and those that will be when the stream has been waited for.
+    /// Columns whose factors and places are on the device, and those that will be once the stream has been waited for.
     sent: usize,
     on_their_way: usize,
     facts: (DeviceBuffer<u64>, Pinned<u64>),
@@ -37,9 +37,9 @@ pub(super) struct Take<T> {
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Rows of a column that it takes.
+/// Rows of a column that a block processes.
 const ROWS_OF_BLOCK: usize = 4 * THREADS;
-/// The second extent of a grid is less than twice as many.
+/// The limit on the second extent of a grid is almost twice this number.
 const COLUMNS_OF_LAUNCH: usize = 1 << 15;
 /// Numbers about a column.
 const FACTS: usize = 3;
@@ -62,10 +62,10 @@ impl<T: Scalar> Take<T> {
         })
     }
 
-    /// The one that is there if it has room for so many columns, else another in its place.
+    /// Returns the existing one if it has memory for this number of columns, otherwise replaces it.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory.
+    /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn ready<'a>(
         kept: &'a mut Option<Self>,
         device: &Device,
@@ -73,7 +73,7 @@ impl<T: Scalar> Take<T> {
     ) -> Result<&'a mut Self, Error> {
         let fitting = match kept.take() {
             Some(take) if take.fits(cols) => take,
-            // The old one is gone first: both might not fit.
+            // The old one is freed first, because both might not fit.
             old => {
                 drop(old);
                 Self::new(device, cols)?
@@ -86,11 +86,11 @@ impl<T: Scalar> Take<T> {
         self.scale.1.len() >= cols
     }
 
-    /// Copies the columns of `from` (rows × cols) each to the column of `to` that `targets` has for it, with that factor;
-    /// what there is to know of each.
+    /// Copies the columns of `from` (rows × cols), each to its column of `to` according to `targets`, multiplied by that
+    /// factor. Returns the data about each.
     ///
     /// # Errors
-    /// [`Error::Device`]. Nothing that uses either memory is in flight when this returns, whatever it returns.
+    /// [`Error::Device`]. No work in flight uses either memory when this returns, also after an error.
     ///
     /// # Safety
     /// As [`begin`](Self::begin), until this returns.
@@ -102,19 +102,19 @@ impl<T: Scalar> Take<T> {
         shape: (usize, usize),
         targets: impl IntoIterator<Item = Option<(usize, T)>>,
     ) -> Result<&[Found<T>], Error> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees both memories.
         let begun = unsafe { self.begin(stream, from, to, shape, targets) };
         stream.synchronize().and(begun)?;
         Ok(self.found(stream, shape.1))
     }
 
-    /// Begins it. Where the stream has been waited for, [`found`](Self::found) has what there is to know.
+    /// Starts it. After the stream has been waited for, [`found`](Self::found) returns the data.
     ///
     /// # Errors
-    /// [`Error::Device`]. Some of it may be in flight.
+    /// [`Error::Device`]. Some of the work may be in flight.
     ///
     /// # Safety
-    /// Until the stream has been waited for, both memories live, nothing but the stream uses `to`, and nobody else writes `from`.
+    /// Until the stream has been waited for, both memories exist, only the stream uses `to`, and no other code writes `from`.
     pub unsafe fn begin(
         &mut self,
         stream: &Stream,
@@ -133,19 +133,19 @@ impl<T: Scalar> Take<T> {
                 (places[column], scales[column]) = (place, scale);
             }
         }
-        // As long as something may go wrong.
+        // Reset until the enqueueing has succeeded.
         let (sent, clean) = (mem::take(&mut self.sent), mem::take(&mut self.clean));
-        // SAFETY: the caller vouches for both matrices; all other memory is waited for before it is used again.
+        // SAFETY: the caller guarantees both matrices; all other memory is waited for before it is used again.
         unsafe { self.enqueue(stream, (from, from_stride), (to, to_stride), (rows, cols), (sent, clean))? };
         self.on_their_way = sent.max(cols);
         Ok(())
     }
 
-    /// What there is to know of so many columns that have been taken; the stream has been waited for.
+    /// Returns the data about this number of columns that have been copied; the stream has been waited for.
     pub fn found(&mut self, stream: &Stream, cols: usize) -> &[Found<T>] {
         self.sent = mem::take(&mut self.on_their_way);
-        // While the host goes on; the columns are taken, whatever comes of it.
-        // SAFETY: other streams use this memory only when this one is gone, and memory is freed when nothing uses it.
+        // Runs while the host continues. An error does not matter here: the columns have been copied.
+        // SAFETY: other streams use this memory only after this one is gone, and memory is freed only when nothing uses it.
         self.clean = unsafe { stream.clear(self.facts.0.slice(0..self.facts.0.len())) }.is_ok();
         let row = |fact: u64| (fact > 0).then_some(!fact as usize);
         let facts = self.facts.1.as_slice()[..FACTS * cols].as_chunks::<FACTS>().0.iter();
@@ -158,14 +158,14 @@ impl<T: Scalar> Take<T> {
         &self.found
     }
 
-    /// Enqueues copies of columns of `from` (rows × cols, no more than were taken last) to `to`, unless one of those taken is not
-    /// finite, or the status tells of a breakdown.
+    /// Enqueues copies of columns of `from` (rows × cols, at most as many as were taken last) to `to`, unless a column taken is
+    /// not finite, or the status reports a breakdown.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// As [`begin`](Self::begin); and the status lives, and is written by the stream alone, or before what is on it.
+    /// As [`begin`](Self::begin); in addition the status exists, and is written only by the stream or before the work on it.
     pub unsafe fn give_back(
         &self,
         stream: &Stream,
@@ -190,11 +190,11 @@ impl<T: Scalar> Take<T> {
             argument(&mut length),
         ];
         let blocks = (rows.div_ceil(ROWS_OF_BLOCK), cols);
-        // SAFETY: seven arguments of the types of the kernel's; the caller vouches for what they point to.
+        // SAFETY: seven arguments of the types of the kernel's; the caller guarantees the memory to which they point.
         unsafe { self.give_back.launch(stream, Launch::new(blocks, THREADS), &mut arguments) }
     }
 
-    /// `sent`, `clean`: what is there already.
+    /// `sent`, `clean`: what is already on the device.
     ///
     /// # Safety
     /// As [`begin`](Self::begin).
@@ -207,7 +207,7 @@ impl<T: Scalar> Take<T> {
         (sent, clean): (usize, bool),
     ) -> Result<(), Error> {
         let all = 0..cols;
-        // SAFETY: the memory is this stream's until it has been waited for; the kernel gets eight arguments of its types.
+        // SAFETY: only this stream uses the memory until it has been waited for; the kernel has eight arguments of these types.
         unsafe {
             if !clean {
                 stream.clear(self.facts.0.slice(0..self.facts.0.len()))?;

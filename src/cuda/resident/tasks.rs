@@ -6,12 +6,12 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 
-/// Schedules that are kept at a time: loops have modifications of a few shapes, one after the other.
+/// The number of schedules that are kept: loops repeat modifications of a few shapes.
 const KEPT: usize = 8;
 
-/// The words of some schedules, each sent once.
+/// The words of several schedules, each copied to the device once.
 pub(super) struct Tasks {
-    /// Those used last come last.
+    /// In the order of their last use.
     kept: Vec<Kept>,
     /// Words of the longest schedule.
     len: usize,
@@ -24,18 +24,18 @@ struct Kept {
 }
 
 impl Tasks {
-    /// For schedules of so many words at most.
+    /// For schedules of at most this number of words.
     pub fn new(len: usize) -> Self {
         Self { kept: Vec::new(), len }
     }
 
-    /// Has those of a schedule sent, if they are not there. Of the schedules of one modification no more than [`KEPT`].
+    /// Copies the words of a schedule to the device, unless they are there. One modification has at most [`KEPT`] schedules.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device or the host has not that much memory, or the driver fails.
+    /// [`Error::Device`] if the device or the host does not have that much memory, or the driver fails.
     ///
     /// # Safety
-    /// Nothing but this stream uses the memory; launches of earlier modifications are done.
+    /// Only this stream uses the memory; launches of earlier modifications are done.
     pub unsafe fn send(&mut self, device: &Device, stream: &Stream, schedule: Schedule) -> Result<(), Error> {
         if let Some(at) = self.kept.iter().position(|kept| kept.schedule == schedule) {
             self.kept[at..].rotate_left(1);
@@ -49,13 +49,13 @@ impl Tasks {
         };
         host.as_mut_slice()?.iter_mut().zip(schedule.words()).for_each(|(to, word)| *to = word);
         let len = schedule.len();
-        // SAFETY: forwarded to the caller; the words have been written, and are left alone from now on.
+        // SAFETY: the caller guarantees the memory; the words have been written, and do not change from now on.
         unsafe { stream.upload(&host, 0..len, device.slice(0..len))? };
         self.kept.push(Kept { schedule, host, device });
         Ok(())
     }
 
-    /// Those of a schedule that has been sent, or none.
+    /// The words of a schedule that has been sent; otherwise an empty slice.
     pub fn slice(&self, schedule: Schedule) -> DeviceSlice<'_, i32> {
         match self.kept.iter().find(|kept| kept.schedule == schedule) {
             Some(kept) => kept.device.slice(0..schedule.len()),

@@ -1,4 +1,4 @@
-//! The kernels of lower triangles on their way into the engine's memory and back, and of L Lᵀ, and the functions that launch
+//! The kernels that copy lower triangles to and from the engine's memory, and that of L Lᵀ, with the functions that launch
 //! them.
 
 use super::rearrange::Columns;
@@ -13,16 +13,16 @@ use core::ffi::{c_int, c_longlong};
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Rows that a block takes.
+/// Rows that a block processes.
 const ROWS_OF_BLOCK: usize = 4 * THREADS;
-/// Blocks along the columns: so many have a multiprocessor's worth of rows each, and few enough add to the same facts.
+/// Blocks along the columns: enough to fill the multiprocessors, and few enough that not too many add to the same facts.
 const BLOCKS_OF_COLUMNS: usize = 128;
 /// Numbers about a triangle.
 const FACTS: usize = 3;
 /// Rows and columns of a tile of L Lᵀ.
 const TILE: usize = 64;
 
-/// What is found out about a lower triangle.
+/// Data about a lower triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
     /// The magnitude of its largest entry.
@@ -33,14 +33,14 @@ pub(super) struct Found {
     pub not_finite: Option<(usize, usize)>,
 }
 
-/// `triangle.cu` for one scalar type, and memory for what it finds.
+/// `triangle.cu` for one scalar type, and memory for the data that it returns.
 pub(super) struct TakeLower {
     kernel: Function,
     facts: (DeviceBuffer<u64>, Pinned<u64>),
 }
 
-/// Where a triangle goes: nowhere, if it is only looked at, or there. Columns with a negative diagonal entry are negated where it
-/// is to be a factor.
+/// The destination of a triangle; `None` if it is only checked. If it becomes a factor, columns with a negative diagonal entry
+/// are negated.
 pub(super) struct To<'a, T> {
     pub columns: Option<Columns<'a, T>>,
     pub as_factor: bool,
@@ -48,7 +48,7 @@ pub(super) struct To<'a, T> {
 
 impl TakeLower {
     /// # Errors
-    /// [`Error::Device`] where the driver refuses the kernel, or there is no memory.
+    /// [`Error::Device`] if the driver refuses the kernel, or there is no memory.
     pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
         let module = device.module(&TRIANGLE)?;
         let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("ROWS_OF_THREAD", ROWS_OF_BLOCK / THREADS)];
@@ -57,13 +57,14 @@ impl TakeLower {
         Ok(Self { kernel, facts: (DeviceBuffer::new(device, FACTS)?, Pinned::new(device, FACTS)?) })
     }
 
-    /// Takes the lower triangle of a matrix (n × n, n > 0); returns when it is there.
+    /// Copies and checks the lower triangle of a matrix (n × n, n > 0), and waits.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns, both matrices live, have n rows and columns, nothing writes the first and nothing else uses the second.
+    /// Until it returns, both matrices exist and have n rows and columns, nothing writes the first, and nothing else uses the
+    /// second.
     pub unsafe fn take<T: Scalar>(
         &self,
         stream: &Stream,
@@ -87,8 +88,8 @@ impl TakeLower {
             argument(&mut orient),
             argument(&mut n),
         ];
-        // SAFETY: seven arguments of the types of the kernel's; the caller vouches for both matrices, the facts are this one's,
-        // and all is waited for here.
+        // SAFETY: seven arguments of the types of the kernel's; the caller guarantees both matrices, the facts belong to this
+        // struct, and all work is waited for here.
         let enqueued = unsafe {
             let mut take = || {
                 stream.clear(facts)?;
@@ -112,7 +113,7 @@ fn shape(order: usize) -> Launch {
     Launch::new((order.div_ceil(ROWS_OF_BLOCK), order.min(BLOCKS_OF_COLUMNS)), THREADS)
 }
 
-/// What is made of L on the device.
+/// A matrix that is computed from L on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cuda) enum Made {
     /// L, zero above the diagonal.
@@ -122,13 +123,13 @@ pub(in crate::cuda) enum Made {
 }
 
 impl Made {
-    /// Makes it of L (n × n) in packed memory; returns when it is there.
+    /// Computes it from L (n × n) in packed memory, and waits.
     ///
     /// # Errors
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// Until it returns, L lives and nothing writes it.
+    /// Until it returns, L exists and nothing writes it.
     pub unsafe fn make<T: Scalar>(
         self,
         device: &Device,
@@ -157,8 +158,8 @@ impl Made {
         let (mut l, mut stride, mut n) = (l.address(), stride as c_longlong, order as c_longlong);
         let mut to = made.slice(0..made.len()).address();
         let mut arguments = [argument(&mut l), argument(&mut stride), argument(&mut to), argument(&mut n)];
-        // SAFETY: four arguments of the types of either kernel's; the caller vouches for L, the rest is this call's own, and all is
-        // waited for here.
+        // SAFETY: four arguments of the types that both kernels have; the caller guarantees L, the rest belongs to this call,
+        // and all work is waited for here.
         let enqueued = unsafe { kernel.launch(&stream, launch, &mut arguments) };
         stream.synchronize().and(enqueued)?;
         Ok(made)

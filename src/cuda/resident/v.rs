@@ -1,4 +1,4 @@
-//! V diag(√|w|) on the device, in rank blocks, and its way there.
+//! V diag(√|w|) on the device, in rank blocks, and its staging.
 
 use super::steps::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
 use super::take::Take;
@@ -16,23 +16,23 @@ use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
 
-/// The memory for V, and what is in it.
+/// The memory for V, and the state of its contents.
 pub(super) struct StagedV<T> {
     device: DeviceBuffer<T>,
-    /// For V of the host, from the first one on: the same places as on the device.
+    /// For a V in host memory, allocated when first needed: the same layout as on the device.
     host: Option<Pinned<T>>,
-    /// From column to column.
+    /// Distance from one column to the next.
     stride: usize,
     pub blocks: RankBlocks,
-    /// Rows that are in host memory and are yet to be sent.
+    /// Rows in host memory that have not been sent.
     to_send: Option<Range<usize>>,
-    /// Whose columns of zeros are zeros on the device.
+    /// The rank blocks whose zero columns have been written on the device.
     cleared: Option<RankBlocks>,
 }
 
 impl<T: Scalar> StagedV<T> {
     /// # Errors
-    /// [`Error::Device`] where the device has not that much memory.
+    /// [`Error::Device`] if the device does not have that much memory.
     pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
         let stride = whole_lines::<T>(order);
         Ok(Self {
@@ -45,20 +45,20 @@ impl<T: Scalar> StagedV<T> {
         })
     }
 
-    /// Whether there is room for these columns.
+    /// Whether the memory suffices for these columns.
     pub fn fits(&self, blocks: RankBlocks) -> bool {
         self.stride * blocks.columns() <= self.device.len()
     }
 
-    /// V on the device, with the distance of its columns.
+    /// V on the device, with its column stride.
     pub fn slice(&self) -> (DeviceSlice<'_, T>, usize) {
         (self.device.slice(0..self.device.len()), self.stride)
     }
 
-    /// V of the host: looked at, and packed in host memory, in one go where its first row is not zero.
+    /// Checks a V in host memory and packs it there, in one pass if its first row is not zero.
     ///
     /// # Errors
-    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`] where the host has not that much memory.
+    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`] if the host does not have that much memory.
     pub fn stage_host(
         &mut self,
         device: &Device,
@@ -86,14 +86,14 @@ impl<T: Scalar> StagedV<T> {
         Ok(outline)
     }
 
-    /// V of the device: looked at and copied there.
+    /// Checks a V on the device, and copies it there.
     ///
     /// # Errors
-    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`]. Nothing that uses the view is in flight then, nor where
-    /// there is none.
+    /// `NonFinite` or `Overflow`, naming `v`; [`Error::Device`]. No work in flight uses the view when this returns, with or
+    /// without an error.
     ///
     /// # Safety
-    /// Nothing is in flight that uses this memory.
+    /// No work in flight uses this memory.
     pub unsafe fn stage_device(
         &mut self,
         (stream, take): (&Stream, &mut Take<T>),
@@ -103,31 +103,31 @@ impl<T: Scalar> StagedV<T> {
     ) -> Result<Outline, Error> {
         (self.blocks, self.to_send) = (blocks, None);
         if self.cleared != Some(blocks) {
-            // V goes where there were columns of zeros, and stays there if it is refused.
+            // V is written over columns that were zero, and remains there if it is refused.
             self.cleared = None;
         }
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
-        // SAFETY: the view's memory lives and is not written to while it is borrowed; the caller vouches for the other.
+        // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
         let found = unsafe { take.take(stream, v.slice_on(stream)?, to, v.shape(), places.iter().copied())? };
         let seen = found.iter().map(|found| Seen { largest: found.largest, not_finite: found.not_finite });
         outline(v.shape().0, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
     }
 
-    /// Enqueues what the sweep needs yet: V of the host, and the columns of zeros.
+    /// Enqueues the copies that the sweep still needs: a V in host memory, and the columns of zeros.
     ///
     /// # Errors
-    /// [`Error::Device`]. Some may be on their way.
+    /// [`Error::Device`]. Some copies may be in flight.
     ///
     /// # Safety
-    /// What was sent before has arrived, and nothing but the stream uses this memory until the sweep is done.
+    /// Earlier copies are done, and only the stream uses this memory until the sweep is done.
     pub unsafe fn send(&mut self, stream: &Stream) -> Result<(), Error> {
         let Self { device, host, stride, blocks, to_send, cleared } = self;
         let columns = |places: &Range<usize>| places.start * *stride..places.end * *stride;
         if *cleared != Some(*blocks) {
             *cleared = None;
             for zeros in blocks.places_of_zeros() {
-                // SAFETY: what uses this memory is on this stream.
+                // SAFETY: all work that uses this memory is on this stream.
                 unsafe { stream.clear(device.slice(columns(&zeros)))? };
             }
             *cleared = Some(*blocks);
@@ -135,20 +135,20 @@ impl<T: Scalar> StagedV<T> {
         let (Some(rows), Some(host)) = (to_send.take(), host) else { return Ok(()) };
         for places in blocks.places_of_v().into_iter().filter(|places| !places.is_empty()) {
             let range = places.start * *stride + rows.start..(places.end - 1) * *stride + rows.end;
-            // SAFETY: packed when it was staged; the caller vouches for the time until it has arrived.
+            // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
             unsafe { stream.upload(host, range.clone(), device.slice(range))? };
         }
         Ok(())
     }
 }
 
-/// Rank blocks are wide from so many columns of one sign on.
+/// The number of columns of one sign from which on rank blocks are wide.
 const WIDE_FROM: usize = NARROW + 1;
 
-/// Rank blocks of as many columns as a sweep takes on this device; `room_for_wide` keeps what it says of wide ones.
+/// Rank blocks of the width that a sweep has on this device; `room_for_wide` keeps the answer for wide ones.
 ///
 /// # Errors
-/// [`Error::Device`] where the driver fails.
+/// [`Error::Device`] if the driver fails.
 pub(super) fn rank_blocks<T: Scalar>(
     device: &Device,
     room_for_wide: &mut Option<bool>,

@@ -1,4 +1,4 @@
-//! What triangular systems take beside L and right-hand sides, kept between calls.
+//! The working memory of triangular systems, kept between calls.
 
 use super::solves::working_len;
 use crate::cuda::cusolver::Solver;
@@ -7,14 +7,14 @@ use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
 use crate::scalar::Scalar;
 
-/// Systems that come one after the other, at most.
+/// The most systems that are solved one after the other.
 pub(super) const SIDES: usize = 2;
 
-/// From so many entries of B on cuSOLVER takes both sides, if it is found: the products are most of the work then, and there it is
-/// faster. (Measured on an NVIDIA H200.)
+/// Number of entries of B from which on cuSOLVER solves both sides, if it is found: most of the work is then in products, for
+/// which it is faster. (Measured on an NVIDIA H200.)
 const LIBRARY_ENTRIES: usize = 1 << 23;
 
-/// Both memories for right-hand sides, of so many scalars each at least.
+/// Both memories for right-hand sides, each of at least this number of scalars.
 pub(super) fn room<'a, T: Scalar>(
     kept: &'a mut Option<[DeviceBuffer<T>; 2]>,
     device: &Device,
@@ -29,7 +29,7 @@ pub(super) fn room<'a, T: Scalar>(
     })
 }
 
-/// cuSOLVER where it is the faster one for right-hand sides of this shape, and found.
+/// cuSOLVER, if it is found and faster for right-hand sides of this shape.
 pub(super) fn library<'a>(
     found: &'a mut Option<Solver>,
     device: &Device,
@@ -38,19 +38,19 @@ pub(super) fn library<'a>(
 ) -> Option<&'a Solver> {
     let pays = both_sides && order * columns >= LIBRARY_ENTRIES;
     if pays && found.is_none() {
-        // Next time there may be room for it.
+        // If it fails, the next call tries again, when there may be memory for it.
         *found = Solver::new(device).ok();
     }
     found.as_ref().filter(|_| pays)
 }
 
-/// What the kernels work with beside right-hand sides, for as many sides as there may be.
+/// Working memory of the kernels besides right-hand sides, for the largest number of sides.
 pub(super) struct Working {
     pub solved: DeviceBuffer<f64>,
     pub taken: DeviceBuffer<i32>,
 }
 
-/// As much of it as systems of this order with so many right-hand sides take.
+/// Reserves working memory for systems of this order with this number of right-hand sides.
 pub(super) fn working<'a>(
     kept: &'a mut Option<Working>,
     device: &Device,

@@ -1,4 +1,4 @@
-//! What modules export, and that a difference is found.
+//! The constants that modules export, and the detection of a difference.
 
 use super::device;
 use crate::cuda::ptx::{FACTOR, SWEEP, SWEEP_WIDE};
@@ -23,7 +23,7 @@ fn host_and_kernels_must_agree() {
     ));
 }
 
-/// As docs/accuracy.md derives them.
+/// As derived in docs/accuracy.md.
 #[test]
 fn thresholds_are_those_of_the_documentation() {
     let Some((_turn, device)) = device() else { return };

@@ -1,4 +1,4 @@
-//! The rooms against what they promise, on a device where there is one.
+//! Tests of the modules of this folder, on a device if there is one.
 
 use super::cusolver::Solver;
 use super::dense::Dense;
@@ -19,13 +19,13 @@ mod trailing;
 #[path = "../../../tests/fake_cuda/mod.rs"]
 pub(super) mod fake_cuda;
 
-/// Holds off the tests that change how the fake driver behaves.
+/// Excludes the tests that change the behaviour of the fake driver.
 #[cfg(feature = "fake-cuda")]
 type Turn = fake_cuda::Shared;
 #[cfg(not(feature = "fake-cuda"))]
 struct Turn;
 
-/// The first device. Without one the test says so, or fails if it was to have one.
+/// The first device. Without one the test prints that it is skipped, or fails if a device is required.
 fn device() -> Option<(Turn, Device)> {
     #[cfg(feature = "fake-cuda")]
     let turn = fake_cuda::shared();
@@ -43,7 +43,7 @@ fn device() -> Option<(Turn, Device)> {
     }
 }
 
-/// Entries in [-1, 1), always the same.
+/// Entries in [-1, 1), the same in every run.
 fn entries<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -91,8 +91,7 @@ fn parts_of_memory_go_to_the_device_and_back() {
     source.as_mut_slice().unwrap().copy_from_slice(&entries(1, 1000));
     let target = Pinned::<f64>::new(&device, 1000).unwrap();
     let buffer = DeviceBuffer::<f64>::new(&device, 500).unwrap();
-    // SAFETY: the slices are 300 long, `down` waits for `up`, and nobody comes near the memory before both
-    // are done.
+    // SAFETY: the slices are 300 long, `down` waits for `up`, and no other code uses the memory before both are done.
     unsafe {
         up.upload(&source, 100..400, buffer.slice(7..307)).unwrap();
         arrived.record(&up).unwrap();
@@ -106,7 +105,7 @@ fn parts_of_memory_go_to_the_device_and_back() {
     assert!(target.as_slice()[..600].iter().chain(&target.as_slice()[900..]).all(|&x| x == 0.0));
 }
 
-/// A = G Gᵀ + n I, lower triangle alone; what is above must not be looked at.
+/// A = G Gᵀ + n I, the lower triangle alone; entries above it are NaN, because they must not be read.
 fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
     let g = entries::<T>(7, 3 * order);
     Mat::from_fn(order, order, |i, j| match i {
@@ -121,7 +120,7 @@ fn factors<T: Scalar>(by: By, tolerance: f64) {
     if by == By::CuSolver && !factorize::has_cusolver() {
         return eprintln!("SKIPPED, for want of cuSOLVER");
     }
-    // The last one goes over the link in several pieces.
+    // The last one is transferred in several pieces.
     for order in [0, 1, 2, 31, 100, 2100] {
         let a = positive_definite::<T>(order);
         let mut expected = a.clone();
@@ -151,7 +150,7 @@ fn cusolver_factors_as_the_cpu_does() {
     factors::<f32>(By::CuSolver, 1e-4);
 }
 
-/// With columns of L further apart than they are long.
+/// With a column stride greater than the number of rows.
 fn solves<T: Scalar>(tolerance: f64) {
     let Some((_turn, device)) = device() else { return };
     if !factorize::has_cusolver() {
@@ -168,7 +167,7 @@ fn solves<T: Scalar>(tolerance: f64) {
         let rhs = Mat::from_fn(order, columns, |i, j| x.as_slice()[j * order + i]);
         let there = DeviceBuffer::new(&device, x.len()).unwrap();
         let all = there.slice(0..x.len());
-        // SAFETY: all of it lives, and is left alone until the stream has been waited for.
+        // SAFETY: all memory exists, and no other code uses it until the stream has been waited for.
         unsafe {
             stream.upload(&x, 0..x.len(), all).unwrap();
             let l = (on_device.slice(), on_device.stride());
@@ -195,7 +194,7 @@ fn the_blocked_kernels_factor_as_the_cpu_does() {
     factors::<f32>(By::Blocked, 1e-4);
 }
 
-/// What decides there is the memory: cuSOLVER wants half as much again, our kernels next to nothing, faer none.
+/// The memory decides: cuSOLVER needs half as much again, this library's kernels almost none, faer none.
 #[cfg(feature = "fake-cuda")]
 #[test]
 fn who_factors_is_who_can() {

@@ -1,4 +1,4 @@
-//! The trailing step against its equations, bit for bit.
+//! Compares the trailing step with its equations, bit for bit.
 
 use super::{device, entries};
 use crate::cuda::device::Device;
@@ -34,7 +34,7 @@ impl<T: Scalar> Step<T> {
     fn new(form: Form, elements: usize, cols: usize, blocks: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         let width = form.lanes() * elements;
-        // Small ones: the entries stay of the order of one.
+        // Small values, so that the entries remain of order one.
         let scaled = |mut x: Vec<T>, scale: f64| {
             x.iter_mut().for_each(|x| *x *= T::from_f64(scale));
             x
@@ -67,7 +67,7 @@ impl<T: Scalar> Step<T> {
         sum * self.s[block * self.cols + first + j]
     }
 
-    /// As the kernel takes them.
+    /// In the kernel's layout.
     fn reflectors(&self) -> Vec<T> {
         let (width, lanes, elements) = (self.width(), self.form.lanes(), self.elements);
         let scalars = self.form.group_scalars::<T>(elements);
@@ -152,7 +152,7 @@ impl<T: Scalar> Step<T> {
         }
     }
 
-    /// Tensor cores add one product after another, each sum rounded.
+    /// Tensor cores add one product after another, and round each sum.
     fn by_eight_columns(&mut self, block: usize, i: usize, fma: impl Fn(T, T, T) -> T) {
         let (width, v_stride) = (self.width(), self.v_stride);
         let at = |r: usize| i + (block * width + r) * v_stride;
@@ -194,7 +194,7 @@ impl<T: Scalar> Step<T> {
             pinned.as_mut_slice().unwrap().copy_from_slice(part);
             (pinned, DeviceBuffer::<T>::new(device, part.len()).unwrap())
         });
-        // SAFETY: one stream does everything, and nobody comes near the memory before it is done.
+        // SAFETY: one stream does all work, and no other code uses the memory before it is done.
         unsafe {
             for (pinned, buffer) in &homes {
                 stream.upload(pinned, 0..pinned.len(), buffer.slice(0..buffer.len())).unwrap();
@@ -239,7 +239,7 @@ fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy)
             (8, 1, 9..9, 32),
             (40, 2, 0..21, 64),
         ] {
-            // Two blocks a launch: most of these take several launches.
+            // Two blocks in a launch: most of these need several launches.
             let tuning =
                 Tuning { blocks_per_kernel: 2, threads_per_block, elements_per_thread, ..Tuning::walder() };
             let step = || Step::<T>::new(form, elements_per_thread, cols, blocks, rows.clone());

@@ -1,4 +1,4 @@
-//! A block at once against the same block column by column, under every instruction set.
+//! Compares a block processed at once with the same block column by column, under every instruction set.
 
 use super::super::apply::Tile;
 use super::super::diagonal::diagonal;
@@ -12,7 +12,7 @@ use pulp::{Simd, WithSimd};
 
 const RANK: usize = 5;
 
-/// A block of ones on the diagonal and `coupling` below, with every entry of V about `v`.
+/// A block with ones on the diagonal and entries of about `coupling` below it, and entries of V of about `v`.
 struct Case<T> {
     coupling: f64,
     v: f64,
@@ -20,7 +20,7 @@ struct Case<T> {
     scalar: PhantomData<T>,
 }
 
-/// What has become of a block.
+/// The result for a block.
 struct Found<T> {
     made: bool,
     columns: usize,
@@ -45,7 +45,7 @@ impl<T: Scalar> Case<T> {
         let mut memory = vec![T::ZERO; Reflector::<T>::len(RANK, lanes)];
         let mut pivots = [T::ZERO; MAX_LANES];
         let stride = lanes as isize;
-        // SAFETY: block, V and reflector are borrowed by this function alone, and of these sizes.
+        // SAFETY: block, V and reflector are borrowed by this function alone, and have these sizes.
         let made = unsafe {
             let tile = Tile {
                 src: block.as_ptr(),

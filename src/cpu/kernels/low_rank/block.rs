@@ -1,4 +1,4 @@
-//! The diagonal block of a few columns, through all columns of V.
+//! The diagonal block of a few columns, for all columns of V.
 
 use super::coefficients::{Pivots, coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
@@ -12,14 +12,14 @@ use pulp::Simd;
 
 const _: () = assert!(BLOCK <= MAX_LANES);
 
-/// The block between one column of V and the next: below the diagonal, one scalar for each row, with room for whole registers.
+/// The block between one column of V and the next: below the diagonal, one scalar for each row, with space for whole registers.
 struct Between<T> {
     now: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
-    /// What the columns of V so far have added up to.
+    /// The sum of the changes by the columns of V so far.
     change: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
-    /// What that is added to, where columns of V and L have changed places.
+    /// The value to which the changes are added, if columns of V and L have been interchanged.
     base: MaybeUninit<[[T; MAX_LANES]; BLOCK]>,
-    /// Whether they have.
+    /// Whether columns have been interchanged.
     interchanged: bool,
 }
 
@@ -41,7 +41,7 @@ impl<T: Scalar> Between<T> {
 }
 
 impl<T: Scalar> LowRank<T> {
-    /// The diagonal block of a few columns through all columns of V: the coefficients, and what becomes of it.
+    /// Applies all columns of V to the diagonal block of a few columns, and computes the coefficients.
     ///
     /// # Errors
     /// The first column whose pivot² is not greater than zero.
@@ -56,7 +56,7 @@ impl<T: Scalar> LowRank<T> {
         coefficients: &mut [Coefficients<T>; K],
         health: &mut Health<T>,
     ) -> Result<(), usize> {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the contract of `diagonal_block_of`, which is the same.
         unsafe {
             match block.len() {
                 BLOCK => self.diagonal_block_of::<S, K, true>(simd, block, coefficients, health),
@@ -95,8 +95,8 @@ impl<T: Scalar> LowRank<T> {
         let mut pivots = Pivots::new(old);
         for r in 0..K {
             let (minus, out) = (r >= self.plus, &mut coefficients[r]);
-            // SAFETY: forwarded to the caller. Behind the first column of V, what is below the diagonal is in `between`: the
-            // column before has stored it.
+            // SAFETY: the caller guarantees the rows of L and V. After the first column of V, the entries below the diagonal
+            // are in `between`, where the previous column has stored them.
             unsafe {
                 let (l, stride) = match r {
                     0 => (self.src(first, first), self.l.src_stride),
@@ -129,11 +129,11 @@ impl<T: Scalar> LowRank<T> {
         Ok(())
     }
 
-    /// One column of V has broken down behind `width` columns of a block. Another may not get that far: the first column, counted
-    /// from the block's first, at which one of them breaks down.
+    /// One column of V has broken down after `width` columns of a block. Another may break down earlier. Returns the first
+    /// column, counted from the block's first, at which one of them breaks down.
     ///
     /// # Safety
-    /// As `diagonal_block`, of which nothing has been written yet.
+    /// As `diagonal_block`, of which nothing has been written.
     #[cold]
     unsafe fn first_breakdown(&self, first: usize, mut width: usize) -> usize {
         let mut l = [[T::ZERO; BLOCK]; BLOCK];
@@ -165,8 +165,8 @@ impl<T: Scalar> LowRank<T> {
         width
     }
 
-    /// Applies the coefficients for column `r` of V to what is below the diagonal of the block of `width` columns. Behind the last
-    /// column of V it is written. `INTERCHANGED`: this column or one before changes places with columns of L.
+    /// Applies the coefficients for column `r` of V to the entries below the diagonal of the block of `width` columns. After
+    /// the last column of V they are written. `INTERCHANGED`: this column or an earlier one is interchanged with columns of L.
     ///
     /// # Safety
     /// As `diagonal_block`.
@@ -182,9 +182,10 @@ impl<T: Scalar> LowRank<T> {
         let lanes = T::lanes::<S>();
         for row in (0..width).step_by(lanes) {
             let end = width.min(row + lanes);
-            // SAFETY: masks keep to what is below the diagonal and inside the block. Of `between` the registers are loaded that the
-            // column of V before has stored, and row + lanes ≤ MAX_LANES. Rows of a column of L are read before they are written,
-            // and no column of L is read behind the last column of V's turn at it: L may move up and to the left on its way.
+            // SAFETY: masks restrict accesses to entries below the diagonal and inside the block. Of `between`, only registers
+            // are loaded that the previous column of V has stored, and row + lanes ≤ MAX_LANES. Rows of a column of L are read
+            // before they are written, and no column of L is read after the last column of V has been applied to it: L may move
+            // up and left during the sweep.
             unsafe {
                 let mut v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
                 for j in 0..end - 1 {
@@ -199,7 +200,7 @@ impl<T: Scalar> LowRank<T> {
                     if INTERCHANGED && coefficients.interchanges[j] != T::ZERO {
                         let minus = r >= self.plus;
                         let (places, column) = coefficients.registers_change_places(simd, j, l, v, minus);
-                        // Rows that are done with keep their V, which is not used any more.
+                        // Finished rows keep their V, which is not used any more.
                         v = T::select(simd, below, column, v);
                         old = T::select(simd, below, places, old);
                         new = old;

@@ -1,14 +1,14 @@
-//! The coefficients of a few columns for one column of V.
+//! The coefficients of a few columns of L for one column of V.
 //!
-//! A column's coefficients follow from its pivot and the entry of V there, and that from all columns before: a chain of square
-//! roots. With p̂ = D⁻¹ v for the old block D, which a chain of multiply-adds gives, all roots are taken at once (method C1 of
-//! Gill, Golub, Murray and Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28, 1974):
+//! A column's coefficients depend on its pivot and its entry of V, and this on all earlier columns: a chain of square roots.
+//! With p̂ = D⁻¹ v for the old block D, which is a chain of multiply-adds, all roots are computed together (method C1 of Gill,
+//! Golub, Murray and Saunders, *Methods for modifying matrix factorizations*, Math. Comp. 28, 1974):
 //!
 //! ```text
 //! t_0 = 1,   t_j = t_{j−1} + σ p̂_j²      α / l = √(t_j / t_{j−1})      a / l = p̂_j / √t_{j−1}
 //! ```
 //!
-//! Where t changes by much, the coefficients are made one after the other.
+//! If t changes by much, the coefficients are computed one after the other.
 
 use super::{BLOCK, Coefficients};
 use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
@@ -17,24 +17,24 @@ use crate::cpu::kernels::shape::MAX_LANES;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// The most that t may grow or shrink by in a block. p̂ and the rows of V, which the reflections transform, differ by roundings
-/// that are up to √6 times as large as those of the reflections.
+/// The largest factor by which t may grow or shrink in a block. The difference between p̂ and the rows of V that the
+/// reflections give is a rounding error, up to √6 times as large as that of the reflections.
 const LARGEST_CHANGE: f64 = 6.0;
 
-/// A scalar for each column, with room for whole registers.
+/// A scalar for each column, with space for whole registers.
 pub(super) type Each<T> = [T; MAX_LANES];
 
-/// p̂, and t before and behind each column.
+/// p̂, and t before and after each column.
 pub(super) struct Solution<T> {
     p: Each<T>,
     before: Each<T>,
     after: Each<T>,
 }
 
-/// p̂ and t, if all is within its limits. (`width` columns, those of L `stride` apart)
+/// Computes p̂ and t, if t is within its limits. (`width` columns; those of L have this stride)
 ///
 /// # Safety
-/// What is below the diagonal of the block at `l`, and its rows at `v`, must be readable.
+/// The entries below the diagonal of the block at `l`, and its rows at `v`, must be readable.
 #[inline(always)]
 pub(super) unsafe fn solve<T: Scalar, S: Simd>(
     (l, stride): (*const T, isize),
@@ -48,7 +48,7 @@ pub(super) unsafe fn solve<T: Scalar, S: Simd>(
     let Solution { p, before, after } = &mut solution;
     let (mut t, mut chain) = (T::ONE, [T::ZERO; BLOCK]);
     for i in 0..width {
-        // SAFETY: rows and entries that the caller vouches for.
+        // SAFETY: rows and entries that the caller guarantees.
         let mut x = unsafe { *v.add(i) };
         for j in 0..i {
             // SAFETY: as above.
@@ -57,21 +57,21 @@ pub(super) unsafe fn solve<T: Scalar, S: Simd>(
         }
         let inverse = T::ONE / pivots[i];
         chain[i] = x * inverse;
-        // The quotient to its last digit, which the chain does not wait for.
+        // The quotient to its last digit. The chain does not wait for it.
         p[i] = T::fused::<S>(T::fused::<S>(-chain[i], pivots[i], x), inverse, chain[i]);
         let next = T::fused::<S>(if minus { -p[i] } else { p[i] }, p[i], t);
         (before[i], after[i], t) = (t, next, next);
     }
-    // t goes up or down all the way, so all that is between has a root. Not so where it is not a number.
+    // t is monotonic, so all values between have roots. The comparison is false for NaN.
     let most = T::from_f64(LARGEST_CHANGE);
     (t * most >= T::ONE && t <= most).then_some(solution)
 }
 
-/// The pivots of a block between one column of V and the next: a base, and the sum of the small changes since.
+/// The pivots of a block between one column of V and the next: a base, and the sum of the small changes after it.
 pub(super) struct Pivots<T> {
     base: Each<T>,
     change: Each<T>,
-    /// As L has them: their rounded sums.
+    /// Their rounded sums, as L stores them.
     pub now: Each<T>,
 }
 
@@ -82,10 +82,10 @@ impl<T: Scalar> Pivots<T> {
         Self { base: old, change: [T::ZERO; MAX_LANES], now: old }
     }
 
-    /// Takes a change, or the new pivot where the change is large; gives the pivot as L has it.
+    /// Adds a change, or sets the new pivot if the change is large; returns the pivot as L stores it.
     #[inline(always)]
     fn take(&mut self, j: usize, change: T, new: T) -> T {
-        // A small change is better known than the pivot that it leads to, and a large one worse.
+        // If the change is small, it is more accurate than the new pivot; if it is large, less.
         let small = change.abs() < T::from_f64(SMALL_CHANGE) * self.now[j];
         self.change[j] = if small { self.change[j] + change } else { T::ZERO };
         self.base[j] = if small { self.base[j] } else { new };
@@ -94,7 +94,7 @@ impl<T: Scalar> Pivots<T> {
     }
 }
 
-/// p, x and g from p̂ and t, and the new pivots.
+/// Computes p, x and g from p̂ and t, and the new pivots.
 #[inline(always)]
 pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     simd: S,
@@ -110,7 +110,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have room for whole registers.
+        // SAFETY: the arrays have space for whole registers.
         unsafe {
             let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
             let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
@@ -132,7 +132,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
         alphas[j] = pivots.take(j, changes[j], new[j]);
     }
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have room for whole registers, and masks keep to BLOCK columns.
+        // SAFETY: the arrays have space for whole registers, and masks restrict stores to BLOCK columns.
         unsafe {
             let entry = T::load::<S>(entries.as_ptr().add(j));
             let alpha = T::load::<S>(alphas.as_ptr().add(j));
@@ -146,7 +146,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     }
 }
 
-/// The same as `solve` and `coefficients_of`, a column at a time, with the roundings that the rows below go through.
+/// The same as `solve` and `coefficients_of`, one column at a time, with the same rounding errors as in the rows below.
 ///
 /// # Errors
 /// The column whose pivot² is not greater than zero, counted from the first.
@@ -164,7 +164,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
 ) -> Result<(), usize> {
     let sign = if minus { -T::ONE } else { T::ONE };
     let mut rows = [T::ZERO; BLOCK];
-    // SAFETY: rows that the caller vouches for.
+    // SAFETY: rows that the caller guarantees.
     unsafe { core::ptr::copy_nonoverlapping(v, rows.as_mut_ptr(), width) };
     out.interchanges = [T::ZERO; BLOCK];
     for j in 0..width {
@@ -176,7 +176,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             let new = if minus { small } else { large };
             pivots.take(j, new - old, new);
             for i in j + 1..width {
-                // SAFETY: an entry that the caller vouches for.
+                // SAFETY: an entry that the caller guarantees.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
                 rows[i] = out.change_places::<S>(j, l, rows[i], minus).1;
             }
@@ -188,7 +188,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
         let x = -(g * p);
         (out.p[j], out.x[j], out.g[j]) = (p, x, g);
         for i in j + 1..width {
-            // SAFETY: an entry that the caller vouches for.
+            // SAFETY: an entry that the caller guarantees.
             let l = unsafe { *l.offset(j as isize * stride).add(i) };
             let d = T::fused::<S>(g, rows[i], x * l);
             rows[i] = T::fused::<S>(-p, l + (l + d), rows[i]);

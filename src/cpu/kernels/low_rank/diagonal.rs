@@ -1,4 +1,4 @@
-//! The diagonal step: the blocks of a panel, one after the other, each with the rows below it.
+//! The diagonal step: the blocks of a panel, one after the other, each with the rows of the panel below it.
 
 use super::{BLOCK, Coefficients, LowRank};
 use crate::report::Health;
@@ -6,7 +6,7 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-/// The diagonal step of the panel `columns`: transforms the diagonal block, and fills the coefficients.
+/// The diagonal step of the panel `columns`: transforms the diagonal block and computes the coefficients.
 pub(crate) struct Diagonal<'a, T> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
@@ -16,7 +16,7 @@ pub(crate) struct Diagonal<'a, T> {
 
 impl<'a, T> Diagonal<'a, T> {
     /// # Safety
-    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal), when it is run.
+    /// As [`Job::diagonal`](crate::cpu::kernels::job::Job::diagonal), at the time when it is run.
     pub unsafe fn new(
         low_rank: LowRank<T>,
         columns: Range<usize>,
@@ -32,7 +32,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
-        // SAFETY: `new` demands exactly this.
+        // SAFETY: `new` requires exactly this.
         unsafe {
             debug_assert!((1..=3).contains(&self.low_rank.rank));
             match self.low_rank.rank {
@@ -52,7 +52,7 @@ impl<T: Scalar> Diagonal<'_, T> {
         let Self { low_rank, columns, coefficients, health } = self;
         for (at, first) in columns.clone().step_by(BLOCK).enumerate() {
             let block = first..columns.end.min(first + BLOCK);
-            // SAFETY: forwarded to the caller; of the coefficients there are K for each block.
+            // SAFETY: the caller guarantees the rows of the panel; there are K sets of coefficients for each block.
             unsafe {
                 let coefficients = &mut *coefficients.add(at * K).cast::<[Coefficients<T>; K]>();
                 low_rank.diagonal_block(simd, block.clone(), coefficients, health)?;

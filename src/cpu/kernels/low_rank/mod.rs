@@ -1,14 +1,14 @@
-//! The two steps of a panel for V of one to four columns, where there is so little arithmetic that its latency decides.
-//! Each column of V is a modification of its own, one behind the other at every few columns of L.
+//! The two steps of a panel for a V of one to three columns, which is so little arithmetic that its latency is the limit. Each
+//! column of V is a separate modification. The modifications follow each other in every block of columns of L.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `coefficients` | those of a few columns, without a square root on the way from column to column |
+//! | `coefficients` | the coefficients of a few columns, without a square root on the dependency chain |
 //! | `block` | the diagonal block of a few columns |
 //! | `diagonal` | the diagonal step: the blocks of a panel, one after the other, each with the rows below it |
-//! | `rows` | the coefficients of a block for all columns of V applied to rows of L and V, in registers |
+//! | `rows` | applies the coefficients of a block for all columns of V to rows of L and V, in registers |
 //!
-//! With the old and new pivot l and α and the entry a of V there, one column of V (sign σ) goes through column j of L by the
+//! With the old and new pivot l and α and the entry a of V, one column of V (sign σ) is applied to column j of L by the
 //! hyperbolic reflection in its mixed form:
 //!
 //! ```text
@@ -16,17 +16,19 @@
 //! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
 //! ```
 //!
-//! Here α and l' are the rounded numbers that L has afterwards: what rounds them is in V then, and a downdate by the same V, which
-//! begins with these numbers, takes it back.
+//! Here α and l' are rounded as they are stored in L. V then compensates their rounding errors, and a downdate by the same V, which
+//! begins with the stored numbers, restores L.
 //!
-//! All columns of V that pass add up their d_i before l_ij is rounded. An entry times a number near 1, or rounded once a column of
-//! V, would move by the same rounding in every call, and after a thousand calls by a thousand of them.
+//! The changes d_i of all columns of V are summed before l_ij is rounded. If an entry were multiplied by a number near 1, or
+//! rounded for every column of V, every call would add the same rounding error, and a thousand calls a thousand of them.
 //!
-//! Where a outweighs l, the column of V and that of L [change places](super::interchange) before, or for a minus sign behind:
+//! If a is large compared with l, the column of V and that of L are [interchanged](super::interchange) before, or for a minus
+//! sign after:
 //!
 //! ```text
-//! o = σ_a v_i      l'_ij = o + (x o + g l_ij)  or  l'_ij = ((l_ij − o) − x o) / g        v_i ← l_ij − p (o + l'_ij), of both on the side of L
-//! p = l/(|a| + R)  g = l/R                x = −g p
+//! o = σ_a v_i      p = l/(|a| + R)                   g = l/R          x = −g p
+//! plus sign        l'_ij = o + (x o + g l_ij)        v_i ← l_ij − p (o + l'_ij)
+//! minus sign       l'_ij = ((l_ij − o) − x o) / g    v_i ← l'_ij − p (o + l_ij)      l is then the new pivot
 //! ```
 
 mod block;
@@ -41,37 +43,37 @@ use super::entries::Entries;
 use crate::scalar::Scalar;
 use pulp::Simd;
 
-/// Columns of L whose coefficients are made together: a chain of multiply-adds that is about as long as that of the roots.
+/// Columns of L whose coefficients are computed together: a chain of multiply-adds that is about as long as that of the roots.
 pub(crate) const BLOCK: usize = 8;
 
 /// Columns of the widest panel.
 pub(crate) const PANEL_COLS: usize = 64;
 
-/// What the rows below need of one block of columns and one column of V; all that a panel has of them are in the place of the
-/// block reflectors of higher rank.
+/// The numbers that transform rows below one block of columns, for one column of V. All sets of a panel are stored in the
+/// memory that block reflectors use for higher rank.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Coefficients<T> {
     p: [T; BLOCK],
     x: [T; BLOCK],
     g: [T; BLOCK],
-    /// σ_a where the column of V and that of L change places, else 0.
+    /// σ_a if the column of V and that of L are interchanged, otherwise 0.
     interchanges: [T; BLOCK],
 }
 
 impl<T> Coefficients<T> {
-    /// Scalars that they take.
+    /// Scalars of one set.
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
 }
 
 impl<T: Scalar> Coefficients<T> {
-    /// Whether columns change places.
+    /// Whether columns are interchanged.
     #[inline(always)]
     fn interchanged(&self) -> bool {
         self.interchanges != [T::ZERO; BLOCK]
     }
 
-    /// An entry of column `j` of L, and that of V, through an interchange.
+    /// Applies an interchange to an entry of column `j` of L and one of V.
     #[inline(always)]
     fn change_places<S: Simd>(&self, j: usize, l: T, v: T, minus: bool) -> (T, T) {
         let Self { p, x, g, interchanges } = self;
@@ -110,16 +112,16 @@ impl<T: Scalar> Coefficients<T> {
     }
 }
 
-/// Where the steps find L, and the columns of V by absolute row: one to three of them, each with all rows from the first of the sweep
-/// on, `v_stride` apart, which is not less than their rows. A panel has at most [`PANEL_COLS`] columns, and `rank` coefficients for
-/// each block of them. `stream` goes with an L of whole cache lines.
+/// L, and the columns of V by absolute row: one to three columns, each with all rows from the first of the sweep on, `v_stride`
+/// apart, which is at least the number of rows. A panel has at most [`PANEL_COLS`] columns, and `rank` sets of coefficients for
+/// each block of them. `stream` requires an L of whole cache lines.
 #[derive(Clone, Copy)]
 pub(crate) struct LowRank<T> {
     pub l: Entries<T>,
     pub v: *mut T,
-    /// From one column of V to the next.
+    /// Distance from one column of V to the next.
     pub v_stride: usize,
-    /// Columns of V, and how many of them, the first, have a plus sign.
+    /// Number of columns of V, and of those with a plus sign, which come first.
     pub rank: usize,
     pub plus: usize,
     /// Write whole cache lines of the new L past the caches.
@@ -129,13 +131,13 @@ pub(crate) struct LowRank<T> {
 }
 
 impl<T: Scalar> LowRank<T> {
-    /// The entry of old L. The base pointer may lie outside the memory, as that of a panel in a slot does.
+    /// The entry of the old L. The base pointer may lie outside the memory, as for a panel in a slot.
     #[inline(always)]
     fn src(&self, row: usize, column: usize) -> *const T {
         self.l.src.wrapping_offset(column as isize * self.l.src_stride).wrapping_add(row)
     }
 
-    /// The entry of new L, or null where nothing is to be written.
+    /// The entry of the new L, or null if nothing is written.
     #[inline(always)]
     fn dst(&self, row: usize, column: usize) -> *mut T {
         match self.l.dst.is_null() {

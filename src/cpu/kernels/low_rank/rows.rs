@@ -1,4 +1,4 @@
-//! The coefficients of a block of columns applied to rows of L and V.
+//! Applies the coefficients of a block of columns to rows of L and V.
 
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
@@ -8,11 +8,11 @@ use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-/// Blocks of columns that are gone down together where L is larger than the caches: V is read half as often, which costs more
-/// there than further streams of L.
+/// Blocks of columns that are processed together if L is larger than the caches. V is then read half as often, which saves more
+/// than the additional streams of L cost.
 const TOGETHER: usize = 2;
 
-/// The trailing step: the coefficients of the panel `columns` applied to `rows` of L and V below it.
+/// The trailing step: applies the coefficients of the panel `columns` to `rows` of L and V below it.
 pub(crate) struct Trailing<T> {
     low_rank: LowRank<T>,
     columns: Range<usize>,
@@ -22,8 +22,8 @@ pub(crate) struct Trailing<T> {
 
 impl<T: Scalar> Trailing<T> {
     /// # Safety
-    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), when it is run; of the coefficients there is one for each
-    /// block of columns and column of V.
+    /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), at the time when it is run; there is a set of
+    /// coefficients for each block of columns and column of V.
     pub unsafe fn new(
         low_rank: LowRank<T>,
         columns: Range<usize>,
@@ -41,7 +41,7 @@ impl<T: Scalar> Trailing<T> {
         let blocks = if low_rank.large { TOGETHER } else { 1 };
         for (at, first) in columns.clone().step_by(blocks * BLOCK).enumerate() {
             let together = first..columns.end.min(first + blocks * BLOCK);
-            // SAFETY: the coefficients are made, and nobody writes to them; the rest is forwarded to the caller.
+            // SAFETY: the coefficients have been computed, and no thread writes to them; the caller guarantees the rest.
             unsafe {
                 let of_blocks = coefficients.add(at * blocks * K).cast::<[Coefficients<T>; K]>();
                 let of_blocks = core::slice::from_raw_parts(of_blocks, together.len().div_ceil(BLOCK));
@@ -56,7 +56,7 @@ impl<T: Scalar> WithSimd for Trailing<T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // SAFETY: `new` demands exactly this.
+        // SAFETY: `new` requires exactly this.
         unsafe {
             match self.low_rank.rank {
                 1 => self.run::<S, 1>(simd),
@@ -68,7 +68,7 @@ impl<T: Scalar> WithSimd for Trailing<T> {
 }
 
 impl<T: Scalar> LowRank<T> {
-    /// Applies the coefficients of `columns`, block by block, to `rows` of L and K columns of V, all below those columns.
+    /// Applies the coefficients of `columns`, block by block, to `rows` of L and of K columns of V, all below these columns.
     ///
     /// # Safety
     /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing).
@@ -80,7 +80,7 @@ impl<T: Scalar> LowRank<T> {
         coefficients: &[[Coefficients<T>; K]],
         rows: Range<usize>,
     ) {
-        // SAFETY: forwarded to the caller.
+        // SAFETY: the caller guarantees the rows.
         unsafe {
             match coefficients.iter().flatten().any(Coefficients::interchanged) {
                 true => self.all_rows::<S, K, true>(simd, columns, coefficients, rows),
@@ -89,7 +89,7 @@ impl<T: Scalar> LowRank<T> {
         }
     }
 
-    /// The same; `INTERCHANGED`: columns of V and L change places.
+    /// The same; `INTERCHANGED`: columns of V and L are interchanged.
     ///
     /// # Safety
     /// As `rows`.
@@ -103,14 +103,14 @@ impl<T: Scalar> LowRank<T> {
     ) {
         let lanes = T::lanes::<S>();
         let mut row = rows.start;
-        // SAFETY: forwarded to the caller; the mask keeps to what is left of `rows`.
+        // SAFETY: the caller guarantees the rows; the mask restricts accesses to the remaining ones.
         unsafe {
-            // As many registers of rows as there is room for: the chain through one row waits for itself.
+            // As many registers of rows as fit: within one row each operation waits for the previous one.
             let together = match (wide::<S>(), K) {
                 (true, _) | (false, 1) => 4,
                 (false, _) => 2,
             };
-            // Interchanges are rare, and a register at a time is code enough for them.
+            // Interchanges are rare, so a single register at a time keeps the code small.
             if !INTERCHANGED {
                 while together == 4 && row + 4 * lanes <= rows.end {
                     self.tile::<S, _, 4, K, false>(simd, Full, columns.clone(), coefficients, row);
@@ -129,7 +129,7 @@ impl<T: Scalar> LowRank<T> {
         }
     }
 
-    /// RV registers of rows from `row` on, over all `columns`: V stays in registers.
+    /// Processes RV registers of rows from `row` on, for all `columns`. V stays in registers.
     ///
     /// # Safety
     /// As `rows`, for the real lanes of these registers.
@@ -147,7 +147,7 @@ impl<T: Scalar> LowRank<T> {
         // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
-        // SAFETY: all accesses: the real rows and the columns are the caller's.
+        // SAFETY: all accesses: the caller guarantees the real rows and the columns.
         unsafe {
             let mut v = [[zero; RV]; K];
             for r in 0..K {
