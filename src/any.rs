@@ -245,7 +245,7 @@ impl<T: Scalar> Swept<T> for Box<dyn Storage<T>> {
         (**self).sweep(outline, columns, target)
     }
 
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         (**self).wait()
     }
 
@@ -275,7 +275,7 @@ impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
         &mut self,
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
-    ) -> (Result<Modification<T>, Stop>, Solved) {
+    ) -> (Result<Modification, Stop>, Solved) {
         (**self).wait_and_solve(sides, rhs)
     }
 
@@ -296,7 +296,7 @@ impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
         rearrangement: &Rearrangement,
         outline: &Outline,
         columns: Range<usize>,
-    ) -> Result<Option<Modification<T>>, Stop> {
+    ) -> Result<Option<Modification>, Stop> {
         (**self).rearrange_and_sweep(rearrangement, outline, columns)
     }
 

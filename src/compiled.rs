@@ -40,5 +40,5 @@ compiled! {
     low_rank_diagonal: low_rank::Diagonal<'_, Self> => Result<(), usize>,
     low_rank_trailing: low_rank::Trailing<Self> => (),
     rotate: Apply<'_, Self> => (),
-    modify_again: Recurrence<'_, '_, Self> => Result<Modification<Self>, Stop>,
+    modify_again: Recurrence<'_, '_, Self> => Result<Modification, Stop>,
 }

@@ -2,41 +2,39 @@
 
 use crate::scalar::Scalar;
 
-/// The report of a successful modification.
+/// The report of a successful modification, in double precision for either scalar type.
 ///
 /// A loop can decide by it when to refactorize: digits are lost where pivots shrink.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Modification<T> {
+pub struct Modification {
     /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if L has no columns.
     ///
     /// Never below 1 for an update, and exactly 1 if some column is unchanged, for example where V begins with zero rows. For a
     /// downdate it is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, with any method
     /// (Stewart, *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A new row
-    /// counts with its pivot² over its diagonal entry of A. A ratio above the largest finite number of the type is reported as
-    /// that number.
-    pub min_pivot_ratio: T,
+    /// counts with its pivot² over its diagonal entry of A. A ratio above the largest finite number is reported as that number.
+    pub min_pivot_ratio: f64,
     /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero. The other columns
     /// do not count in [`min_pivot_ratio`](Self::min_pivot_ratio) either.
-    pub log_det_change: T,
+    pub log_det_change: f64,
 }
 
-impl<T: Scalar> Modification<T> {
+impl Modification {
     /// The report of a modification that changed nothing.
     pub(crate) fn identity() -> Self {
-        Self { min_pivot_ratio: T::ONE, log_det_change: T::ZERO }
+        Self { min_pivot_ratio: 1.0, log_det_change: 0.0 }
     }
 
     /// Combines this report with that of a later modification.
     pub(crate) fn then(self, next: Self) -> Self {
-        self.and(next.min_pivot_ratio, next.log_det_change.to_f64())
+        self.and(next.min_pivot_ratio, next.log_det_change)
     }
 
     /// Combines this report with the least ratio of new rows, and the change of log det A by rows inserted or removed.
-    pub(crate) fn and(self, ratio: T, log_det: f64) -> Self {
+    pub(crate) fn and(self, ratio: f64, log_det: f64) -> Self {
         let least = if ratio < self.min_pivot_ratio { ratio } else { self.min_pivot_ratio };
-        let log_det_change = T::from_f64(self.log_det_change.to_f64() + log_det);
-        Self { min_pivot_ratio: least, log_det_change }
+        Self { min_pivot_ratio: least, log_det_change: self.log_det_change + log_det }
     }
 }
 
@@ -97,15 +95,13 @@ impl<T: Scalar> Health<T> {
 
     /// The report of a sweep over the columns from `start` on. Earlier columns keep their pivots, and count with ratio 1.
     #[inline]
-    pub fn report(&self, start: usize) -> Modification<T> {
+    pub fn report(&self, start: usize) -> Modification {
         let least = self
             .least
             .into_iter()
             .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
-        let least = if !self.any || (start > 0 && least > T::ONE) { T::ONE } else { least };
+        let least = if !self.any || (start > 0 && least > T::ONE) { 1.0 } else { least.to_f64() };
         let log = self.log + self.products.iter().product::<f64>().ln();
-        let square = least * least;
-        let min_pivot_ratio = if square < T::INFINITY { square } else { T::LARGEST };
-        Modification { min_pivot_ratio, log_det_change: T::from_f64(2.0 * log) }
+        Modification { min_pivot_ratio: (least * least).min(f64::MAX), log_det_change: 2.0 * log }
     }
 }

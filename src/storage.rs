@@ -200,7 +200,7 @@ pub trait Swept<T: Scalar> {
     ///
     /// # Errors
     /// What ended the sweep early. Nothing is in flight when this returns, also after an error.
-    fn wait(&mut self) -> Result<Modification<T>, Stop>;
+    fn wait(&mut self) -> Result<Modification, Stop>;
 
     /// Makes the shadow buffer L. A sweep has written its columns from `start` on.
     fn commit(&mut self, start: usize);
@@ -330,7 +330,7 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
         &mut self,
         _sides: &[Side],
         _rhs: &mut OperandMut<'_, T>,
-    ) -> (Result<Modification<T>, Stop>, Solved) {
+    ) -> (Result<Modification, Stop>, Solved) {
         (self.wait(), None)
     }
 
@@ -367,7 +367,7 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
         _rearrangement: &Rearrangement,
         _outline: &Outline,
         _columns: Range<usize>,
-    ) -> Result<Option<Modification<T>>, Stop> {
+    ) -> Result<Option<Modification>, Stop> {
         Ok(None)
     }
 

@@ -176,7 +176,7 @@ pub fn modify<T: Real, E: Engine<T>>(
     factor: &mut Cholesky<T, E>,
     v: MatRef<'_, T>,
     verb: Verb,
-) -> Result<Modification<T>, Error> {
+) -> Result<Modification, Error> {
     match verb {
         Verb::Update => factor.update(&v),
         Verb::Downdate => factor.downdate(&v),

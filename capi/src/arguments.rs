@@ -239,7 +239,7 @@ pub fn is_upper(argument: &'static str, uplo: core::ffi::c_char) -> Result<bool,
 ///
 /// # Safety
 /// `report` is NULL, or points to a report of the caller's.
-pub unsafe fn tell<T: Scalar + Into<f64>>(report: *mut cholupdate_report, modification: Modification<T>) {
+pub unsafe fn tell(report: *mut cholupdate_report, modification: Modification) {
     if !report.is_null() {
         // SAFETY: the caller guarantees the pointer.
         unsafe { report.write(cholupdate_report::new(modification)) };

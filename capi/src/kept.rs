@@ -11,7 +11,7 @@ pub type Factor<T> = Cholesky<T, AnyEngine>;
 /// L⁻¹ B, and the factor of the Schur complement K − Bᵀ A⁻¹ B: an extension without its base.
 pub type Border<T> = (Mat<T>, Mat<T>);
 
-pub type Changed<T> = Result<Modification<T>, Error>;
+pub type Changed = Result<Modification, Error>;
 
 /// A factor of a C program.
 pub struct Kept<T: Scalar> {
@@ -52,10 +52,7 @@ impl<T: Scalar> Kept<T> {
     }
 
     /// Changes the matrix by `verb`.
-    pub fn change(
-        &mut self,
-        verb: impl FnOnce(&mut Factor<T>) -> Changed<T>,
-    ) -> Result<Modification<T>, Refused> {
+    pub fn change(&mut self, verb: impl FnOnce(&mut Factor<T>) -> Changed) -> Result<Modification, Refused> {
         let report = verb(self.at_rest_mut()?)?;
         self.matrix = next();
         Ok(report)
@@ -69,7 +66,7 @@ impl<T: Scalar> Kept<T> {
     }
 
     /// Waits for the modification by `wait`, which may do more work after it.
-    pub fn land<R>(&mut self, wait: impl FnOnce(&mut Factor<T>) -> (Changed<T>, R)) -> (Changed<T>, R) {
+    pub fn land<R>(&mut self, wait: impl FnOnce(&mut Factor<T>) -> (Changed, R)) -> (Changed, R) {
         self.in_flight = false;
         let (changed, rest) = wait(&mut self.held);
         if changed.is_ok() {

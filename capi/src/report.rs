@@ -1,6 +1,6 @@
 //! The report of a modification, for C.
 
-use cholupdate::{Modification, Scalar};
+use cholupdate::Modification;
 
 /// The report of a change of a factor, at no extra cost. Functions with a pointer to a report accept NULL. After an error the
 /// report is not written.
@@ -15,10 +15,8 @@ pub struct cholupdate_report {
 }
 
 impl cholupdate_report {
-    pub fn new<T: Scalar + Into<f64>>(modification: Modification<T>) -> Self {
-        Self {
-            min_pivot_ratio: modification.min_pivot_ratio.into(),
-            log_det_change: modification.log_det_change.into(),
-        }
+    pub fn new(modification: Modification) -> Self {
+        let Modification { min_pivot_ratio, log_det_change, .. } = modification;
+        Self { min_pivot_ratio, log_det_change }
     }
 }

@@ -22,7 +22,7 @@ fn modified_by<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
     v: &Bound<'py, PyAny>,
-    call: impl FnOnce(&mut Factor<T>, &Operand<'_, T>) -> Changed<T> + Send,
+    call: impl FnOnce(&mut Factor<T>, &Operand<'_, T>) -> Changed + Send,
 ) -> PyResult<Modification> {
     let v = Matrix::<T>::new(v, "v")?;
     let given = v.given(py)?;

@@ -23,8 +23,8 @@ pub struct Pending {
 }
 
 enum EitherOutcome {
-    Single(Arc<Outcome<f32>>),
-    Double(Arc<Outcome<f64>>),
+    Single(Arc<Outcome>),
+    Double(Arc<Outcome>),
 }
 
 impl Pending {
@@ -49,7 +49,7 @@ fn begun<'py, T: Real>(
     v: &Bound<'py, PyAny>,
     w: Option<&Bound<'py, PyAny>>,
     downdate: bool,
-) -> PyResult<Arc<Outcome<T>>> {
+) -> PyResult<Arc<Outcome>> {
     let w = w.map(weights::<T>).transpose()?;
     let w = weights_or(w.as_deref(), downdate)?;
     let v = Matrix::<T>::new(v, "v")?;
@@ -57,7 +57,7 @@ fn begun<'py, T: Real>(
     state.writer()?.submit(py, |factor| factor.submit(&given, w).map(core::mem::forget))
 }
 
-fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome<T>) -> PyResult<Modification> {
+fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome) -> PyResult<Modification> {
     let reader = state.reader()?;
     let waited = without_gil(py, || reader.wait_for(outcome));
     waited.map(Modification::from).map_err(|error| exception(py, error))
@@ -66,7 +66,7 @@ fn waited<T: Real>(py: Python<'_>, state: &Shared<T>, outcome: &Outcome<T>) -> P
 fn solved<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
-    outcome: &Arc<Outcome<T>>,
+    outcome: &Arc<Outcome>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let reader = state.reader()?;

@@ -1,6 +1,5 @@
 //! What a modification says about itself.
 
-use crate::numbers::Real;
 use pyo3::prelude::*;
 
 /// What a successful modification says about itself.
@@ -29,12 +28,10 @@ pub struct Modification {
     log_det_change: f64,
 }
 
-impl<T: Real> From<cholupdate::Modification<T>> for Modification {
-    fn from(report: cholupdate::Modification<T>) -> Self {
-        Self {
-            min_pivot_ratio: report.min_pivot_ratio.double(),
-            log_det_change: report.log_det_change.double(),
-        }
+impl From<cholupdate::Modification> for Modification {
+    fn from(report: cholupdate::Modification) -> Self {
+        let cholupdate::Modification { min_pivot_ratio, log_det_change, .. } = report;
+        Self { min_pivot_ratio, log_det_change }
     }
 }
 

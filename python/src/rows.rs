@@ -17,7 +17,7 @@ fn put<'py, T: Real>(
     state: &Shared<T>,
     at: &Bound<'py, PyAny>,
     cols: &Bound<'py, PyAny>,
-    call: impl FnOnce(&mut Factor<T>, usize, &Operand<'_, T>) -> Changed<T> + Send,
+    call: impl FnOnce(&mut Factor<T>, usize, &Operand<'_, T>) -> Changed + Send,
 ) -> PyResult<Modification> {
     let (at, cols) = (index(at, "at")?, Matrix::<T>::new(cols, "cols")?);
     let given = cols.given(py)?;

@@ -19,13 +19,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 pub type Factor<T> = Cholesky<T, AnyEngine>;
 
 /// The outcome of a modification.
-pub type Changed<T> = Result<Modification<T>, Error>;
+pub type Changed = Result<Modification, Error>;
 
 /// The factor, as threads share it.
 pub struct Shared<T: Real>(RwLock<RwLock<State<T>>>);
 
 /// What came of a modification that was submitted, once it is known.
-pub type Outcome<T> = OnceLock<Changed<T>>;
+pub type Outcome = OnceLock<Changed>;
 
 /// What a call uses.
 pub struct State<T: Real> {
@@ -33,7 +33,7 @@ pub struct State<T: Real> {
     /// How often A has changed, for what was made of it before.
     changes: u64,
     /// Of the modification that is in flight.
-    in_flight: Option<Arc<Outcome<T>>>,
+    in_flight: Option<Arc<Outcome>>,
 }
 
 impl<T: Real> State<T> {
@@ -53,7 +53,7 @@ impl<T: Real> State<T> {
         }
     }
 
-    fn ended(&mut self, outcome: &Outcome<T>, ended: Changed<T>) {
+    fn ended(&mut self, outcome: &Outcome, ended: Changed) {
         self.changes += u64::from(ended.is_ok());
         // It was in flight until now, and has not been set.
         let _ = outcome.set(ended);
@@ -153,7 +153,7 @@ impl<T: Real> Reader<'_, T> {
     ///
     /// # Errors
     /// Those of the modification.
-    pub fn wait_for(&self, outcome: &Outcome<T>) -> Changed<T> {
+    pub fn wait_for(&self, outcome: &Outcome) -> Changed {
         if outcome.get().is_none() {
             self.work(|_| Ok(()))?;
         }
@@ -164,7 +164,7 @@ impl<T: Real> Reader<'_, T> {
     ///
     /// # Errors
     /// Those of the modification, or of the solve.
-    pub fn wait_and_solve(&self, outcome: &Arc<Outcome<T>>, mut rhs: OperandMut<'_, T>) -> Result<(), Error> {
+    pub fn wait_and_solve(&self, outcome: &Arc<Outcome>, mut rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let mut state = self.wait(RwLock::try_write, RwLock::write)?;
         match state.in_flight.take_if(|in_flight| Arc::ptr_eq(in_flight, outcome)) {
             Some(outcome) => {
@@ -262,7 +262,7 @@ impl<T: Real> Writer<'_, T> {
         mut self,
         py: Python<'_>,
         call: impl FnOnce(&mut Factor<T>) -> Result<(), Error> + Send,
-    ) -> PyResult<Arc<Outcome<T>>> {
+    ) -> PyResult<Arc<Outcome>> {
         let state = self.state();
         let begun = without_gil(py, || {
             state.land();

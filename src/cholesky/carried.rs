@@ -89,7 +89,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         decay: T,
         v: &(impl AsMatrix<T> + ?Sized),
         weights: impl Into<Weights<'w, T>>,
-    ) -> Result<Modification<T>, Error>
+    ) -> Result<Modification, Error>
     where
         T: 'w,
     {
@@ -136,7 +136,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         weights: impl Into<Weights<'w, T>>,
         y: &(impl AsMatrix<T> + ?Sized),
         carried: &mut Carried<T>,
-    ) -> Result<Modification<T>, Error>
+    ) -> Result<Modification, Error>
     where
         T: 'w,
     {

@@ -347,7 +347,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
+    pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification, Error> {
         self.guarded.modify(&v.as_matrix(), Weights::Plus)
     }
 
@@ -384,7 +384,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification<T>, Error> {
+    pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification, Error> {
         self.guarded.modify(&v.as_matrix(), Weights::Minus)
     }
 
@@ -416,7 +416,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         &mut self,
         v: &(impl AsMatrix<T> + ?Sized),
         weights: impl Into<Weights<'w, T>>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.guarded.modify(&v.as_matrix(), weights.into())
     }
 

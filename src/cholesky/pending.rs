@@ -47,7 +47,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     ///
     /// # Errors
     /// `NotPositiveDefinite`, with the factor as its [`Safeguard`](crate::Safeguard) leaves it; `Device`; `Poisoned`.
-    pub fn wait(self) -> Result<Modification<T>, Error> {
+    pub fn wait(self) -> Result<Modification, Error> {
         self.guarded.wait()
     }
 
@@ -82,7 +82,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     pub fn solve_in_place(
         self,
         rhs: &mut (impl AsMatrixMut<T> + ?Sized),
-    ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
+    ) -> (Result<Modification, Error>, Result<(), Error>) {
         let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
         match extent("rhs", "rows", self.guarded.order(), rhs.shape().0) {
             Ok(()) if self.guarded.order() == 0 => (self.guarded.wait(), Ok(())),

@@ -92,7 +92,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         &mut self,
         cross: &(impl AsMatrix<T> + ?Sized),
         corner: &(impl AsMatrix<T> + ?Sized),
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.guarded.finish()?;
         let (at, par) = (self.order(), self.par());
         let (cross, corner) = (cross.as_matrix(), corner.as_matrix());
@@ -140,7 +140,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         &mut self,
         at: usize,
         columns: &(impl AsMatrix<T> + ?Sized),
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.guarded.finish()?;
         index("at", at, self.order() + 1)?;
         let columns = columns.as_matrix();
@@ -183,7 +183,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn remove(&mut self, indices: &[usize]) -> Result<Modification<T>, Error> {
+    pub fn remove(&mut self, indices: &[usize]) -> Result<Modification, Error> {
         self.guarded.finish()?;
         let order = self.order();
         ascending("indices", indices, order, &mut self.scratch.rows)?;
@@ -219,7 +219,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         &mut self,
         at: usize,
         columns: &(impl AsMatrix<T> + ?Sized),
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.guarded.finish()?;
         let columns = columns.as_matrix();
         let (order, (rows, rank)) = (self.order(), columns.shape());
@@ -267,7 +267,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
+    pub fn shift(&mut self, from: usize, to: usize) -> Result<Modification, Error> {
         self.guarded.finish()?;
         index("from", from, self.order())?;
         index("to", to, self.order())?;
@@ -302,7 +302,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn permute(&mut self, order: &[usize]) -> Result<Modification<T>, Error> {
+    pub fn permute(&mut self, order: &[usize]) -> Result<Modification, Error> {
         self.guarded.finish()?;
         extent("order", "entries", self.order(), order.len())?;
         ascending("order", order, order.len(), &mut self.scratch.rows)?;

@@ -61,7 +61,7 @@ pub fn modify_into<'w, T: Scalar>(
     to: MatMut<'_, T>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
-) -> Result<Modification<T>, Error> {
+) -> Result<Modification, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
     extent("to", "rows", order, to.nrows())?;
@@ -196,7 +196,7 @@ impl<T: Scalar> Swept<T> for Apart<'_, T> {
         swept.map_err(|stop| named(stop, self.l))
     }
 
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         Ok(self.workspace.sweep.take_report())
     }
 

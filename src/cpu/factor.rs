@@ -132,7 +132,7 @@ impl<T: Scalar> HostFactor<T> {
         outline: &Outline,
         (order, distance): (usize, usize),
         columns: Range<usize>,
-    ) -> Result<Modification<T>, Stop> {
+    ) -> Result<Modification, Stop> {
         debug_assert!(order + distance <= self.l.nrows());
         let (at, stride) = (self.l.as_ptr_mut(), self.l.col_stride());
         let src = at.cast_const().wrapping_offset(distance as isize * (stride + 1));
@@ -201,7 +201,7 @@ impl<T: Scalar> Swept<T> for HostFactor<T> {
     }
 
     #[inline(always)]
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         Ok(self.sweep.take_report())
     }
 
@@ -286,7 +286,7 @@ impl<T: Scalar> Storage<T> for HostFactor<T> {
         new: &Rearrangement,
         outline: &Outline,
         columns: Range<usize>,
-    ) -> Result<Option<Modification<T>>, Stop> {
+    ) -> Result<Option<Modification>, Stop> {
         self.sweep_closing_a_gap(new, outline, columns)
     }
 }

@@ -84,7 +84,7 @@ pub fn modify_in_place<'w, T: Scalar>(
     weights: impl Into<Weights<'w, T>>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
-) -> Result<Modification<T>, Error> {
+) -> Result<Modification, Error> {
     in_place((l, false), &v.as_matrix(), weights.into(), engine, workspace)
 }
 
@@ -116,7 +116,7 @@ pub fn modify_checked_in_place<'w, T: Scalar>(
     weights: impl Into<Weights<'w, T>>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
-) -> Result<Modification<T>, Error> {
+) -> Result<Modification, Error> {
     in_place((l, true), &v.as_matrix(), weights.into(), engine, workspace)
 }
 
@@ -126,7 +126,7 @@ fn in_place<T: Scalar>(
     weights: Weights<'_, T>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
-) -> Result<Modification<T>, Error> {
+) -> Result<Modification, Error> {
     let order = l.nrows();
     extent("l", "columns", order, l.ncols())?;
     weights.check(order, v.shape())?;
@@ -245,7 +245,7 @@ impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
         })
     }
 
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         Ok(self.workspace.sweep.take_report())
     }
 

@@ -67,7 +67,7 @@ impl<T: Scalar> HostFactor<T> {
         new: &Rearrangement,
         outline: &Outline,
         columns: Range<usize>,
-    ) -> Result<Option<Modification<T>>, Stop> {
+    ) -> Result<Option<Modification>, Stop> {
         // V has been staged from this row on.
         let (start, order) = (new.unchanged(), new.order);
         if columns.is_empty() || columns.end != order || order >= self.order() {

@@ -36,7 +36,7 @@ pub(super) struct Sweep<T> {
     reflectors: Buffer<T>,
     chunks: Vec<Chunk>,
     /// The report of the last sweep, until it is read.
-    report: Option<Modification<T>>,
+    report: Option<Modification>,
 }
 
 impl<T> Default for Sweep<T> {
@@ -214,7 +214,7 @@ impl<T: Scalar> Sweep<T> {
     }
 
     #[inline(always)]
-    pub fn take_report(&mut self) -> Modification<T> {
+    pub fn take_report(&mut self) -> Modification {
         self.report.take().unwrap_or_else(Modification::identity)
     }
 

@@ -35,7 +35,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// # Errors
     /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
-    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+    pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
         let outcome = self.modify_once(v, weights);
         self.or_again(outcome, |_| Given::new(v, weights))
     }
@@ -57,7 +57,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// As [`modify`](Self::modify).
-    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification<T>, Error> {
+    pub fn dry_run(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
         match self.dry_run_once(v, weights) {
             Err(Error::NotPositiveDefinite { column }) => {
                 self.again(column, &Given::new(v, weights)?).map(|(_, report)| report)
@@ -73,9 +73,9 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     #[inline(always)]
     pub fn or_again(
         &mut self,
-        outcome: Result<Modification<T>, Error>,
+        outcome: Result<Modification, Error>,
         given: impl FnOnce(&F) -> Result<Given<T>, Error>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         match outcome {
             Err(Error::NotPositiveDefinite { column }) if self.healthy().is_ok() => {
                 self.take_again(column, given)
@@ -89,7 +89,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         &mut self,
         column: usize,
         given: impl FnOnce(&F) -> Result<Given<T>, Error>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         let given = given(self.healthy()?)?;
         let (l, report) = self.again(column, &given)?;
         let l = MatRef::from_column_major_slice(&l, self.order(), self.order());
@@ -100,7 +100,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     }
 
     /// Computes the new L and its report. The factor is not changed.
-    fn again(&self, column: usize, given: &Given<T>) -> Result<(Vec<T>, Modification<T>), Error> {
+    fn again(&self, column: usize, given: &Given<T>) -> Result<(Vec<T>, Modification), Error> {
         let factor = self.healthy()?;
         again(column, &There(factor, self.row_norm()), given, |to| factor.read(to))
     }

@@ -40,7 +40,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         replaced: usize,
         argument: &'static str,
         (scratch, par): (&mut Scratch<T>, Par),
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         if columns.ncols() == 0 {
             return self.regular().map(|_| Modification::identity());
         }
@@ -76,7 +76,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         parts: &Parts<'_, T>,
         replaced: usize,
         scratch: &mut Scratch<T>,
-    ) -> Result<Option<Modification<T>>, Error> {
+    ) -> Result<Option<Modification>, Error> {
         let rank = parts.corner.entries.shape().1;
         if rank == 0 {
             return Ok(None);
@@ -100,7 +100,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         (new, kept, rows): (&mut Rearrangement, &mut Vec<Run>, &mut Vec<usize>),
         staged: impl for<'v> Fn(&'v ColumnsAsV<'v, T>) -> Staged<'v, T>,
         write: Edit<'_, T>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         let &Entry { places: (at, rank, replaced), argument, columns, row_norm, below, least_ratio, log_det } =
             entry;
         let order = self.order();
@@ -143,14 +143,14 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             Some(columns) => history.came(at, replaced, (0..rank).map(|j| columns[(at + j, j)].to_f64())),
             None => history.came_unseen(at, replaced, (at..at + rank).map(|row| factor.pivot(row).to_f64())),
         }
-        Ok(report.and(least_ratio, log_det))
+        Ok(report.and(least_ratio.to_f64(), log_det))
     }
 
     /// Removes the rows and columns in `rows`, which are in ascending order.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification<T>, Error> {
+    pub fn take_out(&mut self, scratch: &mut Scratch<T>) -> Result<Modification, Error> {
         let Scratch { new, rows: removed, .. } = scratch;
         self.regular()?;
         if removed.is_empty() {
@@ -167,14 +167,14 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             error => error,
         })?;
         self.history_mut().went(removed);
-        Ok(report.and(T::ONE, -log_det))
+        Ok(report.and(1.0, -log_det))
     }
 
     /// Moves rows and columns one after the other, each from the first index of a pair to the second.
     ///
     /// # Errors
     /// `Device` or `Poisoned`.
-    pub fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification<T>, Error> {
+    pub fn shifts(&mut self, shifts: &[(usize, usize)]) -> Result<Modification, Error> {
         let mut report = Modification::identity();
         for (done, &(from, to)) in shifts.iter().enumerate().filter(|(_, (from, to))| from != to) {
             report = report.then(self.shift(from, to).inspect_err(|_| {
@@ -188,7 +188,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         Ok(report)
     }
 
-    fn shift(&mut self, from: usize, to: usize) -> Result<Modification<T>, Error> {
+    fn shift(&mut self, from: usize, to: usize) -> Result<Modification, Error> {
         let order = self.order();
         let old: Vec<T> = pivots(self.regular()?).collect();
         let mut new = Rearrangement::default();
@@ -211,7 +211,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let rows = new.rows.iter().flat_map(|run| run.new_places().zip(run.old_places()));
         let ratios = rows.map(|(new, before)| diagonal[new] / old[before]).map(|ratio| ratio * ratio);
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        Ok(Modification::identity().and(least, 0.0))
+        Ok(Modification::identity().and(least.to_f64(), 0.0))
     }
 
     /// Reserves room for a factor of this order and for some more rows: an occasional copy of L costs less than the solve for
@@ -267,7 +267,7 @@ fn remake<T: Scalar, F: Storage<T>>(
     columns: &[usize],
     new: &Rearrangement,
     end: usize,
-) -> Result<Modification<T>, Stop> {
+) -> Result<Modification, Stop> {
     let v = ColumnsAsV {
         columns,
         rows: &new.rows,

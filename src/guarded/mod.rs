@@ -24,6 +24,7 @@ use crate::scalar::Scalar;
 use crate::storage::{Op, Safeguard, Side, Stop, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
+use core::marker::PhantomData;
 use core::ops::Range;
 
 /// The origin of V.
@@ -63,10 +64,10 @@ struct Course {
 
 /// A modification that has been started.
 #[derive(Debug)]
-enum Flight<T> {
+enum Flight {
     Sweep(Course),
     /// The modification has ended.
-    Landed(Result<Modification<T>, Error>),
+    Landed(Result<Modification, Error>),
 }
 
 /// A factor, and the state that the contract keeps about it.
@@ -75,7 +76,8 @@ pub(crate) struct Guarded<T, F> {
     factor: F,
     /// An upper bound of the 2-norm of any row of L, from which the overflow check of a modification starts.
     row_norm: f64,
-    flight: Option<Flight<T>>,
+    flight: Option<Flight>,
+    scalar: PhantomData<T>,
     history: History,
     poisoned: bool,
     /// The first column whose pivot is zero.
@@ -90,6 +92,7 @@ impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
             factor: factor.clone(),
             row_norm: *row_norm,
             flight: None,
+            scalar: PhantomData,
             history: history.clone(),
             poisoned: *poisoned,
             singular: *singular,
@@ -99,7 +102,7 @@ impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
 
 impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64, history: History) -> Self {
-        Self { factor, row_norm, flight: None, history, poisoned: false, singular: None }
+        Self { factor, row_norm, flight: None, scalar: PhantomData, history, poisoned: false, singular: None }
     }
 
     /// The same factor, with the column of its first zero pivot, if there is one.
@@ -171,7 +174,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         &mut self,
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         with_v(v, self.factor.traits().takes_from_device, |v| {
             self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
@@ -186,7 +189,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         &mut self,
         source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.finish()?;
         self.modify_at_once(source, stage)
     }
@@ -197,7 +200,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         &mut self,
         source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         match self.begin(source, stage)? {
             Some(course) => self.end(course, F::wait),
             None => Ok(Modification::identity()),
@@ -265,8 +268,8 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     fn end(
         &mut self,
         Course { target, start, row_norm }: Course,
-        wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
-    ) -> Result<Modification<T>, Error> {
+        wait: impl FnOnce(&mut F) -> Result<Modification, Stop>,
+    ) -> Result<Modification, Error> {
         self.poisoned = target == Target::InPlace;
         let ended = wait(&mut self.factor);
         self.unpoison_unless(target, &ended);
@@ -289,7 +292,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     }
 
     /// Records that a submitted modification has been made, with this report.
-    pub fn has_landed(&mut self, report: Modification<T>) {
+    pub fn has_landed(&mut self, report: Modification) {
         self.flight = Some(Flight::Landed(Ok(report)));
     }
 
@@ -310,15 +313,15 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     ///
     /// # Errors
     /// `NotPositiveDefinite`, with the factor as the safeguard leaves it; `Device`; `Poisoned`.
-    pub fn wait(&mut self) -> Result<Modification<T>, Error> {
+    pub fn wait(&mut self) -> Result<Modification, Error> {
         self.land(F::wait)
     }
 
     /// The same, with a function that waits for the sweep.
     fn land(
         &mut self,
-        wait: impl FnOnce(&mut F) -> Result<Modification<T>, Stop>,
-    ) -> Result<Modification<T>, Error> {
+        wait: impl FnOnce(&mut F) -> Result<Modification, Stop>,
+    ) -> Result<Modification, Error> {
         match self.flight.take() {
             None => self.healthy().map(|_| Modification::identity()),
             Some(Flight::Landed(outcome)) => outcome,
@@ -334,7 +337,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         &mut self,
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         if self.order() == 0 {
             return Ok(Modification::identity());
@@ -384,7 +387,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         self.row_norm = row_norm;
     }
 
-    fn dry(&mut self, outline: &Outline, columns: Range<usize>) -> Result<Modification<T>, Error> {
+    fn dry(&mut self, outline: &Outline, columns: Range<usize>) -> Result<Modification, Error> {
         self.factor.sweep(outline, columns, Target::Discard)?;
         self.factor.wait().map_err(Error::from)
     }
@@ -447,7 +450,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         &mut self,
         sides: &[Side],
         mut rhs: OperandMut<'_, T>,
-    ) -> (Result<Modification<T>, Error>, Result<(), Error>) {
+    ) -> (Result<Modification, Error>, Result<(), Error>) {
         if self.singular.is_some() {
             // Whether A is regular after the modification is known when it has ended.
             let ended = self.wait();

@@ -26,7 +26,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
         carrying: Option<Carrying<'_, T>>,
-    ) -> Result<Modification<T>, Error> {
+    ) -> Result<Modification, Error> {
         if !(decay > T::ZERO && decay <= T::ONE) {
             return Err(Error::OutOfRange { argument: "decay", rule: "positive and at most 1" });
         }
@@ -100,7 +100,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         decay: T,
         v: &Operand<'_, T>,
         weights: Weights<'_, T>,
-    ) -> Result<(Modification<T>, usize), Error> {
+    ) -> Result<(Modification, usize), Error> {
         let scale = if self.factor().traits().scales { decay.sqrt().to_f64() } else { 1.0 };
         let again = |guarded: &mut Self, start, swept| {
             guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
@@ -117,8 +117,8 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         decay: T,
         (v, weights): (&Operand<'_, T>, Weights<'_, T>),
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
-        behind: impl FnOnce(&mut Self, usize, Result<Modification<T>, Error>) -> Result<Modification<T>, Error>,
-    ) -> Result<(Modification<T>, usize), Error> {
+        behind: impl FnOnce(&mut Self, usize, Result<Modification, Error>) -> Result<Modification, Error>,
+    ) -> Result<(Modification, usize), Error> {
         let (order, root, scales) = (self.order(), decay.sqrt(), self.factor().traits().scales);
         // Zero pivots of a singular factor remain zero.
         let lost = |pivot: T| pivot != T::ZERO && !(pivot * root >= T::LEAST_PIVOT);
@@ -145,9 +145,9 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             self.bound_rows(self.row_norm() * root.to_f64());
             self.history_mut().scaled(decay.to_f64());
         }
-        let ratio = decay * report.min_pivot_ratio;
-        let log_det = report.log_det_change.to_f64() + order as f64 * decay.to_f64().ln();
-        Ok((Modification { min_pivot_ratio: ratio, log_det_change: T::from_f64(log_det) }, start))
+        let ratio = decay.to_f64() * report.min_pivot_ratio;
+        let log_det = report.log_det_change + order as f64 * decay.to_f64().ln();
+        Ok((Modification { min_pivot_ratio: ratio, log_det_change: log_det }, start))
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn again_here<T: Scalar>(
     column: usize,
     l: MatRef<'_, T>,
     given: &Given<T>,
-) -> Result<(Vec<T>, Modification<T>), Error> {
+) -> Result<(Vec<T>, Modification), Error> {
     finite_lower("l", l)?;
     again(column, &Here(l), given, |to| {
         copy_lower(l, to, 0..l.ncols());
@@ -106,7 +106,7 @@ pub(crate) fn again<T: Scalar>(
     l: &impl Triangle<T>,
     given: &Given<T>,
     read: impl FnOnce(MatMut<'_, T>) -> Result<(), Error>,
-) -> Result<(Vec<T>, Modification<T>), Error> {
+) -> Result<(Vec<T>, Modification), Error> {
     let order = given.v.nrows();
     let mut memory = Vec::new();
     match certain::indefinite(l, given) {

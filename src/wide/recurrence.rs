@@ -62,7 +62,7 @@ impl Wide {
 ///
 /// # Errors
 /// At the first pivot² that is not greater than zero, or if the caller interrupts. L is then half changed.
-pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification<T>, Stop> {
+pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Stop> {
     T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::take() })
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Recurrence<'l, 'v, T> {
 }
 
 impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
-    type Output = Result<Modification<T>, Stop>;
+    type Output = Result<Modification, Stop>;
 
     /// Compiled for the instruction set, for its fused multiplications.
     #[inline(always)]

@@ -15,7 +15,7 @@ fn into<T: Real>(
     weights: &[T],
     cpu: &Cpu,
     workspace: &mut Workspace<T>,
-) -> Result<(Mat<T>, Modification<T>), Error> {
+) -> Result<(Mat<T>, Modification), Error> {
     let n = l.nrows();
     let mut to = Mat::from_fn(n, n, |_, _| T::of(f64::NAN));
     let report = modify_into(l, v, weights, to.as_mut(), cpu, workspace)?;

@@ -135,7 +135,7 @@ fn take<T: Real, E: Engine<T>>(factor: &mut Cholesky<T, E>, model: &mut Model, s
         }
     };
     let Some((next, report)) = next else { return false };
-    assert!(report.min_pivot_ratio > T::ZERO, "{report:?}");
+    assert!(report.min_pivot_ratio > 0.0, "{report:?}");
     *model = next;
     true
 }
@@ -145,7 +145,7 @@ fn modify<T: Real, E: Engine<T>>(
     model: &Model,
     step: &Step,
     random: &mut StdRng,
-) -> Option<(Model, Modification<T>)> {
+) -> Option<(Model, Modification)> {
     let v = match step.verb {
         Verb::Update => model.plus(step.rank, random),
         _ => model.minus(0.6, step.rank, random),
@@ -182,7 +182,7 @@ fn enter<T: Real, E: Engine<T>>(
     model: &Model,
     step: &Step,
     random: &mut StdRng,
-) -> Option<(Model, Modification<T>)> {
+) -> Option<(Model, Modification)> {
     let (n, places) = (model.order(), replaced(model, step));
     let rank = if matches!(step.verb, Verb::Replace) { places.len() } else { step.rank };
     if n + rank - places.len() > ORDER {
@@ -205,7 +205,7 @@ fn rearrange<T: Real, E: Engine<T>>(
     model: &Model,
     step: &Step,
     random: &mut StdRng,
-) -> (Model, Modification<T>) {
+) -> (Model, Modification) {
     let n = model.order();
     let mut rows: Vec<usize> = (0..n).collect();
     let (rank, report) = match step.verb {

@@ -30,7 +30,7 @@ where
     Cpu: Engine<T>,
 {
     let (l, report) = problem.modified(&cpu).unwrap();
-    (bits(l.as_ref()), [report.min_pivot_ratio.bits(), report.log_det_change.bits()])
+    (bits(l.as_ref()), [report.min_pivot_ratio.to_bits(), report.log_det_change.to_bits()])
 }
 
 fn any_number_of_threads<T: Real>()
@@ -159,7 +159,7 @@ fn a_call_from_a_destructor_in_a_panic_is_like_any_other() {
     struct Undo<'a> {
         factor: &'a mut Cholesky<f64>,
         problem: &'a Problem<f64>,
-        outcome: &'a mut Option<Result<Modification<f64>, Error>>,
+        outcome: &'a mut Option<Result<Modification, Error>>,
     }
     impl Drop for Undo<'_> {
         fn drop(&mut self) {

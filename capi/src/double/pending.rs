@@ -199,7 +199,7 @@ impl cholupdate_d_pending {
         report: *mut cholupdate_report,
         solved: *mut cholupdate_status,
     ) -> Result<(), Refused> {
-        let (changed, outcome): (Changed<f64>, _) =
+        let (changed, outcome): (Changed, _) =
             self.land(|factor| factor.kept.land(|held| held.pending().solve_in_place(&mut b)));
         let outcome = outcome.map_err(Refused::from);
         // SAFETY: the caller guarantees the pointers.

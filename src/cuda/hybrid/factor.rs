@@ -46,7 +46,7 @@ pub struct HybridFactor<T> {
     /// Working memory of insertions, removals and shifts.
     pub(super) columns: Mat<T>,
     /// The report of the last sweep, until it is read.
-    report: Option<Modification<T>>,
+    report: Option<Modification>,
 }
 
 impl<T> core::fmt::Debug for HybridFactor<T> {
@@ -207,7 +207,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         Ok(self.report.take().unwrap_or_else(Modification::identity))
     }
 

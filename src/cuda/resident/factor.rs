@@ -220,7 +220,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<Modification<T>, Stop> {
+    fn wait(&mut self) -> Result<Modification, Stop> {
         let Self { queue, diagonal, solving, flight, .. } = self;
         let (Some((target, start)), Some(at_work)) = (flight.take(), &mut *queue) else {
             return Ok(Modification::identity());
@@ -287,7 +287,7 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
         &mut self,
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
-    ) -> (Result<Modification<T>, Stop>, Solved) {
+    ) -> (Result<Modification, Stop>, Solved) {
         self.solve_behind(sides, rhs)
     }
 

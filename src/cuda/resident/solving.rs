@@ -60,7 +60,7 @@ impl<T: Scalar> ResidentFactor<T> {
         &mut self,
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
-    ) -> (Result<Modification<T>, Stop>, Solved) {
+    ) -> (Result<Modification, Stop>, Solved) {
         // SAFETY: the systems' stream is waited for in the next lines, and until then L, the inverses, the status of the queue
         // and `rhs`, all borrowed exclusively, exist.
         let begun = unsafe { self.begin_behind(sides, rhs) };

@@ -224,7 +224,7 @@ impl<T: Real> Problem<T> {
     }
 
     /// The factor after, and the report.
-    pub fn modified<E: Engine<T> + Clone>(&self, engine: &E) -> Result<(Mat<T>, Modification<T>), Error> {
+    pub fn modified<E: Engine<T> + Clone>(&self, engine: &E) -> Result<(Mat<T>, Modification), Error> {
         let mut factor = self.factor(engine);
         let report = factor.modify(&self.v, &self.weights)?;
         Ok((factor.to_factor().unwrap(), report))
