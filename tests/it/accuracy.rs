@@ -8,7 +8,7 @@ use cholupdate::faer::mat;
 use cholupdate::{Cpu, Engine};
 use std::fmt::Debug;
 
-on_every_engine!(
+on_every_arithmetic!(
     every_remainder_of_the_tiles,
     dominating_updates,
     destroying_downdates,

@@ -12,7 +12,12 @@ use crate::support::real::Real;
 use cholupdate::faer::{Mat, MatRef, Scale};
 use cholupdate::{Cholesky, Cpu, Engine};
 
-on_every_engine!(toggled, sliding_window_in_one_call, sliding_window_in_two_calls, exponential_forgetting,);
+on_every_arithmetic!(
+    toggled,
+    sliding_window_in_one_call,
+    sliding_window_in_two_calls,
+    exponential_forgetting,
+);
 
 /// The allowed error, as a multiple of the best peer's.
 const ALLOWED: f64 = 1.2;

@@ -17,7 +17,7 @@ use crate::support::real::Real;
 use cholupdate::Engine;
 use cholupdate::faer::Mat;
 
-on_every_engine!(
+on_every_arithmetic!(
     never_worse_where_all_is_well,
     never_worse_where_v_dominates,
     never_worse_where_rows_are_graded,

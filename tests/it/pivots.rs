@@ -17,7 +17,7 @@ use cholupdate::faer::{Mat, Scale, mat};
 use cholupdate::{Cholesky, Engine};
 use std::fmt::Debug;
 
-on_every_engine!(
+on_every_arithmetic!(
     v_outweighs_the_factor,
     v_is_graded,
     leading_rows_of_v_vanish,

@@ -19,18 +19,43 @@ macro_rules! on_every_engine {
     };
 }
 
+/// The same for suites of accuracy, which take long: threads and safeguards change no bit of a result, as `threads` and `failure`
+/// test, so the engines that differ from `sequential` in these alone are left to `--include-ignored`.
+macro_rules! on_every_arithmetic {
+    ($($test:ident),+ $(,)?) => {
+        on_engine!(sequential, crate::support::engines::here(cholupdate::Cpu::sequential()); $($test),+);
+        on_engine!(#[ignore = "the same bits as `sequential`: with --include-ignored"]
+            two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
+        on_engine!(#[ignore = "the same bits as `sequential`: with --include-ignored"]
+            eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
+        on_engine!(#[ignore = "the same bits as `sequential`: with --include-ignored"]
+            dry_run, crate::support::engines::dry_run(); $($test),+);
+        #[cfg(feature = "cuda")]
+        on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
+        #[cfg(feature = "cuda")]
+        on_engine!(resident, crate::support::cuda::resident(); $($test),+);
+        #[cfg(feature = "cuda")]
+        on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
+    };
+}
+
 macro_rules! on_engine {
-    ($name:ident, $engine:expr; $($test:ident),+) => {
+    ($(#[$attribute:meta])* $name:ident, $engine:expr; $($test:ident),+) => {
+        on_engine!(@ [$(#[$attribute])*] $name, $engine; $($test),+);
+    };
+    (@ $attributes:tt $name:ident, $engine:expr; $($test:ident),+) => {
         mod $name {
-            $(
-                #[test]
-                fn $test() {
-                    // The guard of the engine outlives it.
-                    let Some((_turn, engine)) = $engine else { return };
-                    super::$test::<f64, _>(&engine);
-                    super::$test::<f32, _>(&engine);
-                }
-            )+
+            $(on_engine!(@test $attributes $test, $engine);)+
+        }
+    };
+    (@test [$($attributes:tt)*] $test:ident, $engine:expr) => {
+        #[test]
+        $($attributes)*
+        fn $test() {
+            // The guard of the engine outlives it.
+            let Some((_turn, engine)) = $engine else { return };
+            super::$test::<f64, _>(&engine);
+            super::$test::<f32, _>(&engine);
         }
     };
 }
