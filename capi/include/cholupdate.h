@@ -36,11 +36,11 @@
 #include <stdint.h>
 
 /**
- * How a call ended.
+ * The status of a call.
  */
 typedef enum {
   /**
-   * All is well.
+   * Success.
    */
   CHOLUPDATE_OK = 0,
   /**
@@ -48,7 +48,7 @@ typedef enum {
    */
   CHOLUPDATE_NULL_POINTER = 1,
   /**
-   * A size, an index, a setting or `uplo` is not what it can be.
+   * A size, an index, a setting or `uplo` is out of range.
    */
   CHOLUPDATE_INVALID_ARGUMENT = 2,
   /**
@@ -60,7 +60,7 @@ typedef enum {
    */
   CHOLUPDATE_OVERFLOW = 4,
   /**
-   * The matrix asked for is not positive definite. cholupdate_last_error_column() has the column.
+   * The matrix asked for is not positive definite. cholupdate_last_error_column() returns the column.
    */
   CHOLUPDATE_NOT_POSITIVE_DEFINITE = 5,
   /**
@@ -68,11 +68,11 @@ typedef enum {
    */
   CHOLUPDATE_POISONED = 6,
   /**
-   * There is no GPU, no driver, or none that can be used: another engine can do the work.
+   * There is no GPU, no driver, or none that can be used. Another engine can do the work.
    */
   CHOLUPDATE_UNAVAILABLE = 7,
   /**
-   * The GPU, or page-locked memory of the host, has no room.
+   * The GPU, or page-locked host memory, is full.
    */
   CHOLUPDATE_OUT_OF_DEVICE_MEMORY = 8,
   /**
@@ -80,7 +80,7 @@ typedef enum {
    */
   CHOLUPDATE_DEVICE_LOST = 9,
   /**
-   * Anything else that a GPU or its driver reports.
+   * Any other error of a GPU or its driver.
    */
   CHOLUPDATE_DEVICE_ERROR = 10,
   /**
@@ -88,14 +88,14 @@ typedef enum {
    */
   CHOLUPDATE_INTERNAL = 11,
   /**
-   * A is singular, and what is asked takes a regular one: enough updates make it so. cholupdate_last_error_column() has the first column whose
-   * pivot is zero.
+   * A is singular, and the call needs a regular A. Enough updates make A regular. cholupdate_last_error_column() returns the
+   * first column whose pivot is zero.
    */
   CHOLUPDATE_SINGULAR = 12,
 } cholupdate_status;
 
 /**
- * Engines: where a factor is, and who does the work.
+ * Engines: where a factor is stored, and which processor modifies it.
  */
 typedef enum {
   /**
@@ -113,19 +113,19 @@ typedef enum {
 } cholupdate_engine;
 
 /**
- * How a modification that may break down leaves the factor as it was. Updates cannot, and pay nothing.
+ * How a modification that may break down preserves the factor. Updates cannot break down, and cost nothing more.
  */
 typedef enum {
   /**
-   * The new factor is written to a shadow buffer: memory for another factor.
+   * The new factor is written to a shadow buffer: costs memory for another factor.
    */
   CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER = 0,
   /**
-   * The work is done once without a result, and then again: twice the time.
+   * The work is done once without storing the result, and then again: costs twice the time.
    */
   CHOLUPDATE_SAFEGUARD_DRY_RUN = 1,
   /**
-   * Not at all: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
+   * No safeguard: a breakdown loses the factor, and every later call with it returns CHOLUPDATE_POISONED.
    */
   CHOLUPDATE_SAFEGUARD_NONE = 2,
 } cholupdate_safeguard;
@@ -136,19 +136,21 @@ typedef enum {
 typedef struct cholupdate_d cholupdate_d;
 
 /**
- * A factor in double precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
+ * A factor in double precision, of A bordered by r rows and columns. The factor of A is not changed, so many extensions can
+ * share one.
  */
 typedef struct cholupdate_d_extension cholupdate_d_extension;
 
 /**
- * A modification in flight, which has the factor for itself: from cholupdate_d_submit() until cholupdate_d_pending_wait() or one of the solves here
- * has returned its outcome, or cholupdate_d_pending_free() has let go of it. In between every other function of the factor but
- * cholupdate_d_order() and cholupdate_d_free() returns INVALID_ARGUMENT.
+ * A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
+ * cholupdate_d_pending_wait() or one of the solves here has returned its outcome, or cholupdate_d_pending_free() has freed it.
+ * In between every other function of the factor, except cholupdate_d_order() and cholupdate_d_free(), returns
+ * INVALID_ARGUMENT.
  */
 typedef struct cholupdate_d_pending cholupdate_d_pending;
 
 /**
- * Working memory of cholupdate_d_modify_array(): grows to what the calls so far needed, never shrinks.
+ * Working memory of cholupdate_d_modify_array(). It grows to the largest size needed so far, and never shrinks.
  */
 typedef struct cholupdate_d_workspace cholupdate_d_workspace;
 
@@ -158,25 +160,27 @@ typedef struct cholupdate_d_workspace cholupdate_d_workspace;
 typedef struct cholupdate_s cholupdate_s;
 
 /**
- * A factor in single precision, of A bordered by r rows and columns, which leaves that of A as it is: many can stand on one.
+ * A factor in single precision, of A bordered by r rows and columns. The factor of A is not changed, so many extensions can
+ * share one.
  */
 typedef struct cholupdate_s_extension cholupdate_s_extension;
 
 /**
- * A modification in flight, which has the factor for itself: from cholupdate_s_submit() until cholupdate_s_pending_wait() or one of the solves here
- * has returned its outcome, or cholupdate_s_pending_free() has let go of it. In between every other function of the factor but
- * cholupdate_s_order() and cholupdate_s_free() returns INVALID_ARGUMENT.
+ * A modification in flight, which has exclusive use of the factor: from cholupdate_s_submit() until
+ * cholupdate_s_pending_wait() or one of the solves here has returned its outcome, or cholupdate_s_pending_free() has freed it.
+ * In between every other function of the factor, except cholupdate_s_order() and cholupdate_s_free(), returns
+ * INVALID_ARGUMENT.
  */
 typedef struct cholupdate_s_pending cholupdate_s_pending;
 
 /**
- * Working memory of cholupdate_s_modify_array(): grows to what the calls so far needed, never shrinks.
+ * Working memory of cholupdate_s_modify_array(). It grows to the largest size needed so far, and never shrinks.
  */
 typedef struct cholupdate_s_workspace cholupdate_s_workspace;
 
 /**
- * Settings of a factor or a workspace. Have cholupdate_options_init() fill it in and change what is to be different.
- * Functions that take a pointer to one take NULL for the defaults.
+ * Settings of a factor or a workspace. cholupdate_options_init() sets the defaults, which can then be changed. Functions with
+ * a pointer to settings accept NULL for the defaults.
  */
 typedef struct {
   /**
@@ -192,25 +196,27 @@ typedef struct {
    */
   int32_t safeguard;
   /**
-   * The number of the GPU; 0 by default.
+   * Number of the GPU; 0 by default.
    */
   int64_t device;
   /**
-   * The most threads that the CPU engine uses; 0, the default, for all that there are. Results do not depend on it.
+   * The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
    */
   int64_t threads;
 } cholupdate_options;
 
 /**
- * What a change of a factor learned on its way, at no extra cost. Functions that take one also take NULL. After an error it is as it was.
+ * The report of a change of a factor, at no extra cost. Functions with a pointer to a report accept NULL. After an error the
+ * report is not written.
  */
 typedef struct {
   /**
-   * The smallest ratio of a new squared pivot to the old one: about -log10 of it decimal digits are lost. Never below 1 for an update.
+   * The smallest ratio of a new squared pivot to the old one: about -log10 of it decimal digits are lost. Never below 1 for
+   * an update.
    */
   double min_pivot_ratio;
   /**
-   * log det of the new A less that of the old one.
+   * log det of the new A minus that of the old one.
    */
   double log_det_change;
 } cholupdate_report;
@@ -220,39 +226,38 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library, as "0.1.0". The string is the library's, and never goes away.
+ * The version of the library, as "0.1.0". The string is static.
  */
 const char *cholupdate_version(void);
 
 /**
- * What a status means, in a few words. The string is the library's, and never goes away.
+ * Describes a status in a few words. The string is static.
  */
 const char *cholupdate_status_string(int32_t status);
 
 /**
- * Copies the sentence of the last call on this thread that returned another status than CHOLUPDATE_OK, which names the argument, into the
- * caller's `message`, of `size` bytes, shortened to fit and ended by a zero. It is empty before any. Nothing is done where
- * `message` is NULL or `size` 0.
+ * Copies this thread's last error message, which names the argument, to the caller's `message` of `size` bytes, shortened to
+ * fit and terminated by a zero. It is empty if no call has failed. Does nothing if `message` is NULL or `size` is 0.
  */
 void cholupdate_last_error(char *message,
                            size_t size);
 
 /**
- * The first column whose squared pivot was not positive, if the last call on this thread that was refused returned
- * CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR; else -1.
+ * Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR: the first
+ * column whose squared pivot is not positive. Returns -1 otherwise.
  */
 int64_t cholupdate_last_error_column(void);
 
 /**
- * Fills in the defaults.
+ * Sets the defaults.
  */
 cholupdate_status cholupdate_options_init(cholupdate_options *options);
 
 /**
- * Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_d_free().
+ * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_d_free().
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of devices for an
- * engine with a GPU.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of
+ * devices for an engine with a GPU.
  */
 cholupdate_status cholupdate_d_new(int64_t n,
                                    const double *a,
@@ -262,10 +267,11 @@ cholupdate_status cholupdate_d_new(int64_t n,
                                    cholupdate_d **factor);
 
 /**
- * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
- * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_d_free(); `l` is copied.
+ * Makes a factor of a known L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are
+ * negated, which leaves L L^T as it is. The caller owns `*factor` and frees it by cholupdate_d_free(); `l` is copied.
  *
- * Returns as cholupdate_d_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_d_zeros().
+ * Returns as cholupdate_d_new() except NOT_POSITIVE_DEFINITE. With a zero on the diagonal A is singular, as in
+ * cholupdate_d_zeros().
  */
 cholupdate_status cholupdate_d_from_factor(int64_t n,
                                            const double *l,
@@ -275,9 +281,10 @@ cholupdate_status cholupdate_d_from_factor(int64_t n,
                                            cholupdate_d **factor);
 
 /**
- * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
- * given every pivot a value. Until then cholupdate_d_update() and every modification with positive weights alone works, and so do
- * calls that read L; those that need a regular A return SINGULAR. `*factor` is the caller's from then on, for cholupdate_d_free().
+ * Makes the factor L = 0 of A = 0 (n x n): the start of least squares that are accumulated row by row, as with LINPACK's
+ * dchud. A is singular until updates have made every pivot positive. Until then cholupdate_d_update() and every modification
+ * with only positive weights work, and so do calls that read L; calls that need a regular A return SINGULAR. The caller owns
+ * `*factor` and frees it by cholupdate_d_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
  */
@@ -286,15 +293,14 @@ cholupdate_status cholupdate_d_zeros(int64_t n,
                                      cholupdate_d **factor);
 
 /**
- * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_d_free().
+ * Copies the factor, on the same engine. The caller owns `*copy` and frees it by cholupdate_d_free().
  *
  * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
  */
-cholupdate_status cholupdate_d_clone(const cholupdate_d *factor,
-                                     cholupdate_d **copy);
+cholupdate_status cholupdate_d_clone(const cholupdate_d *factor, cholupdate_d **copy);
 
 /**
- * Makes another factor of the same matrix, with other settings: on another engine, say. `*copy` is the caller's from then on, for
+ * Copies the factor with other settings, for example to another engine. The caller owns `*copy` and frees it by
  * cholupdate_d_free().
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED; the statuses of devices for an engine with a GPU.
@@ -304,8 +310,8 @@ cholupdate_status cholupdate_d_to_engine(const cholupdate_d *factor,
                                          cholupdate_d **copy);
 
 /**
- * Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
- * nowhere from then on. NULL is nothing to free.
+ * Frees a factor. If a modification is in flight, the pending object frees it when the modification ends. The pointer is
+ * invalid afterwards. NULL is ignored.
  */
 void cholupdate_d_free(cholupdate_d *factor);
 
@@ -317,14 +323,14 @@ void cholupdate_d_free(cholupdate_d *factor);
 cholupdate_status cholupdate_d_order(const cholupdate_d *factor, int64_t *n);
 
 /**
- * Makes room for `additional` more rows, so that they come in without another allocation.
+ * Reserves memory for `additional` more rows, which can then be inserted without another allocation.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
 cholupdate_status cholupdate_d_reserve(cholupdate_d *factor, int64_t additional);
 
 /**
- * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is not changed.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -334,10 +340,10 @@ cholupdate_status cholupdate_d_to_factor(const cholupdate_d *factor,
                                          int64_t ldl);
 
 /**
- * Factors A (n x n), of which the triangle `uplo` is read. `*factor` is the caller's from then on, for cholupdate_s_free().
+ * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_s_free().
  *
- * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of devices for an
- * engine with a GPU.
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of
+ * devices for an engine with a GPU.
  */
 cholupdate_status cholupdate_s_new(int64_t n,
                                    const float *a,
@@ -347,10 +353,11 @@ cholupdate_status cholupdate_s_new(int64_t n,
                                    cholupdate_s **factor);
 
 /**
- * Takes a factor that is known: L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are negated, which leaves
- * L L^T as it is. `*factor` is the caller's from then on, for cholupdate_s_free(); `l` is copied.
+ * Makes a factor of a known L (n x n), or R = L^T for an `uplo` of 'U'. Columns of L with a negative diagonal entry are
+ * negated, which leaves L L^T as it is. The caller owns `*factor` and frees it by cholupdate_s_free(); `l` is copied.
  *
- * Returns as cholupdate_s_new() but for NOT_POSITIVE_DEFINITE. A zero on the diagonal is a singular A, as in cholupdate_s_zeros().
+ * Returns as cholupdate_s_new() except NOT_POSITIVE_DEFINITE. With a zero on the diagonal A is singular, as in
+ * cholupdate_s_zeros().
  */
 cholupdate_status cholupdate_s_from_factor(int64_t n,
                                            const float *l,
@@ -360,9 +367,10 @@ cholupdate_status cholupdate_s_from_factor(int64_t n,
                                            cholupdate_s **factor);
 
 /**
- * Begins with A = 0 (n x n), of which L = 0: least squares that are accumulated row by row, as in LINPACK's dchud. A is singular until updates have
- * given every pivot a value. Until then cholupdate_s_update() and every modification with positive weights alone works, and so do
- * calls that read L; those that need a regular A return SINGULAR. `*factor` is the caller's from then on, for cholupdate_s_free().
+ * Makes the factor L = 0 of A = 0 (n x n): the start of least squares that are accumulated row by row, as with LINPACK's
+ * dchud. A is singular until updates have made every pivot positive. Until then cholupdate_s_update() and every modification
+ * with only positive weights work, and so do calls that read L; calls that need a regular A return SINGULAR. The caller owns
+ * `*factor` and frees it by cholupdate_s_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for an engine with a GPU.
  */
@@ -371,15 +379,14 @@ cholupdate_status cholupdate_s_zeros(int64_t n,
                                      cholupdate_s **factor);
 
 /**
- * Makes another factor of the same matrix, on the same engine. `*copy` is the caller's from then on, for cholupdate_s_free().
+ * Copies the factor, on the same engine. The caller owns `*copy` and frees it by cholupdate_s_free().
  *
  * Returns NULL_POINTER or POISONED; the statuses of devices for an engine with a GPU.
  */
-cholupdate_status cholupdate_s_clone(const cholupdate_s *factor,
-                                     cholupdate_s **copy);
+cholupdate_status cholupdate_s_clone(const cholupdate_s *factor, cholupdate_s **copy);
 
 /**
- * Makes another factor of the same matrix, with other settings: on another engine, say. `*copy` is the caller's from then on, for
+ * Copies the factor with other settings, for example to another engine. The caller owns `*copy` and frees it by
  * cholupdate_s_free().
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT for settings, or POISONED; the statuses of devices for an engine with a GPU.
@@ -389,8 +396,8 @@ cholupdate_status cholupdate_s_to_engine(const cholupdate_s *factor,
                                          cholupdate_s **copy);
 
 /**
- * Ends a factor and gives back its memory, or has the pending object of a modification in flight do so when that ends. The pointer leads
- * nowhere from then on. NULL is nothing to free.
+ * Frees a factor. If a modification is in flight, the pending object frees it when the modification ends. The pointer is
+ * invalid afterwards. NULL is ignored.
  */
 void cholupdate_s_free(cholupdate_s *factor);
 
@@ -402,14 +409,14 @@ void cholupdate_s_free(cholupdate_s *factor);
 cholupdate_status cholupdate_s_order(const cholupdate_s *factor, int64_t *n);
 
 /**
- * Makes room for `additional` more rows, so that they come in without another allocation.
+ * Reserves memory for `additional` more rows, which can then be inserted without another allocation.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
 cholupdate_status cholupdate_s_reserve(cholupdate_s *factor, int64_t additional);
 
 /**
- * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is left alone.
+ * Copies L to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other triangle is not changed.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -433,8 +440,8 @@ cholupdate_status cholupdate_d_log_det(const cholupdate_d *factor, double *log_d
 cholupdate_status cholupdate_d_condition(const cholupdate_d *factor, double *condition);
 
 /**
- * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the matrix that was meant: about how far L L^T is from
- * it by what has been done since L was made, in either precision.
+ * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the exact matrix: the error that all
+ * modifications since L was computed have added, in either precision.
  *
  * Returns NULL_POINTER.
  */
@@ -442,9 +449,9 @@ cholupdate_status cholupdate_d_error_estimate(const cholupdate_d *factor,
                                               double *estimate);
 
 /**
- * Writes 1 to `*needs` where it is time to factor A anew, else 0: where cholupdate_d_error_estimate() has more than `max_error`, or there were more than
- * `max_modifications` since L was made. A `max_error` of 0 stands for half of the digits, the square root of the unit of rounding, and INT64_MAX
- * for any number of modifications.
+ * Writes 1 to `*needs` if A should be factored again, otherwise 0. It should be if cholupdate_d_error_estimate() exceeds
+ * `max_error`, or if there were more than `max_modifications` since L was computed. A `max_error` of 0 stands for half of the
+ * digits, the square root of the unit roundoff; INT64_MAX permits any number of modifications.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -468,8 +475,8 @@ cholupdate_status cholupdate_s_log_det(const cholupdate_s *factor, float *log_de
 cholupdate_status cholupdate_s_condition(const cholupdate_s *factor, float *condition);
 
 /**
- * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the matrix that was meant: about how far L L^T is from
- * it by what has been done since L was made, in either precision.
+ * Writes an estimate of max |(L L^T - A)_ij| / sqrt(a_ii a_jj) to `*estimate`, where A is the exact matrix: the error that all
+ * modifications since L was computed have added, in either precision.
  *
  * Returns NULL_POINTER.
  */
@@ -477,9 +484,9 @@ cholupdate_status cholupdate_s_error_estimate(const cholupdate_s *factor,
                                               double *estimate);
 
 /**
- * Writes 1 to `*needs` where it is time to factor A anew, else 0: where cholupdate_s_error_estimate() has more than `max_error`, or there were more than
- * `max_modifications` since L was made. A `max_error` of 0 stands for half of the digits, the square root of the unit of rounding, and INT64_MAX
- * for any number of modifications.
+ * Writes 1 to `*needs` if A should be factored again, otherwise 0. It should be if cholupdate_s_error_estimate() exceeds
+ * `max_error`, or if there were more than `max_modifications` since L was computed. A `max_error` of 0 stands for half of the
+ * digits, the square root of the unit roundoff; INT64_MAX permits any number of modifications.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -489,7 +496,7 @@ cholupdate_status cholupdate_s_needs_refactor(const cholupdate_s *factor,
                                               int32_t *needs);
 
 /**
- * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+ * A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -500,7 +507,7 @@ cholupdate_status cholupdate_d_update(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+ * A <- A - V V^T. V (n x k) is not changed; `report` may be NULL.
  *
  * Returns as cholupdate_d_update(), and NOT_POSITIVE_DEFINITE.
  */
@@ -511,8 +518,8 @@ cholupdate_status cholupdate_d_downdate(cholupdate_d *factor,
                                         cholupdate_report *report);
 
 /**
- * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
- * `weights` may be NULL for those of an update, which are all 1, and `report` as well.
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k)
+ * are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
  *
  * Returns as cholupdate_d_downdate().
  */
@@ -524,8 +531,9 @@ cholupdate_status cholupdate_d_modify(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
- * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
+ * As cholupdate_d_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
+ * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
+ * work on it. `weights` (k) are in host memory.
  *
  * Returns as cholupdate_d_modify(), and the statuses of devices.
  */
@@ -539,8 +547,8 @@ cholupdate_status cholupdate_d_modify_on_device(cholupdate_d *factor,
                                                 cholupdate_report *report);
 
 /**
- * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
- * is the matrix; the factor's working memory is not.
+ * Writes 1 to `*can` if cholupdate_d_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k)
+ * and the matrix are not changed; the factor's working memory is.
  *
  * Returns as cholupdate_d_update().
  */
@@ -551,7 +559,7 @@ cholupdate_status cholupdate_d_can_downdate(cholupdate_d *factor,
                                             int32_t *can);
 
 /**
- * A <- A + V V^T. V (n x k) is left alone; `report` may be NULL.
+ * A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -562,7 +570,7 @@ cholupdate_status cholupdate_s_update(cholupdate_s *factor,
                                       cholupdate_report *report);
 
 /**
- * A <- A - V V^T. V (n x k) is left alone; `report` may be NULL.
+ * A <- A - V V^T. V (n x k) is not changed; `report` may be NULL.
  *
  * Returns as cholupdate_s_update(), and NOT_POSITIVE_DEFINITE.
  */
@@ -573,8 +581,8 @@ cholupdate_status cholupdate_s_downdate(cholupdate_s *factor,
                                         cholupdate_report *report);
 
 /**
- * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k) are left alone;
- * `weights` may be NULL for those of an update, which are all 1, and `report` as well.
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the result alone. V (n x k) and `weights` (k)
+ * are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
  *
  * Returns as cholupdate_s_downdate().
  */
@@ -586,8 +594,9 @@ cholupdate_status cholupdate_s_modify(cholupdate_s *factor,
                                       cholupdate_report *report);
 
 /**
- * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the device's primary context
- * or NULL for its default stream. What is on the stream comes before the call, and what comes on it later, after. `weights` (k) are in host memory.
+ * As cholupdate_s_modify() with V in the memory of GPU number `device`: `v` is a CUdeviceptr, `stream` a CUstream of the
+ * device's primary context or NULL for its default stream. The call comes after work already on the stream, and before later
+ * work on it. `weights` (k) are in host memory.
  *
  * Returns as cholupdate_s_modify(), and the statuses of devices.
  */
@@ -601,8 +610,8 @@ cholupdate_status cholupdate_s_modify_on_device(cholupdate_s *factor,
                                                 cholupdate_report *report);
 
 /**
- * Writes 1 to `*can` if cholupdate_s_downdate() with the same V would succeed, else 0, by the very same arithmetic. V (n x k) is left alone, and so
- * is the matrix; the factor's working memory is not.
+ * Writes 1 to `*can` if cholupdate_s_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k)
+ * and the matrix are not changed; the factor's working memory is.
  *
  * Returns as cholupdate_s_update().
  */
@@ -613,8 +622,8 @@ cholupdate_status cholupdate_s_can_downdate(cholupdate_s *factor,
                                             int32_t *can);
 
 /**
- * A <- decay A + V diag(w) V^T, 0 < decay <= 1: what was seen before counts less and less. V (n x k) and `weights` (k) are left alone; NULL weights are
- * all 1. `report`, against the old A, may be NULL.
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1: earlier observations count less with each call. V (n x k) and `weights` (k)
+ * are not changed; NULL weights are all 1. `report`, relative to the old A, may be NULL.
  *
  * Returns as cholupdate_d_modify().
  */
@@ -627,9 +636,9 @@ cholupdate_status cholupdate_d_modify_scaled(cholupdate_d *factor,
                                              cholupdate_report *report);
 
 /**
- * Begins m least squares problems that cholupdate_d_modify_carrying() keeps current, A = X^T X for observations X and Y what was observed:
- * `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, the residual sums of squares. A sum that is smaller than what
- * is explained, by more than roundings, becomes -1.
+ * Starts m least squares problems that cholupdate_d_modify_carrying() updates, with A = X^T X for observations X and observed
+ * values Y: `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, become the residual sums of
+ * squares. A sum that is smaller than the explained sum of squares by more than rounding errors becomes -1.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -640,12 +649,12 @@ cholupdate_status cholupdate_d_carry(const cholupdate_d *factor,
                                      double *sums);
 
 /**
- * As cholupdate_d_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) come as observations, or go where
- * their weight is negative. `z` (n x m) and `squares` (m) are what cholupdate_d_carry() or an earlier call has left, and become those of the new factor.
- * cholupdate_d_solve_lt() with a copy of `z` has the solutions. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's
- * dchdd. `report` may be NULL.
+ * As cholupdate_d_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) are added as
+ * observations, or removed if their weight is negative. `z` (n x m) and `squares` (m) are results of cholupdate_d_carry() or
+ * of an earlier call, and become those of the new factor. cholupdate_d_solve_lt() computes the solutions from a copy of `z`. A
+ * sum of squares that would become negative is -1 from then on, as RHO in LINPACK's dchdd. `report` may be NULL.
  *
- * Returns as cholupdate_d_modify_scaled(); nothing is changed where it is not OK.
+ * Returns as cholupdate_d_modify_scaled(); nothing is changed unless it returns OK.
  */
 cholupdate_status cholupdate_d_modify_carrying(cholupdate_d *factor,
                                                double decay,
@@ -662,8 +671,8 @@ cholupdate_status cholupdate_d_modify_carrying(cholupdate_d *factor,
                                                cholupdate_report *report);
 
 /**
- * A <- decay A + V diag(w) V^T, 0 < decay <= 1: what was seen before counts less and less. V (n x k) and `weights` (k) are left alone; NULL weights are
- * all 1. `report`, against the old A, may be NULL.
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1: earlier observations count less with each call. V (n x k) and `weights` (k)
+ * are not changed; NULL weights are all 1. `report`, relative to the old A, may be NULL.
  *
  * Returns as cholupdate_s_modify().
  */
@@ -676,9 +685,9 @@ cholupdate_status cholupdate_s_modify_scaled(cholupdate_s *factor,
                                              cholupdate_report *report);
 
 /**
- * Begins m least squares problems that cholupdate_s_modify_carrying() keeps current, A = X^T X for observations X and Y what was observed:
- * `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, the residual sums of squares. A sum that is smaller than what
- * is explained, by more than roundings, becomes -1.
+ * Starts m least squares problems that cholupdate_s_modify_carrying() updates, with A = X^T X for observations X and observed
+ * values Y: `b` (n x m), X^T Y, becomes z = L^-1 X^T Y, and `sums` (m), the sums of squares of Y, become the residual sums of
+ * squares. A sum that is smaller than the explained sum of squares by more than rounding errors becomes -1.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -689,12 +698,12 @@ cholupdate_status cholupdate_s_carry(const cholupdate_s *factor,
                                      float *sums);
 
 /**
- * As cholupdate_s_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) come as observations, or go where
- * their weight is negative. `z` (n x m) and `squares` (m) are what cholupdate_s_carry() or an earlier call has left, and become those of the new factor.
- * cholupdate_s_solve_lt() with a copy of `z` has the solutions. A sum of squares that would become negative is -1 from then on, as RHO in LINPACK's
- * dchdd. `report` may be NULL.
+ * As cholupdate_s_modify_scaled(), with m least squares problems: the rows of V^T with the values `y` (k x m) are added as
+ * observations, or removed if their weight is negative. `z` (n x m) and `squares` (m) are results of cholupdate_s_carry() or
+ * of an earlier call, and become those of the new factor. cholupdate_s_solve_lt() computes the solutions from a copy of `z`. A
+ * sum of squares that would become negative is -1 from then on, as RHO in LINPACK's dchdd. `report` may be NULL.
  *
- * Returns as cholupdate_s_modify_scaled(); nothing is changed where it is not OK.
+ * Returns as cholupdate_s_modify_scaled(); nothing is changed unless it returns OK.
  */
 cholupdate_status cholupdate_s_modify_carrying(cholupdate_s *factor,
                                                float decay,
@@ -711,11 +720,11 @@ cholupdate_status cholupdate_s_modify_carrying(cholupdate_s *factor,
                                                cholupdate_report *report);
 
 /**
- * As cholupdate_d_modify(), without waiting for the engine: V and `weights` have been taken over when this returns, and the rest may go on.
- * CHOLUPDATE_CUDA alone has anything go on; the others do the work in the call. `*pending` is the caller's from then on, for
- * cholupdate_d_pending_free(), and used by one thread at a time.
+ * As cholupdate_d_modify(), without waiting for the engine. When this returns, V and `weights` have been copied, and the rest
+ * of the work may still be in progress. Only CHOLUPDATE_CUDA works on after the call; the other engines finish within it. The
+ * caller owns `*pending` and frees it by cholupdate_d_pending_free(); only one thread at a time may use it.
  *
- * Returns as cholupdate_d_modify(), as far as it is known by then: `*pending` is not written unless it is OK.
+ * Returns as cholupdate_d_modify(), as far as errors are found within the call: `*pending` is written only if it returns OK.
  */
 cholupdate_status cholupdate_d_submit(cholupdate_d *factor,
                                       int64_t k,
@@ -739,20 +748,20 @@ cholupdate_status cholupdate_d_submit_on_device(cholupdate_d *factor,
                                                 cholupdate_d_pending **pending);
 
 /**
- * Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used from then on.
+ * Waits for the outcome, which is that of cholupdate_d_modify(). `report` may be NULL. The factor can be used afterwards.
  *
- * Returns as cholupdate_d_modify(); INVALID_ARGUMENT where the outcome has been had.
+ * Returns as cholupdate_d_modify(); INVALID_ARGUMENT if the outcome has already been returned.
  */
 cholupdate_status cholupdate_d_pending_wait(cholupdate_d_pending *pending,
                                             cholupdate_report *report);
 
 /**
- * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that it leads to: the new one where the
- * modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the two are one step, without the host in between. `*solved` is the status of
- * the solve, which is as from cholupdate_d_solve(); `report` may be NULL. The factor can be used from then on.
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that results: the new one if
+ * the modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the host waits once for both. `*solved` is the
+ * status of the solve, which is as from cholupdate_d_solve(); `report` may be NULL. The factor can be used afterwards.
  *
- * Returns as cholupdate_d_pending_wait(). The last error is that of the modification, or that of the solve where it failed alone. Where an
- * argument is NULL or invalid the modification is still in flight, and `*solved` is not written.
+ * Returns as cholupdate_d_pending_wait(). The last error is that of the modification, or that of the solve if only the solve
+ * failed. If an argument is NULL or invalid, the modification is still in flight, and `*solved` is not written.
  */
 cholupdate_status cholupdate_d_pending_solve(cholupdate_d_pending *pending,
                                              int64_t nrhs,
@@ -762,7 +771,8 @@ cholupdate_status cholupdate_d_pending_solve(cholupdate_d_pending *pending,
                                              cholupdate_status *solved);
 
 /**
- * As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
+ * As cholupdate_d_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a
+ * CUdeviceptr.
  *
  * Returns as cholupdate_d_pending_solve(), and the statuses of devices.
  */
@@ -776,17 +786,17 @@ cholupdate_status cholupdate_d_pending_solve_on_device(cholupdate_d_pending *pen
                                                        cholupdate_status *solved);
 
 /**
- * Ends a pending object, and waits where the outcome has not been had: it is lost then, and the factor is the new one or the old one.
- * The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
+ * or the old one. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_d_pending_free(cholupdate_d_pending *pending);
 
 /**
- * As cholupdate_s_modify(), without waiting for the engine: V and `weights` have been taken over when this returns, and the rest may go on.
- * CHOLUPDATE_CUDA alone has anything go on; the others do the work in the call. `*pending` is the caller's from then on, for
- * cholupdate_s_pending_free(), and used by one thread at a time.
+ * As cholupdate_s_modify(), without waiting for the engine. When this returns, V and `weights` have been copied, and the rest
+ * of the work may still be in progress. Only CHOLUPDATE_CUDA works on after the call; the other engines finish within it. The
+ * caller owns `*pending` and frees it by cholupdate_s_pending_free(); only one thread at a time may use it.
  *
- * Returns as cholupdate_s_modify(), as far as it is known by then: `*pending` is not written unless it is OK.
+ * Returns as cholupdate_s_modify(), as far as errors are found within the call: `*pending` is written only if it returns OK.
  */
 cholupdate_status cholupdate_s_submit(cholupdate_s *factor,
                                       int64_t k,
@@ -810,20 +820,20 @@ cholupdate_status cholupdate_s_submit_on_device(cholupdate_s *factor,
                                                 cholupdate_s_pending **pending);
 
 /**
- * Waits for the outcome, which is that of cholupdate_s_modify(). `report` may be NULL. The factor can be used from then on.
+ * Waits for the outcome, which is that of cholupdate_s_modify(). `report` may be NULL. The factor can be used afterwards.
  *
- * Returns as cholupdate_s_modify(); INVALID_ARGUMENT where the outcome has been had.
+ * Returns as cholupdate_s_modify(); INVALID_ARGUMENT if the outcome has already been returned.
  */
 cholupdate_status cholupdate_s_pending_wait(cholupdate_s_pending *pending,
                                             cholupdate_report *report);
 
 /**
- * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that it leads to: the new one where the
- * modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the two are one step, without the host in between. `*solved` is the status of
- * the solve, which is as from cholupdate_s_solve(); `report` may be NULL. The factor can be used from then on.
+ * Waits for the outcome, and B (n x nrhs) <- X with A X = B in the caller's array `b`, with the A that results: the new one if
+ * the modification has succeeded, otherwise the old one. On CHOLUPDATE_CUDA the host waits once for both. `*solved` is the
+ * status of the solve, which is as from cholupdate_s_solve(); `report` may be NULL. The factor can be used afterwards.
  *
- * Returns as cholupdate_s_pending_wait(). The last error is that of the modification, or that of the solve where it failed alone. Where an
- * argument is NULL or invalid the modification is still in flight, and `*solved` is not written.
+ * Returns as cholupdate_s_pending_wait(). The last error is that of the modification, or that of the solve if only the solve
+ * failed. If an argument is NULL or invalid, the modification is still in flight, and `*solved` is not written.
  */
 cholupdate_status cholupdate_s_pending_solve(cholupdate_s_pending *pending,
                                              int64_t nrhs,
@@ -833,7 +843,8 @@ cholupdate_status cholupdate_s_pending_solve(cholupdate_s_pending *pending,
                                              cholupdate_status *solved);
 
 /**
- * As cholupdate_s_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a CUdeviceptr.
+ * As cholupdate_s_pending_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a
+ * CUdeviceptr.
  *
  * Returns as cholupdate_s_pending_solve(), and the statuses of devices.
  */
@@ -847,14 +858,14 @@ cholupdate_status cholupdate_s_pending_solve_on_device(cholupdate_s_pending *pen
                                                        cholupdate_status *solved);
 
 /**
- * Ends a pending object, and waits where the outcome has not been had: it is lost then, and the factor is the new one or the old one.
- * The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees a pending object. If its outcome has not been returned, waits for it and discards it; the factor is then the new one
+ * or the old one. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_s_pending_free(cholupdate_s_pending *pending);
 
 /**
- * Makes working memory for cholupdate_d_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
- * the caller's from then on, for cholupdate_d_workspace_free().
+ * Creates working memory for cholupdate_d_modify_array(). `options` sets the number of threads and the safeguard; its engine
+ * must be the CPU. The caller owns `*workspace` and frees it by cholupdate_d_workspace_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -862,14 +873,15 @@ cholupdate_status cholupdate_d_workspace_new(const cholupdate_options *options,
                                              cholupdate_d_workspace **workspace);
 
 /**
- * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees the memory. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_d_workspace_free(cholupdate_d_workspace *workspace);
 
 /**
- * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
- * negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
- * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+ * Replaces the factor in the caller's array `l` (n x n) by that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its
+ * diagonal must not be negative, nor zero if a weight is negative; its other entries must be finite, which is not checked. V
+ * (n x k) and `weights` (k) are not changed; NULL weights are all 1. Only one thread at a time may use a `workspace`; NULL
+ * uses one for this call alone, with default settings. 'L' is modified in place, 'U' through a copy. `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
  */
@@ -885,8 +897,8 @@ cholupdate_status cholupdate_d_modify_array(char uplo,
                                             cholupdate_report *report);
 
 /**
- * Makes working memory for cholupdate_s_modify_array(). `options` says how many threads and which safeguard; its engine is the CPU. `*workspace` is
- * the caller's from then on, for cholupdate_s_workspace_free().
+ * Creates working memory for cholupdate_s_modify_array(). `options` sets the number of threads and the safeguard; its engine
+ * must be the CPU. The caller owns `*workspace` and frees it by cholupdate_s_workspace_free().
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -894,14 +906,15 @@ cholupdate_status cholupdate_s_workspace_new(const cholupdate_options *options,
                                              cholupdate_s_workspace **workspace);
 
 /**
- * Gives the memory back. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees the memory. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_s_workspace_free(cholupdate_s_workspace *workspace);
 
 /**
- * The factor in the caller's array `l` (n x n) becomes that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its diagonal must not be
- * negative, nor zero where a weight is negative; its other entries are trusted to be finite. V (n x k) and `weights` (k) are left alone; NULL weights are all 1. One thread at a time uses a `workspace`; NULL is one
- * for this call alone, with default settings. 'L' is worked on where it lies, 'U' through a copy. `report` may be NULL.
+ * Replaces the factor in the caller's array `l` (n x n) by that of A + V diag(w) V^T: L, or R = L^T for an `uplo` of 'U'. Its
+ * diagonal must not be negative, nor zero if a weight is negative; its other entries must be finite, which is not checked. V
+ * (n x k) and `weights` (k) are not changed; NULL weights are all 1. Only one thread at a time may use a `workspace`; NULL
+ * uses one for this call alone, with default settings. 'L' is modified in place, 'U' through a copy. `report` may be NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, NOT_POSITIVE_DEFINITE or SINGULAR.
  */
@@ -917,8 +930,8 @@ cholupdate_status cholupdate_s_modify_array(char uplo,
                                             cholupdate_report *report);
 
 /**
- * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
- * `uplo` is read. Both are left alone; `report` may be NULL.
+ * Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle
+ * `uplo` is read. Both are not changed; `report` may be NULL.
  *
  * Returns as cholupdate_d_downdate(); the column is that of the new A.
  */
@@ -932,8 +945,9 @@ cholupdate_status cholupdate_d_append(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
- * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are the
+ * new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not
+ * changed; `report` may be NULL.
  *
  * Returns as cholupdate_d_append().
  */
@@ -945,7 +959,8 @@ cholupdate_status cholupdate_d_insert(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. `indices` is not changed; `report` may be
+ * NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -955,8 +970,8 @@ cholupdate_status cholupdate_d_remove(cholupdate_d *factor,
                                       cholupdate_report *report);
 
 /**
- * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
- * the lower triangle is read. They are left alone; `report` may be NULL.
+ * Replaces r neighbouring rows and columns, from row `at` on. `columns` (n x r) are the new columns of A; of their rows `at`
+ * to `at` + r - 1 the lower triangle is read. They are not changed; `report` may be NULL.
  *
  * Returns as cholupdate_d_append().
  */
@@ -968,7 +983,7 @@ cholupdate_status cholupdate_d_replace(cholupdate_d *factor,
                                        cholupdate_report *report);
 
 /**
- * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
  *
  * Returns as cholupdate_d_remove().
  */
@@ -978,7 +993,8 @@ cholupdate_status cholupdate_d_shift(cholupdate_d *factor,
                                      cholupdate_report *report);
 
 /**
- * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
  *
  * Returns as cholupdate_d_remove().
  */
@@ -987,8 +1003,8 @@ cholupdate_status cholupdate_d_permute(cholupdate_d *factor,
                                        cholupdate_report *report);
 
 /**
- * Adds r rows and columns behind the others: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of whose triangle
- * `uplo` is read. Both are left alone; `report` may be NULL.
+ * Appends r rows and columns: B above K are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle
+ * `uplo` is read. Both are not changed; `report` may be NULL.
  *
  * Returns as cholupdate_s_downdate(); the column is that of the new A.
  */
@@ -1002,8 +1018,9 @@ cholupdate_status cholupdate_s_append(cholupdate_s *factor,
                                       cholupdate_report *report);
 
 /**
- * Inserts r rows and columns, which become rows `at` to `at` + r - 1, at most n before. `columns` (n + r x r) are the new columns of A, numbered as
- * afterwards; of their rows `at` to `at` + r - 1 the lower triangle is read. They are left alone; `report` may be NULL.
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are the
+ * new columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not
+ * changed; `report` may be NULL.
  *
  * Returns as cholupdate_s_append().
  */
@@ -1015,7 +1032,8 @@ cholupdate_status cholupdate_s_insert(cholupdate_s *factor,
                                       cholupdate_report *report);
 
 /**
- * Removes r rows and columns, those of the different `indices` (r) in any order, which is left alone; `report` may be NULL.
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. `indices` is not changed; `report` may be
+ * NULL.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, OVERFLOW or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -1025,8 +1043,8 @@ cholupdate_status cholupdate_s_remove(cholupdate_s *factor,
                                       cholupdate_report *report);
 
 /**
- * Gives r neighbouring rows and columns, from row `at` on, other values. `columns` (n x r) are the new columns of A; of their rows `at` to `at` + r - 1
- * the lower triangle is read. They are left alone; `report` may be NULL.
+ * Replaces r neighbouring rows and columns, from row `at` on. `columns` (n x r) are the new columns of A; of their rows `at`
+ * to `at` + r - 1 the lower triangle is read. They are not changed; `report` may be NULL.
  *
  * Returns as cholupdate_s_append().
  */
@@ -1038,7 +1056,7 @@ cholupdate_status cholupdate_s_replace(cholupdate_s *factor,
                                        cholupdate_report *report);
 
 /**
- * Takes row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
  *
  * Returns as cholupdate_s_remove().
  */
@@ -1048,7 +1066,8 @@ cholupdate_status cholupdate_s_shift(cholupdate_s *factor,
                                      cholupdate_report *report);
 
 /**
- * Puts rows and columns in another order: row `order`[i] of A becomes row i. `order` (n) has every row once and is left alone; `report` may be NULL.
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed;
+ * `report` may be NULL.
  *
  * Returns as cholupdate_s_remove().
  */
@@ -1079,6 +1098,36 @@ cholupdate_status cholupdate_d_solve_l(const cholupdate_d *factor, int64_t nrhs,
  * Returns as cholupdate_d_solve().
  */
 cholupdate_status cholupdate_d_solve_lt(const cholupdate_d *factor, int64_t nrhs, double *b, int64_t ldb);
+
+/**
+ * X (n x m) <- A X = L L^T X, in the caller's array `x`. A is not formed, and may be singular.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_multiply(const cholupdate_d *factor,
+                                        int64_t m,
+                                        double *x,
+                                        int64_t ldx);
+
+/**
+ * X (n x m) <- L X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_multiply_l(const cholupdate_d *factor,
+                                          int64_t m,
+                                          double *x,
+                                          int64_t ldx);
+
+/**
+ * X (n x m) <- L^T X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_d_multiply_lt(const cholupdate_d *factor,
+                                           int64_t m,
+                                           double *x,
+                                           int64_t ldx);
 
 /**
  * As cholupdate_d_solve() with B in the memory of GPU number `device`, as in cholupdate_d_modify_on_device(): `b` is a CUdeviceptr.
@@ -1141,6 +1190,36 @@ cholupdate_status cholupdate_s_solve_l(const cholupdate_s *factor, int64_t nrhs,
 cholupdate_status cholupdate_s_solve_lt(const cholupdate_s *factor, int64_t nrhs, float *b, int64_t ldb);
 
 /**
+ * X (n x m) <- A X = L L^T X, in the caller's array `x`. A is not formed, and may be singular.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_multiply(const cholupdate_s *factor,
+                                        int64_t m,
+                                        float *x,
+                                        int64_t ldx);
+
+/**
+ * X (n x m) <- L X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_multiply_l(const cholupdate_s *factor,
+                                          int64_t m,
+                                          float *x,
+                                          int64_t ldx);
+
+/**
+ * X (n x m) <- L^T X, in the caller's array `x`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
+ */
+cholupdate_status cholupdate_s_multiply_lt(const cholupdate_s *factor,
+                                           int64_t m,
+                                           float *x,
+                                           int64_t ldx);
+
+/**
  * As cholupdate_s_solve() with B in the memory of GPU number `device`, as in cholupdate_s_modify_on_device(): `b` is a CUdeviceptr.
  *
  * Returns as cholupdate_s_solve(), and the statuses of devices.
@@ -1177,8 +1256,9 @@ cholupdate_status cholupdate_s_solve_lt_on_device(const cholupdate_s *factor,
                                                   void *stream);
 
 /**
- * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of whose triangle `uplo` is read: the matrix is (A B; B^T K). `*extension` is the caller's
- * from then on, for cholupdate_d_extension_free(), and is of the factor as it is now: functions that take both want them as they are here.
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^T K).
+ * The caller owns `*extension` and frees it by cholupdate_d_extension_free(). It belongs to the current factor: functions that
+ * take both require that the factor has not changed since.
  *
  * Returns as cholupdate_d_append().
  */
@@ -1192,7 +1272,7 @@ cholupdate_status cholupdate_d_extension_new(const cholupdate_d *factor,
                                              cholupdate_d_extension **extension);
 
 /**
- * Ends an extension and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_d_extension_free(cholupdate_d_extension *extension);
 
@@ -1204,7 +1284,8 @@ void cholupdate_d_extension_free(cholupdate_d_extension *extension);
 cholupdate_status cholupdate_d_extension_order(const cholupdate_d_extension *extension, int64_t *order);
 
 /**
- * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, which has not changed since.
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, and
+ * must not have changed since.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -1215,7 +1296,7 @@ cholupdate_status cholupdate_d_extension_solve(const cholupdate_d *factor,
                                                int64_t ldb);
 
 /**
- * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, which has not changed since.
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, and must not have changed since.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
  */
@@ -1224,8 +1305,8 @@ cholupdate_status cholupdate_d_extension_log_det(const cholupdate_d *factor,
                                                  double *log_det);
 
 /**
- * Copies C with C C^T = K - B^T A^-1 B, what A leaves unexplained of K, to the triangle `uplo` of the caller's array `corner` (r x r), or its
- * transpose for 'U'. The other triangle is left alone.
+ * Copies C with C C^T = K - B^T A^-1 B, the Schur complement of A, to the triangle `uplo` of the caller's array `corner` (r x
+ * r), or its transpose for 'U'. The other triangle is not changed.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
@@ -1235,8 +1316,9 @@ cholupdate_status cholupdate_d_extension_corner(const cholupdate_d_extension *ex
                                                 int64_t ldcorner);
 
 /**
- * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of whose triangle `uplo` is read: the matrix is (A B; B^T K). `*extension` is the caller's
- * from then on, for cholupdate_s_extension_free(), and is of the factor as it is now: functions that take both want them as they are here.
+ * Borders A by B (n x r), `cross`, and K (r x r), `corner`, of which the triangle `uplo` is read: the matrix is (A B; B^T K).
+ * The caller owns `*extension` and frees it by cholupdate_s_extension_free(). It belongs to the current factor: functions that
+ * take both require that the factor has not changed since.
  *
  * Returns as cholupdate_s_append().
  */
@@ -1250,7 +1332,7 @@ cholupdate_status cholupdate_s_extension_new(const cholupdate_s *factor,
                                              cholupdate_s_extension **extension);
 
 /**
- * Ends an extension and gives back its memory. The pointer leads nowhere from then on. NULL is nothing to free.
+ * Frees an extension. The pointer is invalid afterwards. NULL is ignored.
  */
 void cholupdate_s_extension_free(cholupdate_s_extension *extension);
 
@@ -1262,7 +1344,8 @@ void cholupdate_s_extension_free(cholupdate_s_extension *extension);
 cholupdate_status cholupdate_s_extension_order(const cholupdate_s_extension *extension, int64_t *order);
 
 /**
- * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, which has not changed since.
+ * B (n + r x nrhs) <- X with A X = B for the bordered A, in the caller's array `b`. `factor` is the one that was extended, and
+ * must not have changed since.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or POISONED; the statuses of devices for an engine with a GPU.
  */
@@ -1273,7 +1356,7 @@ cholupdate_status cholupdate_s_extension_solve(const cholupdate_s *factor,
                                                int64_t ldb);
 
 /**
- * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, which has not changed since.
+ * Writes log det of the bordered A to `*log_det`. `factor` is the one that was extended, and must not have changed since.
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT or POISONED.
  */
@@ -1282,8 +1365,8 @@ cholupdate_status cholupdate_s_extension_log_det(const cholupdate_s *factor,
                                                  float *log_det);
 
 /**
- * Copies C with C C^T = K - B^T A^-1 B, what A leaves unexplained of K, to the triangle `uplo` of the caller's array `corner` (r x r), or its
- * transpose for 'U'. The other triangle is left alone.
+ * Copies C with C C^T = K - B^T A^-1 B, the Schur complement of A, to the triangle `uplo` of the caller's array `corner` (r x
+ * r), or its transpose for 'U'. The other triangle is not changed.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT.
  */
