@@ -2,7 +2,7 @@
 //! `cholesky/`.
 
 use crate::error::Error;
-use crate::factorize::blocked;
+use crate::host::blocked;
 use crate::input::Operand;
 use crate::scalar::Scalar;
 use crate::storage::Storage;

@@ -5,7 +5,7 @@ use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::factorize::blocked::Memory;
+use crate::host::blocked::Memory;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
 use crate::input::{AsMatrix, OnHost, OperandMut};

@@ -6,6 +6,7 @@
 //! | `products` | products with L, Lᵀ and A |
 //! | `rows` | insertion, removal and reordering of rows and columns |
 //! | `carried` | least squares with carried right-hand sides; a forgetting factor |
+//! | `on_device` | L and A in the memory of a GPU |
 //! | `pending` | a modification in flight |
 //! | `extension` | A bordered, without a change of the factor |
 //! | `condition` | the condition number, and when to factor again |
@@ -13,6 +14,8 @@
 mod carried;
 mod condition;
 mod extension;
+#[cfg(feature = "cuda")]
+mod on_device;
 mod pending;
 mod products;
 mod rows;
@@ -26,9 +29,10 @@ use crate::check::{extent, finite_lower, room, room_on_host};
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Origin};
 use crate::error::Error;
-use crate::factorize::{self, blocked};
+use crate::factorize;
 use crate::guarded::Guarded;
 use crate::history::{History, diagonal_of};
+use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::squares::{diagonal_of_product, largest_of};
 use crate::input::{AsMatrix, Operand};

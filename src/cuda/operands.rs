@@ -1,14 +1,10 @@
-//! Matrices in device memory as operands and results of the public calls.
+//! Matrices in device memory as operands of the public calls.
 
 use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
-use super::resident::{Made, Resident, ResidentFactor};
-use crate::any::AnyEngine;
-use crate::cholesky::Cholesky;
 use crate::error::Error;
 use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
 use crate::scalar::Scalar;
-use core::any::Any;
 
 impl<T: Scalar> DeviceMatrix<T> {
     /// Copies a matrix to the device.
@@ -35,89 +31,6 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
     /// `Shape`, naming `a`; [`Error::Device`].
     pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
         self.write(a.as_matrix().on_host()?.as_ref())
-    }
-}
-
-impl<T: Scalar> Cholesky<T, Resident> {
-    /// A view of L in device memory, for other code to read (n × n, column-major). Entries above the diagonal are unspecified.
-    /// The view is complete when this returns, and valid until the factor changes. Work that reads it on a stream of the
-    /// caller's must be waited for before the factor changes or is dropped, because its memory then holds another L.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Poisoned`].
-    ///
-    /// # Cost
-    /// None.
-    pub fn l_on_device(&self) -> Result<DeviceView<'_, T>, Error> {
-        self.guarded.healthy()?.view()
-    }
-
-    /// Returns a copy of L on the device, zero above the diagonal (n × n). It is complete when this returns, and does not
-    /// change with the factor.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Poisoned`].
-    ///
-    /// # Cost
-    /// One copy within the memory of the device.
-    ///
-    /// ```
-    /// use cholupdate::cuda::{Device, Resident};
-    /// use cholupdate::{Cholesky, Error, faer::mat};
-    ///
-    /// fn stays_there() -> Result<(), Error> {
-    ///     let engine = Resident::new(&Device::new(0)?);
-    ///     let factor = Cholesky::from_factor_in(&mat![[2.0, 9.0], [1.0, 2.0]], engine.clone())?;
-    ///     let l = factor.to_factor_on_device()?;
-    ///     assert_eq!(l.to_host()?, mat![[2.0, 0.0], [1.0, 2.0]]);
-    ///     let again = Cholesky::from_factor_in(&l, engine)?; // never leaves the device
-    ///     assert_eq!(again.reconstruct_on_device()?.to_host()?, mat![[4.0, 2.0], [2.0, 5.0]]);
-    ///     Ok(())
-    /// }
-    /// # match stays_there() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
-    /// ```
-    pub fn to_factor_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.made(Made::Factor)
-    }
-
-    /// A = L Lᵀ on the device, both triangles (n × n): as [`reconstruct`](Self::reconstruct), with the result in device memory.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Poisoned`].
-    ///
-    /// # Cost
-    /// n³/3 flops.
-    pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.made(Made::Product)
-    }
-}
-
-impl<T: Scalar> Cholesky<T, AnyEngine> {
-    /// As [`Cholesky::<T, Resident>::to_factor_on_device`]; `None` if the factor is in host memory.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Poisoned`].
-    ///
-    /// # Cost
-    /// One copy within the memory of the device.
-    pub fn to_factor_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
-        self.on_device(Made::Factor)
-    }
-
-    /// As [`Cholesky::<T, Resident>::reconstruct_on_device`]; `None` if the factor is in host memory.
-    ///
-    /// # Errors
-    /// [`Error::Device`], [`Error::Poisoned`].
-    ///
-    /// # Cost
-    /// n³/3 flops.
-    pub fn reconstruct_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
-        self.on_device(Made::Product)
-    }
-
-    fn on_device(&self, made: Made) -> Result<Option<DeviceMatrix<T>>, Error> {
-        let storage: &dyn Any = &**self.guarded.healthy()?;
-        storage.downcast_ref::<ResidentFactor<T>>().map(|factor| factor.made(made)).transpose()
     }
 }
 

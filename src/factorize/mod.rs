@@ -19,7 +19,6 @@
 //! (`ColumnKernels::Single` twice as many); they differ in the order of memory accesses and in the processor.
 //! `docs/experiments.md` in the repository compares them.
 
-pub(crate) mod blocked;
 mod sequential;
 mod storage;
 mod threads;
@@ -31,6 +30,7 @@ use crate::check::{extent, finite_lower, room_for_copy};
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
 use crate::error::Error;
+use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
 use crate::input::AsMatrix;

@@ -1,7 +1,7 @@
 //! An estimate of the accumulated rounding errors of all modifications, row by row of A.
 //!
-//! A modification A ← δ A + V₊ V₊ᵀ − V₋ V₋ᵀ leaves errors |R_ij| of about u √(m_i m_j), where m_i is the diagonal entry of δ A
-//! + V₊ V₊ᵀ. Later modifications do not change these errors, while A grows or shrinks. So with e_i a_ii for the sum of all m_i
+//! A modification A ← δ A + V₊ V₊ᵀ − V₋ V₋ᵀ leaves errors |R_ij| of about u √(m_i m_j), where m_i is the diagonal entry of
+//! δ A + V₊ V₊ᵀ. Later modifications do not change these errors, while A grows or shrinks. So with e_i a_ii for the sum of all m_i
 //! so far (times δ where A is),
 //!
 //! ```text

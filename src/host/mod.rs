@@ -1,5 +1,6 @@
 //! What all engines use on the host: threads, working memory, the layout of L and the instruction sets.
 
+pub mod blocked;
 pub mod buffer;
 pub mod caches;
 #[allow(unsafe_code, reason = "sets the extents of matrices of no entries")]

@@ -2,7 +2,7 @@
 
 use super::scratch::{BorderMemory, room};
 use crate::error::Error;
-use crate::factorize::blocked::{self, Memory};
+use crate::host::blocked::{self, Memory};
 use crate::host::threads::where_it_pays;
 use crate::scalar::Scalar;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};

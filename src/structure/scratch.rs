@@ -1,7 +1,7 @@
 //! Working memory of calls that change rows and columns, kept between them.
 
 use super::{Rearrangement, Run};
-use crate::factorize::blocked::Memory;
+use crate::host::blocked::Memory;
 use crate::scalar::Scalar;
 use faer::{Mat, MatMut};
 

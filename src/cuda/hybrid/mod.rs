@@ -44,7 +44,7 @@ use super::device::Device;
 use super::factorize;
 use crate::engine::{Engine, sealed::Sealed};
 use crate::error::Error;
-use crate::factorize::blocked;
+use crate::host::blocked;
 use crate::host::threads::Threads;
 use crate::scalar::Scalar;
 use crate::storage::Safeguard;

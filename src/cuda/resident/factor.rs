@@ -95,14 +95,14 @@ impl<T: Scalar> ResidentFactor<T> {
 
     /// A view of L. A modification that the caller has forgotten is waited for: it writes to other memory, but nothing may be
     /// in flight.
-    pub(in crate::cuda) fn view(&self) -> Result<DeviceView<'_, T>, Error> {
+    pub(crate) fn view(&self) -> Result<DeviceView<'_, T>, Error> {
         self.quiet()?;
         let order = self.l.order();
         Ok(DeviceView::new(self.l.slice(), (order, order), self.l.stride(), &self.device))
     }
 
     /// L, or L Lᵀ, in separate memory on the device.
-    pub(in crate::cuda) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
+    pub(crate) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
         let order = self.l.order();
         // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others write to
         // the shadow.

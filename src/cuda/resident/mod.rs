@@ -45,7 +45,7 @@ mod working;
 
 pub use self::factor::ResidentFactor;
 use self::intake::Intake;
-pub(super) use self::triangle::Made;
+pub(crate) use self::triangle::Made;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;

@@ -115,7 +115,7 @@ fn shape(order: usize) -> Launch {
 
 /// A matrix that is computed from L on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cuda) enum Made {
+pub(crate) enum Made {
     /// L, zero above the diagonal.
     Factor,
     /// L Lᵀ.

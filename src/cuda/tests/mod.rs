@@ -8,7 +8,7 @@ use super::hybrid::tuning::Tuning;
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::{Event, Stream};
 use crate::error::Error;
-use crate::factorize::blocked;
+use crate::host::blocked;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 
