@@ -74,7 +74,8 @@ impl From<Error> for Refused {
             _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
         };
         // The argument of solves has another name here.
-        Self { status, message: error.to_string().replace("`rhs`", "`b`"), column }
+        let error = if error.argument() == Some("rhs") { error.with_argument("b") } else { error };
+        Self { status, message: error.to_string(), column }
     }
 }
 

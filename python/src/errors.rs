@@ -6,16 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Arguments whose names differ: in Rust, in Python.
-const NAMES: [(&str, &str); 7] = [
-    ("rhs", "b"),
-    ("columns", "cols"),
-    ("indices", "idx"),
-    ("order", "p"),
-    ("from", "i"),
-    ("to", "j"),
-    ("additional", "r"),
-];
+/// Arguments whose names differ: in Rust, in Python, which has other words for the first, and keeps the second to itself.
+const NAMES: [(&str, &str); 2] = [("rhs", "b"), ("from", "at")];
 
 /// The exception for what the library refused.
 pub fn exception(py: Python<'_>, error: Error) -> PyErr {
@@ -23,8 +15,10 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
 }
 
 /// The same with the names of other arguments: in Rust, in Python.
-pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&str, &str)]) -> PyErr {
-    let message = in_python(&error, names);
+pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&'static str, &'static str)]) -> PyErr {
+    let renamed = names.iter().find(|(rust, _)| error.argument() == Some(rust));
+    let error = renamed.map_or(error.clone(), |(_, python)| error.with_argument(python));
+    let message = error.to_string();
     match error {
         Error::NotPositiveDefinite { column } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -54,16 +48,6 @@ const ERRORS: &str = "cholupdate._errors";
 /// An exception of the package's own.
 fn made<'py>(class: PyResult<&Bound<'py, PyType>>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     class.and_then(|class| class.call1(arguments)).map_or_else(|error| error, PyErr::from_value)
-}
-
-/// The message, with the argument as Python knows it.
-fn in_python(error: &Error, names: &[(&str, &str)]) -> String {
-    let message = error.to_string();
-    let renamed = names.iter().find_map(|(rust, python)| {
-        let rest = message.strip_prefix('`')?.strip_prefix(rust)?.strip_prefix('`')?;
-        Some(format!("`{python}`{rest}"))
-    });
-    renamed.unwrap_or(message)
 }
 
 /// An entry of the matrix that was given as one of its transpose, in which the library has looked for it.

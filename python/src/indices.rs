@@ -15,7 +15,7 @@ pub fn index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
 }
 
 /// The numbers of some rows: one, or whatever gives integers one by one.
-pub fn indices(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
+pub fn rows(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
     match object.try_iter() {
         Ok(entries) => entries.map(|entry| index(&entry?, name)).collect(),
         Err(_) => Ok(vec![index(object, name)?]),

@@ -3,7 +3,7 @@
 use crate::argument::count;
 use crate::extension::Extension;
 use crate::factor::{Cholesky, with_numbers};
-use crate::indices::{index, indices, selection};
+use crate::indices::{index, rows, selection};
 use crate::numbers::Real;
 use crate::operands::Matrix;
 use crate::report::Modification;
@@ -16,11 +16,11 @@ fn put<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
     at: &Bound<'py, PyAny>,
-    cols: &Bound<'py, PyAny>,
+    columns: &Bound<'py, PyAny>,
     call: impl FnOnce(&mut Factor<T>, usize, &Operand<'_, T>) -> Changed + Send,
 ) -> PyResult<Modification> {
-    let (at, cols) = (index(at, "at")?, Matrix::<T>::new(cols, "cols")?);
-    let given = cols.given(py)?;
+    let (at, columns) = (index(at, "at")?, Matrix::<T>::new(columns, "columns")?);
+    let given = columns.given(py)?;
     state.change(py, |factor| call(factor, at, &given)).map(Modification::from)
 }
 
@@ -78,7 +78,7 @@ impl Cholesky {
     /// ----------
     /// at : int
     ///     Where, from 0 to n.
-    /// cols : array_like, shape (n + r, r) or (n + 1,)
+    /// columns : array_like, shape (n + r, r) or (n + 1,)
     ///     The new columns of A, numbered as afterwards. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
     ///
     /// Returns
@@ -103,16 +103,16 @@ impl Cholesky {
         &self,
         py: Python<'py>,
         at: &Bound<'py, PyAny>,
-        cols: &Bound<'py, PyAny>,
+        columns: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
-        with_numbers!(self, state => put(py, state, at, cols, |factor, at, cols| factor.insert(at, cols)))
+        with_numbers!(self, state => put(py, state, at, columns, |factor, at, columns| factor.insert(at, columns)))
     }
 
     /// Removes rows and columns of A. It cannot break down.
     ///
     /// Parameters
     /// ----------
-    /// idx : int, sequence of ints, slice or mask
+    /// indices : int, sequence of ints, slice or mask
     ///     Which, as NumPy selects rows: in any order, counted from 0 or, where negative, from the end; or a truth value for each of
     ///     the n rows.
     ///
@@ -131,11 +131,11 @@ impl Cholesky {
     /// >>> report = f.remove(slice(-1, None))
     /// >>> f.reconstruct().round(12)
     /// array([[4.]])
-    fn remove<'py>(&self, py: Python<'py>, idx: &Bound<'py, PyAny>) -> PyResult<Modification> {
+    fn remove<'py>(&self, py: Python<'py>, indices: &Bound<'py, PyAny>) -> PyResult<Modification> {
         with_numbers!(self, state => {
             let mut writer = state.writer()?;
-            let idx = selection(idx, "idx", writer.order(py))?;
-            writer.change(py, |factor| factor.remove(&idx)).map(Modification::from)
+            let indices = selection(indices, "indices", writer.order(py))?;
+            writer.change(py, |factor| factor.remove(&indices)).map(Modification::from)
         })
     }
 
@@ -145,7 +145,7 @@ impl Cholesky {
     /// ----------
     /// at : int
     ///     The first of them.
-    /// cols : array_like, shape (n, r) or (n,)
+    /// columns : array_like, shape (n, r) or (n,)
     ///     The new columns of A. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
     ///
     /// Returns
@@ -170,16 +170,16 @@ impl Cholesky {
         &self,
         py: Python<'py>,
         at: &Bound<'py, PyAny>,
-        cols: &Bound<'py, PyAny>,
+        columns: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
-        with_numbers!(self, state => put(py, state, at, cols, |factor, at, cols| factor.replace(at, cols)))
+        with_numbers!(self, state => put(py, state, at, columns, |factor, at, columns| factor.replace(at, columns)))
     }
 
-    /// Takes row and column `i` of A to row and column `j`; those between move up or down by one.
+    /// Moves row and column `at` of A to row and column `to`; those between move up or down by one.
     ///
     /// Parameters
     /// ----------
-    /// i, j : int
+    /// at, to : int
     ///     Less than n.
     ///
     /// Returns
@@ -198,19 +198,19 @@ impl Cholesky {
     fn shift<'py>(
         &self,
         py: Python<'py>,
-        i: &Bound<'py, PyAny>,
-        j: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
     ) -> PyResult<Modification> {
-        let (i, j) = (index(i, "i")?, index(j, "j")?);
-        with_numbers!(self, state => state.change(py, |factor| factor.shift(i, j)).map(Modification::from))
+        let (at, to) = (index(at, "at")?, index(to, "to")?);
+        with_numbers!(self, state => state.change(py, |factor| factor.shift(at, to)).map(Modification::from))
     }
 
     /// Puts rows and columns of A in another order.
     ///
     /// Parameters
     /// ----------
-    /// p : sequence of n ints
-    ///     The old rows in their new order: A becomes ``A[p][:, p]``.
+    /// order : sequence of n ints
+    ///     The old rows in their new order: A becomes ``A[order][:, order]``.
     ///
     /// Returns
     /// -------
@@ -225,9 +225,9 @@ impl Cholesky {
     /// array([[4., 2., 2.],
     ///        [2., 6., 1.],
     ///        [2., 1., 5.]])
-    fn permute<'py>(&self, py: Python<'py>, p: &Bound<'py, PyAny>) -> PyResult<Modification> {
-        let p = indices(p, "p")?;
-        with_numbers!(self, state => state.change(py, |factor| factor.permute(&p)).map(Modification::from))
+    fn permute<'py>(&self, py: Python<'py>, order: &Bound<'py, PyAny>) -> PyResult<Modification> {
+        let order = rows(order, "order")?;
+        with_numbers!(self, state => state.change(py, |factor| factor.permute(&order)).map(Modification::from))
     }
 
     /// A bordered by r rows and columns, without a change of this factor.
@@ -265,16 +265,16 @@ impl Cholesky {
         Extension::new(slf, cross, corner)
     }
 
-    /// Makes room for `r` further rows and columns.
+    /// Makes room for `additional` further rows and columns.
     ///
     /// Growth beyond the room that there is copies L.
     ///
     /// Parameters
     /// ----------
-    /// r : int
-    fn reserve<'py>(&self, py: Python<'py>, r: &Bound<'py, PyAny>) -> PyResult<()> {
-        let r = count(r, "r")?;
-        with_numbers!(self, state => state.writer()?.work(py, |factor| factor.reserve(r)))
+    /// additional : int
+    fn reserve<'py>(&self, py: Python<'py>, additional: &Bound<'py, PyAny>) -> PyResult<()> {
+        let additional = count(additional, "additional")?;
+        with_numbers!(self, state => state.writer()?.work(py, |factor| factor.reserve(additional)))
     }
 
     /// The largest order that the factor can grow to without a copy of L.

@@ -198,30 +198,30 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: f64.solve(np.ones(3, np.float32)), TypeError, "`b` has dtype float32"),
     (lambda: f64.append(np.ones(4), 1.0), ValueError, "`cross`: the number of rows is 4"),
     (lambda: f64.append(np.ones(3), np.ones((2, 2))), ValueError, "`corner`: the number of rows is 2"),
-    (lambda: f64.insert(0, np.ones(3)), ValueError, "`cols`: the number of rows is 3, expected 4"),
+    (lambda: f64.insert(0, np.ones(3)), ValueError, "`columns`: the number of rows is 3, expected 4"),
     (lambda: f64.insert(4, np.ones(4)), IndexError, "`at` is 4, but must be less than 4"),
     (lambda: f64.insert(-1, np.ones(4)), IndexError, "`at` is -1"),
     (lambda: f64.insert(1.5, np.ones(4)), TypeError, "`at` must be an integer, not float"),  # type: ignore[arg-type] # pyright: ignore
     (lambda: f64.insert(True, np.ones(4)), TypeError, "`at` must be an integer, not bool"),
     (lambda: f64.replace(3, np.ones(3)), IndexError, "`at` is 3"),
-    (lambda: f64.remove(3), IndexError, "`idx`[0] is 3, but must be less than 3"),
-    (lambda: f64.remove([0, -4]), IndexError, "`idx` is -4, but there are 3 rows"),
-    (lambda: f64.remove([0, -3]), ValueError, "`idx` has 0 twice"),
-    (lambda: f64.remove(10**30), IndexError, "`idx` is 1000"),
-    (lambda: f64.remove([True, False]), ValueError, "`idx`: the number of truth values is 2, expected 3"),
-    (lambda: f64.remove(np.zeros(4, bool)), ValueError, "`idx`: the number of truth values is 4, expected 3"),
-    (lambda: f64.remove(True), TypeError, "`idx` must be an integer, not bool"),
-    (lambda: f64.remove([0, True]), TypeError, "`idx` must be an integer, not bool"),
-    (lambda: f64.remove("0"), TypeError, "`idx` must be an integer, not str"),  # type: ignore[arg-type] # pyright: ignore
-    (lambda: f64.remove([0, 1, 0]), ValueError, "`idx` has 0 twice"),
-    (lambda: f64.remove([0.5]), TypeError, "`idx` must be an integer, not float"),  # type: ignore[list-item] # pyright: ignore
-    (lambda: f64.shift(3, 0), IndexError, "`i` is 3, but must be less than 3"),
-    (lambda: f64.shift(0, 3), IndexError, "`j` is 3, but must be less than 3"),
-    (lambda: f64.permute([0, 1]), ValueError, "`p`: the number of entries is 2, expected 3"),
-    (lambda: f64.permute([0, 1, 1]), ValueError, "`p` has 1 twice"),
-    (lambda: f64.reserve(-1), ValueError, "`r` is -1, expected at least 0"),
-    (lambda: f64.reserve(-(10**30)), ValueError, "`r` is -1000"),
-    (lambda: f64.reserve(10**30), ValueError, "`r` must be few enough"),
+    (lambda: f64.remove(3), IndexError, "`indices`[0] is 3, but must be less than 3"),
+    (lambda: f64.remove([0, -4]), IndexError, "`indices` is -4, but there are 3 rows"),
+    (lambda: f64.remove([0, -3]), ValueError, "`indices` has 0 twice"),
+    (lambda: f64.remove(10**30), IndexError, "`indices` is 1000"),
+    (lambda: f64.remove([True, False]), ValueError, "`indices`: the number of truth values is 2, expected 3"),
+    (lambda: f64.remove(np.zeros(4, bool)), ValueError, "`indices`: the number of truth values is 4, expected 3"),
+    (lambda: f64.remove(True), TypeError, "`indices` must be an integer, not bool"),
+    (lambda: f64.remove([0, True]), TypeError, "`indices` must be an integer, not bool"),
+    (lambda: f64.remove("0"), TypeError, "`indices` must be an integer, not str"),  # type: ignore[arg-type] # pyright: ignore
+    (lambda: f64.remove([0, 1, 0]), ValueError, "`indices` has 0 twice"),
+    (lambda: f64.remove([0.5]), TypeError, "`indices` must be an integer, not float"),  # type: ignore[list-item] # pyright: ignore
+    (lambda: f64.shift(3, 0), IndexError, "`at` is 3, but must be less than 3"),
+    (lambda: f64.shift(0, 3), IndexError, "`to` is 3, but must be less than 3"),
+    (lambda: f64.permute([0, 1]), ValueError, "`order`: the number of entries is 2, expected 3"),
+    (lambda: f64.permute([0, 1, 1]), ValueError, "`order` has 1 twice"),
+    (lambda: f64.reserve(-1), ValueError, "`additional` is -1, expected at least 0"),
+    (lambda: f64.reserve(-(10**30)), ValueError, "`additional` is -1000"),
+    (lambda: f64.reserve(10**30), ValueError, "`additional` must be few enough"),
     (lambda: cu.Cholesky(np.eye(2), upper=1), TypeError, "`upper` must be a bool, not int"),  # type: ignore[arg-type] # pyright: ignore
     (lambda: f64.factor(upper="U"), TypeError, "`upper` must be a bool, not str"),  # type: ignore[arg-type] # pyright: ignore
     (lambda: cu.cholesky_update(np.eye(2), [1, 1], downdate=0), TypeError, "`downdate` must be a bool"),  # type: ignore # pyright: ignore
@@ -232,7 +232,7 @@ REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: cu.Cholesky(np.eye(2), threads=1.5), TypeError, "`threads` must be an integer, not float"),  # type: ignore # pyright: ignore
     (lambda: np.asarray(f64), TypeError, "a Cholesky is not an array: L is `factor()`, A is `reconstruct()`"),  # pyright: ignore
     (lambda: cu.Cholesky(f64), TypeError, "a Cholesky is not an array"),
-    (lambda: f64.reserve(2**62), ValueError, "`r` must be few enough"),
+    (lambda: f64.reserve(2**62), ValueError, "`additional` must be few enough"),
     (lambda: cu.Cholesky.from_factor([[np.nan]]), ValueError, "`l` is not finite"),
 ]
 

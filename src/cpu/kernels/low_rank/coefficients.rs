@@ -115,12 +115,11 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
             let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
             let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
             let l = T::load::<S>(old.as_ptr().add(j));
-            let inverse = T::vdiv(simd, T::splat(simd, T::ONE), before);
-            let share = T::vmul(simd, T::load::<S>(solution.p.as_ptr().add(j)), inverse); // a / l
+            let share = T::vdiv(simd, T::load::<S>(solution.p.as_ptr().add(j)), before); // a / l
             let entry = T::vmul(simd, share, l);
             T::store::<S>(entries.as_mut_ptr().add(j), entry);
             // α − l = l σ (a / l)² / (α / l + 1), where α / l = √(t_j / t_{j−1})
-            let ratio = T::vmul(simd, after, inverse);
+            let ratio = T::vdiv(simd, after, before);
             let sum = T::vadd(simd, ratio, T::splat(simd, T::ONE));
             let change = T::vdiv(simd, T::vmul(simd, sign, T::vmul(simd, share, entry)), sum);
             T::store::<S>(changes.as_mut_ptr().add(j), change);
