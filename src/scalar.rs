@@ -1,6 +1,7 @@
 //! The scalar types, and the SIMD operations that the kernels use.
 
 use crate::compiled::Compiled;
+use crate::host::dense::Dense;
 use faer::traits::RealField;
 use pulp::{MemMask, Simd};
 
@@ -11,7 +12,7 @@ mod sealed {
 }
 
 /// A real scalar: `f32` or `f64`.
-pub trait Scalar: sealed::Sealed + Float + Compiled + RealField + Copy + PartialOrd {}
+pub trait Scalar: sealed::Sealed + Float + Compiled + Dense + RealField + Copy + PartialOrd {}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

@@ -12,8 +12,6 @@ use crate::input::{AsMatrix, OnHost, OperandMut};
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use crate::structure::schur;
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
 
 /// The factor of A bordered by r rows and columns. The factor of A is not changed, so many extensions can share one base.
@@ -134,11 +132,11 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
         let par = where_it_pays(self.base.par(), n * s.ncols() * x.ncols());
         let (mut above, mut below) = x.split_at_row_mut(n);
         base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
-        matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
+        T::matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
         // r is small, so one thread suffices.
-        solve_lower_triangular_in_place(corner, below.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(corner.transpose(), below.as_mut(), Par::Seq);
-        matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
+        T::solve_lower(corner, below.as_mut(), Par::Seq);
+        T::solve_upper(corner.transpose(), below.as_mut(), Par::Seq);
+        T::matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
         base.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(above.as_mut()))?;
         Ok(x)
     }

@@ -19,7 +19,7 @@ use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
@@ -300,7 +300,14 @@ impl<T: Scalar> HostFactor<T> {
         let from = rhs.to_owned();
         let (rhs, from, par) = (rhs, from.as_ref(), self.threads.par());
         let rectangular = BlockStructure::Rectangular;
-        triangular_matmul(rhs, rectangular, Accum::Replace, l, structure, from, rectangular, T::ONE, par);
+        T::triangular_matmul(
+            (rhs, rectangular),
+            Accum::Replace,
+            (l, structure),
+            (from, rectangular),
+            T::ONE,
+            par,
+        );
     }
 
     fn scale(&mut self, columns: usize, by: T) {

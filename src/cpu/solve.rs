@@ -10,8 +10,6 @@ use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
 use core::marker::PhantomData;
 use core::ops::Range;
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::IntoConst;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -145,8 +143,8 @@ impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
             // SAFETY: no other thread uses the rows of the block.
             let rhs = unsafe { self.rhs(&rows) };
             match self.side {
-                Side::L => solve_lower_triangular_in_place(diagonal, rhs, Par::Seq),
-                Side::Transpose => solve_upper_triangular_in_place(diagonal.transpose(), rhs, Par::Seq),
+                Side::L => T::solve_lower(diagonal, rhs, Par::Seq),
+                Side::Transpose => T::solve_upper(diagonal.transpose(), rhs, Par::Seq),
             }
         });
         Ok(())
@@ -157,7 +155,7 @@ impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
         // SAFETY: the unknowns of the panel have been computed, and are only read from now on; no other thread uses the other
         // rows.
         let rest = |from: &Range<usize>, to: &Range<usize>, l: MatRef<'_, T>| unsafe {
-            matmul(self.rhs(to), Accum::Add, l, self.rhs(from).into_const(), -T::ONE, Par::Seq);
+            T::matmul(self.rhs(to), Accum::Add, l, self.rhs(from).into_const(), -T::ONE, Par::Seq);
         };
         match self.side {
             Side::L => self.l.each_part(&rows, &known, |rows, known, l| rest(&known, &rows, l)),

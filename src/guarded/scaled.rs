@@ -12,7 +12,6 @@ use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use crate::wide::Given;
 use core::cell::Cell;
-use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 /// The rows y that are added or removed, and the carried right-hand sides.
@@ -175,7 +174,7 @@ impl<T: Scalar> Apart<T> {
         let mut b = carried.z.clone();
         factor.apply(Op::Multiply(Side::L), OperandMut::Host(b.as_mut()))?;
         let weighted = Mat::from_fn(y.nrows(), y.ncols(), |r, c| weights[r] * y[(r, c)]);
-        matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
+        T::matmul(b.as_mut(), Accum::Add, v, weighted.as_ref(), T::ONE, Par::Seq);
         if !b.as_ref().is_all_finite() {
             return Err(Error::Overflow { argument: "y" });
         }
@@ -209,6 +208,6 @@ impl<T: Scalar> Apart<T> {
 /// y − Vᵀ x.
 fn residual<T: Scalar>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
     let mut rest = y.to_owned();
-    matmul(rest.as_mut(), Accum::Add, v.transpose(), x, -T::ONE, Par::Seq);
+    T::matmul(rest.as_mut(), Accum::Add, v.transpose(), x, -T::ONE, Par::Seq);
     rest
 }

@@ -2,12 +2,9 @@
 
 use crate::error::Error;
 use crate::scalar::Scalar;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{
-    LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
-};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::dyn_stack::MemBuffer;
+use faer::linalg::matmul::triangular::BlockStructure;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// A ← L, zero above the diagonal; only the lower triangle of A is read. (n × n)
 ///
@@ -33,41 +30,25 @@ pub(crate) fn factorize_in<T: Scalar>(
     let order = a.nrows();
     let (_, buffer) = match memory.take() {
         Some(fitting) if fitting.0 >= order => memory.insert(fitting),
-        _ => {
-            let needed = cholesky_in_place_scratch::<T>(order, par, Spec::default());
-            memory.insert((order, MemBuffer::new(needed)))
-        }
+        _ => memory.insert((order, T::cholesky_memory(order, par))),
     };
-    let made = cholesky_in_place(
-        a.as_mut(),
-        LltRegularization::default(),
-        par,
-        MemStack::new(buffer),
-        Spec::default(),
-    );
-    match made {
-        Ok(_) => {
-            // faer uses the strict upper triangle of diagonal blocks as working memory.
-            for j in 1..a.ncols() {
-                a.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
-            }
-            Ok(())
-        }
-        Err(LltError::NonPositivePivot { index }) => Err(index),
+    T::cholesky(a.as_mut(), par, buffer)?;
+    // faer uses the strict upper triangle of diagonal blocks as working memory.
+    for j in 1..a.ncols() {
+        a.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
     }
+    Ok(())
 }
 
 /// L Lᵀ, both triangles. (n × n)
 pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Mat<T> {
     let mut a = Mat::zeros(l.nrows(), l.ncols());
-    matmul(
-        a.as_mut(),
-        BlockStructure::TriangularLower,
+    let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
+    T::triangular_matmul(
+        (a.as_mut(), lower),
         Accum::Replace,
-        l,
-        BlockStructure::TriangularLower,
-        l.transpose(),
-        BlockStructure::TriangularUpper,
+        (l, lower),
+        (l.transpose(), upper),
         T::ONE,
         par,
     );

@@ -3,6 +3,7 @@
 pub mod blocked;
 pub mod buffer;
 pub mod caches;
+pub mod dense;
 #[allow(unsafe_code, reason = "sets the extents of matrices of no entries")]
 pub mod empty;
 #[allow(unsafe_code, reason = "asks to hear of a fork")]

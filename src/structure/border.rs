@@ -5,8 +5,7 @@ use crate::error::Error;
 use crate::host::blocked::{self, Memory};
 use crate::host::threads::where_it_pays;
 use crate::scalar::Scalar;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::IntoConst;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -60,7 +59,7 @@ impl<'a, T: Scalar> Border<'a, T> {
             let pivot = corner[(0, 0)];
             below.as_mut().col_mut(0).iter_mut().for_each(|x| *x /= pivot);
         } else {
-            solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), par);
+            T::solve_lower(corner.as_ref(), below.as_mut().transpose_mut(), par);
         }
         let corner = corner.into_const();
         let pivots = || corner.diagonal().column_vector().iter().copied();
@@ -103,17 +102,8 @@ pub fn schur<T: Scalar>(
         c.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
         c.as_mut().col_mut(j).subrows_mut(j, rank - j).copy_from(k.col(j).subrows(j, rank - j));
     }
-    triangular_matmul(
-        c.as_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Add,
-        s.transpose(),
-        BlockStructure::Rectangular,
-        s,
-        BlockStructure::Rectangular,
-        -T::ONE,
-        par,
-    );
+    let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    T::triangular_matmul((c.as_mut(), lower), Accum::Add, (s.transpose(), all), (s, all), -T::ONE, par);
     match blocked::factorize_in(c.as_mut(), par, memory) {
         Ok(()) if c.as_ref().is_all_finite() => Ok(()),
         Ok(()) => Err((0..rank).find(|&j| !c.as_ref().row(j).is_all_finite()).unwrap_or(0)),

@@ -30,8 +30,7 @@ use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::Side;
 use crate::sweep::weights::Weights;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// A modification as the caller asked for it: scale² (L Lᵀ + V diag(w) Vᵀ).
@@ -64,8 +63,8 @@ struct Here<'a, T>(MatRef<'a, T>);
 impl<T: Scalar> Triangle<T> for Here<'_, T> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
         match side {
-            Side::L => solve_lower_triangular_in_place(self.0, rhs, Par::Seq),
-            Side::Transpose => solve_upper_triangular_in_place(self.0.transpose(), rhs, Par::Seq),
+            Side::L => T::solve_lower(self.0, rhs, Par::Seq),
+            Side::Transpose => T::solve_upper(self.0.transpose(), rhs, Par::Seq),
         }
         Ok(())
     }
@@ -73,7 +72,7 @@ impl<T: Scalar> Triangle<T> for Here<'_, T> {
     fn multiply_transposed(&self, rhs: MatMut<'_, T>) -> Result<(), Error> {
         let (from, all) = (rhs.to_owned(), BlockStructure::Rectangular);
         let (l, upper) = (self.0.transpose(), BlockStructure::TriangularUpper);
-        triangular_matmul(rhs, all, Accum::Replace, l, upper, from.as_ref(), all, T::ONE, Par::Seq);
+        T::triangular_matmul((rhs, all), Accum::Replace, (l, upper), (from.as_ref(), all), T::ONE, Par::Seq);
         Ok(())
     }
 

@@ -11,7 +11,6 @@ use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
 use core::ops::Range;
-use faer::linalg::matmul::matmul;
 use faer::reborrow::ReborrowMut;
 use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
 
@@ -203,7 +202,7 @@ impl<T: Scalar> Panels<T> {
                     Side::Transpose => (first..first + cols, rows, part.transpose()),
                 };
                 let to = rhs.rb_mut().subrows_mut(to.start, to.len());
-                matmul(to, Accum::Add, part, from.subrows(source.start, source.len()), T::ONE, par);
+                T::matmul(to, Accum::Add, part, from.subrows(source.start, source.len()), T::ONE, par);
             }
         }
     }
