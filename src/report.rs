@@ -13,7 +13,7 @@ pub struct Modification {
     /// Never below 1 for an update, and exactly 1 if some column is unchanged, for example where V begins with zero rows. For a
     /// downdate it is between 0 and 1, and about −log₁₀ of it decimal digits are lost in the worst column, with any method
     /// (Stewart, *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A new row
-    /// counts with its pivot² over its diagonal entry of A. A ratio above the largest finite number is reported as that number.
+    /// counts with its pivot² over its diagonal entry of A. A ratio of pivots that overflows the type is reported as `f64::MAX`.
     pub min_pivot_ratio: f64,
     /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero. The other columns
     /// do not count in [`min_pivot_ratio`](Self::min_pivot_ratio) either.

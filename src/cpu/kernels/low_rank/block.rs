@@ -1,6 +1,6 @@
 //! The diagonal block of a few columns, for all columns of V.
 
-use super::coefficients::{Pivots, coefficients_of, one_by_one, solve};
+use super::coefficients::{Kind, Pivots, coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::shape::MAX_LANES;
@@ -94,7 +94,7 @@ impl<T: Scalar> LowRank<T> {
         }
         let mut pivots = Pivots::new(old);
         for r in 0..K {
-            let (minus, out) = (r >= self.plus, &mut coefficients[r]);
+            let (kind, out) = (self.kind(r), &mut coefficients[r]);
             // SAFETY: the caller guarantees the rows of L and V. After the first column of V, the entries below the diagonal
             // are in `between`, where the previous column has stored them.
             unsafe {
@@ -103,9 +103,9 @@ impl<T: Scalar> LowRank<T> {
                     _ => (between.now(0, 0).cast_const(), MAX_LANES as isize),
                 };
                 let (at, v) = ((l, stride), self.v(first, r));
-                match solve::<T, S>(at, v, width, minus, &pivots.now) {
-                    Some(solution) => coefficients_of(simd, (minus, width), &solution, &mut pivots, out),
-                    None => match one_by_one::<T, S>(at, v, width, minus, &mut pivots, out) {
+                match solve::<T, S>(at, v, width, kind.is_minus(), &pivots.now) {
+                    Some(solution) => coefficients_of(simd, (kind, width), &solution, &mut pivots, out),
+                    None => match one_by_one::<T, S>(at, v, width, kind, &mut pivots, out) {
                         Ok(()) => {}
                         Err(column) if K == 1 => return Err(first + column),
                         Err(column) => return Err(first + self.first_breakdown(first, column)),
@@ -211,7 +211,8 @@ impl<T: Scalar> LowRank<T> {
                         change =
                             if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
                         new = T::vadd(simd, old, change);
-                        v = T::neg_mul_add(simd, p, T::vadd(simd, l, new), v);
+                        let after = if self.kind(r) == Kind::AfterPlus { T::vadd(simd, l, d) } else { new };
+                        v = T::neg_mul_add(simd, p, T::vadd(simd, l, after), v);
                     }
                     if INTERCHANGED {
                         T::store::<S>(between.base(row, j), old);

@@ -67,6 +67,23 @@ pub(super) unsafe fn solve<T: Scalar, S: Simd>(
     (t * most >= T::ONE && t <= most).then_some(solution)
 }
 
+/// The sign of a column of V, and what went before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Plus,
+    /// After columns with a minus sign alone.
+    Minus,
+    /// With a minus sign, after columns with a plus sign, which may nearly cancel it. The entries of L between them are then large, and
+    /// their rounding errors are not to be mixed with those of the small entries that are stored.
+    AfterPlus,
+}
+
+impl Kind {
+    pub fn is_minus(self) -> bool {
+        self != Self::Plus
+    }
+}
+
 /// The pivots of a block between one column of V and the next: a base, and the sum of the small changes after it.
 pub(super) struct Pivots<T> {
     base: Each<T>,
@@ -82,15 +99,21 @@ impl<T: Scalar> Pivots<T> {
         Self { base: old, change: [T::ZERO; MAX_LANES], now: old }
     }
 
-    /// Adds a change, or sets the new pivot if the change is large; returns the pivot as L stores it.
+    /// Adds a change, or sets the new pivot if the change is large; returns α, the pivot as L stores it or, for a `Kind` that says
+    /// so, the new pivot of this column of V alone.
     #[inline(always)]
-    fn take(&mut self, j: usize, change: T, new: T) -> T {
+    fn take(&mut self, j: usize, change: T, new: T, kind: Kind) -> T {
+        let old = self.now[j];
         // If the change is small, it is more accurate than the new pivot; if it is large, less.
-        let small = change.abs() < T::from_f64(SMALL_CHANGE) * self.now[j];
+        let small = change.abs() < T::from_f64(SMALL_CHANGE) * old;
         self.change[j] = if small { self.change[j] + change } else { T::ZERO };
         self.base[j] = if small { self.base[j] } else { new };
         self.now[j] = self.base[j] + self.change[j];
-        self.now[j]
+        match kind {
+            Kind::AfterPlus if small => old + change,
+            Kind::AfterPlus => new,
+            Kind::Plus | Kind::Minus => self.now[j],
+        }
     }
 }
 
@@ -98,7 +121,7 @@ impl<T: Scalar> Pivots<T> {
 #[inline(always)]
 pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     simd: S,
-    (minus, width): (bool, usize),
+    (kind, width): (Kind, usize),
     solution: &Solution<T>,
     pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
@@ -106,7 +129,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     let old = pivots.now;
     let (mut changes, mut new) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
     let mut entries = [T::ZERO; MAX_LANES];
-    let sign = T::splat(simd, if minus { -T::ONE } else { T::ONE });
+    let sign = T::splat(simd, if kind.is_minus() { -T::ONE } else { T::ONE });
     out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
@@ -128,7 +151,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     }
     let mut alphas = [T::ONE; MAX_LANES];
     for j in 0..width {
-        alphas[j] = pivots.take(j, changes[j], new[j]);
+        alphas[j] = pivots.take(j, changes[j], new[j], kind);
     }
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
         // SAFETY: the arrays have space for whole registers, and masks restrict stores to BLOCK columns.
@@ -157,10 +180,11 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,
     width: usize,
-    minus: bool,
+    kind: Kind,
     pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
 ) -> Result<(), usize> {
+    let minus = kind.is_minus();
     let sign = if minus { -T::ONE } else { T::ONE };
     let mut rows = [T::ZERO; BLOCK];
     // SAFETY: rows that the caller guarantees.
@@ -173,7 +197,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             let (p, g) = (small / beta, small / large);
             (out.p[j], out.x[j], out.g[j], out.interchanges[j]) = (p, -(g * p), g, sign);
             let new = if minus { small } else { large };
-            pivots.take(j, new - old, new);
+            pivots.take(j, new - old, new, kind);
             for i in j + 1..width {
                 // SAFETY: an entry that the caller guarantees.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
@@ -181,8 +205,10 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             }
             continue;
         }
-        let Pivot { new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
-        let alpha = pivots.take(j, new - old, new);
+        let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
+        let stored = pivots.take(j, new - old, new, kind);
+        // The α of a zero pivot that stays zero makes coefficients of zero.
+        let alpha = if stored > T::ZERO { stored } else { alpha };
         let (p, g) = (a / (old + alpha), sign * a / alpha);
         let x = -(g * p);
         (out.p[j], out.x[j], out.g[j]) = (p, x, g);

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Here α and l' are rounded as they are stored in L. V then compensates their rounding errors, and a downdate by the same V, which
-//! begins with the stored numbers, restores L.
+//! begins with the stored numbers, restores L. (Not so for a minus sign after a plus sign, where l between the two may be much larger than
+//! before and after: there l_ij + d_i takes the place of l'_ij.)
 //!
 //! The changes d_i of all columns of V are summed before l_ij is rounded. If an entry were multiplied by a number near 1, or
 //! rounded for every column of V, every call would add the same rounding error, and a thousand calls a thousand of them.
@@ -39,6 +40,7 @@ mod rows;
 pub(crate) use self::diagonal::Diagonal;
 pub(crate) use self::rows::Trailing;
 
+use self::coefficients::Kind;
 use super::entries::Entries;
 use crate::scalar::Scalar;
 use pulp::Simd;
@@ -143,6 +145,15 @@ impl<T: Scalar> LowRank<T> {
         match self.l.dst.is_null() {
             true => self.l.dst,
             false => self.l.dst.wrapping_offset(column as isize * self.l.dst_stride).wrapping_add(row),
+        }
+    }
+
+    #[inline(always)]
+    fn kind(&self, r: usize) -> Kind {
+        match r >= self.plus {
+            false => Kind::Plus,
+            true if self.plus == 0 => Kind::Minus,
+            true => Kind::AfterPlus,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Applies the coefficients of a block of columns to rows of L and V.
 
+use super::coefficients::Kind;
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
 use crate::cpu::kernels::shape::{TILES_AHEAD, wide};
@@ -189,7 +190,9 @@ impl<T: Scalar> LowRank<T> {
                         let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, l));
                         change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
                         new[i] = T::vadd(simd, old[i], change[i]);
-                        v[r][i] = T::neg_mul_add(simd, p, T::vadd(simd, l, new[i]), v[r][i]);
+                        let after =
+                            if self.kind(r) == Kind::AfterPlus { T::vadd(simd, l, d) } else { new[i] };
+                        v[r][i] = T::neg_mul_add(simd, p, T::vadd(simd, l, after), v[r][i]);
                     }
                 }
                 for i in 0..RV {
