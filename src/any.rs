@@ -32,6 +32,7 @@ use faer::{Mat, MatMut, MatRef, Par};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EngineKind {
     /// [`Cpu`].
     #[default]
@@ -101,7 +102,7 @@ impl EngineSpec {
         if self.threads.is_some() && self.kind != EngineKind::Cpu {
             return Err(Error::OutOfRange {
                 argument: "threads",
-                rule: "left out but for the engine \"cpu\"",
+                rule: "left out except for the engine \"cpu\"",
             });
         }
         if matches!(self.kind, EngineKind::Cuda { .. }) && self.safeguard != Safeguard::ShadowBuffer {

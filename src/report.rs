@@ -21,6 +21,13 @@ pub struct Modification {
 }
 
 impl Modification {
+    /// For engines in crates of their own.
+    #[cfg(feature = "unstable")]
+    #[must_use]
+    pub fn new(min_pivot_ratio: f64, log_det_change: f64) -> Self {
+        Self { min_pivot_ratio, log_det_change }
+    }
+
     /// The report of a modification that changed nothing.
     pub(crate) fn identity() -> Self {
         Self { min_pivot_ratio: 1.0, log_det_change: 0.0 }

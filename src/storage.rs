@@ -158,7 +158,7 @@ impl Traits {
 
 /// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
-/// Only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
+/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
 pub trait Swept<T: Scalar> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
@@ -296,6 +296,13 @@ pub enum Edit<'a, T> {
 
 /// The outcome of a solve; `None` if it has not been done.
 pub type Solved = Option<Result<(), Error>>;
+
+impl<T: Scalar> fmt::Debug for dyn Storage<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (order, capacity) = (self.order(), self.capacity());
+        f.debug_struct("Storage").field("order", &order).field("capacity", &capacity).finish_non_exhaustive()
+    }
+}
 
 /// L as an engine stores it: a factor whose rows and columns can be inserted, removed and moved. Shapes and indices have been
 /// checked.

@@ -128,6 +128,6 @@ pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
     match kind {
         EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
         EngineKind::Hybrid { .. } => Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace")),
-        EngineKind::Cuda { .. } => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
+        _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
     }
 }

@@ -111,7 +111,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// That of [`modify_scaled`](Self::modify_scaled) for n + m rows on the CPU engine. On the others two products with L and
-    /// three triangular solves in addition, so a singular A returns [`Error::Singular`] there.
+    /// three triangular solves in addition or, from a singular A, a copy of L to the host and the modification there as well.
     ///
     /// # Source
     /// J. J. Dongarra, J. R. Bunch, C. B. Moler, G. W. Stewart, *LINPACK Users' Guide*, SIAM (1979), chapter 10: `dchud`, `dchdd`.
@@ -140,12 +140,17 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     where
         T: 'w,
     {
-        self.guarded.finish()?;
         let (v, weights, y) = (v.as_matrix(), weights.into(), y.as_matrix().on_host()?);
-        if self.guarded.factor().traits().carries || self.guarded.regular().is_ok() {
+        let from_nothing = decay > T::ZERO && decay <= T::ONE && !self.guarded.factor().traits().carries && {
+            self.guarded.finish()?;
+            self.guarded.regular().is_err()
+        };
+        if !from_nothing {
             return self.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), carried)));
         }
-        // The factor is singular, and this engine's sweeps carry no right-hand sides: they are carried by a sweep on the host.
+        // A factor that cannot be solved with yet, and sweeps that take no right-hand sides along: they go through one on the host.
+        weights.check(self.order(), v.shape())?;
+        carried.check(self.order(), v.shape().1, y.as_ref())?;
         let mut here = self.to_engine(Cpu::default())?;
         let mut along = carried.clone();
         here.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), &mut along)))?;

@@ -104,6 +104,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     }
 
     fn product_in_place(&self, sides: &[Side], x: OperandMut<'_, T>) -> Result<(), Error> {
+        self.guarded.healthy()?;
         self.checked_rows(x.shape())?;
         x.change_on_host(|mut x| {
             let product = self.product(sides, Operand::Host(x.as_ref()))?;

@@ -68,12 +68,10 @@ impl<T: Scalar> HostFactor<T> {
         outline: &Outline,
         columns: Range<usize>,
     ) -> Result<Option<Modification>, Stop> {
-        // V has been staged from this row on.
-        let (start, order) = (new.unchanged(), new.order);
+        let (start, order) = (columns.start, new.order);
         if columns.is_empty() || columns.end != order || order >= self.order() {
             return Ok(None);
         }
-        let columns = start..order;
         let after = new.columns.last().filter(|run| run.from > run.to && run.to == start);
         let few_threads = self.threads_for(outline, order, &columns) < THREADS_WORTH_SHARING;
         let Some(run) = after.filter(|_| few_threads) else { return Ok(None) };

@@ -1,13 +1,13 @@
 //! Insertion, removal and reordering of rows and columns under the failure contract: the step that may break down is a
 //! modification of the existing factor, and the steps after it cannot.
 
-use super::{Guarded, Source};
+use super::{Guarded, Source, swept};
 use crate::check::finite;
 use crate::error::Error;
 use crate::input::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Staged, Stop, Storage, Target, pivots};
+use crate::storage::{Edit, Op, Staged, Stop, Storage, pivots};
 use crate::structure::{
     Border, BorderThere, ColumnsAsV, Parts, Rearrangement, Run, Scratch, gather_v, places,
 };
@@ -275,9 +275,14 @@ fn remake<T: Scalar, F: Storage<T>>(
         minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
     };
     let outline = factor.stage_other(&Staged::Columns(&v)).map_err(Stop::before)?;
-    // No entry before this column changes, and V may not have been staged.
+    // No entry before this column changes, and V may not have been staged. Where a sweep may be one pass with the rearrangement, it
+    // starts there, so that the result does not depend on the number of passes.
     let unchanged = new.unchanged();
-    let columns = outline.first_column::<T>(new.order).map_or(end, |first| first.max(unchanged))..end;
+    let start = outline.first_column::<T>(new.order).map_or(end, |first| match factor.traits().tall {
+        true => unchanged,
+        false => first.max(unchanged),
+    });
+    let columns = start..end;
     if let Some(report) = factor.rearrange_and_sweep(new, &outline, columns.clone())? {
         return Ok(report);
     }
@@ -285,15 +290,7 @@ fn remake<T: Scalar, F: Storage<T>>(
     if columns.is_empty() {
         return Ok(Modification::identity());
     }
-    let start = columns.start;
-    let shadow = factor.traits().prefers_shadow && factor.reserve_shadow().is_ok();
-    let target = if shadow { Target::Shadow } else { Target::InPlace };
-    let swept = factor.sweep(&outline, columns, target).and_then(|()| factor.wait());
-    let report = swept.map_err(Stop::after_a_change)?;
-    if shadow {
-        factor.commit(start);
-    }
-    Ok(report)
+    swept(factor, &outline, columns).map_err(Stop::after_a_change)
 }
 
 /// Copies V and its weights to host memory.

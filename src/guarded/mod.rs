@@ -441,6 +441,22 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     }
 }
 
+/// Sweeps with V as it was staged, which cannot break down, to where the storage prefers to write.
+fn swept<T: Scalar, F: Swept<T>>(
+    factor: &mut F,
+    outline: &Outline,
+    columns: Range<usize>,
+) -> Result<Modification, Stop> {
+    let (start, shadow) = (columns.start, factor.traits().prefers_shadow && factor.reserve_shadow().is_ok());
+    let target = if shadow { Target::Shadow } else { Target::InPlace };
+    factor.sweep(outline, columns, target)?;
+    let report = factor.wait()?;
+    if shadow {
+        factor.commit(start);
+    }
+    Ok(report)
+}
+
 impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
     /// Waits for the modification in flight, and solves with the resulting factor. The shape of `rhs` is right.
     ///

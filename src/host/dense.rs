@@ -12,7 +12,7 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 /// A factor of a product, and the part of it that is not zero.
 pub type Part<'a, T> = (MatRef<'a, T>, BlockStructure);
 
-/// The functions, by scalar type. Private in effect: the module is not exported.
+/// The functions, by scalar type. They are no part of the public interface.
 pub trait Dense: Sized {
     /// C ← α A B, or C + α A B. (m × n, m × k, k × n)
     #[doc(hidden)]

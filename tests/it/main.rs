@@ -5,6 +5,7 @@ mod support;
 
 mod accuracy;
 mod allocation;
+mod any;
 mod apart;
 mod carried;
 mod clones;

@@ -2,7 +2,7 @@
 //!
 //! NVRTC orders and pairs some instructions of a large kernel by addresses in its own memory, so its output varies between a
 //! few versions. They differ in the order of instructions, in registers, and in whether neighbouring words are loaded together.
-//! None of this is compared.
+//! None of this is compared. `kernels/ptx.digests` has a digest of the sources that each file was made from.
 //!
 //! NVRTC is searched in the folder (or file) that `CHOLUPDATE_NVRTC` names, in the loader's paths, and among Python's packages
 //! (`pip install nvidia-cuda-nvrtc-cu12==12.8.93`). `CHOLUPDATE_REQUIRE_NVRTC=1` fails without it; `CHOLUPDATE_BLESS=1` writes
@@ -159,6 +159,36 @@ fn nvrtc() -> Option<Library> {
 /// The file that a process compiles, and its output path.
 const TO_MAKE: [&str; 2] = ["CHOLUPDATE_PTX_TO_MAKE", "CHOLUPDATE_PTX_PLACE"];
 
+/// The source of a kernel with what it includes, each file once, without comments and white space.
+fn code(source: &str, seen: &mut Vec<String>) -> String {
+    let text = fs::read_to_string(kernels().join(source)).unwrap();
+    let mut all = String::new();
+    for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
+        match line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
+            Some(file) if seen.iter().any(|seen| seen == file) => {}
+            Some(file) => {
+                seen.push(file.into());
+                all += &code(file, seen);
+            }
+            None => line.split_whitespace().for_each(|word| all += &format!("{word} ")),
+        }
+    }
+    all
+}
+
+/// FNV-1a of the source and the options. It finds a change that leaves the count of each instruction as it was, for example
+/// exchanged operands.
+fn digest(source: &str, options: &[&str]) -> String {
+    let text = format!("{} {}", options.join(" "), code(source, &mut Vec::new()));
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, hash))
+}
+
+/// The digests of the sources from which the PTX was made, one line a file.
+fn digests() -> PathBuf {
+    kernels().join("ptx.digests")
+}
+
 /// The count of each instruction in each kernel, without the numbers of registers and labels.
 fn instructions(ptx: &str) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();
@@ -251,21 +281,27 @@ fn the_ptx_is_that_of_the_kernels() {
     if nvrtc().is_none() {
         return skip("libnvrtc.so.12 was not found");
     }
-    for (file, source, _) in MADE {
+    let recorded = fs::read_to_string(digests()).unwrap_or_default();
+    let mut now = String::new();
+    for (file, source, options) in MADE {
         let place = kernels().join(file);
         let made = make(file);
         if !made.contains(RELEASE) {
             return skip("the libnvrtc.so.12 that was found is not the pinned one");
         }
+        let entry = format!("{file} {}\n", digest(source, options));
         let ships = fs::read_to_string(&place).unwrap_or_default();
-        if instructions(&made) == instructions(&ships) {
-            continue;
+        if !recorded.contains(&entry) || instructions(&made) != instructions(&ships) {
+            assert!(
+                is_set("CHOLUPDATE_BLESS"),
+                "{file} is not what NVRTC makes of {source}: run this with CHOLUPDATE_BLESS=1"
+            );
+            fs::write(&place, &made).unwrap();
         }
-        assert!(
-            is_set("CHOLUPDATE_BLESS"),
-            "{file} is not what NVRTC makes of {source}: run this with CHOLUPDATE_BLESS=1"
-        );
-        fs::write(&place, &made).unwrap();
+        now += &entry;
+    }
+    if recorded != now {
+        fs::write(digests(), now).unwrap();
     }
 }
 

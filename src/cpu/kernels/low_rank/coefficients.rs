@@ -168,7 +168,8 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     }
 }
 
-/// The same as `solve` and `coefficients_of`, one column at a time, with the same rounding errors as in the rows below.
+/// The same as `solve` and `coefficients_of`, one column at a time, with the rounding errors of the rows below; after
+/// the first column of V up to a rounding of the sum of the changes.
 ///
 /// # Errors
 /// The column whose pivot² is not greater than zero, counted from the first.
