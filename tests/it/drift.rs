@@ -132,7 +132,7 @@ fn toggled_where_v_outweighs_l() {
     where
         Cpu: Engine<T>,
     {
-        let pairs = sized(300, 30);
+        let pairs = sized(100, 20);
         for (n, k) in [(16, 1), (60, 1), (16, 2), (60, 2), (40, 3)] {
             // In single precision a downdate at 100 has nothing left to go by, with any method.
             for &scale in if T::U < 1e-10 { &[3.0, 14.0, 100.0][..] } else { &[3.0, 14.0] } {
@@ -153,7 +153,7 @@ fn toggled_columns_of_zeros_cost_nothing() {
         Cpu: Engine<T>,
     {
         for scale in [0.3, 1.0, 5.0] {
-            let alone = toggle::<T>(60, 1, scale, sized(500, 50), 3);
+            let alone = toggle::<T>(60, 1, scale, sized(200, 50), 3);
             let padded = |step: &Step<T>| Step {
                 s: T::ONE,
                 v: Mat::from_fn(60, 4, |i, r| if r == 2 { step.v[(i, 0)] } else { T::ZERO }),
