@@ -1,4 +1,4 @@
-//! Arguments that are one word, number or truth value, and errors that name them.
+//! Scalar arguments (strings, integers, truth values), and errors that name them.
 
 use crate::errors::{wrong_type, wrong_value};
 use core::convert::Infallible;
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// An argument as it came, or none.
+/// An argument as it was passed, or none.
 #[derive(Clone, Default)]
 pub struct Argument<'py>(Option<Bound<'py, PyAny>>);
 
@@ -19,10 +19,10 @@ impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
 }
 
 impl Argument<'_> {
-    /// Where nothing was given.
+    /// An omitted argument.
     pub const NONE: Self = Self(None);
 
-    /// True or false, of Python or NumPy.
+    /// A `bool` of Python or NumPy.
     #[inline]
     pub fn flag(&self, name: &str, default: bool) -> PyResult<bool> {
         match &self.0 {
@@ -33,7 +33,7 @@ impl Argument<'_> {
         }
     }
 
-    /// A word.
+    /// A string.
     pub fn text(&self, name: &str, default: &str) -> PyResult<String> {
         match &self.0 {
             None => Ok(default.into()),
@@ -43,7 +43,7 @@ impl Argument<'_> {
         }
     }
 
-    /// A number of threads: -1 and `None` are all that there are, and so is any number that is larger.
+    /// A number of threads. -1, `None` and numbers above `isize::MAX` mean all.
     pub fn threads(&self) -> PyResult<Option<usize>> {
         let Some(object) = self.0.as_ref().filter(|object| !object.is_none()) else { return Ok(None) };
         let refused = || wrong_value(format!("`threads` is {object}, expected at least 1, or -1 for all"));
@@ -55,7 +55,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The most of something that is counted, where it was said.
+    /// An upper bound on a count, if one was given.
     pub fn most(&self, name: &str) -> PyResult<Option<usize>> {
         match self.0.as_ref().filter(|object| !object.is_none()) {
             None => Ok(None),
@@ -64,7 +64,7 @@ impl Argument<'_> {
     }
 }
 
-/// How many of something; what is more than can be counted is as many as can.
+/// A count. Numbers above `isize::MAX` become `usize::MAX`.
 pub fn count(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     let refused = || wrong_value(format!("`{name}` is {object}, expected at least 0"));
     match number(object, name)? {
@@ -74,7 +74,7 @@ pub fn count(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     }
 }
 
-/// An integer; `None` where it has too many digits. A truth value is none.
+/// An integer; `None` if it does not fit into an `isize`. A truth value is not an integer.
 ///
 /// # Errors
 /// `TypeError`.

@@ -1,4 +1,4 @@
-//! Arrays of NumPy, and what it can make one of, as matrices: where they are if they can be used there, else copied.
+//! Arrays of NumPy, and objects that it can convert, as matrices: in place if their layout allows it, else copied.
 
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::numbers::Real;
@@ -11,16 +11,16 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 
-/// An array whose entries can be used where they are: native numbers, aligned.
+/// An array whose entries can be used in place: native numbers, aligned.
 pub type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
 
-/// An array that a call reads. While it lives, no other extension written with this crate writes to the array.
+/// An array that a call reads. While it lives, no other extension built with the `numpy` crate writes to the array.
 pub struct Read<'py, T: Real> {
     borrowed: PyReadonlyArrayDyn<'py, T>,
     layout: Layout,
 }
 
-/// Rows and columns, and how many entries they are apart.
+/// Rows and columns, and their strides in entries.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub shape: (usize, usize),
@@ -35,7 +35,7 @@ impl<'py, T: Real> Read<'py, T> {
         Ok(Self { borrowed, layout })
     }
 
-    /// The transpose, where it is asked for.
+    /// The transpose, if `transpose`.
     pub fn transposed_if(self, transpose: bool) -> Self {
         let Layout { shape: (rows, cols), strides: (down, across) } = self.layout;
         match transpose {
@@ -44,19 +44,19 @@ impl<'py, T: Real> Read<'py, T> {
         }
     }
 
-    /// Whether the memory from its first to its last entry has any in common with that of another array.
+    /// Whether the address range of the array intersects that of another array.
     pub fn overlaps(&self, other: &Array<'py, T>) -> bool {
         let (own, theirs) = (extent(&self.borrowed), extent(other));
         own.start < theirs.end && theirs.start < own.end
     }
 
-    /// The same entries elsewhere.
+    /// A copy of the entries.
     pub fn copied(self, name: &str) -> PyResult<Self> {
         let copy = self.borrowed.call_method0("copy")?.cast_into::<PyArrayDyn<T>>()?;
         Self::new(copy, name)
     }
 
-    /// Dimensions of the array.
+    /// The number of dimensions of the array.
     pub fn ndim(&self) -> usize {
         self.borrowed.ndim()
     }
@@ -64,21 +64,21 @@ impl<'py, T: Real> Read<'py, T> {
     /// The entries.
     pub fn view(&self) -> MatRef<'_, T> {
         let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = self.layout;
-        // SAFETY: NumPy lays the entries of an array out in this way; the array is kept alive, and `usable` has seen to it that they
-        // are aligned and whole strides apart. That no thread of Python writes to them meanwhile is asked of the caller in the
-        // documentation, as it is by NumPy, whose calls release the GIL as well.
+        // SAFETY: NumPy guarantees this layout; the array is kept alive, and `usable` has checked that entries are aligned and
+        // that strides are multiples of their size. The documentation requires that no thread of Python writes to the array
+        // during the call, as NumPy does for its own calls that release the GIL.
         unsafe { MatRef::from_raw_parts(self.borrowed.data(), rows, cols, row_stride, col_stride) }
     }
 }
 
-/// The entries of an array that nobody else uses.
+/// The entries of an array that is not in use elsewhere.
 pub fn view_mut<'a, T: Real>(array: &'a Array<'_, T>, name: &str) -> PyResult<MatMut<'a, T>> {
     let Layout { shape: (rows, cols), strides: (row_stride, col_stride) } = layout(array, name)?;
     // SAFETY: as in `Read::view`; the array was made by the caller, or is borrowed exclusively.
     Ok(unsafe { MatMut::from_raw_parts_mut(array.data(), rows, cols, row_stride, col_stride) })
 }
 
-/// An array as a matrix: a number is one of one entry, a vector one of one column.
+/// An array as a matrix: a scalar has one entry, a vector one column.
 fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
     let size = size_of::<T>() as isize;
     match (array.shape(), array.strides()) {
@@ -91,7 +91,7 @@ fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
     }
 }
 
-/// The addresses from the first entry of an array to behind the last.
+/// The address range of an array, from its first entry to the end of its last one.
 fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
     if array.is_empty() {
         return 0..0;
@@ -105,7 +105,8 @@ fn extent<T: Real>(array: &Array<'_, T>) -> Range<usize> {
     addresses
 }
 
-/// Where entries are native numbers of that type, aligned and whole numbers of entries apart, and all that there is.
+/// The array, if its entries are native numbers of type T, aligned, with strides that are multiples of their size, and not
+/// masked.
 pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Array<'py, T>> {
     let array = object.cast::<PyArrayDyn<T>>().ok()?;
     if !object.is_exact_instance_of::<PyUntypedArray>() && is_masked(object) {
@@ -115,7 +116,7 @@ pub fn usable<'a, 'py, T: Real>(object: &'a Bound<'py, PyAny>) -> Option<&'a Arr
     (whole && array.is_aligned()).then_some(array)
 }
 
-/// An argument of a call on a factor of T: the array that it is, or a copy with numbers of that type.
+/// An argument of a call on a factor of T: the array itself, or a copy converted to T.
 pub fn array<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
     if let Some(array) = usable(object) {
         return Ok(array.clone());
@@ -126,7 +127,7 @@ pub fn array<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<A
     }
 }
 
-/// An array of no dimensions, with this entry.
+/// A zero-dimensional array with this entry.
 fn array_of<'py, T: Real>(py: Python<'py>, entry: T) -> PyResult<Array<'py, T>> {
     let array = zeros::<T>(py, &[], false);
     view_mut(&array, "")?[(0, 0)] = entry;
@@ -150,14 +151,14 @@ fn converted<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<A
     Ok(array.cast_into::<PyArrayDyn<T>>()?)
 }
 
-/// A factor is to be made of this: which numbers it has.
+/// A matrix from which a factor is computed, in either precision.
 pub enum Either<'py> {
     Single(Array<'py, f32>),
     Double(Array<'py, f64>),
 }
 
 impl<'py> Either<'py> {
-    /// Single precision for single precision, double for double and for integers.
+    /// Single precision for float32, double precision for float64 and integers.
     pub fn new(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Some(array) = usable(object) {
             return Ok(Self::Double(array.clone()));
@@ -175,13 +176,13 @@ impl<'py> Either<'py> {
     }
 }
 
-/// Of an argument that a factor is to be made of.
+/// The error for a dtype that no factor supports.
 fn not_supported(name: &str, found: &str) -> PyErr {
     let expected = if is_real(found) { "float32 or float64" } else { "real numbers" };
     wrong_type(format!("`{name}` has dtype {found}, expected {expected}"))
 }
 
-/// Of an argument of a call on a factor of T.
+/// The error for a dtype that differs from that of the factor.
 fn not_the_factors<T: Real>(name: &str, found: &str) -> PyErr {
     match found {
         f32::NAME | f64::NAME => {
@@ -198,12 +199,12 @@ fn not_the_factors<T: Real>(name: &str, found: &str) -> PyErr {
     }
 }
 
-/// Whether a dtype is of real numbers, of NumPy or of an extension such as that with bfloat16.
+/// Whether a dtype is a real floating-point type, of NumPy or of an extension such as bfloat16.
 fn is_real(dtype: &str) -> bool {
     dtype.starts_with("float") || dtype.starts_with("bfloat")
 }
 
-/// Whether it is an array of NumPy's whose mask would be lost.
+/// Whether it is a masked array of NumPy. The conversion would drop the mask.
 #[cold]
 fn is_masked(array: &Bound<'_, PyAny>) -> bool {
     static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -211,12 +212,12 @@ fn is_masked(array: &Bound<'_, PyAny>) -> bool {
     class.is_ok_and(|class| array.is_instance(class).unwrap_or(false))
 }
 
-/// Whether it says that it is sparse, in the words of SciPy and those who follow it.
+/// Whether it has the attributes of SciPy's sparse matrices.
 fn is_sparse(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.hasattr("nnz")? && (object.hasattr("toarray")? || object.hasattr("todense")?))
 }
 
-/// NumPy's array of something, and whether it came with a dtype of its own, as lists and numbers do not.
+/// The object as an array of NumPy, and whether it has a dtype of its own. Lists and numbers have none.
 fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static FROM_DLPACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -240,7 +241,7 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
     let (convert, function) =
         if through_dlpack { (&FROM_DLPACK, "from_dlpack") } else { (&ASARRAY, "asarray") };
     let made = convert.import(py, "numpy", function)?.call1((object,)).map_err(|error| {
-        // With the argument's name in front of what NumPy has to say.
+        // NumPy's message, prefixed with the name of the argument.
         let message = format!("`{name}` cannot be an array: {}", error.value(py));
         let renamed = if error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) {
             wrong_type(message)
@@ -253,12 +254,12 @@ fn as_numpy<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<(Bound<'py,
     Ok((made.cast_into::<PyUntypedArray>()?, !is_bare))
 }
 
-/// The array of the memory that an object of another library has, where it lets NumPy write there.
+/// An array of NumPy on the memory of another library's object, if NumPy may write there.
 ///
 /// # Errors
 /// `TypeError`.
 pub fn shared<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Array<'py, T>> {
-    // Copies that live at the same time are in different places.
+    // Two copies that live at the same time have different addresses; two views have the same.
     let (first, _) = as_numpy(object, name)?;
     let (again, _) = as_numpy(object, name)?;
     match (usable::<T>(&first), usable::<T>(&again)) {
@@ -274,12 +275,12 @@ pub fn shared<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<
     }
 }
 
-/// Whether it may be written to, by who has it alone.
+/// Whether the array has NumPy's flag `WRITEABLE`.
 pub fn is_writeable<T: Real>(array: &Array<'_, T>) -> bool {
     !matches!(array.try_readwrite(), Err(BorrowError::NotWriteable))
 }
 
-/// Without memory of an array: lists and numbers.
+/// Whether the object is a list, a tuple or a number, which have no array memory.
 pub fn is_bare(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
@@ -287,12 +288,12 @@ pub fn is_bare(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyInt>()
 }
 
-/// A new array of zeros, in the order of Fortran or of C.
+/// A new array of zeros, in Fortran or C order.
 pub fn zeros<'py, T: Real>(py: Python<'py>, shape: &[usize], fortran: bool) -> Array<'py, T> {
     PyArray::zeros(py, shape, fortran)
 }
 
-/// A new array with the entries of a matrix, in the order of Fortran; of its transpose, in the order of C.
+/// A new array with the entries of a matrix, in Fortran order; or with those of its transpose, in C order.
 pub fn to_numpy<'py, T: Real>(
     py: Python<'py>,
     matrix: MatRef<'_, T>,

@@ -13,17 +13,17 @@ use pyo3::prelude::*;
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Right-hand sides of least squares that are kept current with a factor, by `Cholesky.modify_carrying`.
+/// Right-hand sides of least squares that `Cholesky.modify_carrying` updates together with the factor.
 ///
-/// With A = Xᵀ X for observations X (rows) and y for what was observed, b = Xᵀ y are right-hand sides of A β = b. What is kept is z = L⁻¹ b,
-/// of which ``f.solve_lt(z)`` is β, and the residual sums of squares ‖y − X β‖²: LINPACK's Z and RHO² of `dchud`.
+/// For observations X (one in each row) and observed values y, A = Xᵀ X and b = Xᵀ y are the normal equations A β = b. The class
+/// stores z = L⁻¹ b and the residual sums of squares ‖y − X β‖², LINPACK's Z and RHO² of `dchud`. ``f.solve_lt(z)`` computes β.
 ///
 /// Parameters
 /// ----------
 /// f : Cholesky
-///     Of A.
+///     The factor of A.
 /// b : array_like, shape (n, m) or (n,)
-///     Xᵀ y, in numbers of the factor's dtype.
+///     Xᵀ y, of the factor's dtype.
 /// sums : array_like, shape (m,)
 ///     The sums of the squares of y.
 ///
@@ -52,17 +52,17 @@ impl Carried {
         self.held.downcast_ref()
     }
 
-    /// What is carried, for this call alone.
+    /// Locks the right-hand sides for this call.
     ///
     /// # Errors
-    /// `TypeError` for other numbers than those of the factor, `RuntimeError` where another thread has it.
+    /// `TypeError` if the dtype is not that of the factor, `RuntimeError` if another thread holds the lock.
     pub fn alone<T: Real>(&self) -> PyResult<MutexGuard<'_, cholupdate::Carried<T>>> {
         let Some(held) = self.held::<T>() else {
             return Err(wrong_type(format!("`carried` is of a factor of another dtype than {}", T::NAME)));
         };
         match held.try_lock() {
             Ok(guard) => Ok(guard),
-            // It is changed when all else is done.
+            // The library writes to it last, so that a panic leaves it consistent.
             Err(TryLockError::Poisoned(guard)) => Ok(guard.into_inner()),
             Err(TryLockError::WouldBlock) => Err(in_use("`carried`")),
         }
@@ -86,7 +86,7 @@ fn made<'py, T: Real>(
     Ok(Carried::of(carried, is_vector))
 }
 
-/// Numbers, or one.
+/// A vector, or a scalar as a vector of length one.
 fn vector<T: Real>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let array = Read::new(arrays::array::<T>(object, name)?, name)?;
     if array.ndim() > 1 {
@@ -96,7 +96,7 @@ fn vector<T: Real>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     Ok(view.col(0).iter().copied().collect())
 }
 
-/// Does the same with either kind of numbers.
+/// Evaluates the same expression in either precision.
 macro_rules! with_carried {
     ($self:expr, $carried:ident => $body:expr) => {
         match $self.held::<f32>() {
@@ -127,14 +127,14 @@ impl Carried {
         }
     }
 
-    /// Of no observations yet: what goes with `Cholesky.zeros`.
+    /// The right-hand sides before the first observation, for a factor made by `Cholesky.zeros`.
     ///
     /// Parameters
     /// ----------
     /// f : Cholesky
-    ///     From which the order n and the dtype are.
+    ///     The factor that determines the order n and the dtype.
     /// m : int, optional
-    ///     Right-hand sides. By default one, with z of shape (n,).
+    ///     The number of right-hand sides. By default one, with z of shape (n,).
     ///
     /// Returns
     /// -------
@@ -159,14 +159,14 @@ impl Carried {
         })
     }
 
-    /// L⁻¹ b: a copy, of the shape of b.
+    /// L⁻¹ b, a copy with the shape of b.
     #[getter]
     fn z<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let z = with_carried!(self, carried => to_numpy(py, carried.z.as_ref(), false)?.into_any());
         if self.is_vector { z.call_method1("reshape", (-1,)) } else { Ok(z) }
     }
 
-    /// The residual sums of squares: a copy, of shape (m,). −1 for one that would have become negative: it is not known any more.
+    /// The residual sums of squares, a copy with shape (m,). −1 stands for a sum that would have become negative: it is unknown.
     #[getter]
     fn squares<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         with_carried!(self, carried => {
@@ -188,7 +188,7 @@ impl Carried {
     }
 }
 
-/// Makes one of what `Carried.__reduce__` kept of it.
+/// Restores a `Carried` from the state that `Carried.__reduce__` returned.
 #[pyfunction]
 pub fn restore_carried<'py>(z: &Bound<'py, PyAny>, squares: &Bound<'py, PyAny>) -> PyResult<Carried> {
     fn restored<T: Real>(

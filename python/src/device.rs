@@ -1,4 +1,4 @@
-//! Arrays in the memory of a GPU: those that come in, as views, and those that go out.
+//! Arrays in the memory of a GPU: views of arguments, and results.
 
 use crate::dlpack::{self, Described, Offered};
 use crate::errors::{exception, wrong_type, wrong_value};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 
-/// The stream on which arrays are handed over: CUDA's legacy default stream, as DLPack numbers streams and as the driver does.
+/// The stream on which arrays are exchanged: CUDA's legacy default stream, which DLPack and the driver both number 1.
 const STREAM: u64 = 1;
 
 /// An array in the memory of a GPU whose columns are contiguous. (rows × columns)
@@ -20,7 +20,7 @@ pub struct OnDevice<'py> {
     stride: usize,
 }
 
-/// Whether an object says that it is in the memory of a GPU.
+/// Whether an object is in the memory of a GPU, by its `__dlpack_device__`.
 pub fn is_on_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = object.py();
     let Some(device) = object.getattr_opt(pyo3::intern!(py, "__dlpack_device__"))? else { return Ok(false) };
@@ -34,19 +34,19 @@ pub fn is_on_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     }
 }
 
-/// Which numbers an array has, as NumPy would call them.
+/// The dtype of an array, by its NumPy name.
 pub fn dtype(object: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(described(object)?.dtype)
 }
 
 impl<'py> OnDevice<'py> {
-    /// The array, or its transpose. It is used where it is; where columns are not contiguous, as in a matrix in C order, the
-    /// library that made the array makes a copy on the device.
+    /// The array, or its transpose, in place. If its columns are not contiguous, as in a matrix in C order, the library of the
+    /// array copies it on the device.
     pub fn new<T: Real>(object: &Bound<'py, PyAny>, name: &str, transpose: bool) -> PyResult<Self> {
         if let Some(there) = Self::where_it_is::<T>(described(object)?, name, transpose)? {
             return Ok(there);
         }
-        // The matrix that is wanted by columns is one that lies by rows, transposed.
+        // A column-major matrix is the transpose of a row-major one.
         let module = object.py().import("cholupdate._device")?;
         let copy = module.call_method1("by_rows", (object, !transpose))?;
         Self::where_it_is::<T>(described(&copy)?, name, true)?.ok_or_else(|| {
@@ -87,7 +87,7 @@ impl<'py> OnDevice<'py> {
         Ok((rows <= 1 || down == 1).then_some(Self { described, shape, stride }))
     }
 
-    /// Dimensions of the array.
+    /// The number of dimensions of the array.
     pub fn ndim(&self) -> usize {
         self.described.shape.len()
     }
@@ -101,17 +101,17 @@ impl<'py> OnDevice<'py> {
     pub fn view<T: Real>(&self, py: Python<'_>) -> PyResult<DeviceView<'_, T>> {
         let &Self { ref described, shape, stride } = self;
         let device = device_for(py, self.ordinal())?;
-        // SAFETY: the capsule, which lives as long as this, keeps the entries, and says where they are: in memory of this device,
-        // or managed memory, which every device can use. What writes them has been ordered before what comes on `STREAM`
-        // from now on, by whoever made the capsule when it was asked for with this stream.
+        // SAFETY: the capsule lives as long as this struct and keeps the entries alive. It gives their address, in memory of this
+        // device or in managed memory, which every device can access. The producer of the capsule, which was requested with
+        // `STREAM`, has ordered the writes of the entries before all later work on this stream.
         let view = unsafe { DeviceView::from_raw(&device, described.address, shape, stride) };
         let view = view.map_err(|error| exception(py, error))?;
-        // SAFETY: the driver always has this stream.
+        // SAFETY: this stream exists as long as the driver.
         Ok(unsafe { view.on_stream(STREAM) })
     }
 }
 
-/// What an array's capsule says.
+/// The description of an array by its DLPack capsule.
 fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
     let py = object.py();
     let arguments = PyDict::new(py);
@@ -119,7 +119,7 @@ fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
     arguments.set_item("max_version", (1, 0))?;
     let name = pyo3::intern!(py, "__dlpack__");
     let capsule = match object.call_method(name, (), Some(&arguments)) {
-        // From before DLPack 1.0.
+        // A library older than DLPack 1.0.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => {
             arguments.del_item("max_version")?;
             object.call_method(name, (), Some(&arguments))
@@ -129,15 +129,14 @@ fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
     Described::new(capsule.cast_into::<PyCapsule>()?)
 }
 
-/// An array in the memory of a GPU that this library has made. It speaks DLPack: hand it to ``from_dlpack`` of the library that
-/// is to have it.
+/// An array in the memory of a GPU, made by this library. It implements DLPack: ``from_dlpack`` of another library converts it.
 #[pyclass(frozen, module = "cholupdate")]
 pub struct DeviceArray {
     offered: Offered,
 }
 
 impl DeviceArray {
-    /// A matrix that is complete, or the vector that it is.
+    /// Exports a matrix that is completely written, or its only column as a vector.
     pub fn new<T: Real>(matrix: DeviceMatrix<T>, device_id: usize, is_vector: bool) -> Self {
         let (rows, cols) = matrix.shape();
         let shape = if is_vector { vec![rows] } else { vec![rows, cols] };
@@ -147,14 +146,14 @@ impl DeviceArray {
         Self { offered: Offered { address, device_id, bits: T::BITS, shape, by_rows: false, memory } }
     }
 
-    /// The transpose, of a matrix, where it is.
+    /// The transpose of a matrix, without a copy.
     pub fn transposed(mut self) -> Self {
         self.offered.shape.reverse();
         self.offered.by_rows = !self.offered.by_rows;
         self
     }
 
-    /// The same as an array of the library that `like` is from.
+    /// Converts to an array of the library of `like`.
     pub fn like<'py>(self, like: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = like.py();
         py.import("cholupdate._device")?.call_method1("returned", (Py::new(py, self)?, like))
@@ -163,7 +162,7 @@ impl DeviceArray {
 
 #[pymethods]
 impl DeviceArray {
-    /// A capsule with the array. It is complete on every stream.
+    /// Returns a DLPack capsule. The array is completely written, on every stream.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -183,7 +182,7 @@ impl DeviceArray {
         self.offered.capsule(py, max_version.is_some_and(|(major, _)| major >= 1))
     }
 
-    /// DLPack's type and number of the device.
+    /// The DLPack type and the number of the device.
     fn __dlpack_device__(&self) -> (i32, i32) {
         (dlpack::CUDA, self.offered.device_id)
     }

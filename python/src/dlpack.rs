@@ -1,4 +1,4 @@
-//! DLPack's structures, as `dlpack.h` lays them out, and the capsules that they travel in.
+//! The structures of DLPack, in the layout of `dlpack.h`, and their capsules.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -63,12 +63,12 @@ struct ManagedVersioned {
     tensor: Tensor,
 }
 
-/// What a capsule says of an array. The array lives as long as the capsule, which keeps it: it is only looked at, and
-/// whoever made it gives it back.
+/// The description of an array by its capsule. The capsule keeps the array alive; it is not consumed, and the producer frees the
+/// array.
 pub struct Described<'py> {
     pub address: u64,
     pub device_id: i32,
-    /// As NumPy would call it.
+    /// The NumPy name.
     pub dtype: String,
     pub shape: Vec<usize>,
     /// In entries.
@@ -86,7 +86,7 @@ impl<'py> Described<'py> {
                 let message = format!("DLPack {major}.{minor} is not understood, 1 is");
                 return Err(PyBufferError::new_err(message));
             }
-            // SAFETY: as above, and of a version whose layout is this.
+            // SAFETY: as above, and this is the layout of version 1.
             unsafe { &(*managed.as_ptr()).tensor }
         } else {
             let managed = capsule.pointer_checked(Some(PLAIN))?.cast::<Managed>();
@@ -94,7 +94,7 @@ impl<'py> Described<'py> {
             unsafe { &(*managed.as_ptr()).tensor }
         };
         let ndim = usize::try_from(tensor.ndim).unwrap_or(0);
-        // SAFETY: the producer has put as many numbers there.
+        // SAFETY: the producer has stored `ndim` numbers there.
         let shape: Vec<usize> = unsafe { numbers(tensor.shape, ndim) }.iter().map(|&n| n as usize).collect();
         let strides = if tensor.strides.is_null() {
             row_major(&shape)
@@ -114,13 +114,13 @@ impl<'py> Described<'py> {
 }
 
 /// # Safety
-/// `len` numbers are there for as long as the slice is used.
+/// `at` points to `len` numbers that outlive the slice, unless `len` is 0.
 unsafe fn numbers<'a>(at: *const i64, len: usize) -> &'a [i64] {
-    // SAFETY: forwarded to the caller; where there are none, the pointer may be null.
+    // SAFETY: the caller's obligation. If `len` is 0, the pointer may be null.
     if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(at, len) } }
 }
 
-/// Strides of an array that is packed row after row.
+/// Strides of a packed array in row-major order.
 fn row_major(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -143,7 +143,7 @@ fn name(dtype: &DataType) -> String {
     format!("{kind}{}{lanes}", dtype.bits)
 }
 
-/// An array in device memory for others to take: its first axis has neighbouring entries, packed, or its last one.
+/// An array in device memory for export, packed in column-major order, or in row-major order if `by_rows`.
 #[derive(Clone)]
 pub struct Offered {
     pub address: u64,
@@ -151,11 +151,11 @@ pub struct Offered {
     pub bits: u8,
     pub shape: Vec<usize>,
     pub by_rows: bool,
-    /// What keeps the memory.
+    /// The owner of the memory.
     pub memory: Arc<dyn Any + Send + Sync>,
 }
 
-/// What stays alive while somebody has the tensor.
+/// What must live as long as the exported tensor.
 struct Kept {
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -163,7 +163,7 @@ struct Kept {
 }
 
 impl Offered {
-    /// A capsule of the newer kind, or of the older. What is in memory must be complete.
+    /// A versioned capsule, or one of the kind before DLPack 1.0. The array must be completely written.
     pub fn capsule<'py>(&self, py: Python<'py>, versioned: bool) -> PyResult<Bound<'py, PyCapsule>> {
         let shape: Vec<i64> = self.shape.iter().map(|&n| n as i64).collect();
         let strides = match self.by_rows {
@@ -185,7 +185,7 @@ impl Offered {
             let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedVersioned));
             let managed = Box::new(ManagedVersioned { version: [1, 0], context, deleter, flags: 0, tensor });
             let pointer = NonNull::from(Box::leak(managed)).cast();
-            // SAFETY: `unused_versioned` or whoever renames the capsule calls the deleter, once.
+            // SAFETY: either `unused_versioned` or the consumer that renames the capsule calls the deleter, once.
             unsafe {
                 PyCapsule::new_with_pointer_and_destructor(py, pointer, VERSIONED, Some(unused_versioned))
             }
@@ -193,7 +193,7 @@ impl Offered {
             let deleter = Some(delete as unsafe extern "C" fn(*mut Managed));
             let managed = Box::new(Managed { tensor, context, deleter });
             let pointer = NonNull::from(Box::leak(managed)).cast();
-            // SAFETY: `unused` or whoever renames the capsule calls the deleter, once.
+            // SAFETY: either `unused` or the consumer that renames the capsule calls the deleter, once.
             unsafe { PyCapsule::new_with_pointer_and_destructor(py, pointer, PLAIN, Some(unused)) }
         }
     }
@@ -201,18 +201,21 @@ impl Offered {
 
 macro_rules! release {
     ($delete:ident, $unused:ident, $type:ty, $name:expr) => {
-        /// Gives the memory back. Any thread may call it.
+        /// Frees the memory. Any thread may call it.
         unsafe extern "C" fn $delete(managed: *mut $type) {
-            // SAFETY: made from two boxes by `Offered::capsule`; DLPack has this called once, with what was made there.
+            // SAFETY: `Offered::capsule` made the pointer from two boxes; DLPack requires that the deleter is called once, with
+            // this pointer.
             unsafe {
                 let managed = Box::from_raw(managed);
                 drop(Box::from_raw(managed.context.cast::<Kept>()));
             }
         }
 
-        /// The capsule goes. Nobody has taken what is in it if it has its name still.
+        /// The destructor of the capsule. A capsule that still has its original name was not consumed, and its tensor is freed
+        /// here.
         unsafe extern "C" fn $unused(capsule: *mut ffi::PyObject) {
-            // SAFETY: Python calls this with a capsule that lives, attached. By its name it holds what `Offered::capsule` put there.
+            // SAFETY: Python calls this attached, with a live capsule. If the name is valid, it holds the pointer that
+            // `Offered::capsule` stored.
             unsafe {
                 if ffi::PyCapsule_IsValid(capsule, $name.as_ptr()) == 1 {
                     $delete(ffi::PyCapsule_GetPointer(capsule, $name.as_ptr()).cast());

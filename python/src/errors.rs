@@ -1,4 +1,4 @@
-//! The library's errors as exceptions, in the words of Python's signatures.
+//! The library's errors as exceptions, with the argument names of Python's signatures.
 
 use cholupdate::{DeviceErrorKind, Error};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Arguments whose names differ: in Rust, in Python, which has other words for the first, and keeps the second to itself.
+/// Arguments whose names differ, as (Rust, Python): the methods call `rhs` `b`, and `from` is a keyword of Python.
 const NAMES: [(&str, &str); 2] = [("rhs", "b"), ("from", "at")];
 
-/// The exception for what the library refused.
+/// The exception for an error of the library.
 pub fn exception(py: Python<'_>, error: Error) -> PyErr {
     exception_naming(py, error, &NAMES)
 }
 
-/// The same with the names of other arguments: in Rust, in Python.
+/// As `exception`, with the names of other arguments as (Rust, Python).
 pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&'static str, &'static str)]) -> PyErr {
     let renamed = names.iter().find(|(rust, _)| error.argument() == Some(rust));
     let error = renamed.map_or(error.clone(), |(_, python)| error.with_argument(python));
@@ -37,7 +37,7 @@ pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&'static str, &'
             made(CLASS.import(py, ERRORS, "PoisonedError"), (message,))
         }
         Error::Index { .. } => PyIndexError::new_err(message),
-        // Of a call inside a handler of a signal, for what the call that it has interrupted holds.
+        // A call in a signal handler needs a lock that the interrupted call holds.
         Error::Interrupted => in_use("the factor"),
         _ => PyValueError::new_err(message),
     }
@@ -45,12 +45,12 @@ pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&'static str, &'
 
 const ERRORS: &str = "cholupdate._errors";
 
-/// An exception of the package's own.
+/// An exception class of this package.
 fn made<'py>(class: PyResult<&Bound<'py, PyType>>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     class.and_then(|class| class.call1(arguments)).map_or_else(|error| error, PyErr::from_value)
 }
 
-/// An entry of the matrix that was given as one of its transpose, in which the library has looked for it.
+/// Swaps row and column of a non-finite entry if `upper`: the library reads the transpose of the given matrix.
 pub fn seen_from_above(error: Error, upper: bool) -> Error {
     match error {
         Error::NonFinite { argument: argument @ ("a" | "l"), row, column } if upper => {
@@ -80,7 +80,7 @@ pub fn wrong_value(message: impl Into<String>) -> PyErr {
     PyValueError::new_err(message.into())
 }
 
-/// A `RuntimeError` about something that another thread uses.
+/// A `RuntimeError`: `what` is in use by another thread.
 pub fn in_use(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("{what} is in use by another thread"))
 }

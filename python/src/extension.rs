@@ -13,7 +13,7 @@ use cholupdate::{AnyEngine, Error};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A factor bordered by rows and columns that are never made part of it: `Cholesky.extension` makes it.
+/// The factor of A bordered by rows and columns, on top of a factor that is not changed. Made by `Cholesky.extension`.
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Extension {
     base: Py<Cholesky>,
@@ -25,13 +25,13 @@ enum EitherBorder {
     Double(Bordered<f64>),
 }
 
-/// L⁻¹ B and the factor of what A does not explain of K: an extension without its base.
+/// S = L⁻¹ B and C, the factor of K − Bᵀ A⁻¹ B: an extension without its base.
 type Border<T> = (Mat<T>, Mat<T>);
 type Extended<'a, T> = cholupdate::Extension<'a, T, AnyEngine>;
 
 struct Bordered<T: Real> {
     border: Border<T>,
-    /// `State::changes` of the base at the time.
+    /// `State::changes` of the base when the extension was made.
     made_at: u64,
 }
 
@@ -53,7 +53,7 @@ impl<T: Real> Bordered<T> {
         Ok(Self { border, made_at })
     }
 
-    /// Has the library look at the base, which must not have changed.
+    /// Calls `call` with the extension. The base must not have changed.
     fn look<R: Send>(
         &self,
         py: Python<'_>,
@@ -72,7 +72,7 @@ impl<T: Real> Bordered<T> {
         })
     }
 
-    /// S, C and whether the base is as it was, to be taken up again by `restored`.
+    /// S, C and whether the base is unchanged, for `restored`.
     fn reduced<'py>(
         &self,
         py: Python<'py>,
@@ -84,7 +84,7 @@ impl<T: Real> Bordered<T> {
         Ok((s.into_any(), corner.into_any(), changes == self.made_at))
     }
 
-    /// What `reduced` has made of it.
+    /// The extension from the state that `reduced` returned.
     fn restored(
         py: Python<'_>,
         state: &Shared<T>,
@@ -95,7 +95,7 @@ impl<T: Real> Bordered<T> {
             PyResult::Ok(Read::<T>::new(array(object, name)?, name)?.view().to_owned())
         };
         let border = (matrix(s, "s")?, matrix(corner, "corner")?);
-        // No factor has changed so often.
+        // No factor reaches this number of changes.
         let made_at = if is_valid { changes(py, state)? } else { u64::MAX };
         Ok(Self { border, made_at })
     }
@@ -140,7 +140,7 @@ impl Extension {
     }
 }
 
-/// Does the same with either kind of numbers, which are those of the base.
+/// Evaluates the same expression in either precision, which is that of the base.
 macro_rules! with_border {
     ($extension:expr, ($bordered:ident, $state:ident) => $body:expr) => {
         match (&$extension.border, &$extension.base.get().kept) {
@@ -166,7 +166,7 @@ impl Extension {
         self.order()
     }
 
-    /// X with A X = B, for the bordered A.
+    /// Solves A X = B for the bordered A.
     ///
     /// Parameters
     /// ----------
@@ -179,7 +179,7 @@ impl Extension {
         with_border!(self, (bordered, state) => bordered.solve(py, state, b))
     }
 
-    /// The logarithm of det A, for the bordered A.
+    /// The logarithm of det A, of the bordered A.
     ///
     /// Returns
     /// -------
@@ -190,7 +190,7 @@ impl Extension {
         })
     }
 
-    /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B: the factor of what A leaves unexplained of K.
+    /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B, the Schur complement of A in the bordered matrix.
     ///
     /// Returns
     /// -------
@@ -220,7 +220,7 @@ impl Extension {
     }
 }
 
-/// Makes an extension of what `Extension.__reduce__` kept of it.
+/// Restores an extension from the state that `Extension.__reduce__` returned.
 #[pyfunction]
 pub fn restore_extension<'py>(
     base: &Bound<'py, Cholesky>,

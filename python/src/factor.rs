@@ -1,4 +1,4 @@
-//! The class `Cholesky`: how it is made, and what it holds.
+//! The class `Cholesky`: construction, copies and attributes.
 
 use crate::argument::{Argument, count};
 use crate::errors::{exception, exception_naming, seen_from_above, wrong_type};
@@ -12,43 +12,44 @@ use cholupdate::{AnyEngine, EngineSpec, Operand};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ, kept current while A changes.
+/// The Cholesky factor L of a symmetric positive definite matrix A = L Lᵀ. Its methods update L when A changes.
 ///
 /// Parameters
 /// ----------
 /// a : array_like, shape (n, n)
-///     A, of which one triangle is read. Its dtype is that of the factor: float32 or float64. Integers become float64.
+///     A. Only one triangle is read. The factor has its dtype, float32 or float64. Integers in host
+///     memory become float64.
 /// upper : bool, default False
-///     Read the upper triangle of `a`, not the lower one.
+///     Read the upper triangle of `a` instead of the lower one.
 /// engine : {"cpu", "hybrid", "cuda"}, default "cpu"
-///     Where the factor is and who does the work: in host memory, in host memory streamed through a GPU, or in the memory of a GPU.
-///     ``"cuda:1"`` is that of the second GPU.
+///     Where the factor is stored: in host memory ("cpu"), in host memory and streamed through a GPU ("hybrid"), or in the memory
+///     of a GPU ("cuda"). ``"cuda:1"`` selects the second GPU.
 /// threads : int, optional
-///     The most threads that the engine "cpu" uses. By default, and with -1, as many as there are processors.
+///     The maximum number of threads of the engine "cpu". By default, and with -1, the number of processors.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
-///     How a downdate that turns out to be impossible leaves the factor as it was: by a shadow buffer of n² numbers, in twice the
-///     time, or not at all. The engine "cuda" has the first alone.
+///     How a downdate that breaks down leaves the factor unchanged: by a shadow buffer of n² numbers, by a dry run that doubles
+///     the time, or not at all. The engine "cuda" supports only the shadow buffer.
 ///
 /// Raises
 /// ------
 /// NotPositiveDefiniteError
-///     A is not positive definite. The error's `column` says where.
+///     A is not positive definite. The attribute `column` of the error is the first column that breaks down.
 /// DeviceError
-///     There is no GPU for the engine, or it fails.
+///     The engine finds no GPU, or the GPU fails.
 /// ValueError, TypeError
-///     An argument is not what it should be. The message names it.
+///     An argument is invalid. The message names it.
 ///
 /// Notes
 /// -----
-/// After every exception the factor is what it was, bit for bit. Only a GPU that fails in the middle of a change, or a downdate
-/// that fails without a safeguard, loses it: all later calls raise `PoisonedError`.
+/// After an exception the factor is unchanged, bit for bit. Only two failures lose it: a GPU that fails during a change, and a
+/// downdate that breaks down without a safeguard. All later calls then raise `PoisonedError`.
 ///
-/// The GIL is released while the library works. Any number of threads may ask a factor for something at a time. A call that changes it
-/// raises `RuntimeError` while another thread uses it, and so do all calls while another thread changes it. Arguments are read
-/// during the call, without a copy where they are arrays of the factor's dtype: no other thread may write to them meanwhile.
+/// The GIL is released during a call. Any number of threads may read a factor at the same time. A call that changes it raises
+/// `RuntimeError` while another thread uses it, and so does any call while another thread changes it. Arguments are read
+/// during the call, in place if they are arrays of the factor's dtype: no other thread may write to them meanwhile.
 ///
-/// Control-C is looked for during downdates and other changes of rank k that take long on the engine "cpu", and leaves the factor as it was.
-/// Updates, which work in place, and changes of rows and columns end first. The `KeyboardInterrupt` says which it was.
+/// Control-C ends long downdates and other long changes of rank k on the engine "cpu" and leaves the factor unchanged. Updates,
+/// which work in place, and changes of rows and columns run to their end. The `KeyboardInterrupt` says which case it was.
 ///
 /// Examples
 /// --------
@@ -69,11 +70,11 @@ use pyo3::types::{PyDict, PyTuple};
 pub struct Cholesky {
     pub kept: Kept,
     pub settings: EngineSpec,
-    /// What makes arrays of the library that A came from, if that was in the memory of a GPU.
+    /// The function that converts to arrays of the library of A, if A was in the memory of a GPU.
     pub library: Option<Py<PyAny>>,
 }
 
-/// What a factor is made from.
+/// The matrix from which a factor is made.
 #[derive(Clone, Copy)]
 enum Origin {
     /// A.
@@ -82,13 +83,13 @@ enum Origin {
     Factor,
 }
 
-/// The factor, in numbers of one kind or the other.
+/// The factor, in either precision.
 pub enum Kept {
     Single(Shared<f32>),
     Double(Shared<f64>),
 }
 
-/// Does the same with either kind of numbers.
+/// Evaluates the same expression in either precision.
 macro_rules! with_numbers {
     ($factor:expr, $state:ident => $body:expr) => {
         match &$factor.kept {
@@ -129,7 +130,7 @@ impl Cholesky {
         Ok(Self { kept, settings, library: library(object, name)? })
     }
 
-    /// The same factor on these settings.
+    /// A copy of the factor on an engine with these settings.
     fn copied(&self, py: Python<'_>, settings: EngineSpec) -> PyResult<Self> {
         fn again<T: Real>(py: Python<'_>, state: &Shared<T>, settings: &EngineSpec) -> PyResult<Shared<T>> {
             Ok(Shared::new(state.look(py, |factor| factor.to_engine(AnyEngine::new(settings)?))?))
@@ -162,13 +163,14 @@ impl Cholesky {
         Self::made(py, Origin::Matrix, (a, "a"), upper.flag("upper", false)?, spec)
     }
 
-    /// Takes a factor that is already known.
+    /// Makes a `Cholesky` from a known factor.
     ///
     /// Parameters
     /// ----------
     /// l : array_like, shape (n, n)
-    ///     L, lower triangular, with A = L Lᵀ; or with `upper` R, upper triangular, with A = Rᵀ R. The other triangle is not read. Where
-    ///     the diagonal is negative, the column of L is negated, which leaves A as it is. With zeros there A is singular, as that of `zeros`.
+    ///     L, lower triangular, with A = L Lᵀ; or, with `upper`, R, upper triangular, with A = Rᵀ R. The other triangle is not
+    ///     read. A column of L with a negative diagonal entry is negated, which does not change A. If a diagonal entry is zero, A
+    ///     is singular, as with `zeros`.
     /// upper : bool, default False
     ///     Whether `l` is upper triangular.
     /// engine, threads, safeguard
@@ -202,11 +204,12 @@ impl Cholesky {
         Self::made(py, Origin::Factor, (l, "l"), upper.flag("upper", false)?, spec)
     }
 
-    /// The factor of A = 0, with which least squares begin that are accumulated row by row, as in LINPACK's `dchud`.
+    /// The factor of A = 0, the start of least squares that are accumulated row by row, as with LINPACK's `dchud`.
     ///
-    /// A is singular until updates have given every pivot a value. Until then updates and `modify_scaled` work as ever. Whatever takes
-    /// a regular A raises `SingularError`: solves, `log_det`, `condition`, negative weights, and rows and columns that come, go or change
-    /// places. (`from_factor` takes zeros on the diagonal as well.)
+    /// A is singular until updates have made every pivot positive. Until then `update` works, and so do `modify` and
+    /// `modify_scaled` with positive weights. Calls that need a regular A raise `SingularError`: solves, `log_det`, `condition`,
+    /// modifications with negative weights, and the insertion, removal and reordering of rows and columns. (`from_factor` accepts
+    /// zeros on the diagonal as well.)
     ///
     /// Parameters
     /// ----------
@@ -265,7 +268,7 @@ impl Cholesky {
         Ok(Self { kept, settings, library: None })
     }
 
-    /// The same factor on another engine; this one stays.
+    /// Copies the factor to another engine. This factor remains unchanged.
     ///
     /// Parameters
     /// ----------
@@ -298,12 +301,12 @@ impl Cholesky {
         self.copied(py, given(&engine, &threads, &safeguard)?)
     }
 
-    /// The same factor once more, on the same engine.
+    /// A copy of the factor, on the same engine.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         self.copied(py, self.settings)
     }
 
-    /// The same factor once more.
+    /// A copy of the factor, on the same engine.
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
         self.copied(py, self.settings)
     }
@@ -321,7 +324,7 @@ impl Cholesky {
         Ok((restore, state).into_pyobject(py)?.into_any())
     }
 
-    /// n, the number of rows of A.
+    /// The order n of A.
     #[getter]
     pub fn order(&self, py: Python<'_>) -> PyResult<usize> {
         with_numbers!(self, state => state.look(py, |factor| Ok(factor.order())))
@@ -331,7 +334,7 @@ impl Cholesky {
         self.order(py)
     }
 
-    /// A factor stands for A and for L.
+    /// Raises `TypeError`: it is ambiguous whether A or L is meant.
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __array__(
         &self,
@@ -366,7 +369,7 @@ impl Cholesky {
     }
 }
 
-/// Makes a factor of what `Cholesky.__reduce__` kept of it.
+/// Restores a factor from the state that `Cholesky.__reduce__` returned.
 #[pyfunction]
 pub fn restore<'py>(
     py: Python<'py>,

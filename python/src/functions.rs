@@ -1,4 +1,4 @@
-//! Modifications of factors in arrays.
+//! Modifications of factors that are stored in arrays.
 
 use crate::argument::{Argument, kind};
 use crate::arrays::{self, Array, Read, is_bare, is_writeable, shared, usable, view_mut, zeros};
@@ -17,68 +17,69 @@ use numpy::prelude::*;
 use numpy::{PyReadwriteArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
 
-/// How the arguments are to be taken.
+/// The options of a call.
 #[derive(Clone, Copy)]
 struct How {
     downdate: bool,
     upper: bool,
     overwrite: bool,
     check_finite: bool,
-    /// What the caller calls L and V.
+    /// The argument names of L and V.
     names: (&'static str, &'static str),
 }
 
-/// The factor of A + V diag(w) Vᵀ from that of A, on arrays.
+/// The factor of A + V diag(w) Vᵀ, computed from that of A, for factors stored in arrays.
 ///
-/// To change a factor many times, `Cholesky` is faster and checks it once.
+/// To change one factor many times, use `Cholesky`: it is faster, and checks the factor once.
 ///
 /// Parameters
 /// ----------
 /// l : array_like, shape (n, n)
-///     L, lower triangular, with A = L Lᵀ; or with `upper` R, upper triangular, with A = Rᵀ R. The other triangle is neither read
-///     nor, with `overwrite_l`, written. Its dtype, float32 or float64, is that of the result; integers become float64.
+///     L, lower triangular, with A = L Lᵀ; or, with `upper`, R, upper triangular, with A = Rᵀ R. The other triangle is not read,
+///     and with `overwrite_l` not written. The result has its dtype, float32 or float64; integers become float64.
 /// v : array_like, shape (n, k) or (n,)
-///     V, or its only column. It is never overwritten.
+///     V, or its only column. It is not overwritten.
 /// weights : array_like, shape (k,), optional
-///     w, of any signs. All 1 by default.
+///     w, with any mix of signs. All 1 by default.
 /// downdate : bool, default False
-///     All weights are −1. Not to be given with `weights`.
+///     All weights are −1. Not allowed together with `weights`.
 /// upper : bool, default False
 ///     Whether `l` is upper triangular.
 /// overwrite_l : bool, default False
-///     Write the result to `l` and return that. An array of NumPy's that is read-only, or that had to be converted, is not written. Of an
-///     array of another library the memory is written where NumPy has access to it, as to a tensor of PyTorch's on the CPU; else that is a
-///     `TypeError`.
+///     Write the result to `l` and return `l`. A NumPy array that is read-only, or that must be converted, is not written. An
+///     array of another library is overwritten if NumPy can write to its memory, as with a PyTorch tensor on the CPU; if it
+///     cannot, the call raises `TypeError`.
 /// check_finite : bool, default True
-///     Look for infinities and NaNs in the triangle. Without it they are not noticed there. `v` is always looked at.
+///     Check the triangle for infinities and NaNs. Without the check they go unnoticed off the diagonal. The diagonal and `v` are
+///     always checked.
 /// out : ndarray, shape (n, n), optional
-///     Write the result there and return that. Of the same dtype, and apart from `l`. The other triangle is not written. After an
-///     exception its triangle is not defined.
+///     Write the result to `out` and return `out`. It has the dtype of `l` and shares no memory with `l`. Its other triangle is
+///     not written. After an exception its triangle is undefined.
 ///
 /// Returns
 /// -------
 /// array, shape (n, n)
-///     The new factor, as `l` is: `l` itself with `overwrite_l`, else `out`, else a new array of the same library (NumPy's for a list)
-///     that is zero in the other triangle.
+///     The new factor, in the same triangle as `l`: `l` itself with `overwrite_l`, else `out` if it was passed, else a new array
+///     of the same library (of NumPy for a list) with zeros in the other triangle.
 ///
 /// Raises
 /// ------
 /// NotPositiveDefiniteError
-///     The matrix asked for is not positive definite. `l` is as it was, bit for bit.
+///     The new matrix is not positive definite. `l` is unchanged, bit for bit.
 /// SingularError
-///     `l` has a zero on its diagonal, and a weight is negative. With positive weights it is updated.
+///     `l` has a zero on its diagonal, and a weight is negative. Positive weights are accepted.
 /// ValueError, TypeError
-///     An argument is not what it should be.
+///     An argument is invalid.
 ///
 /// Notes
 /// -----
-/// `l` is read, and the result written, in one pass, in which an infinity or a NaN is noticed. With `overwrite_l` a lower triangle in Fortran
-/// order, and an upper one in C order, is worked on where it is: an update by which such an entry comes to light has then overwritten `l`
-/// in part. (With `out`, or for a downdate, it has not.) The other two ways to lie go through a copy, as does a triangle with negative
-/// numbers on the diagonal; those are made positive.
+/// The call reads `l` and writes the result in one pass, which detects infinities and NaNs. With `overwrite_l` it works in place
+/// on a lower triangle in Fortran order and on an upper triangle in C order: an update that detects such an entry has then
+/// overwritten `l` in part. (A downdate, or a call with `out`, has not.) The other two layouts use a temporary copy, as does a
+/// triangle with negative diagonal entries, which become positive.
 ///
-/// A new array of some megabytes costs more than the update: the system has to find the memory, and to clear it. In a loop let two arrays
-/// take turns as `l` and `out`, or use `overwrite_l`.
+/// For factors of several megabytes, the allocation of a new array takes longer than the update: the system must map and clear
+/// the memory. In a loop, alternate two arrays as `l` and `out`, or use `overwrite_l`.
 ///
 /// Examples
 /// --------
@@ -116,7 +117,7 @@ pub fn cholesky_update<'py>(
     updated(py, (l, out), v, weights, how)
 }
 
-/// `cholupdate.scipy.cholesky_update`, whose arguments have names of their own.
+/// `cholupdate.scipy.cholesky_update`, with the argument names proposed for SciPy.
 #[pyfunction]
 pub fn scipy_cholesky_update<'py>(
     py: Python<'py>,
@@ -156,13 +157,13 @@ fn updated<'py>(
     }
 }
 
-/// Where the result goes.
+/// The destination of the result.
 enum Place<'py, T: Real> {
-    /// Over L.
+    /// L itself.
     There(Array<'py, T>),
-    /// To an array of the caller's.
+    /// An array that the caller passed as `out`.
     Out(Array<'py, T>),
-    /// To a new one.
+    /// A new array.
     New,
 }
 
@@ -185,7 +186,7 @@ fn of_numbers<'py, T: Real>(
     }
     let place = place(object, &l, out, how)?;
     let v = Matrix::<T>::new(v, how.names.1)?;
-    // What is a view of the array that is written is read before, not meanwhile.
+    // A V that shares memory with the destination is copied before the destination is written.
     let v = match &place {
         Place::There(written) | Place::Out(written) => v.apart_from(written, how.names.1)?,
         Place::New => v,
@@ -228,12 +229,12 @@ fn of_numbers<'py, T: Real>(
     interruptible.end_by(py, outcome, left, raise).map(|()| made)
 }
 
-/// While it lives, no other extension written with this crate uses the array.
+/// While it lives, no other extension built with the `numpy` crate uses the array.
 fn borrowed<'py, T: Real>(array: &Array<'py, T>, name: &str) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     array.try_readwrite().map_err(|_| in_use(&format!("`{name}`")))
 }
 
-/// Where the result of a call with these arguments goes.
+/// The destination of the result of a call with these arguments.
 fn place<'py, T: Real>(
     object: &Bound<'py, PyAny>,
     l: &Array<'py, T>,
@@ -249,12 +250,12 @@ fn place<'py, T: Real>(
     if !object.is_instance_of::<PyUntypedArray>() {
         return shared::<T>(object, how.names.0).map(Place::There);
     }
-    // A copy that NumPy made of what was given is not the caller's.
+    // A copy that NumPy made of the argument is not the caller's array.
     let usable = usable::<T>(object).filter(|l| is_writeable(l));
     Ok(usable.map_or(Place::New, |l| Place::There(l.clone())))
 }
 
-/// An array for the result, apart from L and as large.
+/// Checks `out`: an array of the shape and dtype of L that shares no memory with L.
 fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<Array<'py, T>> {
     if !out.is_instance_of::<PyUntypedArray>() {
         return Err(wrong_type(format!("`out` must be an ndarray, not {}", kind(out))));
@@ -277,7 +278,7 @@ fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<
     Ok(array.clone())
 }
 
-/// V diag(w) Vᵀ, and how it comes.
+/// V diag(w) Vᵀ, and how it is applied.
 struct By<'a, T: Real> {
     given: &'a Operand<'a, T>,
     weights: &'a [T],
@@ -315,7 +316,7 @@ impl<T: Real> By<'_, T> {
             modify_into(l, self.given, self.weights, to.as_mut(), &self.engine, workspace).map(|_| ())
         });
         match outcome {
-            // The caller does not want to know.
+            // The caller has disabled this check; the diagonal is always checked.
             Err(Error::NonFinite { argument: "l", row, column }) if !self.check_finite && row != column => {
                 copy_triangle(l, to.as_mut());
                 with_workspace(l.nrows(), |workspace| {
@@ -328,7 +329,7 @@ impl<T: Real> By<'_, T> {
     }
 }
 
-/// Whether the library works on L where it is: by columns, with a positive diagonal.
+/// Whether the library can modify L in place: column-major, without negative diagonal entries.
 fn lies_well<T: Real>(l: MatRef<'_, T>) -> bool {
     by_columns(l) && l.diagonal().column_vector().iter().all(|&pivot| pivot >= T::ZERO)
 }
@@ -341,7 +342,7 @@ fn with_workspace<T: Real>(
     order: usize,
     call: impl FnOnce(&mut Workspace<T>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    /// Working memory of larger factors is not worth keeping.
+    /// The largest order whose working memory is kept for the next call.
     const KEPT: usize = 512;
     T::with_workspace(|workspace| {
         let outcome = call(workspace);

@@ -1,4 +1,4 @@
-//! Numbers of rows.
+//! Row indices.
 
 use crate::argument::{kind, number};
 use crate::errors::{wrong_type, wrong_value};
@@ -8,13 +8,13 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
-/// The number of a row.
+/// A row index.
 pub fn index(object: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     let row = number(object, name)?.and_then(|row| usize::try_from(row).ok());
     row.ok_or_else(|| PyIndexError::new_err(format!("`{name}` is {object}, but rows are numbered from 0")))
 }
 
-/// The numbers of some rows: one, or whatever gives integers one by one.
+/// Row indices: one integer, or an iterable of integers.
 pub fn rows(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
     match object.try_iter() {
         Ok(entries) => entries.map(|entry| index(&entry?, name)).collect(),
@@ -22,8 +22,8 @@ pub fn rows(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
     }
 }
 
-/// Some of the rows of a factor of that order, as NumPy takes them: one number or several, negative ones counted from the end, a slice,
-/// or a truth value for each.
+/// Rows of a factor of this order, selected as NumPy selects them: one index or several, negative ones counted from the end, a
+/// slice, or a mask of truth values.
 pub fn selection(object: &Bound<'_, PyAny>, name: &str, order: usize) -> PyResult<Vec<usize>> {
     if let Ok(slice) = object.cast::<PySlice>() {
         let length = isize::try_from(order).unwrap_or(isize::MAX);
@@ -47,7 +47,7 @@ pub fn selection(object: &Bound<'_, PyAny>, name: &str, order: usize) -> PyResul
         let row = number(entry, name)?.map(|row| row as i128);
         let place = row.map(|row| if row < 0 { row + length } else { row });
         match place {
-            // What is past the end the library refuses, with its place among the others.
+            // The library refuses an index past the end, and names its position among the indices.
             Some(place) if place >= 0 => Ok(place as usize),
             _ => Err(PyIndexError::new_err(format!("`{name}` is {entry}, but there are {order} rows"))),
         }
@@ -58,7 +58,7 @@ pub fn selection(object: &Bound<'_, PyAny>, name: &str, order: usize) -> PyResul
     }
 }
 
-/// The truth values of an array or a list of nothing else.
+/// The mask, if the object is a one-dimensional array of truth values, or a list or tuple of nothing else.
 fn mask(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<bool>>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return Ok(if array.dtype().kind() == b'b' && array.ndim() == 1 {

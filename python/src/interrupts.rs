@@ -1,7 +1,8 @@
-//! Control-C during a call of seconds.
+//! Control-C during long calls.
 //!
-//! Python's handlers of signals run between two of its instructions, and a call into the library is one. So a call that takes long asks
-//! for them itself: the library's sweeps do so between panels, where what they have written is not the factor yet.
+//! Python runs signal handlers between two bytecode instructions, and a call into the library is a single instruction. A long
+//! call therefore runs them itself: the sweeps of the library check for signals between panels, while their output is not yet the
+//! factor.
 
 use crate::errors::exception;
 use cholupdate::Error;
@@ -15,29 +16,29 @@ thread_local! {
     static HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What an interrupted call has left.
+/// The message of an interrupted call that has changed nothing.
 pub const NOTHING_CHANGED: &str = "the call was interrupted before it had changed anything";
 
-/// Whether this thread is in a handler that a call has asked for. It must not wait for what that call holds.
+/// Whether this thread is in a signal handler that a call has run. It must not wait for a lock that the call holds.
 pub fn is_handling() -> bool {
     HANDLING.get()
 }
 
-/// How long Python does without being asked, as it would between two instructions.
+/// The minimum time between two checks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Of a sweep: entries of L times columns of V and one. Fewer take some milliseconds.
+/// The smallest sweep that checks for signals, in entries of L times (columns of V + 1). Smaller sweeps take a few milliseconds.
 const WORTH_ASKING: f64 = 5e7;
 
-/// Asks Python's handlers of signals.
+/// Runs Python's signal handlers during a call.
 struct Handlers {
     asked: Mutex<Instant>,
-    /// What a handler has raised.
+    /// The exception that a handler has raised.
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Handlers {
-    /// Whether a handler wants the call to end.
+    /// Whether a handler has raised an exception, which ends the call.
     fn stop(&self) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if asked.elapsed() < PATIENCE {
@@ -52,7 +53,7 @@ impl Handlers {
     }
 }
 
-/// Runs handlers of signals that have come; what they raise.
+/// Runs the handlers of pending signals, and returns the exception that they raise.
 fn check(py: Python<'_>) -> Option<PyErr> {
     let before = HANDLING.replace(true);
     let raised = py.check_signals().err();
@@ -60,19 +61,19 @@ fn check(py: Python<'_>) -> Option<PyErr> {
     raised
 }
 
-/// A call that can be stopped, if it is long enough.
+/// A call that signals can interrupt, if it is long enough.
 #[derive(Clone)]
 pub struct Interruptible(Option<Arc<Handlers>>);
 
 impl Interruptible {
-    /// For a sweep over L of that order with so many columns of V. Handlers run on the main thread alone.
+    /// For a sweep over L of this order with `rank` columns of V. Python runs handlers only on the main thread.
     pub fn new(py: Python<'_>, order: usize, rank: usize) -> Self {
         let long = (order as f64) * (order as f64) * (1.0 + rank as f64) >= WORTH_ASKING;
         let handlers = Handlers { asked: Mutex::new(Instant::now()), raised: Mutex::new(None) };
         Self((long && is_main_thread(py)).then(|| Arc::new(handlers)))
     }
 
-    /// Runs `call` so that its sweeps ask. To be called without the GIL.
+    /// Runs `call`, whose sweeps check for signals. To be called without the GIL.
     #[inline]
     pub fn run<R>(&self, call: impl FnOnce() -> R) -> R {
         match self.0.clone() {
@@ -81,12 +82,12 @@ impl Interruptible {
         }
     }
 
-    /// The outcome of the call, in which a signal may have come: what it has left is said.
+    /// The outcome of the call. If a signal arrived, the message of the exception says whether the factor has changed.
     pub fn end<R>(self, py: Python<'_>, outcome: Result<R, Error>) -> PyResult<R> {
         self.end_by(py, outcome, NOTHING_CHANGED, exception)
     }
 
-    /// The same with exceptions of the caller's own, and what an interrupted call has left in words.
+    /// As `end`, with the caller's mapping of errors to exceptions and its own message for an interrupted call.
     pub fn end_by<R>(
         self,
         py: Python<'_>,
@@ -114,7 +115,7 @@ impl Interruptible {
     }
 }
 
-/// A bare `KeyboardInterrupt` with a message; what else a handler raises is its own.
+/// A `KeyboardInterrupt` with this message. Exceptions of other types are returned unchanged.
 fn in_words(py: Python<'_>, raised: PyErr, message: &'static str) -> PyErr {
     if !raised.get_type(py).is(py.get_type::<PyKeyboardInterrupt>()) {
         return raised;

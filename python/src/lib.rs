@@ -1,16 +1,16 @@
 //! The Python package `cholupdate`: the library's factors as a class, and functions on arrays.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | `factor` | the class `Cholesky`: how it is made |
-//! | `shared`, `interrupts` | who may use it when; Control-C |
+//! | `factor` | the class `Cholesky`: construction, copies, attributes |
+//! | `shared`, `interrupts` | locks for its threads; Control-C |
 //! | `modifying`, `rows`, `solving` | its methods |
 //! | `extension`, `report`, `pending`, `carried` | the classes `Extension`, `Modification`, `Pending` and `Carried` |
 //! | `functions`, `triangle` | functions on arrays |
-//! | `held`, `settings`, `numbers` | a factor on any engine, engines by name, the two kinds of numbers |
-//! | `operands` | arguments that are matrices, wherever they are, and results that are like them |
-//! | `arrays`, `device`, `dlpack` | those of NumPy; those in the memory of a GPU; DLPack's structures |
-//! | `argument`, `indices`, `errors` | words, numbers and truth values; numbers of rows; exceptions |
+//! | `settings`, `numbers` | engines by name; single and double precision |
+//! | `operands`, `there` | arguments that are matrices, in host or device memory; results of the same kind |
+//! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
+//! | `argument`, `indices`, `errors` | scalar arguments; row indices; exceptions |
 //! | `threads` | calls into the library without the GIL |
 
 #![deny(unsafe_code)]
@@ -43,7 +43,7 @@ mod there;
 mod threads;
 mod triangle;
 
-/// Rank-k up- and downdates of Cholesky factors.
+/// Rank-k updates and downdates of Cholesky factors.
 #[pyo3::pymodule(gil_used = false)]
 mod _cholupdate {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Changes of rank k of the class `Cholesky`.
+//! Rank-k modifications of the class `Cholesky`.
 
 use crate::argument::Argument;
 use crate::arrays;
@@ -16,7 +16,7 @@ use cholupdate::faer::MatRef;
 use cholupdate::{Operand, Weights};
 use pyo3::prelude::*;
 
-/// A change by V, which Control-C may stop.
+/// Modifies the factor by V. Control-C can interrupt the call.
 #[inline]
 fn modified_by<'py, T: Real>(
     py: Python<'py>,
@@ -42,7 +42,7 @@ fn modified<'py, T: Real>(
     modified_by(py, state, v, |factor, v| factor.modify(v, weights))
 }
 
-/// Weights as they are given, one a column of V.
+/// The weights that were passed, one for each column of V.
 pub fn weights<T: Real>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let weights = arrays::Read::new(arrays::array::<T>(object, "weights")?, "weights")?;
     if weights.ndim() > 1 {
@@ -52,7 +52,7 @@ pub fn weights<T: Real>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     Ok(view.col(0).iter().copied().collect())
 }
 
-/// The same where they may be left out, in favour of a sign of all.
+/// The weights, or one sign for all columns if they are omitted.
 pub fn weights_or<'w, T: Real>(weights: Option<&'w [T]>, downdate: bool) -> PyResult<Weights<'w, T>> {
     match weights {
         Some(_) if downdate => Err(wrong_value("`weights` and `downdate` cannot be given together")),
@@ -69,14 +69,14 @@ impl Cholesky {
     /// Parameters
     /// ----------
     /// v : array_like, shape (n, k) or (n,)
-    ///     V, or its only column. An array of the factor's dtype is used where it is, in host memory whatever its strides. So is an array
-    ///     in the memory of a GPU (anything with ``__dlpack__``), after a copy on the GPU where it is not in Fortran order. Another
-    ///     float is a `TypeError`; integers are converted.
+    ///     V, or its only column. An array of the factor's dtype in host memory is read in place, with any strides. An array in
+    ///     the memory of a GPU (any object with ``__dlpack__``) is read in place if it is in Fortran order, else copied on the
+    ///     GPU. Integers in host memory are converted; another floating-point dtype raises `TypeError`.
     ///
     /// Returns
     /// -------
     /// Modification
-    ///     How much the pivots and log det A changed.
+    ///     The smallest pivot ratio and the change of log det A.
     ///
     /// Examples
     /// --------
@@ -105,7 +105,7 @@ impl Cholesky {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     A − V Vᵀ is not positive definite. The factor is as it was.
+    ///     A − V Vᵀ is not positive definite. The factor is unchanged.
     ///
     /// Examples
     /// --------
@@ -127,7 +127,7 @@ impl Cholesky {
 
     /// A ← A + V diag(w) Vᵀ, with any mix of signs.
     ///
-    /// Whether it succeeds depends on the result alone, not on the order of the columns.
+    /// Success depends only on the result, not on the order of the columns.
     ///
     /// Parameters
     /// ----------
@@ -166,7 +166,7 @@ impl Cholesky {
         with_numbers!(self, state => weighted(py, state, v, weights))
     }
 
-    /// Whether `downdate` with the same V would succeed, by the very same arithmetic.
+    /// Whether `downdate` with the same V would succeed, computed by the same arithmetic.
     ///
     /// Parameters
     /// ----------
@@ -196,7 +196,7 @@ impl Cholesky {
         with_numbers!(self, state => asked(py, state, v))
     }
 
-    /// A ← δ A + V diag(w) Vᵀ: what was seen before counts less and less.
+    /// A ← δ A + V diag(w) Vᵀ: with δ < 1, earlier observations count less with every call.
     ///
     /// Parameters
     /// ----------
@@ -210,7 +210,7 @@ impl Cholesky {
     /// Returns
     /// -------
     /// Modification
-    ///     Against the old A: δ counts in both.
+    ///     Relative to the old A: both values include the effect of δ.
     ///
     /// Examples
     /// --------
@@ -242,9 +242,10 @@ impl Cholesky {
         with_numbers!(self, state => scaled(py, state, decay, v, weights))
     }
 
-    /// A ← δ A + V diag(w) Vᵀ, and with it right-hand sides of least squares.
+    /// A ← δ A + V diag(w) Vᵀ, together with right-hand sides of least squares.
     ///
-    /// The columns of V are observations, with the values `y`: they come, or go where their weight is negative.
+    /// The columns of V are observations with the values `y`. An observation with a positive weight is added; one with a negative
+    /// weight is removed.
     ///
     /// Parameters
     /// ----------
@@ -253,21 +254,21 @@ impl Cholesky {
     /// v : array_like, shape (n, k) or (n,)
     ///     As for `update`.
     /// y : array_like, shape (k, m) or (k,)
-    ///     What was observed, for each of the m right-hand sides. In host memory.
+    ///     The observed values, for each of the m right-hand sides. In host memory.
     /// carried : Carried
-    ///     What is kept of the right-hand sides. It is changed.
+    ///     The right-hand sides, which are updated.
     /// weights : array_like, shape (k,), optional
     ///     w, in host memory. All 1 by default.
     ///
     /// Returns
     /// -------
     /// Modification
-    ///     As of `modify_scaled`.
+    ///     As for `modify_scaled`.
     ///
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The matrix asked for is not positive definite. The factor and `carried` are as they were.
+    ///     The new matrix is not positive definite. The factor and `carried` are unchanged.
     ///
     /// Examples
     /// --------
@@ -308,10 +309,10 @@ impl Cholesky {
         with_numbers!(self, state => carrying(py, (state, carried), decay, (v, y), weights))
     }
 
-    /// Begins what `update`, `modify` or `downdate` does, and waits for nothing that a GPU can do meanwhile.
+    /// Starts `update`, `modify` or `downdate`, and does not wait for work that a GPU can do asynchronously.
     ///
-    /// V has been taken over when this returns. The engine "cuda" alone has anything go on; the others do the work in the call. Every other
-    /// call of the factor waits for the modification first.
+    /// V may be overwritten after this call returns. Only the engine "cuda" works asynchronously; the other engines do the work
+    /// in this call. Any other call of the factor first waits for the modification.
     ///
     /// Parameters
     /// ----------
@@ -320,7 +321,7 @@ impl Cholesky {
     /// weights : array_like, shape (k,), optional
     ///     w, in host memory. All 1 by default.
     /// downdate : bool, default False
-    ///     All weights are −1. Not to be given with `weights`.
+    ///     All weights are −1. Not allowed together with `weights`.
     ///
     /// Returns
     /// -------
@@ -329,7 +330,8 @@ impl Cholesky {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     On an engine that has done the work already. On the engine "cuda" `Pending.wait` raises it.
+    ///     The new matrix is not positive definite, on an engine that has done the work in this call. On the engine "cuda"
+    ///     `Pending.wait` raises it.
     ///
     /// Examples
     /// --------

@@ -1,4 +1,4 @@
-//! The two kinds of numbers, as both languages know them.
+//! Single and double precision, under their names in Python and Rust.
 
 use cholupdate::{Scalar, Workspace};
 use core::cell::RefCell;
@@ -6,15 +6,15 @@ use numpy::Element;
 
 /// `float32` or `float64`.
 pub trait Real: Scalar + Element {
-    /// As NumPy calls it.
+    /// The NumPy name.
     const NAME: &'static str;
-    /// As DLPack counts it.
+    /// The number of bits, for DLPack.
     const BITS: u8;
 
-    /// Lends the calling thread's working memory for factors that somebody else owns.
+    /// Calls `call` with the working memory of this thread, for factors in memory that the caller owns.
     fn with_workspace<R>(call: impl FnOnce(&mut Workspace<Self>) -> R) -> R;
 
-    /// Exact.
+    /// Converts to double precision, exactly.
     fn double(self) -> f64;
 }
 
@@ -28,7 +28,7 @@ macro_rules! real {
                 thread_local! {
                     static WORKSPACE: RefCell<Workspace<$type>> = RefCell::default();
                 }
-                // A thread of a pool that waits for others may be given another call meanwhile.
+                // A pool thread that waits for other threads may start another call, which finds the memory borrowed.
                 WORKSPACE.with(|workspace| match workspace.try_borrow_mut() {
                     Ok(mut workspace) => call(&mut workspace),
                     Err(_) => call(&mut Workspace::new()),

@@ -1,4 +1,4 @@
-//! Arguments that are matrices, wherever they are, and results that are like them.
+//! Arguments that are matrices, in host or device memory, and results of the same kind.
 
 use crate::arrays::{self, Either, Read};
 use crate::device::{self, OnDevice};
@@ -27,7 +27,7 @@ impl<'py, T: Real> Matrix<'py, T> {
         Ok(Self::Host(Read::new(arrays::array(object, name)?, name)?))
     }
 
-    /// The same, or a copy where it has memory in common with an array that is to be written.
+    /// The matrix, or a copy if it shares memory with an array that is to be written.
     pub fn apart_from(self, written: &arrays::Array<'py, T>, name: &str) -> PyResult<Self> {
         match self {
             Self::Host(array) if array.overlaps(written) => Ok(Self::Host(array.copied(name)?)),
@@ -35,7 +35,7 @@ impl<'py, T: Real> Matrix<'py, T> {
         }
     }
 
-    /// For the library.
+    /// The operand for the library.
     #[inline]
     pub fn given(&self, py: Python<'_>) -> PyResult<Operand<'_, T>> {
         Ok(match self {
@@ -45,20 +45,20 @@ impl<'py, T: Real> Matrix<'py, T> {
     }
 }
 
-/// Arrays of NumPy speak DLPack as well, and need not be asked.
+/// NumPy arrays also implement DLPack, but are always in host memory.
 fn is_on_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     Ok(!object.is_instance_of::<PyUntypedArray>() && device::is_on_device(object, name)?)
 }
 
-/// A matrix of which one triangle is read, in numbers of its own.
+/// A matrix of which one triangle is read, in its own precision.
 pub enum Triangle<'py> {
     Single(Matrix<'py, f32>),
     Double(Matrix<'py, f64>),
 }
 
 impl<'py> Triangle<'py> {
-    /// An argument that a factor is to be made of. Its upper triangle is the lower one of the transpose: whoever asks for it with
-    /// `upper` finds it there.
+    /// A matrix from which a factor is made. With `upper` it is transposed: its upper triangle is the lower triangle of the
+    /// transpose.
     pub fn new(object: &Bound<'py, PyAny>, name: &str, upper: bool) -> PyResult<Self> {
         if is_on_device(object, name)? {
             return match device::dtype(object)?.as_str() {
@@ -74,8 +74,8 @@ impl<'py> Triangle<'py> {
     }
 }
 
-/// What was made in host memory as an array of the library that an argument is of, if it is one that others can have arrays of; else it
-/// stays NumPy's.
+/// Converts a result in host memory to an array of the library of `object`, if that implements DLPack. Otherwise the result
+/// remains a NumPy array.
 pub fn like<'py>(made: Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = made.py();
     if object.is_instance_of::<PyUntypedArray>() || !object.hasattr(pyo3::intern!(py, "__dlpack__"))? {

@@ -12,10 +12,10 @@ use crate::threads::without_gil;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A modification in flight: `Cholesky.submit` makes it.
+/// A modification in flight, returned by `Cholesky.submit`.
 ///
-/// Every other call of the factor waits for it first, and its outcome is kept for this. Where nothing asks for it, it is lost with this, and
-/// the factor is what the modification has made of it.
+/// Any other call of the factor first waits for the modification and stores its outcome for this object. If the object is
+/// dropped, the outcome is lost; the modification still changes the factor.
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct Pending {
     factor: Py<Cholesky>,
@@ -73,7 +73,7 @@ fn solved<'py, T: Real>(
     solved_by(py, (b, "b"), |rhs| reader.wait_and_solve(outcome, rhs))
 }
 
-/// Does the same with either kind of numbers, which are those of the factor.
+/// Evaluates the same expression in either precision, which is that of the factor.
 macro_rules! with_outcome {
     ($pending:expr, ($outcome:ident, $state:ident) => $body:expr) => {
         match (&$pending.outcome, &$pending.factor.get().kept) {
@@ -86,7 +86,7 @@ macro_rules! with_outcome {
 
 #[pymethods]
 impl Pending {
-    /// Waits for the outcome. It may be asked for again.
+    /// Waits for the modification and returns its report. It may be called more than once.
     ///
     /// Returns
     /// -------
@@ -95,7 +95,7 @@ impl Pending {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The matrix asked for is not positive definite. The factor is as it was.
+    ///     The new matrix is not positive definite. The factor is unchanged.
     ///
     /// Examples
     /// --------
@@ -107,7 +107,7 @@ impl Pending {
         with_outcome!(self, (outcome, state) => waited(py, state, outcome))
     }
 
-    /// Waits for the outcome, and solves A X = B with the new A. On the engine "cuda" the two are one step for the GPU.
+    /// Waits for the modification and solves A X = B with the new A. The engine "cuda" queues both on the GPU as one step.
     ///
     /// Parameters
     /// ----------
@@ -121,7 +121,7 @@ impl Pending {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The modification has failed, and nothing is solved. The factor is as it was.
+    ///     The modification broke down, and nothing is solved. The factor is unchanged.
     fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         with_outcome!(self, (outcome, state) => solved(py, state, outcome, b))
     }

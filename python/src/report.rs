@@ -1,14 +1,14 @@
-//! What a modification says about itself.
+//! The report of a modification.
 
 use pyo3::prelude::*;
 
-/// What a successful modification says about itself.
+/// The report of a successful modification.
 ///
 /// Attributes
 /// ----------
 /// min_pivot_ratio : float
-///     The smallest ratio of a new squared pivot to the old one, where a pivot is an entry on the diagonal of L. About
-///     ``-log10(min_pivot_ratio)`` decimal digits were lost in the worst column.
+///     The smallest ratio of a new squared pivot to the old one. A pivot is a diagonal entry of L. The worst column has lost
+///     about ``-log10(min_pivot_ratio)`` decimal digits.
 /// log_det_change : float
 ///     The change of the logarithm of det A.
 ///
@@ -49,7 +49,7 @@ impl Modification {
     }
 }
 
-/// Makes a report of what `Modification.__reduce__` kept of it.
+/// Restores a report from the state that `Modification.__reduce__` returned.
 #[pyfunction]
 pub fn restore_modification(min_pivot_ratio: f64, log_det_change: f64) -> Modification {
     Modification { min_pivot_ratio, log_det_change }

@@ -1,4 +1,4 @@
-//! Rows and columns of the class `Cholesky` that come, go and change places.
+//! Insertion, removal, replacement and reordering of rows and columns, for the class `Cholesky`.
 
 use crate::argument::count;
 use crate::extension::Extension;
@@ -11,7 +11,7 @@ use crate::shared::{Changed, Factor, Shared};
 use cholupdate::Operand;
 use pyo3::prelude::*;
 
-/// A change that takes columns of A at some place.
+/// A change of the columns of A from index `at` on.
 fn put<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
@@ -26,7 +26,7 @@ fn put<'py, T: Real>(
 
 #[pymethods]
 impl Cholesky {
-    /// A ← (A B; Bᵀ K): r further rows and columns at the end.
+    /// A ← (A B; Bᵀ K). Appends r rows and columns.
     ///
     /// Parameters
     /// ----------
@@ -42,7 +42,7 @@ impl Cholesky {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The bordered matrix is not positive definite. The factor is as it was.
+    ///     The bordered matrix is not positive definite. The factor is unchanged.
     ///
     /// Examples
     /// --------
@@ -72,14 +72,15 @@ impl Cholesky {
         with_numbers!(self, state => appended(py, state, cross, corner))
     }
 
-    /// Inserts r rows and columns into A, which become rows ``at`` to ``at + r - 1``.
+    /// Inserts r rows and columns into A. They become rows ``at`` to ``at + r - 1``.
     ///
     /// Parameters
     /// ----------
     /// at : int
-    ///     Where, from 0 to n.
+    ///     The index of the first new row, from 0 to n.
     /// columns : array_like, shape (n + r, r) or (n + 1,)
-    ///     The new columns of A, numbered as afterwards. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
+    ///     The new columns of A, with the row numbers of the new A. Of rows ``at`` to ``at + r - 1`` only the lower triangle is
+    ///     read.
     ///
     /// Returns
     /// -------
@@ -88,7 +89,7 @@ impl Cholesky {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The new matrix is not positive definite. The factor is as it was.
+    ///     The new matrix is not positive definite. The factor is unchanged.
     ///
     /// Examples
     /// --------
@@ -108,13 +109,13 @@ impl Cholesky {
         with_numbers!(self, state => put(py, state, at, columns, |factor, at, columns| factor.insert(at, columns)))
     }
 
-    /// Removes rows and columns of A. It cannot break down.
+    /// Removes rows and columns of A. The removal cannot break down.
     ///
     /// Parameters
     /// ----------
     /// indices : int, sequence of ints, slice or mask
-    ///     Which, as NumPy selects rows: in any order, counted from 0 or, where negative, from the end; or a truth value for each of
-    ///     the n rows.
+    ///     The rows, selected as by NumPy: indices in any order, counted from 0 or, if negative, from the end; a slice; or a mask
+    ///     of n truth values.
     ///
     /// Returns
     /// -------
@@ -139,14 +140,14 @@ impl Cholesky {
         })
     }
 
-    /// Gives r neighbouring rows and columns of A other values.
+    /// Replaces r consecutive rows and columns of A.
     ///
     /// Parameters
     /// ----------
     /// at : int
-    ///     The first of them.
+    ///     The index of the first replaced row.
     /// columns : array_like, shape (n, r) or (n,)
-    ///     The new columns of A. Of their rows ``at`` to ``at + r - 1`` the lower triangle is read.
+    ///     The new columns of A. Of rows ``at`` to ``at + r - 1`` only the lower triangle is read.
     ///
     /// Returns
     /// -------
@@ -155,7 +156,7 @@ impl Cholesky {
     /// Raises
     /// ------
     /// NotPositiveDefiniteError
-    ///     The new matrix is not positive definite. The factor is as it was.
+    ///     The new matrix is not positive definite. The factor is unchanged.
     ///
     /// Examples
     /// --------
@@ -175,7 +176,7 @@ impl Cholesky {
         with_numbers!(self, state => put(py, state, at, columns, |factor, at, columns| factor.replace(at, columns)))
     }
 
-    /// Moves row and column `at` of A to row and column `to`; those between move up or down by one.
+    /// Moves row and column `at` of A to index `to`. The rows and columns between them move up or down by one.
     ///
     /// Parameters
     /// ----------
@@ -205,12 +206,12 @@ impl Cholesky {
         with_numbers!(self, state => state.change(py, |factor| factor.shift(at, to)).map(Modification::from))
     }
 
-    /// Puts rows and columns of A in another order.
+    /// Permutes the rows and columns of A.
     ///
     /// Parameters
     /// ----------
     /// order : sequence of n ints
-    ///     The old rows in their new order: A becomes ``A[order][:, order]``.
+    ///     The old indices in their new order: A becomes ``A[order][:, order]``.
     ///
     /// Returns
     /// -------
@@ -230,10 +231,10 @@ impl Cholesky {
         with_numbers!(self, state => state.change(py, |factor| factor.permute(&order)).map(Modification::from))
     }
 
-    /// A bordered by r rows and columns, without a change of this factor.
+    /// Borders A by r rows and columns without changing this factor.
     ///
-    /// Many extensions can stand on one factor. They are good for as long as it does not change: their calls raise `RuntimeError`
-    /// afterwards.
+    /// One factor can have many extensions. An extension is valid until the factor changes. After a change its calls raise
+    /// `RuntimeError`.
     ///
     /// Parameters
     /// ----------
@@ -265,9 +266,9 @@ impl Cholesky {
         Extension::new(slf, cross, corner)
     }
 
-    /// Makes room for `additional` further rows and columns.
+    /// Allocates memory for `additional` further rows and columns.
     ///
-    /// Growth beyond the room that there is copies L.
+    /// Growth beyond `capacity` copies L.
     ///
     /// Parameters
     /// ----------
@@ -277,7 +278,7 @@ impl Cholesky {
         with_numbers!(self, state => state.writer()?.work(py, |factor| factor.reserve(additional)))
     }
 
-    /// The largest order that the factor can grow to without a copy of L.
+    /// The largest order to which the factor can grow without a copy of L.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> PyResult<usize> {
         with_numbers!(self, state => state.look(py, |factor| Ok(factor.capacity())))

@@ -1,4 +1,4 @@
-//! Engines as Python names them.
+//! Engines, by their names in Python.
 
 use crate::argument::Argument;
 use crate::errors::{exception, wrong_value};
@@ -7,7 +7,7 @@ use cholupdate::cuda::Device;
 use cholupdate::{EngineSpec, Error};
 use pyo3::prelude::*;
 
-/// Settings as keywords of a call.
+/// The settings from the keywords of a call.
 pub fn given(
     engine: &Argument<'_>,
     threads: &Argument<'_>,
@@ -17,7 +17,7 @@ pub fn given(
     settings(&engine, threads.threads()?, &safeguard)
 }
 
-/// Settings by their names in Python.
+/// The settings from their names in Python.
 pub fn settings(engine: &str, threads: Option<usize>, safeguard: &str) -> PyResult<EngineSpec> {
     let unknown = |argument: &str, found: &str, error: &Error| {
         let Error::OutOfRange { rule, .. } = error else { return wrong_value(error.to_string()) };
@@ -33,7 +33,7 @@ pub fn settings(engine: &str, threads: Option<usize>, safeguard: &str) -> PyResu
     Ok(spec)
 }
 
-/// The device of this number, which is kept.
+/// The device of this number. The library keeps it until the process ends.
 pub fn device_for(py: Python<'_>, ordinal: usize) -> PyResult<Device> {
     without_gil(py, || Device::kept(ordinal)).map_err(|error| exception(py, error))
 }

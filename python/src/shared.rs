@@ -1,10 +1,11 @@
-//! One factor and the threads of Python that use it: any number may read it at a time, or one change it.
+//! One factor, shared by threads of Python: any number may read it at the same time, or one may change it.
 //!
-//! There are two locks, one inside the other. The outer one says who is there. It is only ever tried, never waited for: a thread that
-//! waited with the GIL could wait for ever, and the documentation promises an error. The inner one says who works, and is waited for
-//! without the GIL. Readers hold both as readers, so that they go on side by side. Who changes A holds the outer one alone, and needs no
-//! inner one. Who leaves A as it is and needs the factor's working memory (`can_downdate`), or has to wait for a modification that was
-//! submitted, is a reader outside and alone inside: other readers wait for it and are not turned away.
+//! There are two locks, one inside the other. The outer lock admits threads. It is only tried, never waited for: a thread that
+//! waited with the GIL could deadlock, and the documentation promises an error. The inner lock serializes the work, and threads
+//! wait for it without the GIL. Calls that read the factor hold both locks as readers, so that they run concurrently. A call that
+//! changes A holds the outer lock exclusively, and needs no inner lock. A call that leaves A unchanged but needs the working
+//! memory of the factor (`can_downdate`), or waits for a submitted modification, holds the outer lock as a reader and the inner
+//! lock exclusively: other readers wait for it and are not refused.
 
 use crate::errors::{exception, in_use};
 use crate::interrupts::is_handling;
@@ -21,18 +22,18 @@ pub type Factor<T> = Cholesky<T, AnyEngine>;
 /// The outcome of a modification.
 pub type Changed = Result<Modification, Error>;
 
-/// The factor, as threads share it.
+/// The factor and its two locks.
 pub struct Shared<T: Real>(RwLock<RwLock<State<T>>>);
 
-/// What came of a modification that was submitted, once it is known.
+/// The outcome of a submitted modification, once it is known.
 pub type Outcome = OnceLock<Changed>;
 
-/// What a call uses.
+/// The state that the locks guard.
 pub struct State<T: Real> {
     factor: Factor<T>,
-    /// How often A has changed, for what was made of it before.
+    /// The number of changes of A. An extension is valid while it equals the number at which the extension was made.
     changes: u64,
-    /// Of the modification that is in flight.
+    /// The outcome of the modification in flight, to be set.
     in_flight: Option<Arc<Outcome>>,
 }
 
@@ -45,7 +46,7 @@ impl<T: Real> State<T> {
         self.changes
     }
 
-    /// Waits for the modification in flight, if there is one, and keeps its outcome for who has submitted it.
+    /// Waits for the modification in flight, if there is one, and stores its outcome for its `Pending`.
     fn land(&mut self) {
         if let Some(outcome) = self.in_flight.take() {
             let ended = self.factor.pending().wait();
@@ -55,17 +56,17 @@ impl<T: Real> State<T> {
 
     fn ended(&mut self, outcome: &Outcome, ended: Changed) {
         self.changes += u64::from(ended.is_ok());
-        // It was in flight until now, and has not been set.
+        // The modification was in flight until now, so that its outcome is not yet set.
         let _ = outcome.set(ended);
     }
 }
 
-/// A panic has not made a factor what it should not be: it knows by itself whether it is lost.
+/// The guard of a lock, poisoned or not. After a panic the factor itself records whether it is lost.
 fn whatever<G>(locked: Result<G, PoisonError<G>>) -> G {
     locked.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same of a lock that was tried.
+/// As `whatever`, for a lock that was tried.
 fn tried<G>(locked: Result<G, TryLockError<G>>) -> Option<G> {
     match locked {
         Ok(guard) => Some(guard),
@@ -79,25 +80,25 @@ impl<T: Real> Shared<T> {
         Self(RwLock::new(RwLock::new(State { factor, changes: 0, in_flight: None })))
     }
 
-    /// For who leaves A as it is.
+    /// Admits a call that leaves A unchanged.
     ///
     /// # Errors
-    /// `RuntimeError` while another thread changes it.
+    /// `RuntimeError` while another thread changes the factor.
     #[inline]
     pub fn reader(&self) -> PyResult<Reader<'_, T>> {
         tried(self.0.try_read()).map(Reader).ok_or_else(|| in_use("the factor"))
     }
 
-    /// For who changes it.
+    /// Admits a call that changes the factor.
     ///
     /// # Errors
-    /// `RuntimeError` while another thread uses it.
+    /// `RuntimeError` while another thread uses the factor.
     #[inline]
     pub fn writer(&self) -> PyResult<Writer<'_, T>> {
         tried(self.0.try_write()).map(Writer).ok_or_else(|| in_use("the factor"))
     }
 
-    /// Has the library look at the factor, without the GIL.
+    /// Reads the factor by `call`, without the GIL.
     #[inline]
     pub fn look<R: Send>(
         &self,
@@ -108,7 +109,7 @@ impl<T: Real> Shared<T> {
         without_gil(py, || reader.look(|state| call(state.factor()))).map_err(|error| exception(py, error))
     }
 
-    /// Has the library change the factor, without the GIL.
+    /// Changes the factor by `call`, without the GIL.
     #[inline]
     pub fn change<R: Send>(
         &self,
@@ -119,11 +120,11 @@ impl<T: Real> Shared<T> {
     }
 }
 
-/// A is what it is for as long as this lives.
+/// A does not change while this lives.
 pub struct Reader<'a, T: Real>(RwLockReadGuard<'a, RwLock<State<T>>>);
 
 impl<T: Real> Reader<'_, T> {
-    /// Looks at the factor, beside others. To be called without the GIL.
+    /// Reads the factor, concurrently with other readers. To be called without the GIL.
     ///
     /// # Errors
     /// Those of `call`.
@@ -139,7 +140,7 @@ impl<T: Real> Reader<'_, T> {
         }
     }
 
-    /// Has the factor alone, and leaves A as it is. To be called without the GIL.
+    /// Calls `call` with exclusive use of the factor; A must not change. To be called without the GIL.
     ///
     /// # Errors
     /// Those of `call`.
@@ -149,7 +150,7 @@ impl<T: Real> Reader<'_, T> {
         call(&mut state.factor)
     }
 
-    /// The outcome of what was submitted. To be called without the GIL.
+    /// Waits for the outcome of a submitted modification. To be called without the GIL.
     ///
     /// # Errors
     /// Those of the modification.
@@ -160,7 +161,7 @@ impl<T: Real> Reader<'_, T> {
         outcome.get().cloned().unwrap_or(Err(Error::Poisoned))
     }
 
-    /// The same, and a solve behind it with the A that it leads to. To be called without the GIL.
+    /// Waits for a submitted modification, then solves with the new A. To be called without the GIL.
     ///
     /// # Errors
     /// Those of the modification, or of the solve.
@@ -180,7 +181,7 @@ impl<T: Real> Reader<'_, T> {
         }
     }
 
-    /// The inner lock, waited for; unless this thread handles a signal, and may have been interrupted with it.
+    /// Waits for the inner lock. A signal handler only tries it, because the interrupted call of its thread may hold it.
     #[inline]
     fn wait<'s, G>(
         &'s self,
@@ -197,7 +198,7 @@ impl<T: Real> Reader<'_, T> {
     }
 }
 
-/// No other thread uses the factor for as long as this lives.
+/// No other thread uses the factor while this lives.
 pub struct Writer<'a, T: Real>(RwLockWriteGuard<'a, RwLock<State<T>>>);
 
 impl<T: Real> Writer<'_, T> {
@@ -205,7 +206,7 @@ impl<T: Real> Writer<'_, T> {
         whatever(self.0.get_mut())
     }
 
-    /// n, behind whatever was in flight.
+    /// The order n, after the modification in flight has ended.
     pub fn order(&mut self, py: Python<'_>) -> usize {
         let state = self.state();
         if state.in_flight.is_some() {
@@ -214,7 +215,7 @@ impl<T: Real> Writer<'_, T> {
         state.factor.order()
     }
 
-    /// Has the library work on the factor, without the GIL. A stays as it is.
+    /// Calls `call` with the factor, without the GIL. A must not change.
     pub fn work<R: Send>(
         mut self,
         py: Python<'_>,
@@ -228,7 +229,7 @@ impl<T: Real> Writer<'_, T> {
         outcome.map_err(|error| exception(py, error))
     }
 
-    /// Has the library change the factor, without the GIL.
+    /// Changes the factor by `call`, without the GIL.
     #[inline]
     pub fn change<R: Send>(
         self,
@@ -238,7 +239,7 @@ impl<T: Real> Writer<'_, T> {
         self.try_change(py, call).map_err(|error| exception(py, error))
     }
 
-    /// The same, with the error as the library's.
+    /// As `change`, with the error of the library.
     ///
     /// # Errors
     /// Those of `call`.
@@ -257,7 +258,7 @@ impl<T: Real> Writer<'_, T> {
         })
     }
 
-    /// Has the library begin a modification, without the GIL.
+    /// Submits a modification by `call`, without the GIL.
     pub fn submit(
         mut self,
         py: Python<'_>,

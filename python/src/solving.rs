@@ -1,4 +1,4 @@
-//! What the class `Cholesky` says of A: solutions, determinant, condition, L itself.
+//! Solves, products, determinant, condition and copies of L and A, for the class `Cholesky`.
 
 use crate::argument::Argument;
 use crate::arrays::{self, to_numpy, view_mut};
@@ -14,7 +14,7 @@ use cholupdate::cuda::DeviceMatrix;
 use cholupdate::{Error, OperandMut, RefactorPolicy};
 use pyo3::prelude::*;
 
-/// Has `apply` work on a copy of an argument, which is where and what the argument is.
+/// Applies `apply` to a copy of an argument. The result has the library, device and shape of the argument.
 fn solved<'py, T: Real>(
     py: Python<'py>,
     state: &Shared<T>,
@@ -25,7 +25,7 @@ fn solved<'py, T: Real>(
     solved_by(py, argument, |mut rhs| reader.look(|state| apply(state.factor(), &mut rhs)))
 }
 
-/// The same by `solve`, which is called without the GIL.
+/// As `solved`, by `solve`, which is called without the GIL.
 pub fn solved_by<'py, T: Real>(
     py: Python<'py>,
     (b, name): (&Bound<'py, PyAny>, &str),
@@ -60,17 +60,17 @@ pub fn solved_by<'py, T: Real>(
 
 #[pymethods]
 impl Cholesky {
-    /// X with A X = B.
+    /// Solves A X = B.
     ///
     /// Parameters
     /// ----------
     /// b : array_like, shape (n, m) or (n,)
-    ///     B. An array in the memory of a GPU is solved for there.
+    ///     B. For an array in the memory of a GPU, the solve works there.
     ///
     /// Returns
     /// -------
     /// array, shape of `b`
-    ///     An array of the library that `b` is of, on its device, if it is one with ``__dlpack__``; else a NumPy array. In Fortran order.
+    ///     An array of the library of `b`, on its device, if `b` has ``__dlpack__``; else a NumPy array. In Fortran order.
     ///
     /// Examples
     /// --------
@@ -82,7 +82,7 @@ impl Cholesky {
         with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_in_place(b), (b, "b")))
     }
 
-    /// Y with L Y = B, the first half of `solve`.
+    /// Solves L Y = B for Y, the first half of `solve`.
     ///
     /// Parameters
     /// ----------
@@ -95,7 +95,7 @@ impl Cholesky {
         with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_l_in_place(b), (b, "b")))
     }
 
-    /// X with Lᵀ X = Y, the second half of `solve`.
+    /// Solves Lᵀ X = Y for X, the second half of `solve`.
     ///
     /// Parameters
     /// ----------
@@ -109,12 +109,12 @@ impl Cholesky {
         with_numbers!(self, state => solved(py, state, |factor, b| factor.solve_lt_in_place(b), (b, "b")))
     }
 
-    /// A X = L Lᵀ X, without forming A.
+    /// The product A X = L Lᵀ X, without forming A.
     ///
     /// Parameters
     /// ----------
     /// x : array_like, shape (n, m) or (n,)
-    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///     X. An array in the memory of a GPU is copied to the host, and the product back.
     ///
     /// Returns
     /// -------
@@ -131,12 +131,13 @@ impl Cholesky {
         with_numbers!(self, state => solved(py, state, |factor, x| factor.multiply_in_place(x), (x, "x")))
     }
 
-    /// L X. With standard normal X, the columns are samples of a normal distribution with covariance A.
+    /// The product L X. If the entries of X are standard normal, its columns are samples of a normal distribution with covariance
+    /// A.
     ///
     /// Parameters
     /// ----------
     /// x : array_like, shape (n, m) or (n,)
-    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///     X. An array in the memory of a GPU is copied to the host, and the product back.
     ///
     /// Returns
     /// -------
@@ -146,12 +147,12 @@ impl Cholesky {
         with_numbers!(self, state => solved(py, state, |factor, x| factor.multiply_l_in_place(x), (x, "x")))
     }
 
-    /// Lᵀ X, of which the squared 2-norm of a column is xᵀ A x.
+    /// The product Lᵀ X. The squared 2-norm of its column for x is xᵀ A x.
     ///
     /// Parameters
     /// ----------
     /// x : array_like, shape (n, m) or (n,)
-    ///     X. An array in the memory of a GPU goes by way of the host.
+    ///     X. An array in the memory of a GPU is copied to the host, and the product back.
     ///
     /// Returns
     /// -------
@@ -176,7 +177,7 @@ impl Cholesky {
         with_numbers!(self, state => state.look(py, |factor| factor.log_det()).map(Real::double))
     }
 
-    /// An estimate of the condition number of A in the 1-norm, seldom less than a third of it.
+    /// An estimate of the condition number of A in the 1-norm, seldom less than a third of its value.
     ///
     /// Returns
     /// -------
@@ -185,9 +186,10 @@ impl Cholesky {
         with_numbers!(self, state => state.look(py, |factor| factor.condition()).map(Real::double))
     }
 
-    /// About how far L Lᵀ is from the A that was meant, max |(L Lᵀ − A)_ij| / √(a_ii a_jj).
+    /// An estimate of max |(L Lᵀ − A)_ij| / √(a_ii a_jj), where A is the exact matrix.
     ///
-    /// By what all changes since the factor was made have done to the diagonal of A; 0 before the first one.
+    /// It is computed from the effect of all changes since the factor was made on the diagonal of A, and is 0 before the first
+    /// change.
     ///
     /// Returns
     /// -------
@@ -204,14 +206,14 @@ impl Cholesky {
         with_numbers!(self, state => state.look(py, |factor| Ok(factor.error_estimate())))
     }
 
-    /// Whether it is time to start afresh, ``Cholesky(a)``.
+    /// Whether A should be factored again, by ``Cholesky(a)``.
     ///
     /// Parameters
     /// ----------
     /// max_error : float, optional
-    ///     The largest `error_estimate` that is good enough. By default half of the digits: about 1e-8, or 2e-4 in single precision.
+    ///     The largest acceptable `error_estimate`. By default half of the digits: about 1e-8, or 2e-4 in single precision.
     /// max_modifications : int, optional
-    ///     The most changes since the factor was made. By default any number.
+    ///     The largest number of changes since the factor was made. By default any number.
     ///
     /// Returns
     /// -------
@@ -239,15 +241,15 @@ impl Cholesky {
         with_numbers!(self, state => state.look(py, |factor| Ok(factor.needs_refactor(&policy))))
     }
 
-    /// A copy of the factor.
+    /// A copy of the factor L, or of R = Lᵀ.
     ///
     /// Parameters
     /// ----------
     /// upper : bool, default False
-    ///     R = Lᵀ, upper triangular, with A = Rᵀ R.
+    ///     Return R = Lᵀ, upper triangular, with A = Rᵀ R.
     /// like : array, optional
-    ///     An array whose library and device the result should have. By default that which the factor was
-    ///     made of. Where either is in host memory, or the factor is, the copy is a NumPy array.
+    ///     An array that determines the library of the result. By default the matrix from which the factor was made. If that
+    ///     array and the factor are in the memory of a GPU, the result is on the factor's device; else it is a NumPy array.
     ///
     /// Returns
     /// -------
@@ -293,7 +295,7 @@ impl Cholesky {
     }
 }
 
-/// X, which was made in host memory, as what B is.
+/// Converts X from host memory to the library, device and shape of B.
 pub fn as_given<'py, T: Real>(
     py: Python<'py>,
     x: cholupdate::faer::Mat<T>,

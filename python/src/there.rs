@@ -1,4 +1,4 @@
-//! What is made of a factor in the memory of a GPU, as an array of the library that its matrix came from.
+//! L and A as arrays: of the original matrix's library if the factor is in the memory of a GPU, else of NumPy.
 
 use crate::arrays::to_numpy;
 use crate::device::{self, DeviceArray};
@@ -9,7 +9,7 @@ use cholupdate::EngineKind;
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-/// What is made of a factor.
+/// The matrix that is computed from a factor.
 #[derive(Clone, Copy)]
 pub enum Made {
     /// L.
@@ -18,8 +18,8 @@ pub enum Made {
     Matrix,
 }
 
-/// What makes an array of the library that this one is from, of one that this library has made on the device; none where the array is
-/// in host memory. It does not keep the array.
+/// A function that converts an array on the device to the library of `object`; none if `object` is in host memory. It does not
+/// keep `object`.
 pub fn library(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny>>> {
     if object.is_instance_of::<PyUntypedArray>() || !device::is_on_device(object, name)? {
         return Ok(None);
@@ -28,7 +28,8 @@ pub fn library(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAn
     Ok(Some(taker.unbind()))
 }
 
-/// As `like` is, or what the factor was made of if there is none: on the device where the factor is on one, else in NumPy's memory.
+/// The matrix as an array of the library of `like`, or else of the original matrix: on the device if both that array and the
+/// factor are there, else in NumPy's memory.
 pub fn made<'py>(
     py: Python<'py>,
     factor: &Cholesky,
@@ -47,7 +48,7 @@ pub fn made<'py>(
     in_numpy(py, factor, what)
 }
 
-/// As an array of NumPy. The transpose, where it is asked for.
+/// The matrix, or its transpose if `upper`, as a NumPy array.
 pub fn in_numpy<'py>(
     py: Python<'py>,
     factor: &Cholesky,
@@ -67,7 +68,7 @@ pub fn in_numpy<'py>(
     with_numbers!(factor, state => copied(py, state, (what, upper)))
 }
 
-/// In the memory of the GPU that the factor is in.
+/// The matrix in the memory of the factor's GPU; none if the factor is in host memory.
 fn there<T: Real>(
     py: Python<'_>,
     state: &Shared<T>,

@@ -1,19 +1,19 @@
-//! Calls into the library without the GIL, and with threads to share the work with.
+//! Calls into the library without the GIL, on a thread pool of its own in a forked process.
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// This process was forked by one that had this module.
+/// Whether this process was forked from one that had loaded this module.
 static FORKED: AtomicBool = AtomicBool::new(false);
-/// The pool of such a process.
+/// The thread pool of a forked process.
 static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
 
 /// Runs `call` without the GIL.
 ///
-/// A process that is forked has none of the threads of its parent, and whoever gave work to the parent's pool there would wait for
-/// ever: it has a pool of its own.
+/// A forked process has none of its parent's threads, and a task that is given to the parent's pool would never run. It uses a
+/// pool of its own.
 #[inline]
 pub fn without_gil<R: Send>(py: Python<'_>, call: impl FnOnce() -> R + Send) -> R {
     if FORKED.load(Ordering::Relaxed) { py.detach(|| in_own_pool(call)) } else { py.detach(call) }
@@ -30,15 +30,15 @@ fn in_own_pool<R: Send>(call: impl FnOnce() -> R + Send) -> R {
     };
     match pool {
         Some(pool) => pool.install(call),
-        // Where not even one thread can be had, rayon works on the calling one.
+        // If no thread can be started, rayon works on the calling thread.
         None => call(),
     }
 }
 
-/// Called in a process that has just been forked.
+/// Called in a child process after a fork.
 #[pyfunction]
 pub fn forked() {
     FORKED.store(true, Ordering::Relaxed);
-    // The threads of a pool that its parent had as a forked process are not here to be ended.
+    // The threads of a pool that the parent had as a forked process do not exist here, and cannot be ended.
     core::mem::forget(POOL.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

@@ -1,12 +1,12 @@
-//! Lower triangles, copied.
+//! Copies of lower triangles.
 
 use crate::numbers::Real;
 use cholupdate::faer::{MatMut, MatRef};
 
-/// Columns and rows that are copied together, so that lines of the cache are used whole whichever way either matrix lies.
+/// The order of a tile, copied as a whole so that every cache line is used in full, for either layout of either matrix.
 const TILE: usize = 32;
 
-/// Copies the lower triangle; columns with a negative diagonal are negated. (n × n)
+/// Copies the lower triangle. Columns with a negative diagonal entry are negated. (n × n)
 pub fn copy_triangle<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
     let order = from.nrows();
     let entry = |row: usize, column: usize, negated: bool| {
@@ -21,7 +21,7 @@ pub fn copy_triangle<T: Real>(from: MatRef<'_, T>, mut to: MatMut<'_, T>) {
         columns.clone().zip(&mut negated).for_each(|(column, negated)| *negated = is_negative(column));
         for top in (first..order).step_by(TILE) {
             let rows = top..order.min(top + TILE);
-            // Neighbours in the memory that is written come one after the other.
+            // The inner loop runs along the memory that is written.
             if by_rows {
                 for row in rows {
                     for column in first..columns.end.min(row + 1) {
