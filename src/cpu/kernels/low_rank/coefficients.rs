@@ -117,7 +117,7 @@ impl<T: Scalar> Pivots<T> {
     }
 }
 
-/// Computes p, x and g from p̂ and t, and the new pivots.
+/// Computes p, x and g from p̂ and t, and the new pivots, for which no coefficient waits.
 #[inline(always)]
 pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     simd: S,
@@ -126,45 +126,31 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
     pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
 ) {
-    let old = pivots.now;
     let (mut changes, mut new) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
-    let mut entries = [T::ZERO; MAX_LANES];
     let sign = T::splat(simd, if kind.is_minus() { -T::ONE } else { T::ONE });
     out.interchanges = [T::ZERO; BLOCK];
     let whole = T::mask(simd, 0, T::lanes::<S>().min(BLOCK));
     for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have space for whole registers.
+        // SAFETY: the arrays have space for whole registers, and masks restrict stores to BLOCK columns.
         unsafe {
             let before = T::vsqrt(simd, T::load::<S>(solution.before.as_ptr().add(j)));
             let after = T::vsqrt(simd, T::load::<S>(solution.after.as_ptr().add(j)));
-            let l = T::load::<S>(old.as_ptr().add(j));
-            let share = T::vdiv(simd, T::load::<S>(solution.p.as_ptr().add(j)), before); // a / l
-            let entry = T::vmul(simd, share, l);
-            T::store::<S>(entries.as_mut_ptr().add(j), entry);
-            // α − l = l σ (a / l)² / (α / l + 1), where α / l = √(t_j / t_{j−1})
-            let ratio = T::vdiv(simd, after, before);
-            let sum = T::vadd(simd, ratio, T::splat(simd, T::ONE));
-            let change = T::vdiv(simd, T::vmul(simd, sign, T::vmul(simd, share, entry)), sum);
-            T::store::<S>(changes.as_mut_ptr().add(j), change);
-            T::store::<S>(new.as_mut_ptr().add(j), T::vmul(simd, ratio, l));
-        }
-    }
-    let mut alphas = [T::ONE; MAX_LANES];
-    for j in 0..width {
-        alphas[j] = pivots.take(j, changes[j], new[j], kind);
-    }
-    for j in (0..BLOCK).step_by(T::lanes::<S>()) {
-        // SAFETY: the arrays have space for whole registers, and masks restrict stores to BLOCK columns.
-        unsafe {
-            let entry = T::load::<S>(entries.as_ptr().add(j));
-            let alpha = T::load::<S>(alphas.as_ptr().add(j));
-            let p = T::vdiv(simd, entry, T::vadd(simd, T::load::<S>(old.as_ptr().add(j)), alpha));
-            let g = T::vdiv(simd, T::vmul(simd, sign, entry), alpha);
-            let x = T::neg_mul_add(simd, g, p, T::splat(simd, T::ZERO));
-            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), p);
+            let p = T::load::<S>(solution.p.as_ptr().add(j));
+            let signed = T::vmul(simd, sign, p);
+            let g = T::vdiv(simd, signed, after);
+            let new_p = T::vdiv(simd, p, T::vadd(simd, before, after));
+            let x = T::neg_mul_add(simd, g, new_p, T::splat(simd, T::ZERO));
+            let growth = T::vmul(simd, T::vdiv(simd, signed, before), new_p); // α / l − 1
+            T::store_masked(simd, whole, out.p.as_mut_ptr().add(j), new_p);
             T::store_masked(simd, whole, out.x.as_mut_ptr().add(j), x);
             T::store_masked(simd, whole, out.g.as_mut_ptr().add(j), g);
+            let l = T::load::<S>(pivots.now.as_ptr().add(j));
+            T::store::<S>(changes.as_mut_ptr().add(j), T::vmul(simd, growth, l));
+            T::store::<S>(new.as_mut_ptr().add(j), T::vmul(simd, T::vdiv(simd, after, before), l));
         }
+    }
+    for j in 0..width {
+        pivots.take(j, changes[j], new[j], kind);
     }
 }
 
