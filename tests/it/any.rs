@@ -95,9 +95,22 @@ fn the_cpu_engine_is_the_same_by_name() {
     compare::<f32, _>(&named, Cpu::threads(2).with_safeguard(Safeguard::DryRun));
 }
 
+/// In a process of its own: devices that an engine was named for are kept until it ends, with their modules in device memory, which
+/// other tests count.
 #[cfg(feature = "cuda")]
 #[test]
 fn the_engines_on_a_gpu_are_the_same_by_name() {
+    let test = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "any::engines_on_a_gpu", "--ignored"])
+        .output()
+        .unwrap();
+    assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stdout));
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "the_engines_on_a_gpu_are_the_same_by_name runs it, in a process of its own"]
+fn engines_on_a_gpu() {
     use crate::support::cuda::{device, turn};
     use cholupdate::cuda::{Hybrid, Resident, Tuning};
     let _turn = turn();
