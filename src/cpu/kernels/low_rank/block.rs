@@ -105,7 +105,7 @@ impl<T: Scalar> LowRank<T> {
                 let (at, v) = ((l, stride), self.v(first, r));
                 match solve::<T, S>(at, v, width, kind.is_minus(), &pivots.now) {
                     Some(solution) => coefficients_of(simd, (kind, width), &solution, &mut pivots, out),
-                    None => match one_by_one::<T, S>(at, v, width, kind, &mut pivots, out) {
+                    None => match one_by_one::<T, S>(at, v, (width, K), kind, &mut pivots, out) {
                         Ok(()) => {}
                         Err(column) if K == 1 => return Err(first + column),
                         Err(column) => return Err(first + self.first_breakdown(first, column)),
@@ -211,8 +211,12 @@ impl<T: Scalar> LowRank<T> {
                         change =
                             if r == 0 { d } else { T::vadd(simd, T::load::<S>(between.change(row, j)), d) };
                         new = T::vadd(simd, old, change);
-                        let after = if self.kind(r) == Kind::AfterPlus { T::vadd(simd, l, d) } else { new };
-                        v = T::neg_mul_add(simd, p, T::vadd(simd, l, after), v);
+                        let both = if K == 1 || self.kind(r) == Kind::AfterPlus {
+                            T::mul_add(simd, T::splat(simd, T::TWO), l, d)
+                        } else {
+                            T::vadd(simd, l, new)
+                        };
+                        v = T::neg_mul_add(simd, p, both, v);
                     }
                     if INTERCHANGED {
                         T::store::<S>(between.base(row, j), old);

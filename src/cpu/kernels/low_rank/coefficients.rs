@@ -166,7 +166,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
 pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,
-    width: usize,
+    (width, rank): (usize, usize),
     kind: Kind,
     pivots: &mut Pivots<T>,
     out: &mut Coefficients<T>,
@@ -203,7 +203,9 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             // SAFETY: an entry that the caller guarantees.
             let l = unsafe { *l.offset(j as isize * stride).add(i) };
             let d = T::fused::<S>(g, rows[i], x * l);
-            rows[i] = T::fused::<S>(-p, l + (l + d), rows[i]);
+            let alone = rank == 1 || kind == Kind::AfterPlus;
+            let both = if alone { T::fused::<S>(T::TWO, l, d) } else { l + (l + d) };
+            rows[i] = T::fused::<S>(-p, both, rows[i]);
         }
     }
     Ok(())

@@ -16,9 +16,10 @@
 //! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
 //! ```
 //!
-//! Here l' is rounded as it is stored in L, and so is α where the coefficients are made one after the other. V then compensates
-//! their rounding errors, and a downdate by the same V, which begins with the stored numbers, restores L. (Not so for a minus sign
-//! after a plus sign, where l between the two may be much larger than before and after: there l_ij + d_i takes the place of l'_ij.)
+//! With two or three columns l' is rounded here as it is stored in L, and α so in any case where the coefficients are made one after
+//! the other. V then compensates their rounding errors, and a downdate by the same V, which begins with the stored numbers, restores
+//! L. (Not so for a minus sign after a plus sign, where l between the two may be much larger than before and after: there, and with
+//! one column, where it brings nothing, l_ij + l'_ij is 2 l_ij + d_i.)
 //!
 //! The changes d_i of all columns of V are summed before l_ij is rounded. If an entry were multiplied by a number near 1, or
 //! rounded for every column of V, every call would add the same rounding error, and a thousand calls a thousand of them.

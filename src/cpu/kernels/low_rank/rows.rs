@@ -144,7 +144,7 @@ impl<T: Scalar> LowRank<T> {
         row: usize,
     ) {
         let lanes = T::lanes::<S>();
-        let zero = T::splat(simd, T::ZERO);
+        let (zero, two) = (T::splat(simd, T::ZERO), T::splat(simd, T::TWO));
         // Whole lines, from the start of a line on. Of a single register a part may be real.
         let lines = |rows: usize| (rows * size_of::<T>()).is_multiple_of(64);
         let streamed = self.stream && RV > 1 && lines(row) && lines(RV * lanes);
@@ -190,9 +190,12 @@ impl<T: Scalar> LowRank<T> {
                         let d = T::mul_add(simd, g, v[r][i], T::vmul(simd, x, l));
                         change[i] = if r == 0 { d } else { T::vadd(simd, change[i], d) };
                         new[i] = T::vadd(simd, old[i], change[i]);
-                        let after =
-                            if self.kind(r) == Kind::AfterPlus { T::vadd(simd, l, d) } else { new[i] };
-                        v[r][i] = T::neg_mul_add(simd, p, T::vadd(simd, l, after), v[r][i]);
+                        let both = if K == 1 || self.kind(r) == Kind::AfterPlus {
+                            T::mul_add(simd, two, l, d)
+                        } else {
+                            T::vadd(simd, l, new[i])
+                        };
+                        v[r][i] = T::neg_mul_add(simd, p, both, v[r][i]);
                     }
                 }
                 for i in 0..RV {
