@@ -62,11 +62,11 @@ impl<T: Real> State<T> {
 }
 
 /// The guard of a lock, poisoned or not. After a panic the factor itself records whether it is lost.
-fn whatever<G>(locked: Result<G, PoisonError<G>>) -> G {
+fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
     locked.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As `whatever`, for a lock that was tried.
+/// As `unpoisoned`, for a lock that was tried.
 fn tried<G>(locked: Result<G, TryLockError<G>>) -> Option<G> {
     match locked {
         Ok(guard) => Some(guard),
@@ -194,7 +194,7 @@ impl<T: Real> Reader<'_, T> {
         if is_handling() {
             return tried(attempt(&self.0)).ok_or(Error::Interrupted);
         }
-        Ok(whatever(wait(&self.0)))
+        Ok(unpoisoned(wait(&self.0)))
     }
 }
 
@@ -203,7 +203,7 @@ pub struct Writer<'a, T: Real>(RwLockWriteGuard<'a, RwLock<State<T>>>);
 
 impl<T: Real> Writer<'_, T> {
     fn state(&mut self) -> &mut State<T> {
-        whatever(self.0.get_mut())
+        unpoisoned(self.0.get_mut())
     }
 
     /// The order n, after the modification in flight has ended.

@@ -1,4 +1,4 @@
-//! Products with L, Lᵀ and A: exact where all numbers are small integers, whatever the order of the sums.
+//! Products with L, Lᵀ and A: exact for small integers, in any order of the sums.
 
 use crate::support::problem::rng;
 use crate::support::real::Real;

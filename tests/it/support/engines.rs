@@ -10,12 +10,7 @@ macro_rules! on_every_engine {
         on_engine!(two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
         on_engine!(eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
         on_engine!(dry_run, crate::support::engines::dry_run(); $($test),+);
-        #[cfg(feature = "cuda")]
-        on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
-        #[cfg(feature = "cuda")]
-        on_engine!(resident, crate::support::cuda::resident(); $($test),+);
-        #[cfg(feature = "cuda")]
-        on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
+        on_gpu_engines!($($test),+);
     };
 }
 
@@ -30,6 +25,12 @@ macro_rules! on_every_arithmetic {
             eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
         on_engine!(#[ignore = "the same bits as `sequential`: with --include-ignored"]
             dry_run, crate::support::engines::dry_run(); $($test),+);
+        on_gpu_engines!($($test),+);
+    };
+}
+
+macro_rules! on_gpu_engines {
+    ($($test:ident),+) => {
         #[cfg(feature = "cuda")]
         on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
         #[cfg(feature = "cuda")]
