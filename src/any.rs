@@ -8,10 +8,9 @@ use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
-use crate::sweep::weights::Weights;
 use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
@@ -205,15 +204,11 @@ impl<T: Scalar> Engine<T> for AnyEngine {
         with_engine!(self, engine => Engine::<T>::par(engine))
     }
 
-    fn factorize(&self, a: Mat<T>) -> Result<Self::Factor, Error> {
-        with_engine!(self, engine => Ok(Box::new(engine.factorize(a)?)))
-    }
-
-    fn take(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
         fn erased<T: Scalar, F: Storage<T>>(made: Option<(F, f64)>) -> Option<(Box<dyn Storage<T>>, f64)> {
             made.map(|(factor, largest)| (Box::new(factor) as _, largest))
         }
-        with_engine!(self, engine => Ok(erased(engine.take(what, given)?)))
+        with_engine!(self, engine => Ok(erased(engine.make(what, given)?)))
     }
 }
 
@@ -234,12 +229,12 @@ impl<T: Scalar> Swept<T> for Box<dyn Storage<T>> {
         (**self).row_norm()
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
-        (**self).reserve_shadow()
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        (**self).reserve(room)
     }
 
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        (**self).stage(v, weights)
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        (**self).stage(v)
     }
 
     fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
@@ -260,10 +255,6 @@ impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
         (**self).capacity()
     }
 
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
-        (**self).reserve(capacity)
-    }
-
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
         (**self).read(to)
     }
@@ -278,10 +269,6 @@ impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
         rhs: &mut OperandMut<'_, T>,
     ) -> (Result<Modification, Stop>, Solved) {
         (**self).wait_and_solve(sides, rhs)
-    }
-
-    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
-        (**self).stage_other(v)
     }
 
     fn carried(&mut self, rows: (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {

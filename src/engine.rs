@@ -2,7 +2,6 @@
 //! `cholesky/`.
 
 use crate::error::Error;
-use crate::host::blocked;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::Storage;
@@ -39,24 +38,14 @@ pub trait Engine<T: Scalar>: sealed::Sealed {
     #[doc(hidden)]
     fn par(&self) -> Par;
 
-    /// Factors A, which is zero above the diagonal, by the engine's own method. (n × n)
-    ///
-    /// # Errors
-    /// `NotPositiveDefinite` at the first pivot that is not positive; `Device`.
-    #[doc(hidden)]
-    fn factorize(&self, mut a: Mat<T>) -> Result<Self::Factor, Error> {
-        blocked::factorize(a.as_mut(), self.par())?;
-        self.adopt(a)
-    }
-
-    /// Makes a factor of A or L where it is, or while it is copied to the engine's memory. Returns it with the largest entry of
-    /// A's diagonal, or with the largest magnitude in L. Returns `None` if making it on the host is as good. Only the shape of
-    /// the operand has been checked. (n × n)
+    /// Makes a factor of A or L by the engine's own method, or in the engine's memory. Returns it with the largest entry of
+    /// A's diagonal, or with the largest magnitude in L. Returns `None` if faer's LLᵀ on the host and [`adopt`](Self::adopt)
+    /// are as good. Only the shape of the operand has been checked. (n × n)
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `a` or `l`; `NotPositiveDefinite`; `Device`.
     #[doc(hidden)]
-    fn take(&self, _what: Origin, _given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
+    fn make(&self, _what: Origin, _given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
         Ok(None)
     }
 }

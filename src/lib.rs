@@ -124,7 +124,7 @@ pub use faer;
 pub mod unstable {
     pub use crate::engine::{Origin, sealed::Sealed};
     pub use crate::operand::{RemoteMatrix, RemoteView, RemoteViewMut};
-    pub use crate::storage::{Edit, Op, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+    pub use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;
 }

@@ -176,18 +176,18 @@ pub trait Swept<T: Scalar> {
     /// `Device`.
     fn row_norm(&self) -> Result<f64, Error>;
 
-    /// Allocates the shadow buffer, unless it exists.
+    /// Allocates memory, unless it exists. L is not changed.
     ///
     /// # Errors
-    /// `Device`, of the kind `OutOfMemory` if there is no room.
-    fn reserve_shadow(&mut self) -> Result<(), Error>;
+    /// `OutOfRange`, naming `additional`; `Device`, of the kind `OutOfMemory` if there is no room on a device.
+    fn reserve(&mut self, room: Room) -> Result<(), Error>;
 
     /// Copies V diag(√|w|) to where the next sweep reads it, and returns its outline. V and w have the right shapes, and w is
     /// finite. (n × k, k) L is not changed.
     ///
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`; `Device`.
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error>;
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
 
     /// Starts [L V] → [L' V'] over a range of columns of L and all rows from the first of these columns on, with the V that was
     /// staged last. `outline` is the outline of that V. The rows of V before the range are zero. If the columns end before the
@@ -232,9 +232,20 @@ pub enum Op<'a> {
     Eliminate(usize),
 }
 
-/// Input of a sweep other than a V of the caller's.
+/// Memory for L.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// For the shadow buffer.
+    Shadow,
+    /// For a factor of this order, and for its shadow buffer if the safeguard has one. Only asked of a [`Storage`].
+    Capacity(usize),
+}
+
+/// Input of a sweep. Only a [`Storage`] is given another one than [`Given`](Self::Given).
 #[derive(Clone, Copy)]
 pub enum Staged<'a, T: Scalar> {
+    /// V and w as the caller gives them. (n × k, k)
+    Given(&'a Operand<'a, T>, Weights<'a, T>),
     /// V and w in host memory, with the columns of z (n × m) as further rows of L and those of y (k × m) as further rows of V.
     /// Requires [`carries`](Traits::carries).
     Carrying {
@@ -311,12 +322,6 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
     /// The largest order that fits the memory allocated.
     fn capacity(&self) -> usize;
 
-    /// Allocates memory for a factor of that order, and for its shadow buffer if the safeguard has one. L is not changed.
-    ///
-    /// # Errors
-    /// `Device`; L is not changed.
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error>;
-
     /// Copies L to a matrix of zeros in host memory. (n × n)
     ///
     /// # Errors
@@ -341,12 +346,6 @@ pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
     ) -> (Result<Modification, Stop>, Solved) {
         (self.wait(), None)
     }
-
-    /// As [`stage`](Swept::stage), with another input than a V of the caller's.
-    ///
-    /// # Errors
-    /// `NonFinite` or `Overflow`, naming `v`; `Device`.
-    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error>;
 
     /// Writes z from row `start` on, where the last sweep began, and returns Σ ± y'² for each right-hand side, where y' is the
     /// residual of y. (z: n × m, y: k × m) Requires [`carries`](Traits::carries).

@@ -199,7 +199,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let a = a.into();
         extent("a", "columns", a.shape().0, a.shape().1)?;
         room_on_host("a", &a)?;
-        if let Some((factor, largest)) = engine.take(Origin::Matrix, &a)? {
+        if let Some((factor, largest)) = engine.make(Origin::Matrix, &a)? {
             let history = match &a {
                 Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
                 Operand::Remote(_) => History::of_pivots(pivots(&factor), 1.0),
@@ -209,9 +209,10 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         }
         let a = a.on_host()?;
         let largest = factorize::check(a.as_ref())?;
-        let factor = engine.factorize(lower(a.as_ref()))?;
+        let mut l = lower(a.as_ref());
+        blocked::factorize(l.as_mut(), engine.par())?;
         let history = History::of_matrix(diagonal_of(a.as_ref()));
-        let guarded = Guarded::new(factor, largest.sqrt(), history);
+        let guarded = Guarded::new(engine.adopt(l)?, largest.sqrt(), history);
         Ok(Self { guarded, engine, scratch: Scratch::default() })
     }
 
@@ -234,7 +235,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
             let overflows = square > T::LARGE_SQUARE.to_f64();
             if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
         };
-        if let Some((factor, largest)) = engine.take(Origin::Factor, &l)? {
+        if let Some((factor, largest)) = engine.make(Origin::Factor, &l)? {
             let roughly = finite(largest * largest * order as f64);
             let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
             let history = History::of_pivots(pivots(&factor), 0.0);

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Stop, Storage};
+use crate::storage::{Room, Stop, Storage, Swept};
 use crate::structure::{Parts, ascending, room, shifts};
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef};
@@ -57,7 +57,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
                 rule: "few enough for an address space",
             });
         }
-        self.guarded.in_place(|factor| factor.reserve(capacity).map_err(Stop::before))?;
+        self.guarded.in_place(|factor| factor.reserve(Room::Capacity(capacity)).map_err(Stop::before))?;
         self.guarded.history_mut().reserve(capacity);
         Ok(())
     }

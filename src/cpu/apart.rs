@@ -17,7 +17,7 @@ use crate::host::squares::row_norm;
 use crate::operand::Operand;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
-use crate::storage::{Safeguard, Stop, Swept, Target, Traits};
+use crate::storage::{Room, Safeguard, Staged, Stop, Swept, Target, Traits};
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Panel;
@@ -168,11 +168,13 @@ impl<T: Scalar> Swept<T> for Apart<'_, T> {
         Ok(row_norm(self.l))
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        debug_assert!(room == Room::Shadow, "L in the caller's memory keeps its order");
         Ok(())
     }
 
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        let Staged::Given(v, weights) = *v else { unreachable!("only a storage is given another input") };
         self.workspace.sweep.stage(v, weights, self.cpu.threads)
     }
 

@@ -14,7 +14,7 @@ use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
 use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
@@ -169,16 +169,23 @@ impl<T: Scalar> Swept<T> for HostFactor<T> {
         Ok(row_norm(self.l.as_ref()))
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
-        self.make_shadow();
-        Ok(())
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        match room {
+            Room::Capacity(capacity) => self.make_room(capacity),
+            Room::Shadow => {
+                self.make_shadow();
+                Ok(())
+            }
+        }
     }
 
     #[inline(always)]
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        self.carried.count = 0;
-        self.sweep.expect(self.capacity);
-        self.sweep.stage(v, weights, self.threads)
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Given(v, weights) => self.stage_given(v, weights),
+            Staged::Carrying { v, weights, z, y } => self.stage_carrying((v, weights), (z, y)),
+            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
+        }
     }
 
     #[inline(always)]
@@ -226,10 +233,6 @@ impl<T: Scalar> Storage<T> for HostFactor<T> {
         self.capacity
     }
 
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
-        self.make_room(capacity)
-    }
-
     fn read(&self, mut to: MatMut<'_, T>) -> Result<(), Error> {
         copy_lower(self.l.as_ref(), to.rb_mut(), 0..self.l.ncols());
         Ok(())
@@ -247,13 +250,6 @@ impl<T: Scalar> Storage<T> for HostFactor<T> {
             }
             Ok(())
         })
-    }
-
-    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
-        match *v {
-            Staged::Carrying { v, weights, z, y } => self.stage_carrying((v, weights), (z, y)),
-            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
-        }
     }
 
     fn carried(&mut self, (y, weights): (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
@@ -318,6 +314,17 @@ impl<T: Scalar> HostFactor<T> {
         });
     }
 
+    #[inline(always)]
+    pub(super) fn stage_given(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Outline, Error> {
+        self.carried.count = 0;
+        self.sweep.expect(self.capacity);
+        self.sweep.stage(v, weights, self.threads)
+    }
+
     /// Stages V and w, with the columns of z as further rows of L and those of y as further rows of V.
     fn stage_carrying(
         &mut self,
@@ -328,7 +335,7 @@ impl<T: Scalar> HostFactor<T> {
         let mut all = Mat::zeros(order + count, rank);
         all.subrows_mut(0, order).copy_from(v);
         all.subrows_mut(order, count).copy_from(y.transpose());
-        let staged = self.stage(&Operand::Host(all.as_ref()), weights)?;
+        let staged = self.stage_given(&Operand::Host(all.as_ref()), weights)?;
         self.carried.take(z);
         // The bound is on rows of L, to which only V adds.
         let mut squares = vec![0.0; order];

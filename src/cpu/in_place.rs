@@ -13,7 +13,7 @@ use crate::host::squares::row_norm;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Stop, Swept, Target, Traits};
+use crate::storage::{Room, Staged, Stop, Swept, Target, Traits};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
@@ -201,7 +201,8 @@ impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
         Ok(row_norm(self.l.as_ref()))
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        debug_assert!(room == Room::Shadow, "L in the caller's memory keeps its order");
         let (order, shadow) = (self.l.nrows(), &mut self.workspace.shadow);
         if shadow.as_ref().is_none_or(|shadow| shadow.nrows() < order) {
             *shadow = None;
@@ -210,7 +211,8 @@ impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
         Ok(())
     }
 
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        let Staged::Given(v, weights) = *v else { unreachable!("only a storage is given another input") };
         self.workspace.sweep.stage(v, weights, self.cpu.threads)
     }
 

@@ -20,7 +20,7 @@ const ORDER_WORTH_SHARING: usize = 2048;
 const THREADS_WORTH_SHARING: usize = 4;
 
 impl<T: Scalar> HostFactor<T> {
-    /// As [`Storage::reserve`].
+    /// As [`Swept::reserve`].
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
         // First, because all three matrices together would exceed the documented memory.
@@ -40,7 +40,7 @@ impl<T: Scalar> HostFactor<T> {
         let columns = gather_v(l, v, (&mut memory, most));
         let staged = match (v.columns.first(), v.minus.1.ncols()) {
             (Some(&first), 0) => self.stage_from(first, columns),
-            _ => self.stage(&Operand::Host(columns), v.weights(&mut each)),
+            _ => self.stage_given(&Operand::Host(columns), v.weights(&mut each)),
         };
         let (_, scratch, signs) = self.l_and_scratch();
         (*scratch, *signs) = (memory, each);

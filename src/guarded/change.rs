@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::operand::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Staged, Stop, Storage, pivots};
+use crate::storage::{Edit, Op, Room, Staged, Stop, Storage, pivots};
 use crate::structure::{
     Border, BorderThere, ColumnsAsV, Parts, Rearrangement, Run, Scratch, gather_v, places,
 };
@@ -110,7 +110,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let behind = at + replaced < order;
         if behind && came > 0 && self.factor().traits().prefers_shadow {
             // The move after the sweep needs the shadow buffer.
-            self.in_place(|factor| factor.reserve_shadow().map_err(Stop::before))?;
+            self.in_place(|factor| factor.reserve(Room::Shadow).map_err(Stop::before))?;
         }
         rows.clear();
         rows.extend(old);
@@ -118,7 +118,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let v = ColumnsAsV { columns: rows, rows: kept, order, minus: (at + replaced, below) };
         let changed = match behind {
             true => {
-                let swept = self.modify_by(Source::L, |factor| factor.stage_other(&staged(&v)));
+                let swept = self.modify_by(Source::L, |factor| factor.stage(&staged(&v)));
                 // If the border is on a device, the modification is not repeated in twice the precision.
                 if below.nrows() > 0 { self.or_again(swept, |factor| given(factor, &v)) } else { swept }
             }
@@ -221,7 +221,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             return Ok(());
         }
         let capacity = order.max(self.order() + self.order() / 8);
-        let made = self.in_place(|factor| factor.reserve(capacity).map_err(Stop::before));
+        let made = self.in_place(|factor| factor.reserve(Room::Capacity(capacity)).map_err(Stop::before));
         made.map_err(|error| match error {
             Error::OutOfRange { rule, .. } => Error::OutOfRange { argument, rule },
             error => error,
@@ -274,7 +274,7 @@ fn remake<T: Scalar, F: Storage<T>>(
         order: new.order,
         minus: (0, MatRef::from_column_major_slice(&[], 0, 0)),
     };
-    let outline = factor.stage_other(&Staged::Columns(&v)).map_err(Stop::before)?;
+    let outline = factor.stage(&Staged::Columns(&v)).map_err(Stop::before)?;
     // No entry before this column changes, and V may not have been staged. Where a sweep may be one pass with the rearrangement, it
     // starts there, so that the result does not depend on the number of passes.
     let unchanged = new.unchanged();

@@ -21,7 +21,7 @@ use crate::history::History;
 use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Op, Safeguard, Side, Stop, Storage, Swept, Target};
+use crate::storage::{Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
 use crate::sweep::weights::Weights;
 use core::marker::PhantomData;
@@ -38,7 +38,7 @@ pub(crate) enum Source<'a, T: Scalar> {
 
 /// A sweep that has been started. It writes the columns from `start` on. If it succeeds, `row_norm` bounds the rows of L.
 #[derive(Debug)]
-struct Course {
+struct Started {
     target: Target,
     start: usize,
     row_norm: f64,
@@ -47,7 +47,7 @@ struct Course {
 /// A modification that has been started.
 #[derive(Debug)]
 enum Flight {
-    Sweep(Course),
+    Sweep(Started),
     /// The modification has ended.
     Landed(Result<Modification, Error>),
 }
@@ -159,7 +159,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
         v.read_from(self.factor.traits().memory, |v| {
-            self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
+            self.modify_at_once(Source::V(v, weights), |factor| factor.stage(&Staged::Given(v, weights)))
         })
     }
 
@@ -196,7 +196,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
         let begun = v.read_from(self.factor.traits().memory, |v| {
-            self.begin(Source::V(v, weights), |factor| factor.stage(v, weights))
+            self.begin(Source::V(v, weights), |factor| factor.stage(&Staged::Given(v, weights)))
         })?;
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
@@ -215,7 +215,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         &mut self,
         source: Source<'_, T>,
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
-    ) -> Result<Option<Course>, Error> {
+    ) -> Result<Option<Started>, Error> {
         if self.order() == 0 {
             return Ok(None);
         }
@@ -242,14 +242,14 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         // Done while the sweep is in flight, if it is. After a breakdown the modification may be repeated.
         self.expect(source, &outline);
         started?;
-        Ok(Some(Course { target, start, row_norm }))
+        Ok(Some(Started { target, start, row_norm }))
     }
 
     /// Waits for a sweep with `wait`, and makes its result the factor.
     #[inline(always)]
     fn end(
         &mut self,
-        Course { target, start, row_norm }: Course,
+        Started { target, start, row_norm }: Started,
         wait: impl FnOnce(&mut F) -> Result<Modification, Stop>,
     ) -> Result<Modification, Error> {
         self.poisoned = target == Target::InPlace;
@@ -320,7 +320,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         if self.order() == 0 {
             return Ok(Modification::identity());
         }
-        let outline = self.factor.stage(v, weights)?;
+        let outline = self.factor.stage(&Staged::Given(v, weights))?;
         self.row_norm_after(&outline)?;
         if outline.minus > 0 {
             self.regular()?;
@@ -390,7 +390,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
                 (true, Safeguard::ShadowBuffer) => {}
             }
         }
-        match self.factor.reserve_shadow() {
+        match self.factor.reserve(Room::Shadow) {
             Ok(()) => Ok(Target::Shadow),
             Err(Error::Device { kind: DeviceErrorKind::OutOfMemory, .. }) if !may_break_down => {
                 Ok(Target::InPlace)
@@ -425,7 +425,8 @@ fn swept<T: Scalar, F: Swept<T>>(
     outline: &Outline,
     columns: Range<usize>,
 ) -> Result<Modification, Stop> {
-    let (start, shadow) = (columns.start, factor.traits().prefers_shadow && factor.reserve_shadow().is_ok());
+    let (start, shadow) =
+        (columns.start, factor.traits().prefers_shadow && factor.reserve(Room::Shadow).is_ok());
     let target = if shadow { Target::Shadow } else { Target::InPlace };
     factor.sweep(outline, columns, target)?;
     let report = factor.wait()?;

@@ -59,9 +59,8 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let v = v.as_ref();
         let operand = &Operand::Host(v);
         let swept = self.factor().traits().carries.then(|| {
-            let stage = |factor: &mut F| {
-                factor.stage_other(&Staged::Carrying { v, weights, z: carried.z.as_ref(), y })
-            };
+            let stage =
+                |factor: &mut F| factor.stage(&Staged::Carrying { v, weights, z: carried.z.as_ref(), y });
             self.scaled(decay, (operand, weights), stage, |_, _, swept| swept)
         });
         // A breakdown that can be repeated is repeated without the right-hand sides.
@@ -105,7 +104,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
         };
         v.read_from(self.factor().traits().memory, |v| {
-            self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again)
+            self.scaled(decay, (v, weights), |factor| factor.stage(&Staged::Given(v, weights)), again)
         })
     }
 

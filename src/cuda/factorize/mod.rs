@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Orders from which on a factorization on the device pays. For smaller ones, page-locking memory and starting cuSOLVER take
 /// longer than faer.
-const WORTH_STARTING: usize = 2048;
+pub(super) const WORTH_STARTING: usize = 2048;
 
 /// Whether cuSOLVER's library is found.
 pub(crate) fn has_cusolver() -> bool {

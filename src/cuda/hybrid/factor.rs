@@ -16,10 +16,10 @@ use crate::host::layout::zeros;
 use crate::host::region::StandBy;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
-use crate::operand::{Operand, OperandMut};
+use crate::operand::OperandMut;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
 use crate::structure::{HostColumns, backwards, rearrange, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
@@ -27,7 +27,7 @@ use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::reborrow::ReborrowMut;
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, MatRef};
 
 /// L as the hybrid engine stores it.
 pub struct HybridFactor<T> {
@@ -115,6 +115,30 @@ impl<T: Scalar> HybridFactor<T> {
             let _ = pipe.drain();
         }
     }
+
+    /// Stages V and w from host memory.
+    pub(super) fn stage_on_host(
+        &mut self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Outline, Error> {
+        let order = v.nrows();
+        let outline = self.signed.look(v, weights, Threads::Pool.par())?;
+        let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
+        self.signed.order(weights, v.ncols());
+        let limit = self.tuning.elements_per_thread;
+        let blocking = Blocking::new::<T>(outline.plus, outline.minus, limit);
+        let rows = self.panel_start(first)..order;
+        self.ready(blocking)?;
+        if let Some((pipe, _)) = &mut self.pipe {
+            let (stride, to) = (pipe.v_stride, pipe.v_host.as_mut_slice()?);
+            for zeros in blocking.blocks.places_of_zeros().into_iter().flatten() {
+                to[zeros * stride..][rows.clone()].fill(T::ZERO);
+            }
+            self.signed.pack(v, &blocking.blocks, rows, (to, stride));
+        }
+        Ok(outline)
+    }
 }
 
 impl<T: Scalar> Swept<T> for HybridFactor<T> {
@@ -136,7 +160,10 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
         Ok(row_norm(l.as_ref()))
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        if let Room::Capacity(capacity) = room {
+            return self.make_room(capacity);
+        }
         let (order, capacity) = (self.l.order(), self.l.capacity());
         let shadow = match &mut self.shadow {
             Some(shadow) => shadow,
@@ -146,24 +173,12 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
         Ok(())
     }
 
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        let v = v.clone().on_host()?;
-        let (v, order) = (v.as_ref(), v.as_ref().nrows());
-        let outline = self.signed.look(v, weights, Threads::Pool.par())?;
-        let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
-        self.signed.order(weights, v.ncols());
-        let limit = self.tuning.elements_per_thread;
-        let blocking = Blocking::new::<T>(outline.plus, outline.minus, limit);
-        let rows = self.panel_start(first)..order;
-        self.ready(blocking)?;
-        if let Some((pipe, _)) = &mut self.pipe {
-            let (stride, to) = (pipe.v_stride, pipe.v_host.as_mut_slice()?);
-            for zeros in blocking.blocks.places_of_zeros().into_iter().flatten() {
-                to[zeros * stride..][rows.clone()].fill(T::ZERO);
-            }
-            self.signed.pack(v, &blocking.blocks, rows, (to, stride));
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Given(v, weights) => self.stage_on_host(v.on_host()?.as_ref(), weights),
+            Staged::Carrying { v, weights, .. } => self.stage_on_host(v, weights),
+            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
         }
-        Ok(outline)
     }
 
     fn sweep(&mut self, _: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
@@ -224,10 +239,6 @@ impl<T: Scalar> Storage<T> for HybridFactor<T> {
         self.l.capacity()
     }
 
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
-        self.make_room(capacity)
-    }
-
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
         self.l.read(to);
         Ok(())
@@ -246,13 +257,6 @@ impl<T: Scalar> Storage<T> for HybridFactor<T> {
             }
             Ok(())
         })
-    }
-
-    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
-        match *v {
-            Staged::Carrying { v, weights, .. } => self.stage(&Operand::Host(v), weights),
-            Staged::Columns(v) | Staged::Border(v) => self.stage_columns(v),
-        }
     }
 
     fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {

@@ -42,10 +42,13 @@ use self::pipe::device_bytes;
 pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
-use crate::engine::{Engine, sealed::Sealed};
+use crate::engine::{Engine, Origin, sealed::Sealed};
 use crate::error::Error;
+use crate::factorize::check;
 use crate::host::blocked;
+use crate::host::layout::lower;
 use crate::host::threads::Threads;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::Safeguard;
 use faer::{Mat, Par};
@@ -132,13 +135,18 @@ impl<T: Scalar> Engine<T> for Hybrid {
 
     /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
     /// kernels. Otherwise by faer on the CPU.
-    fn factorize(&self, mut a: Mat<T>) -> Result<HybridFactor<T>, Error> {
-        let Some(factored) = factorize::where_it_pays(&self.device, a.as_ref())? else {
-            blocked::factorize(a.as_mut(), Engine::<T>::par(self))?;
-            return self.adopt(a);
-        };
-        factored.fetch(a.as_mut())?;
-        self.adopt(a)
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(HybridFactor<T>, f64)>, Error> {
+        if what == Origin::Factor || given.shape().0 < factorize::WORTH_STARTING {
+            return Ok(None);
+        }
+        let a = given.on_host()?;
+        let largest = check(a.as_ref())?;
+        let mut l = lower(a.as_ref());
+        match factorize::where_it_pays(&self.device, l.as_ref())? {
+            Some(factored) => factored.fetch(l.as_mut())?,
+            None => blocked::factorize(l.as_mut(), Engine::<T>::par(self))?,
+        }
+        Ok(Some((self.adopt(l)?, largest)))
     }
 
     fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {

@@ -4,9 +4,8 @@ use super::factor::HybridFactor;
 use super::panels::Panels;
 use crate::check::room;
 use crate::error::Error;
-use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::{Safeguard, Swept};
+use crate::storage::{Room, Safeguard, Swept};
 use crate::structure::{ColumnsAsV, HostColumns, gather_v};
 use crate::sweep::outline::Outline;
 use faer::Mat;
@@ -22,7 +21,7 @@ impl<T: Scalar> HybridFactor<T> {
         l.copy_from(&self.l);
         self.take_over(l);
         match self.safeguard {
-            Safeguard::ShadowBuffer => self.reserve_shadow(),
+            Safeguard::ShadowBuffer => self.reserve(Room::Shadow),
             Safeguard::DryRun | Safeguard::None => Ok(()),
         }
     }
@@ -31,7 +30,7 @@ impl<T: Scalar> HybridFactor<T> {
     pub(super) fn stage_columns(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
         let mut scratch = core::mem::replace(&mut self.columns, Mat::new());
         let columns = gather_v(&self.l, v, (&mut scratch, self.l.capacity()));
-        let staged = self.stage(&Operand::Host(columns), v.weights(&mut Vec::new()));
+        let staged = self.stage_on_host(columns, v.weights(&mut Vec::new()));
         self.columns = scratch;
         staged
     }

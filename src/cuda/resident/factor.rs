@@ -23,7 +23,7 @@ use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
@@ -147,6 +147,23 @@ impl<T: Scalar> ResidentFactor<T> {
         let queue = Self::ready(queue, (device, capacity), blocks)?;
         queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
     }
+
+    /// Stages V and w, in host memory or on the device.
+    pub(super) fn stage_given(
+        &mut self,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Outline, Error> {
+        if let Some(v) = on_device(v) {
+            v.is_on(&self.device, "v")?;
+        }
+        let staged = self.stage_in_queue(v, weights);
+        if let Err(Error::Device { .. }) = staged {
+            // The contents of their memory are unknown, and a new queue may not have been initialized.
+            (self.queue, self.take) = (None, None);
+        }
+        staged
+    }
 }
 
 pub(super) fn lost(error: Error, written: bool) -> Stop {
@@ -174,29 +191,29 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
         Ok(row_norm(l.as_ref()))
     }
 
-    fn reserve_shadow(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        if let Room::Capacity(capacity) = room {
+            return self.make_room(capacity);
+        }
         if self.shadow.is_none() {
             self.shadow = Some(DeviceBuffer::new(&self.device, self.l.slice().len())?);
         }
         Ok(())
     }
 
-    fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        if let Some(v) = on_device(v) {
-            v.is_on(&self.device, "v")?;
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        match *v {
+            Staged::Given(v, weights) => self.stage_given(v, weights),
+            Staged::Carrying { v, weights, .. } => self.stage_given(&Operand::Host(v), weights),
+            Staged::Columns(v) => self.stage_columns(v),
+            Staged::Border(v) => self.stage_border(v),
         }
-        let staged = self.stage_in_queue(v, weights);
-        if let Err(Error::Device { .. }) = staged {
-            // The contents of their memory are unknown, and a new queue may not have been initialized.
-            (self.queue, self.take) = (None, None);
-        }
-        staged
     }
 
     fn sweep(&mut self, _: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
         debug_assert!(columns.end == self.l.order(), "the kernels take all columns");
         if target == Target::Discard {
-            self.reserve_shadow().map_err(|error| lost(error, false))?;
+            self.reserve(Room::Shadow).map_err(|error| lost(error, false))?;
         }
         let Self { queue, l, shadow, solving, device, .. } = self;
         let (inverses, _) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -262,10 +279,6 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
         self.l.capacity()
     }
 
-    fn reserve(&mut self, capacity: usize) -> Result<(), Error> {
-        self.make_room(capacity)
-    }
-
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
         self.l.download(&Stream::new(&self.device)?, to, self.l.order())
     }
@@ -289,14 +302,6 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
         rhs: &mut OperandMut<'_, T>,
     ) -> (Result<Modification, Stop>, Solved) {
         self.solve_behind(sides, rhs)
-    }
-
-    fn stage_other(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
-        match *v {
-            Staged::Carrying { v, weights, .. } => self.stage(&Operand::Host(v), weights),
-            Staged::Columns(v) => self.stage_columns(v),
-            Staged::Border(v) => self.stage_border(v),
-        }
     }
 
     fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {

@@ -114,7 +114,7 @@ impl<T: Scalar> Engine<T> for Resident {
     type Factor = ResidentFactor<T>;
 
     /// By cuSOLVER if its library is found and works, otherwise by this library's kernels. The factor stays on the device.
-    fn take(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
         match what {
             Origin::Matrix => Intake::new(&self.device, given, "a").map_or(Ok(None), |a| a.factorize()),
             Origin::Factor => Intake::new(&self.device, given, "l").map_or(Ok(None), |l| l.adopt()),

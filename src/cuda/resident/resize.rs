@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::host::rotation::Rotation;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::{Stop, Swept};
+use crate::storage::{Room, Stop, Swept};
 use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use faer::{Mat, MatMut};
@@ -56,7 +56,7 @@ impl<T: Scalar> ResidentFactor<T> {
         if v.columns.is_empty() {
             let mut all = Mat::zeros(v.order, minus.ncols());
             all.subrows_mut(row, minus.nrows()).copy_from(minus);
-            return self.stage(&Operand::Host(all.as_ref()), weights);
+            return self.stage_given(&Operand::Host(all.as_ref()), weights);
         }
         self.stage_later(v, minus.ncols(), |stream, others| {
             if minus.ncols() == 0 {
@@ -131,7 +131,7 @@ impl<T: Scalar> ResidentFactor<T> {
             let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
             rearranger.stream.synchronize().and(put)?;
             let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
-            self.stage(&all.into(), weights)
+            self.stage_given(&all.into(), weights)
         };
         self.columns = Some(buffer);
         staged
@@ -145,7 +145,7 @@ impl<T: Scalar> ResidentFactor<T> {
             self.renumber(new);
             return Ok(());
         }
-        self.reserve_shadow()?;
+        self.reserve(Room::Shadow)?;
         let Self { l, shadow: Some(shadow), resizing, device, .. } = self else {
             return Err(other("there is no shadow"));
         };
