@@ -6,9 +6,9 @@
 use super::borders::Borders;
 use super::factor::ResidentFactor;
 use super::rearrange::{Columns, Rearranger};
-use super::systems::Work;
 use super::take::Take;
 use super::triangle::{TakeLower, To};
+use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
 use crate::cuda::factorize::{By, Means};
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
@@ -142,7 +142,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let address = made.rhs.slice(0..made.rhs.len()).address();
         // SAFETY: the memory has this size, and nothing else uses it during the solve.
         let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
-        self.with_systems(|triangle, systems| systems.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
+        self.with_solver(|triangle, solver| solver.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
         let borders = Borders::load(&self.device)?;
         // SAFETY: all of it is memory of `made`, and is waited for here.
         let enqueued = unsafe { borders.schur(stream, made.left(), made.corner(), (at, rank)) };

@@ -6,9 +6,9 @@ use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
 use super::steps::PANEL_COLS;
-use super::systems::Systems;
 use super::take::Take;
 use super::triangle::Made as MadeOfL;
+use super::triangular_solver::TriangularSolver;
 use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -49,7 +49,7 @@ pub struct ResidentFactor<T> {
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
     pub(super) flight: Option<(Target, usize)>,
-    pub(super) solving: Mutex<(Inverses, Systems<T>)>,
+    pub(super) solving: Mutex<(Inverses, TriangularSolver<T>)>,
     pub(super) device: Device,
     /// For insertions, removals and shifts.
     pub(super) resizing: Option<Rearranger<T>>,
@@ -75,7 +75,7 @@ impl<T: Scalar> ResidentFactor<T> {
     /// Makes a factor of L and its diagonal.
     pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
         let inverses = Inverses::new::<T>(device, l.order(), l.capacity())?;
-        let solving = Mutex::new((inverses, Systems::new(device)?));
+        let solving = Mutex::new((inverses, TriangularSolver::new(device)?));
         Ok(Self {
             queue: None,
             l,

@@ -18,14 +18,15 @@
 //! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
 //! | `steps` | the kernel of the sweeps, with the one function that launches it |
-//! | `solving` | when the factor solves triangular systems |
-//! | `systems` | triangular systems on the device |
-//! | `working` | their working memory |
-//! | `solves` | their kernels, with the one function that launches them |
+//! | `factor_solve` | solves with L, or after a sweep with the new L |
+//! | `triangular_solver` | solves triangular systems on the device |
+//! | `solve_memory` | its working memory |
+//! | `solve_launch` | its kernels, with the one function that launches them |
 
 mod border;
 mod borders;
 mod factor;
+mod factor_solve;
 mod intake;
 mod inverses;
 mod products;
@@ -33,15 +34,14 @@ mod queue;
 mod rearrange;
 mod resize;
 mod schedule;
-mod solves;
-mod solving;
+mod solve_launch;
+mod solve_memory;
 mod steps;
-mod systems;
 mod take;
 mod tasks;
 mod triangle;
+mod triangular_solver;
 mod v;
-mod working;
 
 pub use self::factor::ResidentFactor;
 use self::intake::Intake;

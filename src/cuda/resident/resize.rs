@@ -3,7 +3,7 @@
 use super::factor::ResidentFactor;
 use super::inverses::Inverses;
 use super::rearrange::{Places, Rearranger};
-use super::systems::Work;
+use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
 use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
@@ -45,7 +45,7 @@ impl<T: Scalar> ResidentFactor<T> {
         if columns == 0 || rhs.ncols() == 0 {
             return Ok(());
         }
-        self.with_systems(|triangle, systems| systems.solve(triangle, Work::Eliminate(columns), rhs))
+        self.with_solver(|triangle, solver| solver.solve(triangle, Work::Eliminate(columns), rhs))
     }
 
     /// Stages columns of L, and other columns, as V.
