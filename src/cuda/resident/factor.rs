@@ -5,7 +5,7 @@ use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
-use super::steps::PANEL_COLS;
+use super::sweep_launch::PANEL_COLS;
 use super::take::Take;
 use super::triangle::Made as MadeOfL;
 use super::triangular_solver::TriangularSolver;

@@ -17,7 +17,7 @@
 //! | `queue` | the device memory of a modification, and the work that it enqueues |
 //! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
-//! | `steps` | the kernel of the sweeps, with the one function that launches it |
+//! | `sweep_launch` | the kernel of the sweeps, with the one function that launches it |
 //! | `factor_solve` | solves with L, or after a sweep with the new L |
 //! | `triangular_solver` | solves triangular systems on the device |
 //! | `solve_memory` | its working memory |
@@ -36,7 +36,7 @@ mod resize;
 mod schedule;
 mod solve_launch;
 mod solve_memory;
-mod steps;
+mod sweep_launch;
 mod take;
 mod tasks;
 mod triangle;

@@ -1,6 +1,6 @@
 //! The kernels of triangular systems, with the one function that launches them.
 
-use super::steps::PANEL_COLS;
+use super::sweep_launch::PANEL_COLS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;

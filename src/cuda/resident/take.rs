@@ -1,6 +1,6 @@
 //! Copies columns that are already on the device to and from the engine's own memory, and checks them.
 
-use super::steps::WHOLE;
+use super::sweep_launch::WHOLE;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};

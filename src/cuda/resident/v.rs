@@ -1,6 +1,6 @@
 //! V diag(√|w|) on the device, in rank blocks, and its staging.
 
-use super::steps::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
+use super::sweep_launch::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;

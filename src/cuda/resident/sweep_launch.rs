@@ -70,7 +70,7 @@ const LAYOUT: [(&str, usize); 38] = [
 ];
 
 /// The kernel of sweeps for one scalar type and one width of rank blocks.
-pub(super) struct Steps<T> {
+pub(super) struct SweepKernel<T> {
     sweep: Function,
     width: usize,
     /// Records for which a block has shared memory.
@@ -84,7 +84,7 @@ pub(super) struct Steps<T> {
 /// The arguments of sweeps over L (n × n) from the diagonal entry of their first column on: the old and the new L; V from the
 /// same row on, a rank block for each sweep; and the data kept about each panel. As in `resident/sweep_args.cuh`.
 #[derive(Clone, Copy)]
-pub(super) struct Sweeps<'a, T> {
+pub(super) struct ResidentSweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
     pub to: DeviceSlice<'a, T>,
     pub l_stride: usize,
@@ -111,7 +111,7 @@ pub(super) struct Sweeps<'a, T> {
     pub tasks: DeviceSlice<'a, i32>,
 }
 
-/// [`Sweeps`] in the kernel's layout.
+/// [`ResidentSweeps`] in the kernel's layout.
 #[repr(C)]
 struct Arguments {
     from: u64,
@@ -175,22 +175,22 @@ fn room<T: Scalar>(layout: &Layout) -> Result<(usize, usize), Error> {
     Ok((front, layout.size("SLOT_BYTES")?))
 }
 
-impl<T: Scalar> Sweeps<'_, T> {
-    fn arguments(&self, steps: &Steps<T>) -> Arguments {
+impl<T: Scalar> ResidentSweeps<'_, T> {
+    fn arguments(&self, kernel: &SweepKernel<T>) -> Arguments {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let end = (steps.width * sweeps - 1) * self.v_stride + self.n;
+        let end = (kernel.width * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * steps.record);
+        debug_assert!(self.records.len() >= sweeps * panels * kernel.record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
             self.flags.len() >= flags(self.schedule)
-                && self.saved_v.len() >= saved_v(self.schedule, steps.width)
+                && self.saved_v.len() >= saved_v(self.schedule, kernel.width)
         );
         Arguments {
             from: self.from.address(),
@@ -218,7 +218,7 @@ impl<T: Scalar> Sweeps<'_, T> {
     }
 }
 
-impl<T: Scalar> Steps<T> {
+impl<T: Scalar> SweepKernel<T> {
     pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
         let (name, module) = module(device, width)?;
         let layout = module.layout(name)?;
@@ -268,7 +268,7 @@ impl<T: Scalar> Steps<T> {
     ///
     /// # Safety
     /// As `sweep.cu` requires; the slices exist until it is done, and only this stream uses the memory that is written.
-    pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
+    pub unsafe fn sweep(&self, stream: &Stream, sweeps: &ResidentSweeps<'_, T>) -> Result<(), Error> {
         let mut argument_of_sweeps = sweeps.arguments(self);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
