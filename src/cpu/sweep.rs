@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use faer::MatRef;
 
 /// The staged V, and the working memory of a sweep, kept between calls.
-pub(super) struct Sweep<T> {
+pub(super) struct SweepMemory<T> {
     signed: Signed<T>,
     v: Packed<T>,
     /// V is in one tile, and each of its columns is applied to L separately.
@@ -39,7 +39,7 @@ pub(super) struct Sweep<T> {
     report: Option<Modification>,
 }
 
-impl<T> Default for Sweep<T> {
+impl<T> Default for SweepMemory<T> {
     fn default() -> Self {
         Self {
             signed: Signed::default(),
@@ -53,14 +53,14 @@ impl<T> Default for Sweep<T> {
     }
 }
 
-impl<T> Clone for Sweep<T> {
+impl<T> Clone for SweepMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Scalar> Sweep<T> {
+impl<T: Scalar> SweepMemory<T> {
     /// Stages V diag(√|w|) in tiles, from the first column of L that it changes on.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     (rows, carried): (usize, Option<CarriedRows<T>>),
     columns: Range<usize>,
     outline: &Outline,
-    memory: &mut Sweep<T>,
+    memory: &mut SweepMemory<T>,
     threads: Threads,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
@@ -320,7 +320,7 @@ pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     rows: usize,
     columns: Range<usize>,
     outline: &Outline,
-    (memory, threads): (&mut Sweep<T>, Threads),
+    (memory, threads): (&mut SweepMemory<T>, Threads),
     steps: impl FnOnce(Job<T>) -> S,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
@@ -410,7 +410,7 @@ pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
     rows: usize,
     columns: Range<usize>,
     outline: &Outline,
-    memory: &mut Sweep<T>,
+    memory: &mut SweepMemory<T>,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
     let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);

@@ -4,7 +4,7 @@ use super::blocking::Blocking;
 use super::host_part::HostPart;
 use super::panels::Panels;
 use super::pipe::Pipe;
-use super::schedule::Sweep;
+use super::schedule::HybridSweep;
 use super::tuning::Tuning;
 use crate::check::finite;
 use crate::cpu::solve::solve;
@@ -183,7 +183,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
         }
         let (blocking, plan) = (*blocking, &plan);
         let outcome = StandBy::with(host_part.workers(), |caller| {
-            let sweep = Sweep {
+            let sweep = HybridSweep {
                 pipe,
                 host_part,
                 l,
