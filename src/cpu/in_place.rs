@@ -1,8 +1,8 @@
 //! Modification of an L in memory that the caller owns.
 
-use super::apart::named;
 use super::engine::Cpu;
 use super::kernels::entries::Entries;
+use super::out_of_place::named;
 use super::sweep::{SweepMemory, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
