@@ -2,7 +2,7 @@
 
 use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
-use crate::cuda::{DeviceMatrix, DeviceView, Made, Resident, ResidentFactor};
+use crate::cuda::{DerivedMatrix as Made, DeviceMatrix, DeviceView, Resident, ResidentFactor};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::any::Any;

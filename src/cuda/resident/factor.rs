@@ -1,13 +1,13 @@
 //! L in device memory, and the state of its engine.
 
-use super::border::Made;
+use super::border::DeviceBorder;
 use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
 use super::sweep_launch::PANEL_COLS;
 use super::take::Take;
-use super::triangle::Made as MadeOfL;
+use super::triangle::DerivedMatrix;
 use super::triangular_solver::TriangularSolver;
 use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
@@ -56,7 +56,7 @@ pub struct ResidentFactor<T> {
     /// Columns of L as V of a modification.
     pub(super) columns: Option<DeviceBuffer<T>>,
     /// The border of rows and columns in device memory, until it is part of L.
-    pub(super) border: Option<Made<T>>,
+    pub(super) border: Option<DeviceBorder<T>>,
 }
 
 impl<T> core::fmt::Debug for ResidentFactor<T> {
@@ -102,11 +102,11 @@ impl<T: Scalar> ResidentFactor<T> {
     }
 
     /// L, or L Lᵀ, in separate memory on the device.
-    pub(crate) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
+    pub(crate) fn made(&self, matrix: DerivedMatrix) -> Result<DeviceMatrix<T>, Error> {
         let order = self.l.order();
         // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others write to
         // the shadow.
-        let buffer = unsafe { made.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
+        let buffer = unsafe { matrix.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
         Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
 
@@ -305,7 +305,7 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
             Edit::Rearrange(new) => self.gather(new).map_err(Stop::before),
             Edit::MoveUp { from, to } => self.move_up(from, to),
             Edit::Write { at, border } => self.write_border(at, border).map_err(|error| lost(error, true)),
-            Edit::WriteThere { at } => self.write_made(at).map_err(|error| lost(error, true)),
+            Edit::WriteThere { at } => self.write_device_border(at).map_err(|error| lost(error, true)),
             Edit::Close { .. } => Ok(()),
         }
     }

@@ -11,7 +11,7 @@
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `border` | the border of new rows and columns in device memory |
-//! | `borders` | its kernels, and the functions that launch them |
+//! | `border_launch` | its kernels, and the functions that launch them |
 //! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
 //! | `queue` | the device memory of a modification, and the work that it enqueues |
@@ -24,7 +24,7 @@
 //! | `solve_launch` | its kernels, with the one function that launches them |
 
 mod border;
-mod borders;
+mod border_launch;
 mod factor;
 mod factor_solve;
 mod intake;
@@ -45,7 +45,7 @@ mod v;
 
 pub use self::factor::ResidentFactor;
 use self::intake::Intake;
-pub(crate) use self::triangle::Made;
+pub(crate) use self::triangle::DerivedMatrix;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;

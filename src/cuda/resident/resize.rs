@@ -75,12 +75,12 @@ impl<T: Scalar> ResidentFactor<T> {
 
     /// The same, where X of the border gives the columns with a minus sign.
     pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
-        let Some(made) = self.border.take() else { return Err(other("there is no border")) };
-        let staged = self.stage_later(v, made.rank(), |stream, others| {
+        let Some(border) = self.border.take() else { return Err(other("there is no border")) };
+        let staged = self.stage_later(v, border.rank(), |stream, others| {
             // SAFETY: the memory belongs to columns of V, which nothing else uses, and the stream is waited for.
-            unsafe { Self::put_below(stream, &made, others, (v.order, v.minus.0)) }
+            unsafe { Self::put_below(stream, &border, others, (v.order, v.minus.0)) }
         });
-        self.border = Some(made);
+        self.border = Some(border);
         staged
     }
 

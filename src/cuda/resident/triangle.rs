@@ -115,14 +115,14 @@ fn shape(order: usize) -> Launch {
 
 /// A matrix that is computed from L on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum DerivedMatrix {
     /// L, zero above the diagonal.
     Factor,
     /// L Lᵀ.
     Product,
 }
 
-impl Made {
+impl DerivedMatrix {
     /// Computes it from L (n × n) in packed memory, and waits.
     ///
     /// # Errors
