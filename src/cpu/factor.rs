@@ -329,7 +329,7 @@ impl<T: Scalar> HostFactor<T> {
         all.subrows_mut(0, order).copy_from(v);
         all.subrows_mut(order, count).copy_from(y.transpose());
         let staged = self.stage(&Operand::Host(all.as_ref()), weights)?;
-        self.carried.take(z);
+        self.carried.copy_from(z);
         // The bound is on rows of L, to which only V adds.
         let mut squares = vec![0.0; order];
         for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {

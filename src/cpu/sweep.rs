@@ -81,7 +81,7 @@ impl<T: Scalar> SweepMemory<T> {
     /// # Errors
     /// As [`stage`](Self::stage).
     pub fn stage_from(&mut self, start: usize, v: MatRef<'_, T>, threads: Threads) -> Result<Outline, Error> {
-        let outline = self.look(v, Weights::Plus, threads)?;
+        let outline = self.check_and_order(v, Weights::Plus, threads)?;
         if outline.first_column::<T>(v.nrows()).is_some() {
             self.pack(Isa::detect(), v, &outline, start);
         }
@@ -100,7 +100,7 @@ impl<T: Scalar> SweepMemory<T> {
         if let Some(outline) = self.stage_few(isa, v, weights) {
             return Ok(outline);
         }
-        let outline = self.look(v, weights, threads)?;
+        let outline = self.check_and_order(v, weights, threads)?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
             self.pack(isa, v, &outline, start);
         }
@@ -112,13 +112,13 @@ impl<T: Scalar> SweepMemory<T> {
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
     #[inline(always)]
-    fn look(
+    fn check_and_order(
         &mut self,
         v: MatRef<'_, T>,
         weights: Weights<'_, T>,
         threads: Threads,
     ) -> Result<Outline, Error> {
-        let mut outline = self.signed.look(v, weights, threads.par())?;
+        let mut outline = self.signed.check(v, weights, threads.par())?;
         self.signed.order(weights, v.ncols());
         self.signed.leave_out_zeros(&mut outline);
         self.signs = [outline.plus, outline.minus];
@@ -293,7 +293,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
     job.carried = carried;
     let in_place = l.src == l.dst.cast_const();
-    let asks = if in_place { None } else { Asks::take() };
+    let asks = if in_place { None } else { Asks::claim() };
     let health = match asks {
         // SAFETY: the caller guarantees L; V and the reflectors are borrowed from `memory`. There is a set of reflectors for
         // each panel, or, on one thread, one for the current panel.
@@ -328,7 +328,7 @@ pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let steps = steps(memory.job(Isa::detect(), l, &plan, outline, reflector_sets));
     let shared = (threads, &mut memory.chunks);
-    let health = match Asks::take() {
+    let health = match Asks::claim() {
         // SAFETY: as in `sweep`.
         Some(asks) => unsafe { run_asking(steps, asks, &plan, shared)? },
         // SAFETY: as in `sweep`.

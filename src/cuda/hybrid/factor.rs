@@ -149,7 +149,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
         let v = v.clone().on_host()?;
         let (v, order) = (v.as_ref(), v.as_ref().nrows());
-        let outline = self.signed.look(v, weights, Threads::Pool.par())?;
+        let outline = self.signed.check(v, weights, Threads::Pool.par())?;
         let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
         self.signed.order(weights, v.ncols());
         let limit = self.tuning.elements_per_thread;

@@ -94,7 +94,7 @@ impl<T: Scalar> ResidentFactor<T> {
                 }
                 let from = view.slice_on(&stream)?;
                 let places = (0..rank).map(|column| Some((column, T::ONE)));
-                let found = take.take(&stream, from, to, view.shape(), places)?.iter().enumerate();
+                let found = take.copy_and_check(&stream, from, to, view.shape(), places)?.iter().enumerate();
                 let bad = found.filter_map(|(column, found)| Some((row + found.not_finite?, column)));
                 Ok::<Vec<_>, Error>(bad.map(Some).collect())
             };
@@ -106,7 +106,7 @@ impl<T: Scalar> ResidentFactor<T> {
             let lower = TakeLower::load::<T>(&device)?;
             let from = corner.slice_on(&stream)?;
             let to = To { columns: Some(border.corner()), as_factor: false };
-            let found = lower.take(&stream, from, to, rank)?;
+            let found = lower.copy_and_check(&stream, from, to, rank)?;
             bad.push(found.not_finite.map(|(row, column)| (row + parts.corner.row, column)));
             (bad, found.largest_diagonal)
         };
@@ -162,7 +162,7 @@ impl<T: Scalar> ResidentFactor<T> {
         // SAFETY: all of it is memory of `border`, which nothing else uses; both are waited for before anything does.
         let found = unsafe {
             kernels.below(stream, border.corner(), below, (rows, rank))?;
-            take.take(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
+            take.copy_and_check(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
         };
         let most = T::LARGE_SQUARE.to_f64() / rank as f64;
         let large = |x: f64| !(x * x <= most);

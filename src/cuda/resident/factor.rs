@@ -134,7 +134,7 @@ impl<T: Scalar> ResidentFactor<T> {
         let blocks = rank_blocks(device, room_for_wide, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
         match v {
-            Operand::Host(v) if nothing => signed.look(*v, weights, Threads::Pool.par()),
+            Operand::Host(v) if nothing => signed.check(*v, weights, Threads::Pool.par()),
             Operand::Host(v) => {
                 let queue = Self::ready(queue, (device, capacity), blocks)?;
                 queue.v.stage_host(device, (*v, weights), signed, blocks)

@@ -94,7 +94,7 @@ impl<T: Scalar> Take<T> {
     ///
     /// # Safety
     /// As [`begin`](Self::begin), until this returns.
-    pub unsafe fn take(
+    pub unsafe fn copy_and_check(
         &mut self,
         stream: &Stream,
         from: (DeviceSlice<'_, T>, usize),

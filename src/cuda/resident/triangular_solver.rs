@@ -175,7 +175,9 @@ impl<T: Scalar> TriangularSolver<T> {
             let take = Take::ready(&mut self.take, &self.device, cols)?;
             let there = rhs.slice_on(&self.stream)?;
             // SAFETY: the caller has borrowed them for writing, and they are not written here.
-            refused(unsafe { take.take(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))? })?;
+            refused(unsafe {
+                take.copy_and_check(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))?
+            })?;
         }
         for first in (0..cols).step_by(RHS_AT_ONCE) {
             let some = rhs.columns(first..cols.min(first + RHS_AT_ONCE));
