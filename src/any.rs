@@ -5,7 +5,7 @@ use crate::cpu::Cpu;
 use crate::cuda::{Device, Hybrid, Resident, Tuning};
 use crate::engine::{Engine, Origin, sealed::Sealed};
 use crate::error::Error;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};

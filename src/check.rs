@@ -1,7 +1,7 @@
 //! Checks of arguments. Each error names the argument and what is wrong with it.
 
 use crate::error::Error;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
@@ -37,8 +37,7 @@ pub(crate) fn room_for_copy<T: Scalar>(
 pub(crate) fn room_on_host<T: Scalar>(argument: &'static str, a: &Operand<'_, T>) -> Result<(), Error> {
     match a {
         Operand::Host(a) => room_for_copy::<T>(argument, a.shape()),
-        #[cfg(feature = "cuda")]
-        Operand::Device(_) => Ok(()),
+        Operand::Remote(_) => Ok(()),
     }
 }
 
@@ -51,8 +50,7 @@ pub(crate) fn room_for_v<T: Scalar>(v: &Operand<'_, T>) -> Result<(), Error> {
     const SEEN: usize = 96;
     match v.shape() {
         (0, _) => Ok(()),
-        #[cfg(feature = "cuda")]
-        _ if matches!(v, Operand::Device(_)) => Ok(()),
+        _ if matches!(v, Operand::Remote(_)) => Ok(()),
         (rows, columns) => room::<T>("v", columns, (rows.max(TILE), SEEN)),
     }
 }

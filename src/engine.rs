@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::host::blocked;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::Storage;
 use faer::{Mat, Par};

@@ -95,7 +95,7 @@ pub mod factorize;
 mod guarded;
 mod history;
 mod host;
-mod input;
+mod operand;
 mod report;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
@@ -111,7 +111,7 @@ pub use crate::cpu::{Cpu, Workspace, modify_checked_in_place, modify_in_place, m
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
-pub use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
+pub use crate::operand::{Operand, OperandMut};
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
 pub use crate::storage::Safeguard;
@@ -123,6 +123,7 @@ pub use faer;
 #[cfg(feature = "unstable")]
 pub mod unstable {
     pub use crate::engine::{Origin, sealed::Sealed};
+    pub use crate::operand::{RemoteMatrix, RemoteView, RemoteViewMut};
     pub use crate::storage::{Edit, Op, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;

@@ -2,7 +2,7 @@
 //! `guarded/`.
 
 use crate::error::Error;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
@@ -129,8 +129,9 @@ pub struct Traits {
     pub asynchronous: bool,
     /// The columns of a [`sweep`](Swept::sweep) may end before its rows do.
     pub tall: bool,
-    /// V in the memory of a device is read from there; otherwise it is first copied to the host.
-    pub takes_from_device: bool,
+    /// The kind of device memory ([`RemoteMatrix::memory`](crate::operand::RemoteMatrix::memory)) from which V is read where it
+    /// is; from every other it is first copied to the host.
+    pub memory: Option<&'static str>,
     /// A sweep multiplies the new entries of L by the scale of its outline; otherwise that must be 1.
     pub scales: bool,
     /// Rows can be carried through a sweep below L ([`Staged::Carrying`]).
@@ -147,7 +148,7 @@ impl Traits {
         Self {
             asynchronous: false,
             tall: false,
-            takes_from_device: false,
+            memory: None,
             scales: false,
             carries: false,
             prefers_shadow: false,

@@ -188,7 +188,7 @@ pub unsafe fn device_matrix<'a, T: Scalar>(
     let device = Device::kept(ordinal)?;
     // SAFETY: the caller guarantees the memory and the stream.
     let view = unsafe { DeviceView::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
-    Ok(Operand::Device(view))
+    Ok(view.into())
 }
 
 /// The same for writing.
@@ -207,7 +207,7 @@ pub unsafe fn device_matrix_mut<'a, T: Scalar>(
     let device = Device::kept(ordinal)?;
     // SAFETY: the caller guarantees the memory and the stream.
     let view = unsafe { DeviceViewMut::from_raw(&device, address, shape, stride)?.on_stream(stream as u64) };
-    Ok(OperandMut::Device(view))
+    Ok(view.into())
 }
 
 /// Checks an address in the memory of a GPU for such a matrix.

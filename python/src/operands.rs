@@ -40,7 +40,7 @@ impl<'py, T: Real> Matrix<'py, T> {
     pub fn given(&self, py: Python<'_>) -> PyResult<Operand<'_, T>> {
         Ok(match self {
             Self::Host(array) => Operand::Host(array.view()),
-            Self::Device(array) => Operand::Device(array.view(py)?),
+            Self::Device(array) => array.view(py)?.into(),
         })
     }
 }

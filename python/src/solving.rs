@@ -49,7 +49,7 @@ pub fn solved_by<'py, T: Real>(
             let (view, is_vector) = (given.view::<T>(py)?, given.ndim() < 2);
             let x = without_gil(py, || {
                 let mut x: DeviceMatrix<T> = view.to_matrix()?;
-                solve(OperandMut::Device(x.view_mut()))?;
+                solve(x.view_mut().into())?;
                 Ok(x)
             });
             let x = x.map_err(|error| exception(py, error))?;

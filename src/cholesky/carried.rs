@@ -6,7 +6,7 @@ use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::input::{AsMatrix, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage, Swept};
@@ -26,12 +26,12 @@ impl<T: Scalar> Carried<T> {
     ///
     /// # Cost
     /// A solve with L: m n² flops.
-    pub fn new<E: Engine<T>>(
+    pub fn new<'a, E: Engine<T>>(
         factor: &Cholesky<T, E>,
-        b: &(impl AsMatrix<T> + ?Sized),
+        b: impl Into<Operand<'a, T>>,
         sums: &[T],
     ) -> Result<Self, Error> {
-        let b = b.as_matrix();
+        let b = b.into();
         extent("b", "rows", factor.order(), b.shape().0)?;
         extent("sums", "entries", b.shape().1, sums.len())?;
         room_on_host("b", &b)?;
@@ -84,16 +84,16 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn modify_scaled<'w>(
+    pub fn modify_scaled<'a, 'w>(
         &mut self,
         decay: T,
-        v: &(impl AsMatrix<T> + ?Sized),
+        v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
     ) -> Result<Modification, Error>
     where
         T: 'w,
     {
-        self.guarded.modify_scaled(decay, &v.as_matrix(), weights.into(), None)
+        self.guarded.modify_scaled(decay, &v.into(), weights.into(), None)
     }
 
     /// A ← δ A + V diag(w) Vᵀ, and the right-hand sides of the least squares with these observations: a row vᵀ with the values
@@ -129,18 +129,18 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn modify_carrying<'w>(
+    pub fn modify_carrying<'a, 'w>(
         &mut self,
         decay: T,
-        v: &(impl AsMatrix<T> + ?Sized),
+        v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
-        y: &(impl AsMatrix<T> + ?Sized),
+        y: impl Into<Operand<'a, T>>,
         carried: &mut Carried<T>,
     ) -> Result<Modification, Error>
     where
         T: 'w,
     {
-        let (v, weights, y) = (v.as_matrix(), weights.into(), y.as_matrix().on_host()?);
+        let (v, weights, y) = (v.into(), weights.into(), y.into().on_host()?);
         let from_nothing = decay > T::ZERO && decay <= T::ONE && !self.guarded.factor().traits().carries && {
             self.guarded.finish()?;
             self.guarded.regular().is_err()

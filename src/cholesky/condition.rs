@@ -3,7 +3,7 @@
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::input::OperandMut;
+use crate::operand::OperandMut;
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use faer::{Mat, MatMut};

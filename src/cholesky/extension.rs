@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::host::blocked::Memory;
 use crate::host::empty::without_rows;
 use crate::host::threads::where_it_pays;
-use crate::input::{AsMatrix, OnHost, OperandMut};
+use crate::operand::{OnHost, Operand, OperandMut};
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use crate::structure::schur;
@@ -117,8 +117,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     ///
     /// # Cost
     /// 2 m n² + 4 m n r flops.
-    pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        let rhs = rhs.as_matrix();
+    pub fn solve<'b>(&self, rhs: impl Into<Operand<'b, T>>) -> Result<Mat<T>, Error> {
+        let rhs = rhs.into();
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         if self.order() == 0 {
             return Ok(without_rows(rhs.shape().1));

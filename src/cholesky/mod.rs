@@ -35,7 +35,7 @@ use crate::history::{History, diagonal_of};
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::squares::{diagonal_of_product, largest_of};
-use crate::input::{AsMatrix, Operand};
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Storage, Swept, pivots};
@@ -95,7 +95,7 @@ impl<T: Scalar> Cholesky<T> {
     ///
     /// # Cost
     /// n³/3 flops.
-    pub fn new(a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
+    pub fn new<'a>(a: impl Into<Operand<'a, T>>) -> Result<Self, Error> {
         Self::new_in(a, Cpu::default())
     }
 
@@ -121,7 +121,7 @@ impl<T: Scalar> Cholesky<T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_factor(l: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
+    pub fn from_factor<'a>(l: impl Into<Operand<'a, T>>) -> Result<Self, Error> {
         Self::from_factor_in(l, Cpu::default())
     }
 
@@ -195,15 +195,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn new_in(a: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let a = a.as_matrix();
+    pub fn new_in<'a>(a: impl Into<Operand<'a, T>>, engine: E) -> Result<Self, Error> {
+        let a = a.into();
         extent("a", "columns", a.shape().0, a.shape().1)?;
         room_on_host("a", &a)?;
         if let Some((factor, largest)) = engine.take(Origin::Matrix, &a)? {
             let history = match &a {
                 Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
-                #[cfg(feature = "cuda")]
-                Operand::Device(_) => History::of_pivots(pivots(&factor), 1.0),
+                Operand::Remote(_) => History::of_pivots(pivots(&factor), 1.0),
             };
             let guarded = Guarded::new(factor, largest.sqrt(), history);
             return Ok(Self { guarded, engine, scratch: Scratch::default() });
@@ -226,8 +225,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// Two copies of L; one on `cuda::Resident` if L is in the memory of its device.
-    pub fn from_factor_in(l: &(impl AsMatrix<T> + ?Sized), engine: E) -> Result<Self, Error> {
-        let l = l.as_matrix();
+    pub fn from_factor_in<'a>(l: impl Into<Operand<'a, T>>, engine: E) -> Result<Self, Error> {
+        let l = l.into();
         let (order, columns) = l.shape();
         extent("l", "columns", order, columns)?;
         room_on_host("l", &l)?;
@@ -351,8 +350,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification, Error> {
-        self.guarded.modify(&v.as_matrix(), Weights::Plus)
+    pub fn update<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<Modification, Error> {
+        self.guarded.modify(&v.into(), Weights::Plus)
     }
 
     /// A ← A − V Vᵀ.
@@ -388,8 +387,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<Modification, Error> {
-        self.guarded.modify(&v.as_matrix(), Weights::Minus)
+    pub fn downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<Modification, Error> {
+        self.guarded.modify(&v.into(), Weights::Minus)
     }
 
     /// A ← A + V diag(w) Vᵀ, with any mix of signs in one call. Whether it succeeds depends on the result alone and not on the
@@ -416,12 +415,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn modify<'w>(
+    pub fn modify<'a, 'w>(
         &mut self,
-        v: &(impl AsMatrix<T> + ?Sized),
+        v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
     ) -> Result<Modification, Error> {
-        self.guarded.modify(&v.as_matrix(), weights.into())
+        self.guarded.modify(&v.into(), weights.into())
     }
 
     /// As [`modify`](Self::modify), without waiting for the engine. When this returns, V has been checked and copied, and the
@@ -449,12 +448,12 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn submit<'w>(
+    pub fn submit<'a, 'w>(
         &mut self,
-        v: &(impl AsMatrix<T> + ?Sized),
+        v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
     ) -> Result<Pending<'_, T, E>, Error> {
-        self.guarded.submit(&v.as_matrix(), weights.into())?;
+        self.guarded.submit(&v.into(), weights.into())?;
         Ok(Pending::new(&mut self.guarded))
     }
 
@@ -499,8 +498,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn can_downdate(&mut self, v: &(impl AsMatrix<T> + ?Sized)) -> Result<bool, Error> {
-        match self.guarded.dry_run(&v.as_matrix(), Weights::Minus) {
+    pub fn can_downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<bool, Error> {
+        match self.guarded.dry_run(&v.into(), Weights::Minus) {
             Ok(_) => Ok(true),
             Err(Error::NotPositiveDefinite { .. }) => Ok(false),
             Err(error) => Err(error),

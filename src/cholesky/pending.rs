@@ -5,7 +5,7 @@ use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::guarded::Guarded;
-use crate::input::{AsMatrixMut, OperandMut};
+use crate::operand::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::Side;
@@ -79,11 +79,11 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn solve_in_place(
+    pub fn solve_in_place<'b>(
         self,
-        rhs: &mut (impl AsMatrixMut<T> + ?Sized),
+        rhs: impl Into<OperandMut<'b, T>>,
     ) -> (Result<Modification, Error>, Result<(), Error>) {
-        let rhs: OperandMut<'_, T> = rhs.as_matrix_mut();
+        let rhs: OperandMut<'_, T> = rhs.into();
         match extent("rhs", "rows", self.guarded.order(), rhs.shape().0) {
             Ok(()) if self.guarded.order() == 0 => (self.guarded.wait(), Ok(())),
             Ok(()) => self.guarded.wait_and_solve(&[Side::L, Side::Transpose], rhs),

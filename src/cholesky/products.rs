@@ -5,7 +5,7 @@ use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::host::empty::without_rows;
-use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use faer::Mat;
@@ -31,8 +31,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn multiply(&self, x: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        self.product(&[Side::Transpose, Side::L], x.as_matrix())
+    pub fn multiply<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
+        self.product(&[Side::Transpose, Side::L], x.into())
     }
 
     /// L X. With independent standard normal entries of X, the columns are samples of a normal distribution with covariance A.
@@ -52,8 +52,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn multiply_l(&self, x: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        self.product(&[Side::L], x.as_matrix())
+    pub fn multiply_l<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
+        self.product(&[Side::L], x.into())
     }
 
     /// Lᵀ X, of which the squared 2-norm of a column is xᵀ A x.
@@ -63,8 +63,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// m n² flops.
-    pub fn multiply_lt(&self, x: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        self.product(&[Side::Transpose], x.as_matrix())
+    pub fn multiply_lt<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
+        self.product(&[Side::Transpose], x.into())
     }
 
     /// X ← A X, where X is.
@@ -77,8 +77,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// As [`multiply`](Self::multiply), and a copy of X.
-    pub fn multiply_in_place(&self, x: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.product_in_place(&[Side::Transpose, Side::L], x.as_matrix_mut())
+    pub fn multiply_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.product_in_place(&[Side::Transpose, Side::L], x.into())
     }
 
     /// X ← L X, where X is.
@@ -88,8 +88,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// As [`multiply_l`](Self::multiply_l), and a copy of X.
-    pub fn multiply_l_in_place(&self, x: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.product_in_place(&[Side::L], x.as_matrix_mut())
+    pub fn multiply_l_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.product_in_place(&[Side::L], x.into())
     }
 
     /// X ← Lᵀ X, where X is.
@@ -99,8 +99,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// As [`multiply_lt`](Self::multiply_lt), and a copy of X.
-    pub fn multiply_lt_in_place(&self, x: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.product_in_place(&[Side::Transpose], x.as_matrix_mut())
+    pub fn multiply_lt_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.product_in_place(&[Side::Transpose], x.into())
     }
 
     fn product_in_place(&self, sides: &[Side], x: OperandMut<'_, T>) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::input::{AsMatrix, Operand};
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Stop, Storage};
@@ -88,14 +88,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn append(
+    pub fn append<'a>(
         &mut self,
-        cross: &(impl AsMatrix<T> + ?Sized),
-        corner: &(impl AsMatrix<T> + ?Sized),
+        cross: impl Into<Operand<'a, T>>,
+        corner: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
         self.guarded.finish()?;
         let (at, par) = (self.order(), self.par());
-        let (cross, corner) = (cross.as_matrix(), corner.as_matrix());
+        let (cross, corner) = (cross.into(), corner.into());
         self.check_border(&cross, &corner)?;
         let parts = Parts::at_the_end(&cross, &corner);
         if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
@@ -136,14 +136,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn insert(
+    pub fn insert<'a>(
         &mut self,
         at: usize,
-        columns: &(impl AsMatrix<T> + ?Sized),
+        columns: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
         self.guarded.finish()?;
         index("at", at, self.order() + 1)?;
-        let columns = columns.as_matrix();
+        let columns = columns.into();
         let (rows, rank) = columns.shape();
         extent("columns", "rows", self.order().saturating_add(rank), rows)?;
         let parts = Parts::of(&columns, at, "columns");
@@ -215,13 +215,13 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn replace(
+    pub fn replace<'a>(
         &mut self,
         at: usize,
-        columns: &(impl AsMatrix<T> + ?Sized),
+        columns: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
         self.guarded.finish()?;
-        let columns = columns.as_matrix();
+        let columns = columns.into();
         let (order, (rows, rank)) = (self.order(), columns.shape());
         extent("columns", "rows", order, rows)?;
         extent("columns", "columns", rank.min(order), rank)?;
@@ -338,14 +338,14 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn extension(
+    pub fn extension<'a>(
         &self,
-        cross: &(impl AsMatrix<T> + ?Sized),
-        corner: &(impl AsMatrix<T> + ?Sized),
+        cross: impl Into<Operand<'a, T>>,
+        corner: impl Into<Operand<'a, T>>,
     ) -> Result<Extension<'_, T, E>, Error> {
         self.guarded.regular()?;
         let mut columns = Mat::new();
-        let columns = self.bordering(&cross.as_matrix(), &corner.as_matrix(), &mut columns)?;
+        let columns = self.bordering(&cross.into(), &corner.into(), &mut columns)?;
         let (cross, corner) = columns.split_at_row(self.order());
         Extension::new(self, cross.to_owned(), corner)
     }

@@ -5,7 +5,7 @@ use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::host::empty::without_rows;
-use crate::input::{AsMatrix, AsMatrixMut, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::scalar::Scalar;
 use crate::storage::{Op, Side, Storage};
 use faer::Mat;
@@ -32,7 +32,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn solve(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+    pub fn solve<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
         self.solve_sides(&[Side::L, Side::Transpose], rhs)
     }
 
@@ -43,7 +43,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// m n² flops.
-    pub fn solve_l(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+    pub fn solve_l<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
         self.solve_sides(&[Side::L], rhs)
     }
 
@@ -54,7 +54,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// m n² flops.
-    pub fn solve_lt(&self, rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
+    pub fn solve_lt<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
         self.solve_sides(&[Side::Transpose], rhs)
     }
 
@@ -81,8 +81,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn solve_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::L, Side::Transpose], rhs.as_matrix_mut())
+    pub fn solve_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::L, Side::Transpose], rhs.into())
     }
 
     /// B ← L⁻¹ B, in place.
@@ -92,8 +92,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// m n² flops.
-    pub fn solve_l_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::L], rhs.as_matrix_mut())
+    pub fn solve_l_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::L], rhs.into())
     }
 
     /// B ← L⁻ᵀ B, in place.
@@ -103,8 +103,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     ///
     /// # Cost
     /// m n² flops.
-    pub fn solve_lt_in_place(&self, rhs: &mut (impl AsMatrixMut<T> + ?Sized)) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::Transpose], rhs.as_matrix_mut())
+    pub fn solve_lt_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
+        self.solve_sides_in_place(&[Side::Transpose], rhs.into())
     }
 
     fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
@@ -113,8 +113,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         if self.order() == 0 { Ok(()) } else { factor.apply(Op::Solve(sides), rhs) }
     }
 
-    fn solve_sides(&self, sides: &[Side], rhs: &(impl AsMatrix<T> + ?Sized)) -> Result<Mat<T>, Error> {
-        let (factor, rhs) = (self.guarded.regular()?, rhs.as_matrix());
+    fn solve_sides<'a>(&self, sides: &[Side], rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
+        let (factor, rhs) = (self.guarded.regular()?, rhs.into());
         extent("rhs", "rows", self.order(), rhs.shape().0)?;
         if self.order() == 0 {
             return Ok(without_rows(rhs.shape().1));

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};

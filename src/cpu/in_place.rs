@@ -10,7 +10,7 @@ use crate::guarded::Guarded;
 use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
 use crate::host::squares::row_norm;
-use crate::input::{AsMatrix, Operand};
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Stop, Swept, Target, Traits};
@@ -78,14 +78,14 @@ impl<T: Scalar> Workspace<T> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_in_place<'w, T: Scalar>(
+pub fn modify_in_place<'a, 'w, T: Scalar>(
     l: MatMut<'_, T>,
-    v: &(impl AsMatrix<T> + ?Sized),
+    v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
 ) -> Result<Modification, Error> {
-    in_place((l, false), &v.as_matrix(), weights.into(), engine, workspace)
+    in_place((l, false), &v.into(), weights.into(), engine, workspace)
 }
 
 /// As [`modify_in_place`], for an L that may have entries that are not finite.
@@ -110,14 +110,14 @@ pub fn modify_in_place<'w, T: Scalar>(
 /// let refused = modify_checked_in_place(l.as_mut(), &[1.0, 1.0], &[1.0], &cpu, &mut workspace);
 /// assert_eq!(refused, Err(Error::NonFinite { argument: "l", row: 1, column: 0 }));
 /// ```
-pub fn modify_checked_in_place<'w, T: Scalar>(
+pub fn modify_checked_in_place<'a, 'w, T: Scalar>(
     l: MatMut<'_, T>,
-    v: &(impl AsMatrix<T> + ?Sized),
+    v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
 ) -> Result<Modification, Error> {
-    in_place((l, true), &v.as_matrix(), weights.into(), engine, workspace)
+    in_place((l, true), &v.into(), weights.into(), engine, workspace)
 }
 
 fn in_place<T: Scalar>(

@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
-use crate::input::{AsMatrix, Operand};
+use crate::operand::Operand;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::storage::{Safeguard, Stop, Swept, Target, Traits};
@@ -54,9 +54,9 @@ use faer::{Mat, MatMut, MatRef};
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_into<'w, T: Scalar>(
+pub fn modify_into<'a, 'w, T: Scalar>(
     l: MatRef<'_, T>,
-    v: &(impl AsMatrix<T> + ?Sized),
+    v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
     to: MatMut<'_, T>,
     engine: &Cpu,
@@ -69,7 +69,7 @@ pub fn modify_into<'w, T: Scalar>(
     if order > 1 && to.row_stride() != 1 {
         return Err(Error::OutOfRange { argument: "to", rule: "column-major" });
     }
-    let (v, weights) = (v.as_matrix(), weights.into());
+    let (v, weights) = (v.into(), weights.into());
     weights.check(order, v.shape())?;
     let (mut negative, mut singular) = (false, None);
     for (column, &pivot) in l.diagonal().column_vector().iter().enumerate() {

@@ -5,7 +5,7 @@ use super::moves::move_columns;
 use crate::check::room;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, stride, with_capacity};
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Stop, Storage, Swept};

@@ -12,7 +12,7 @@ use crate::host::buffer::Buffer;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::storage::Stop;

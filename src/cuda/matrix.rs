@@ -235,6 +235,14 @@ impl<'a, T: Scalar> DeviceView<'a, T> {
         Ok((self.slice, self.stride))
     }
 
+    /// The same view, of a type without a lifetime. Its holder keeps to that of this one.
+    pub(super) fn of_any_lifetime(self) -> DeviceView<'static, T> {
+        // SAFETY: the memory is used through the holder alone, within the lifetime of `self`.
+        let slice = unsafe { DeviceSlice::at(self.slice.address(), self.slice.len()) };
+        let Self { shape, stride, device, behind, .. } = self;
+        DeviceView { slice, shape, stride, device, behind }
+    }
+
     /// A range of columns.
     pub(super) fn columns(&self, range: Range<usize>) -> Self {
         let slice = self.slice.part(range.start * self.stride..self.slice.len());
@@ -284,6 +292,14 @@ impl<'a, T: Scalar> DeviceViewMut<'a, T> {
         // SAFETY: the caller guarantees the memory.
         let view = unsafe { DeviceView::from_raw(device, address, shape, stride)? };
         Ok(Self { view, unique: PhantomData })
+    }
+
+    /// The same memory, for writing too.
+    ///
+    /// # Safety
+    /// No other code uses the memory for the lifetime of the view.
+    pub(super) unsafe fn of(view: DeviceView<'a, T>) -> Self {
+        Self { view, unique: PhantomData }
     }
 
     /// As [`DeviceView::on_stream`].

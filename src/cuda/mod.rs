@@ -47,6 +47,7 @@ mod matrix;
 mod memory;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod module;
+#[allow(unsafe_code, reason = "views that hold on to a lifetime at run time")]
 mod operands;
 #[allow(unsafe_code, reason = "a promise about bits")]
 mod plain;

@@ -3,23 +3,29 @@
 use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
 use crate::error::Error;
-use crate::input::{AsMatrix, AsMatrixMut, Operand, OperandMut};
+use crate::operand::{Operand, OperandMut, RemoteMatrix, RemoteView, RemoteViewMut};
 use crate::scalar::Scalar;
+use core::any::Any;
+use core::ops::Range;
+use faer::{Mat, MatRef};
+
+/// The name of this memory: [`RemoteMatrix::memory`].
+pub(crate) const MEMORY: &str = "cuda";
 
 impl<T: Scalar> DeviceMatrix<T> {
     /// Copies a matrix to the device.
     ///
     /// # Errors
     /// [`Error::Device`] if the device or the host has no memory for it, or the driver fails.
-    pub fn from_host(device: &Device, a: &(impl AsMatrix<T> + ?Sized)) -> Result<Self, Error> {
-        Self::new(device, a.as_matrix().on_host()?.as_ref())
+    pub fn from_host<'a>(device: &Device, a: impl Into<Operand<'a, T>>) -> Result<Self, Error> {
+        Self::new(device, a.into().on_host()?.as_ref())
     }
 
     /// Copies a matrix of the same shape to this one.
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
-    pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
+    pub fn copy_from_host<'a>(&mut self, a: impl Into<Operand<'a, T>>) -> Result<(), Error> {
         self.view_mut().copy_from_host(a)
     }
 }
@@ -29,37 +35,99 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
-    pub fn copy_from_host(&mut self, a: &(impl AsMatrix<T> + ?Sized)) -> Result<(), Error> {
-        self.write(a.as_matrix().on_host()?.as_ref())
+    pub fn copy_from_host<'a>(&mut self, a: impl Into<Operand<'a, T>>) -> Result<(), Error> {
+        self.write(a.into().on_host()?.as_ref())
     }
 }
 
-impl<T: Scalar> AsMatrix<T> for DeviceMatrix<T> {
-    fn as_matrix(&self) -> Operand<'_, T> {
-        Operand::Device(self.view())
+impl<T: Scalar> RemoteMatrix<T> for DeviceView<'static, T> {
+    fn memory(&self) -> &'static str {
+        MEMORY
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+
+    fn rows(&self, range: Range<usize>) -> Box<dyn RemoteMatrix<T>> {
+        Box::new(self.rows(range))
+    }
+
+    fn to_host(&self) -> Result<Mat<T>, Error> {
+        self.to_host()
+    }
+
+    fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error> {
+        // SAFETY: called for views that came from a `DeviceViewMut` alone, which has the memory to itself.
+        unsafe { DeviceViewMut::of(self.clone()) }.write(a)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
-impl<T: Scalar> AsMatrix<T> for DeviceView<'_, T> {
-    fn as_matrix(&self) -> Operand<'_, T> {
-        Operand::Device(self.clone())
+impl<'a, T: Scalar> From<DeviceView<'a, T>> for Operand<'a, T> {
+    fn from(a: DeviceView<'a, T>) -> Self {
+        // SAFETY: the view has the lifetime of the operand.
+        Self::Remote(unsafe { RemoteView::new(Box::new(a.of_any_lifetime())) })
     }
 }
 
-impl<T: Scalar> AsMatrix<T> for DeviceViewMut<'_, T> {
-    fn as_matrix(&self) -> Operand<'_, T> {
-        Operand::Device(self.as_view())
+impl<'a, T: Scalar> From<&'a DeviceView<'_, T>> for Operand<'a, T> {
+    fn from(a: &'a DeviceView<'_, T>) -> Self {
+        a.clone().into()
     }
 }
 
-impl<T: Scalar> AsMatrixMut<T> for DeviceMatrix<T> {
-    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
-        OperandMut::Device(self.view_mut())
+impl<'a, T: Scalar> From<&'a DeviceMatrix<T>> for Operand<'a, T> {
+    fn from(a: &'a DeviceMatrix<T>) -> Self {
+        a.view().into()
     }
 }
 
-impl<T: Scalar> AsMatrixMut<T> for DeviceViewMut<'_, T> {
-    fn as_matrix_mut(&mut self) -> OperandMut<'_, T> {
-        OperandMut::Device(self.as_mut())
+impl<'a, T: Scalar> From<&'a DeviceViewMut<'_, T>> for Operand<'a, T> {
+    fn from(a: &'a DeviceViewMut<'_, T>) -> Self {
+        a.as_view().into()
+    }
+}
+
+impl<'a, T: Scalar> From<DeviceViewMut<'a, T>> for OperandMut<'a, T> {
+    fn from(a: DeviceViewMut<'a, T>) -> Self {
+        // SAFETY: the view has the lifetime of the operand, and the memory to itself.
+        Self::Remote(unsafe { RemoteViewMut::new(Box::new(a.as_view().of_any_lifetime())) })
+    }
+}
+
+impl<'a, T: Scalar> From<&'a mut DeviceViewMut<'_, T>> for OperandMut<'a, T> {
+    fn from(a: &'a mut DeviceViewMut<'_, T>) -> Self {
+        a.as_mut().into()
+    }
+}
+
+impl<'a, T: Scalar> From<&'a mut DeviceMatrix<T>> for OperandMut<'a, T> {
+    fn from(a: &'a mut DeviceMatrix<T>) -> Self {
+        a.view_mut().into()
+    }
+}
+
+/// The view of a matrix in CUDA memory.
+pub(super) fn on_device<'m, 'a, T: Scalar>(a: &'m Operand<'a, T>) -> Option<&'m DeviceView<'a, T>> {
+    match a {
+        Operand::Host(_) => None,
+        // The view that the operand holds names no lifetime, and is handed out with that of the operand.
+        Operand::Remote(a) => a.as_type::<DeviceView<'static, T>>(),
+    }
+}
+
+/// The same for writing.
+pub(super) fn on_device_mut<'m, T: Scalar>(a: &'m mut OperandMut<'_, T>) -> Option<DeviceViewMut<'m, T>> {
+    match a {
+        OperandMut::Host(_) => None,
+        OperandMut::Remote(a) => {
+            let view = a.as_view().as_type::<DeviceView<'static, T>>()?.clone();
+            // SAFETY: the operand has the memory to itself, and is borrowed for as long as the new view.
+            Some(unsafe { DeviceViewMut::of(view) })
+        }
     }
 }

@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
-use crate::input::AsMatrix;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ impl Method {
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads out of range; `Device` from a
 /// GPU, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
-pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) -> Result<Mat<T>, Error> {
+pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }
 
@@ -112,11 +112,11 @@ pub fn factorize<T: Scalar>(a: &(impl AsMatrix<T> + ?Sized), method: &Method) ->
 ///
 /// # Errors
 /// As [`factorize`].
-pub fn timed<T: Scalar>(
-    a: &(impl AsMatrix<T> + ?Sized),
+pub fn timed<'a, T: Scalar>(
+    a: impl Into<Operand<'a, T>>,
     method: &Method,
 ) -> Result<(Mat<T>, Duration), Error> {
-    let a = a.as_matrix().on_host()?;
+    let a = a.into().on_host()?;
     let a = a.as_ref();
     check(a)?;
     match method {

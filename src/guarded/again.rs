@@ -3,7 +3,7 @@
 use super::Guarded;
 use crate::error::Error;
 use crate::host::squares::row_norm;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Side, Storage};

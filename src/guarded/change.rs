@@ -4,7 +4,7 @@
 use super::{Guarded, Source, swept};
 use crate::check::finite;
 use crate::error::Error;
-use crate::input::OperandMut;
+use crate::operand::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Staged, Stop, Storage, pivots};

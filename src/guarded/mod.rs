@@ -18,7 +18,7 @@ mod scaled;
 use crate::check::room_for_v;
 use crate::error::{DeviceErrorKind, Error};
 use crate::history::History;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Op, Safeguard, Side, Stop, Storage, Swept, Target};
@@ -34,24 +34,6 @@ pub(crate) enum Source<'a, T: Scalar> {
     V(&'a Operand<'a, T>, Weights<'a, T>),
     /// L.
     L,
-}
-
-/// Passes V to `work`, from device memory if the engine reads it there, otherwise from host memory.
-#[inline(always)]
-pub(crate) fn with_v<T: Scalar, R>(
-    v: &Operand<'_, T>,
-    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "everything is in host memory"))]
-    takes_from_device: bool,
-    work: impl FnOnce(&Operand<'_, T>) -> Result<R, Error>,
-) -> Result<R, Error> {
-    match v {
-        #[cfg(feature = "cuda")]
-        Operand::Device(there) if !takes_from_device => {
-            let copied = there.to_host()?;
-            work(&Operand::Host(copied.as_ref()))
-        }
-        v => work(v),
-    }
 }
 
 /// A sweep that has been started. It writes the columns from `start` on. If it succeeds, `row_norm` bounds the rows of L.
@@ -176,7 +158,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
         weights: Weights<'_, T>,
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
-        with_v(v, self.factor.traits().takes_from_device, |v| {
+        v.read_from(self.factor.traits().memory, |v| {
             self.modify_at_once(Source::V(v, weights), |factor| factor.stage(v, weights))
         })
     }
@@ -213,7 +195,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     /// As [`modify_once`](Self::modify_once), as far as they are found within the call. After an error nothing is in flight.
     pub fn submit_once(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.ready_for(v, weights)?;
-        let begun = with_v(v, self.factor.traits().takes_from_device, |v| {
+        let begun = v.read_from(self.factor.traits().memory, |v| {
             self.begin(Source::V(v, weights), |factor| factor.stage(v, weights))
         })?;
         self.flight = Some(match begun {
@@ -300,11 +282,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     #[inline(always)]
     fn expect(&mut self, source: Source<'_, T>, outline: &Outline) {
         let Source::V(v, weights) = source else { return self.history.expect_none() };
-        let seen = match v {
-            Operand::Host(v) => Some((*v, weights)),
-            #[cfg(feature = "cuda")]
-            Operand::Device(_) => None,
-        };
+        let seen = v.host().map(|v| (v, weights));
         let added = if outline.minus > 0 { outline.row_norm * outline.row_norm } else { 0.0 };
         self.history.expect(seen, outline.rank(), added, |column| self.factor.pivot(column));
     }

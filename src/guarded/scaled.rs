@@ -1,10 +1,10 @@
 //! Modifications with a forgetting factor, and carried right-hand sides.
 
-use super::{Guarded, Source, with_v};
+use super::{Guarded, Source};
 use crate::carried::Carried;
 use crate::check::room;
 use crate::error::Error;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Side, Staged, Stop, Storage, pivots};
@@ -55,7 +55,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             let (report, _) = self.scaled_or_again(decay, v, weights)?;
             return Ok(report);
         };
-        let v = v.clone().on_host()?;
+        let v = v.on_host()?;
         let v = v.as_ref();
         let operand = &Operand::Host(v);
         let swept = self.factor().traits().carries.then(|| {
@@ -104,7 +104,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
         let again = |guarded: &mut Self, start, swept| {
             guarded.or_again(swept, |_| Ok(Given { start, scale, ..Given::new(v, weights)? }))
         };
-        with_v(v, self.factor().traits().takes_from_device, |v| {
+        v.read_from(self.factor().traits().memory, |v| {
             self.scaled(decay, (v, weights), |factor| factor.stage(v, weights), again)
         })
     }

@@ -1,6 +1,6 @@
 //! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
 
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use core::ops::Range;
 

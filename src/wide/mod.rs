@@ -25,7 +25,7 @@ use crate::check::finite_lower;
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::Side;

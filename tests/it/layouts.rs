@@ -5,7 +5,7 @@ use crate::support::layout::{Laid, Layout};
 use crate::support::problem::{Kind, Problem};
 use crate::support::real::{Real, bits};
 use cholupdate::faer::{Col, Mat, MatRef, Row};
-use cholupdate::{AsMatrix, Cholesky, Cpu, Engine, Scalar};
+use cholupdate::{Cholesky, Cpu, Engine, Operand, Scalar};
 
 on_every_engine!(
     layouts_of_v_do_not_matter,
@@ -124,7 +124,7 @@ fn all_kinds_of_columns_are_accepted() {
         let mut matrix = problem.v.clone();
         let row = Row::from_fn(4, |i| array[i]);
 
-        fn updated<T: Scalar>(l: &Mat<T>, v: &(impl AsMatrix<T> + ?Sized)) -> Mat<T> {
+        fn updated<'a, T: Scalar>(l: &Mat<T>, v: impl Into<Operand<'a, T>>) -> Mat<T> {
             let mut factor = Cholesky::from_factor(l).unwrap();
             factor.update(v).unwrap();
             factor.into_parts().0
@@ -134,7 +134,7 @@ fn all_kinds_of_columns_are_accepted() {
             updated(l, &array),
             updated(l, &array[..]),
             updated(l, &array.to_vec()),
-            updated(l, &&array),
+            updated(l, matrix.as_ref()),
             updated(l, &column),
             updated(l, &column.as_ref()),
             updated(l, &column.as_mut()),
@@ -169,7 +169,7 @@ fn all_kinds_of_right_hand_sides_are_solved() {
     factor.solve_in_place(&mut column.as_mut()).unwrap();
     factor.solve_in_place(&mut matrix).unwrap();
     factor.solve_in_place(&mut matrix.as_mut()).unwrap();
-    factor.solve_in_place(&mut &mut matrix).unwrap();
+    factor.solve_in_place(matrix.as_mut()).unwrap();
     assert_eq!((array[0], vector[0], column[0], matrix[(0, 0)]), (0.5, 2.0, 0.5, 0.125));
 }
 

@@ -16,7 +16,7 @@ use crate::host::layout::zeros;
 use crate::host::region::StandBy;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};

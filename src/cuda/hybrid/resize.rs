@@ -4,7 +4,7 @@ use super::factor::HybridFactor;
 use super::panels::Panels;
 use crate::check::room;
 use crate::error::Error;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::{Safeguard, Swept};
 use crate::structure::{ColumnsAsV, HostColumns, gather_v};

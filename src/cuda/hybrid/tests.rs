@@ -23,7 +23,7 @@ mod on_the_fake_driver {
     use crate::engine::Engine;
     use crate::guarded::Guarded;
     use crate::history::History;
-    use crate::input::Operand;
+    use crate::operand::Operand;
     use crate::storage::Storage;
     use crate::sweep::weights::Weights;
     use faer::Mat;

@@ -15,11 +15,12 @@ use crate::cuda::device::Device;
 use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceMatrix, DeviceView};
 use crate::cuda::memory::DeviceBuffer;
+use crate::cuda::operands::{MEMORY, on_device};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
-use crate::input::{Operand, OperandMut};
+use crate::operand::{Operand, OperandMut};
 use crate::report::{Health, Modification};
 use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
@@ -133,19 +134,18 @@ impl<T: Scalar> ResidentFactor<T> {
         signed.order(weights, columns);
         let blocks = rank_blocks(device, room_for_wide, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
-        match v {
-            Operand::Host(v) if nothing => signed.check(*v, weights, Threads::Pool.par()),
-            Operand::Host(v) => {
-                let queue = Self::ready(queue, (device, capacity), blocks)?;
-                queue.v.stage_host(device, (*v, weights), signed, blocks)
-            }
-            Operand::Device(v) => {
-                let queue = Self::ready(queue, (device, capacity), blocks)?;
-                let take = Take::ready(take, device, columns)?;
-                // SAFETY: the failure contract has waited for earlier work.
-                unsafe { queue.stage_device(take, (v, weights), signed, blocks) }
-            }
+        if let Some(v) = on_device(v) {
+            let queue = Self::ready(queue, (device, capacity), blocks)?;
+            let take = Take::ready(take, device, columns)?;
+            // SAFETY: the failure contract has waited for earlier work.
+            return unsafe { queue.stage_device(take, (v, weights), signed, blocks) };
         }
+        let v = v.on_host()?;
+        if nothing {
+            return signed.check(v.as_ref(), weights, Threads::Pool.par());
+        }
+        let queue = Self::ready(queue, (device, capacity), blocks)?;
+        queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
     }
 }
 
@@ -157,7 +157,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
     /// A sweep in place is slower, because it waits for all reads of the entries that it overwrites.
     fn traits(&self) -> Traits {
         let safeguard = Traits::new(Safeguard::ShadowBuffer);
-        Traits { asynchronous: true, takes_from_device: true, prefers_shadow: true, ..safeguard }
+        Traits { asynchronous: true, memory: Some(MEMORY), prefers_shadow: true, ..safeguard }
     }
 
     fn order(&self) -> usize {
@@ -182,7 +182,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
     }
 
     fn stage(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {
-        if let Operand::Device(v) = v {
+        if let Some(v) = on_device(v) {
             v.is_on(&self.device, "v")?;
         }
         let staged = self.stage_in_queue(v, weights);
@@ -317,9 +317,8 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
         skipped: usize,
     ) -> Result<Option<BorderThere<T>>, Error> {
         self.border = None;
-        let all = [&parts.above, &parts.corner, &parts.below].map(|part| match &part.entries {
-            Operand::Device(view) => view.is_on(&self.device, part.argument).ok().map(|()| view),
-            Operand::Host(_) => None,
+        let all = [&parts.above, &parts.corner, &parts.below].map(|part| {
+            on_device(&part.entries).filter(|view| view.is_on(&self.device, part.argument).is_ok())
         });
         match all {
             [Some(above), Some(corner), Some(below)] => {

@@ -3,8 +3,9 @@
 use super::factor::ResidentFactor;
 use super::triangular_solver::{Triangle, TriangularSolver, Work, go_together};
 use crate::check::finite;
+use crate::cuda::operands::{on_device, on_device_mut};
 use crate::error::Error;
-use crate::input::OperandMut;
+use crate::operand::{Operand, OperandMut};
 use crate::report::Modification;
 use crate::scalar::Scalar;
 use crate::storage::{Side, Solved, Stop, Swept, Target};
@@ -37,18 +38,22 @@ impl<T: Scalar> ResidentFactor<T> {
     ///
     /// # Errors
     /// As [`Storage::apply`](crate::storage::Storage::apply).
-    pub(super) fn solve_systems(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        match &rhs {
-            OperandMut::Host(rhs) => finite("rhs", rhs.as_ref()).map(drop)?,
-            OperandMut::Device(rhs) => rhs.as_view().is_on(&self.device, "rhs")?,
-        }
+    pub(super) fn solve_systems(&self, sides: &[Side], mut rhs: OperandMut<'_, T>) -> Result<(), Error> {
         let (order, columns) = rhs.shape();
-        if order * columns == 0 {
-            return Ok(());
+        if let Some(mut rhs) = on_device_mut(&mut rhs) {
+            rhs.as_view().is_on(&self.device, "rhs")?;
+            if order * columns == 0 {
+                return Ok(());
+            }
+            return self
+                .with_solver(|triangle, solver| solver.solve_there(triangle, Work::Solve(sides), &mut rhs));
         }
-        self.with_solver(|triangle, solver| match rhs {
-            OperandMut::Host(rhs) => solver.solve(triangle, Work::Solve(sides), rhs),
-            OperandMut::Device(mut rhs) => solver.solve_there(triangle, Work::Solve(sides), &mut rhs),
+        rhs.change_on_host(|rhs| {
+            finite("rhs", rhs.as_ref())?;
+            if order * columns == 0 {
+                return Ok(());
+            }
+            self.with_solver(|triangle, solver| solver.solve(triangle, Work::Solve(sides), rhs))
         })
     }
 
@@ -71,7 +76,10 @@ impl<T: Scalar> ResidentFactor<T> {
         let solved = match (begun, &ended) {
             (Some(begun), Ok(_)) => match rhs {
                 OperandMut::Host(rhs) => solver.end(begun, rhs.as_mut()),
-                OperandMut::Device(rhs) => solver.end_there(begun, &rhs.as_view()),
+                OperandMut::Remote(_) => match on_device_mut(rhs) {
+                    Some(rhs) => solver.end_there(begun, &rhs.as_view()),
+                    None => return (ended, None),
+                },
             },
             // The contents of right-hand sides on the device are unknown.
             (Some(_), Err(Stop::Device { error, .. })) => Err(error.clone()),
@@ -101,17 +109,17 @@ impl<T: Scalar> ResidentFactor<T> {
         let triangle = Triangle { l: shadow.slice(0..shadow.len()), stride: l.stride(), order, inverses };
         // SAFETY: the caller guarantees `rhs` and the factor. The work that writes the shadow and the inverses comes before the
         // event of `inverses`.
-        Some(unsafe {
-            match rhs {
-                OperandMut::Host(rhs) => finite("rhs", rhs.as_ref())
-                    .and_then(|_| solver.begin(triangle, Work::Solve(sides), rhs.as_ref())),
-                OperandMut::Device(rhs) => {
-                    let rhs = rhs.as_view();
-                    rhs.is_on(device, "rhs").and_then(|()| {
-                        solver.begin_there(triangle, Work::Solve(sides), &rhs, Some(queue.status()))
-                    })
+        unsafe {
+            match &Operand::from(rhs) {
+                Operand::Host(rhs) => {
+                    Some(finite("rhs", *rhs).and_then(|_| solver.begin(triangle, Work::Solve(sides), *rhs)))
                 }
+                rhs => on_device(rhs).map(|rhs| {
+                    rhs.is_on(device, "rhs").and_then(|()| {
+                        solver.begin_there(triangle, Work::Solve(sides), rhs, Some(queue.status()))
+                    })
+                }),
             }
-        })
+        }
     }
 }

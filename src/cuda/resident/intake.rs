@@ -6,9 +6,10 @@ use super::triangle::{Found, TakeLower, To};
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
 use crate::cuda::factorize::{By, Means};
+use crate::cuda::operands::on_device;
 use crate::cuda::stream::Stream;
 use crate::error::{DeviceErrorKind, Error};
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 
 /// Orders from which on a matrix in host memory is factored on the device. For smaller ones, page-locking memory and starting
@@ -28,9 +29,10 @@ pub(super) struct Intake<'a, T: Scalar> {
 impl<'a, T: Scalar> Intake<'a, T> {
     /// For a matrix for which this path is faster; otherwise `None`.
     pub fn new(device: &'a Device, from: &'a Operand<'a, T>, argument: &'static str) -> Option<Self> {
-        let takes = match from {
-            Operand::Host(a) => a.nrows() >= WORTH_SENDING,
-            Operand::Device(a) => a.shape().0 > 0 && a.is_on(device, argument).is_ok(),
+        let takes = match (from, on_device(from)) {
+            (Operand::Host(a), _) => a.nrows() >= WORTH_SENDING,
+            (_, Some(a)) => a.shape().0 > 0 && a.is_on(device, argument).is_ok(),
+            (Operand::Remote(_), None) => false,
         };
         takes.then_some(Self { device, from, argument })
     }
@@ -48,12 +50,12 @@ impl<'a, T: Scalar> Intake<'a, T> {
         let l = Dense::aligned(self.device, order, order)?;
         let take = TakeLower::load::<T>(self.device)?;
         let there = (l.slice(), l.stride());
-        let (from, to) = match self.from {
-            Operand::Host(a) => {
-                l.upload(stream, *a)?;
+        let (from, to) = match on_device(self.from) {
+            Some(a) => (a.slice_on(stream)?, Some(there)),
+            None => {
+                l.upload(stream, self.from.on_host()?.as_ref())?;
                 (there, None)
             }
-            Operand::Device(a) => (a.slice_on(stream)?, Some(there)),
         };
         // SAFETY: the source has been waited for, or is borrowed and comes first on the stream; the destination belongs to this
         // call.
@@ -81,7 +83,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         }
         match last {
             // For a matrix in host memory faer can do it, without device memory.
-            Some(error) if matches!(self.from, Operand::Device(_)) => Err(error),
+            Some(error) if on_device(self.from).is_some() => Err(error),
             _ => Ok(None),
         }
     }
@@ -93,7 +95,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         let fits = |by: By| by.fits::<T>(self.device, order).unwrap_or(false);
         let library = (pays && fits(By::CuSolver)).then_some(By::CuSolver);
         // A matrix on the device is tried even if memory seems too small, because there is no other way.
-        let there = matches!(self.from, Operand::Device(_));
+        let there = on_device(self.from).is_some();
         let own = (there || fits(By::Blocked)).then_some(By::Blocked);
         library.into_iter().chain(own)
     }
@@ -114,7 +116,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
     /// # Errors
     /// `NonFinite`; [`Error::Device`].
     pub fn adopt(&self) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
-        if matches!(self.from, Operand::Host(_)) {
+        if on_device(self.from).is_none() {
             return Ok(None);
         }
         let stream = Stream::new(self.device)?;

@@ -52,7 +52,7 @@ use super::stream::Stream;
 use crate::engine::{Engine, Origin, sealed::Sealed};
 use crate::error::Error;
 use crate::host::threads::Threads;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 

@@ -11,7 +11,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::rotation::Rotation;
-use crate::input::Operand;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::{Stop, Swept};
 use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
@@ -131,7 +131,7 @@ impl<T: Scalar> ResidentFactor<T> {
             let put = put(&rearranger.stream, memory.part(order * plus..memory.len()));
             rearranger.stream.synchronize().and(put)?;
             let all = DeviceView::from_raw(&device, memory.address(), (order, count), order)?;
-            self.stage(&Operand::Device(all), weights)
+            self.stage(&all.into(), weights)
         };
         self.columns = Some(buffer);
         staged
