@@ -130,11 +130,11 @@ impl EngineSpec {
 #[derive(Clone, Debug)]
 pub struct AnyEngine {
     spec: EngineSpec,
-    made: Made,
+    chosen: Chosen,
 }
 
 #[derive(Clone, Debug)]
-enum Made {
+enum Chosen {
     Cpu(Cpu),
     #[cfg(feature = "cuda")]
     Hybrid(Hybrid),
@@ -150,25 +150,25 @@ impl AnyEngine {
     /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` if there is no such device, or if the feature `cuda` is off.
     pub fn new(spec: &EngineSpec) -> Result<Self, Error> {
         spec.validate()?;
-        let made = match spec.kind {
-            EngineKind::Cpu => {
-                Made::Cpu(spec.threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(spec.safeguard))
-            }
+        let chosen = match spec.kind {
+            EngineKind::Cpu => Chosen::Cpu(
+                spec.threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(spec.safeguard),
+            ),
             #[cfg(feature = "cuda")]
             EngineKind::Hybrid { device } => {
                 let device = Device::kept(device)?;
                 let engine = Hybrid::new(&device, Tuning::for_device(&device))?;
-                Made::Hybrid(engine.with_safeguard(spec.safeguard))
+                Chosen::Hybrid(engine.with_safeguard(spec.safeguard))
             }
             #[cfg(feature = "cuda")]
-            EngineKind::Cuda { device } => Made::Resident(Resident::new(&Device::kept(device)?)),
+            EngineKind::Cuda { device } => Chosen::Resident(Resident::new(&Device::kept(device)?)),
             #[cfg(not(feature = "cuda"))]
             EngineKind::Hybrid { .. } | EngineKind::Cuda { .. } => {
                 let message = "this library was built without the feature `cuda`".into();
                 return Err(Error::Device { kind: crate::error::DeviceErrorKind::Unavailable, message });
             }
         };
-        Ok(Self { spec: *spec, made })
+        Ok(Self { spec: *spec, chosen })
     }
 
     /// The settings that it was made from.
@@ -181,12 +181,12 @@ impl AnyEngine {
 /// Evaluates the expression with the engine, whose type is another one in each case.
 macro_rules! with_engine {
     ($self:ident, $engine:ident => $work:expr) => {
-        match &$self.made {
-            Made::Cpu($engine) => $work,
+        match &$self.chosen {
+            Chosen::Cpu($engine) => $work,
             #[cfg(feature = "cuda")]
-            Made::Hybrid($engine) => $work,
+            Chosen::Hybrid($engine) => $work,
             #[cfg(feature = "cuda")]
-            Made::Resident($engine) => $work,
+            Chosen::Resident($engine) => $work,
         }
     };
 }

@@ -4,8 +4,8 @@
 use crate::cpu::kernels::copy::Copy;
 use crate::cpu::kernels::low_rank;
 use crate::cpu::kernels::packed::Pack;
+use crate::cpu::kernels::panel_steps::ByReflectors;
 use crate::cpu::kernels::reflection::Reflection;
-use crate::cpu::kernels::steps::ByReflectors;
 use crate::host::isa::Isa;
 use crate::host::rotation::Apply;
 use crate::report::Modification;

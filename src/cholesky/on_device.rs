@@ -2,7 +2,7 @@
 
 use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
-use crate::cuda::{DeviceMatrix, DeviceView, Made, Resident, ResidentFactor};
+use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Resident, ResidentFactor};
 use crate::error::Error;
 use crate::scalar::Scalar;
 use core::any::Any;
@@ -46,7 +46,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// # match stays_there() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
     /// ```
     pub fn to_factor_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.made(Made::Factor)
+        self.guarded.healthy()?.derived(DerivedMatrix::Factor)
     }
 
     /// A = L Lᵀ on the device, both triangles (n × n): as [`reconstruct`](Self::reconstruct), with the result in device memory.
@@ -57,7 +57,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// # Cost
     /// n³/3 flops.
     pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.made(Made::Product)
+        self.guarded.healthy()?.derived(DerivedMatrix::Product)
     }
 }
 
@@ -70,7 +70,7 @@ impl<T: Scalar> Cholesky<T, AnyEngine> {
     /// # Cost
     /// One copy within the memory of the device.
     pub fn to_factor_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
-        self.on_device(Made::Factor)
+        self.on_device(DerivedMatrix::Factor)
     }
 
     /// As [`Cholesky::<T, Resident>::reconstruct_on_device`]; `None` if the factor is in host memory.
@@ -81,11 +81,11 @@ impl<T: Scalar> Cholesky<T, AnyEngine> {
     /// # Cost
     /// n³/3 flops.
     pub fn reconstruct_on_device(&self) -> Result<Option<DeviceMatrix<T>>, Error> {
-        self.on_device(Made::Product)
+        self.on_device(DerivedMatrix::Product)
     }
 
-    fn on_device(&self, made: Made) -> Result<Option<DeviceMatrix<T>>, Error> {
+    fn on_device(&self, derived: DerivedMatrix) -> Result<Option<DeviceMatrix<T>>, Error> {
         let storage: &dyn Any = &**self.guarded.healthy()?;
-        storage.downcast_ref::<ResidentFactor<T>>().map(|factor| factor.made(made)).transpose()
+        storage.downcast_ref::<ResidentFactor<T>>().map(|factor| factor.derived(derived)).transpose()
     }
 }

@@ -22,7 +22,7 @@ impl<T: Scalar> Default for CarriedZ<T> {
 
 impl<T: Scalar> CarriedZ<T> {
     /// Copies z. (n × m)
-    pub fn take(&mut self, z: MatRef<'_, T>) {
+    pub fn copy_from(&mut self, z: MatRef<'_, T>) {
         self.count = z.ncols();
         self.rows.resize_with(z.ncols(), z.nrows(), |_, _| T::ZERO);
         self.rows.copy_from(z.transpose());

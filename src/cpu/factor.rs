@@ -4,7 +4,7 @@ use super::carried::CarriedZ;
 use super::kernels::entries::Entries;
 use super::moves::move_up;
 use super::solve::solve;
-use super::sweep::{Sweep, plan, sweep, sweep_on_its_way};
+use super::sweep::{SweepMemory, plan, sweep, sweep_on_its_way};
 use super::tuning;
 use crate::check::finite;
 use crate::error::Error;
@@ -33,7 +33,7 @@ pub struct HostFactor<T> {
     capacity: usize,
     /// As L, once it has been allocated; its strict upper triangle is zero as well.
     shadow: Option<Mat<T>>,
-    sweep: Sweep<T>,
+    sweep: SweepMemory<T>,
     /// Working memory of insertions, removals and shifts.
     scratch: Mat<T>,
     column: Vec<T>,
@@ -65,7 +65,7 @@ impl<T: Scalar> HostFactor<T> {
             l,
             capacity,
             shadow: None,
-            sweep: Sweep::default(),
+            sweep: SweepMemory::default(),
             scratch: Mat::new(),
             column: Vec::new(),
             carried: CarriedZ::default(),
@@ -336,7 +336,7 @@ impl<T: Scalar> HostFactor<T> {
         all.subrows_mut(0, order).copy_from(v);
         all.subrows_mut(order, count).copy_from(y.transpose());
         let staged = self.stage_given(&Operand::Host(all.as_ref()), weights)?;
-        self.carried.take(z);
+        self.carried.copy_from(z);
         // The bound is on rows of L, to which only V adds.
         let mut squares = vec![0.0; order];
         for (r, column) in v.col_iter().enumerate().filter(|&(r, _)| weights.of(r) > T::ZERO) {

@@ -1,9 +1,9 @@
 //! Modification of an L in memory that the caller owns.
 
-use super::apart::named;
 use super::engine::Cpu;
 use super::kernels::entries::Entries;
-use super::sweep::{Sweep, sweep};
+use super::out_of_place::named;
+use super::sweep::{SweepMemory, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
 use crate::guarded::Guarded;
@@ -23,14 +23,14 @@ use faer::{Mat, MatMut, MatRef};
 /// Working memory of [`modify_in_place`]. It grows to the largest size needed so far, and never shrinks.
 #[derive(Clone)]
 pub struct Workspace<T> {
-    pub(super) sweep: Sweep<T>,
+    pub(super) sweep: SweepMemory<T>,
     /// As large as the largest L that has needed it.
     shadow: Option<Mat<T>>,
 }
 
 impl<T: Scalar> Default for Workspace<T> {
     fn default() -> Self {
-        Self { sweep: Sweep::default(), shadow: None }
+        Self { sweep: SweepMemory::default(), shadow: None }
     }
 }
 

@@ -6,15 +6,13 @@
 //! | `factor` | L in host memory |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `moves` | moves of rows and columns within the memory of L |
-//! | `in_place`, `apart` | modification of an L in the caller's memory; the same with L' in other memory |
+//! | `in_place`, `out_of_place` | modification of an L in the caller's memory; the same with L' in other memory |
 //! | `sweep` | a sweep: packs V, then runs one of the schedules |
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
 //! | `solve` | triangular solves, with the same schedule on several threads |
 //! | `tuning` | panel widths, chunk heights, thread counts |
 //! | `kernels/` | the steps of a panel, and the micro-kernels of which they consist |
 
-#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
-mod apart;
 mod carried;
 mod engine;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
@@ -24,6 +22,8 @@ mod in_place;
 #[allow(unsafe_code, reason = "kernels on raw memory")]
 pub(crate) mod kernels;
 mod moves;
+#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
+mod out_of_place;
 mod resize;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod serial;
@@ -39,6 +39,6 @@ mod workers;
 #[allow(unsafe_code, reason = "sweeps from inside")]
 mod tests;
 
-pub use self::apart::modify_into;
 pub use self::engine::Cpu;
 pub use self::in_place::{Workspace, modify_checked_in_place, modify_in_place};
+pub use self::out_of_place::modify_into;

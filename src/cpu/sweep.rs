@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use faer::MatRef;
 
 /// The staged V, and the working memory of a sweep, kept between calls.
-pub(super) struct Sweep<T> {
+pub(super) struct SweepMemory<T> {
     signed: Signed<T>,
     v: Packed<T>,
     /// V is in one tile, and each of its columns is applied to L separately.
@@ -39,7 +39,7 @@ pub(super) struct Sweep<T> {
     report: Option<Modification>,
 }
 
-impl<T> Default for Sweep<T> {
+impl<T> Default for SweepMemory<T> {
     fn default() -> Self {
         Self {
             signed: Signed::default(),
@@ -53,14 +53,14 @@ impl<T> Default for Sweep<T> {
     }
 }
 
-impl<T> Clone for Sweep<T> {
+impl<T> Clone for SweepMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Scalar> Sweep<T> {
+impl<T: Scalar> SweepMemory<T> {
     /// Stages V diag(√|w|) in tiles, from the first column of L that it changes on.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl<T: Scalar> Sweep<T> {
     /// # Errors
     /// As [`stage`](Self::stage).
     pub fn stage_from(&mut self, start: usize, v: MatRef<'_, T>, threads: Threads) -> Result<Outline, Error> {
-        let outline = self.look(v, Weights::Plus, threads)?;
+        let outline = self.check_and_order(v, Weights::Plus, threads)?;
         if outline.first_column::<T>(v.nrows()).is_some() {
             self.pack(Isa::detect(), v, &outline, start);
         }
@@ -100,7 +100,7 @@ impl<T: Scalar> Sweep<T> {
         if let Some(outline) = self.stage_few(isa, v, weights) {
             return Ok(outline);
         }
-        let outline = self.look(v, weights, threads)?;
+        let outline = self.check_and_order(v, weights, threads)?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
             self.pack(isa, v, &outline, start);
         }
@@ -112,13 +112,13 @@ impl<T: Scalar> Sweep<T> {
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
     #[inline(always)]
-    fn look(
+    fn check_and_order(
         &mut self,
         v: MatRef<'_, T>,
         weights: Weights<'_, T>,
         threads: Threads,
     ) -> Result<Outline, Error> {
-        let mut outline = self.signed.look(v, weights, threads.par())?;
+        let mut outline = self.signed.check(v, weights, threads.par())?;
         self.signed.order(weights, v.ncols());
         self.signed.leave_out_zeros(&mut outline);
         self.signs = [outline.plus, outline.minus];
@@ -284,7 +284,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     (rows, carried): (usize, Option<CarriedRows<T>>),
     columns: Range<usize>,
     outline: &Outline,
-    memory: &mut Sweep<T>,
+    memory: &mut SweepMemory<T>,
     threads: Threads,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
@@ -293,7 +293,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
     let mut job = memory.job(Isa::detect(), l, &plan, outline, reflector_sets);
     job.carried = carried;
     let in_place = l.src == l.dst.cast_const();
-    let asks = if in_place { None } else { Asks::take() };
+    let asks = if in_place { None } else { Asks::claim() };
     let health = match asks {
         // SAFETY: the caller guarantees L; V and the reflectors are borrowed from `memory`. There is a set of reflectors for
         // each panel, or, on one thread, one for the current panel.
@@ -320,7 +320,7 @@ pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     rows: usize,
     columns: Range<usize>,
     outline: &Outline,
-    (memory, threads): (&mut Sweep<T>, Threads),
+    (memory, threads): (&mut SweepMemory<T>, Threads),
     steps: impl FnOnce(Job<T>) -> S,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
@@ -328,7 +328,7 @@ pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
     let reflector_sets = if threads > 1 { plan.panels() } else { 1 };
     let steps = steps(memory.job(Isa::detect(), l, &plan, outline, reflector_sets));
     let shared = (threads, &mut memory.chunks);
-    let health = match Asks::take() {
+    let health = match Asks::claim() {
         // SAFETY: as in `sweep`.
         Some(asks) => unsafe { run_asking(steps, asks, &plan, shared)? },
         // SAFETY: as in `sweep`.
@@ -410,7 +410,7 @@ pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
     rows: usize,
     columns: Range<usize>,
     outline: &Outline,
-    memory: &mut Sweep<T>,
+    memory: &mut SweepMemory<T>,
 ) -> Result<(), Stop> {
     let plan = plan(rows, columns, outline);
     let mut job = memory.job(Isa::detect(), l, &plan, outline, 1);

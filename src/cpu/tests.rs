@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
 use super::serial;
-use super::sweep::{Sweep, plan};
+use super::sweep::{SweepMemory, plan};
 use super::workers::{Workers, cut};
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
@@ -77,8 +77,8 @@ pub(super) fn in_place<T: Scalar>(l: &mut Mat<T>) -> Entries<T> {
 }
 
 /// Stages V for a sweep under this instruction set.
-pub(super) fn staged<T: Scalar>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (Sweep<T>, Outline) {
-    let mut memory = Sweep::default();
+pub(super) fn staged<T: Scalar>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (SweepMemory<T>, Outline) {
+    let mut memory = SweepMemory::default();
     let outline = memory.stage_for(isa, v.as_ref(), weights, Threads::Fixed(1)).unwrap();
     (memory, outline)
 }

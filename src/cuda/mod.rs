@@ -66,5 +66,5 @@ pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
 pub use self::hybrid::{Hybrid, HybridFactor, Tuning};
 pub use self::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
-pub(crate) use self::resident::Made;
+pub(crate) use self::resident::DerivedMatrix;
 pub use self::resident::{Resident, ResidentFactor};

@@ -80,7 +80,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
             carried.add(decay.to_f64(), changes.into_iter());
             return Ok(report);
         }
-        let mut apart = Apart::before(self.regular()?, (v, &each), y, carried)?;
+        let mut apart = CarriedSeparately::before(self.regular()?, (v, &each), y, carried)?;
         let (report, _) = self.scaled_or_again(decay, operand, weights)?;
         // The factor has changed, so an error from here on loses it: z must match the factor.
         let changes = self.in_place(|factor| {
@@ -153,7 +153,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
 ///
 /// With x = A⁻¹ b before and x' after, e = y − Vᵀ x and e' = y − Vᵀ x', the sums of squares change by Σ_r w_r e_r e'_r, a sum
 /// without cancellation between large terms.
-struct Apart<T> {
+struct CarriedSeparately<T> {
     /// b' / δ, later z.
     z: Mat<T>,
     /// e.
@@ -161,7 +161,7 @@ struct Apart<T> {
     y: Mat<T>,
 }
 
-impl<T: Scalar> Apart<T> {
+impl<T: Scalar> CarriedSeparately<T> {
     fn before<F: Storage<T>>(
         factor: &F,
         (v, weights): (MatRef<'_, T>, &[T]),

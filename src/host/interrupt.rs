@@ -53,7 +53,7 @@ pub(crate) struct Asks(Instead);
 
 impl Asks {
     #[inline]
-    pub fn take() -> Option<Self> {
+    pub fn claim() -> Option<Self> {
         let question = QUESTION.take()?;
         Some(Self(Instead(Some(question))))
     }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_what_the_innermost_call_says() {
-        let asked = || Asks::take().map(|asks| (asks.stop(), Asks::take().is_some()));
+        let asked = || Asks::claim().map(|asks| (asks.stop(), Asks::claim().is_some()));
         assert_eq!(asked(), None);
         interruptible(
             || true,

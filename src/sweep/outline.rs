@@ -49,8 +49,8 @@ impl<T: Scalar> Seen<T> {
     pub const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
 
     #[inline(always)]
-    pub fn new(looked: Result<T, usize>) -> Self {
-        match looked {
+    pub fn new(found: Result<T, usize>) -> Self {
+        match found {
             Ok(largest) => Self { largest, not_finite: None },
             Err(row) => Self { largest: T::ZERO, not_finite: Some(row) },
         }

@@ -101,10 +101,10 @@ impl<T: Scalar> Signed<T> {
     /// # Errors
     /// `NonFinite` or `Overflow`, naming `v`.
     #[inline(always)]
-    pub fn look(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>, par: Par) -> Result<Outline, Error> {
+    pub fn check(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>, par: Par) -> Result<Outline, Error> {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
-        largest_entries(v, par, &mut self.seen, |seen, looked| *seen = Seen::new(looked));
+        largest_entries(v, par, &mut self.seen, |seen, found| *seen = Seen::new(found));
         self.outline(v, weights)
     }
 
@@ -161,15 +161,15 @@ impl<T: Scalar> Signed<T> {
     /// Checks V and packs all of its rows, reading it once.
     ///
     /// # Errors
-    /// As [`look`](Self::look).
-    pub fn look_and_pack(
+    /// As [`check`](Self::check).
+    pub fn check_and_pack(
         &mut self,
         (v, weights): (MatRef<'_, T>, Weights<'_, T>),
         blocks: &RankBlocks,
         (to, stride): (&mut [T], usize),
     ) -> Result<Outline, Error> {
         self.each_column(v, blocks, (to, stride), |to, column, scale| {
-            Seen::new(copy_and_look(&mut to[..v.nrows()], column, scale))
+            Seen::new(copy_and_find_largest(&mut to[..v.nrows()], column, scale))
         });
         // From places to columns of V; those of weight zero have no place.
         self.seen.resize(blocks.columns() + v.ncols(), Seen::NOTHING);
@@ -214,7 +214,7 @@ impl<T: Scalar> Signed<T> {
 
 /// y ← scale x. Returns the largest magnitude in x, or its first row that is not finite.
 #[cfg(feature = "cuda")]
-fn copy_and_look<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
+fn copy_and_find_largest<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
     /// Scalars that are read a second time while they are in the cache.
     const BLOCK: usize = 256;
     y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {
@@ -252,9 +252,9 @@ mod tests {
         signed.order(weights, w.len());
         let blocks = signed.blocks(2);
         let mut packed = vec![f64::NAN; blocks.columns() * stride];
-        let seen = signed.look_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride)).unwrap();
-        let looked = signed.look(v.as_ref(), weights, Par::Seq).unwrap();
-        assert_eq!(format!("{seen:?}"), format!("{looked:?}"));
+        let seen = signed.check_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride)).unwrap();
+        let checked = signed.check(v.as_ref(), weights, Par::Seq).unwrap();
+        assert_eq!(format!("{seen:?}"), format!("{checked:?}"));
         for place in 0..blocks.columns() {
             let found = &packed[place * stride..][..n];
             match blocks.column_at(place).map(|at| signed.sources[at]) {
@@ -264,8 +264,8 @@ mod tests {
         }
         // A column of weight zero is checked too, and the first of several columns is reported.
         (v[(600, 2)], v[(5, 6)]) = (f64::NAN, f64::INFINITY);
-        let refused = signed.look_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride));
+        let refused = signed.check_and_pack((v.as_ref(), weights), &blocks, (&mut packed, stride));
         assert_eq!(refused.unwrap_err(), Error::NonFinite { argument: "v", row: 600, column: 2 });
-        assert!(signed.look(v.as_ref(), weights, Par::Seq).is_err());
+        assert!(signed.check(v.as_ref(), weights, Par::Seq).is_err());
     }
 }

@@ -63,7 +63,7 @@ impl Wide {
 /// # Errors
 /// At the first pivot² that is not greater than zero, or if the caller interrupts. L is then half changed.
 pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Stop> {
-    T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::take() })
+    T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::claim() })
 }
 
 pub(crate) struct Recurrence<'l, 'v, T> {

@@ -6,7 +6,6 @@ mod support;
 mod accuracy;
 mod allocation;
 mod any;
-mod apart;
 mod carried;
 mod clones;
 #[cfg(feature = "fake-cuda")]
@@ -27,6 +26,7 @@ mod layouts;
 #[cfg(feature = "cuda")]
 mod on_device;
 mod order;
+mod out_of_place;
 mod peers;
 mod pivots;
 mod products;

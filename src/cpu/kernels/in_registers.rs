@@ -38,7 +38,7 @@ impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
     /// # Safety
     /// The reflector must have been computed.
     #[inline(always)]
-    pub unsafe fn take(&mut self, reflector: Reflector<T>, first: usize, j: usize) {
+    pub unsafe fn read(&mut self, reflector: Reflector<T>, first: usize, j: usize) {
         // SAFETY: j is a column of the reflector, which the caller guarantees.
         unsafe {
             for r in 0..reflector.rank.min(K - first) {

@@ -17,7 +17,7 @@
 //! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | chooses the micro-kernel for the rows below |
-//! | `steps` | the diagonal step and the trailing step of a panel |
+//! | `panel_steps` | the diagonal step and the trailing step of a panel |
 
 pub mod apply;
 mod at_once;
@@ -31,8 +31,8 @@ mod interchange;
 pub mod job;
 pub mod low_rank;
 pub mod packed;
+pub mod panel_steps;
 pub mod reflection;
 pub mod reflector;
 pub mod scratch;
 pub mod shape;
-pub mod steps;

@@ -45,7 +45,7 @@ impl<T: Scalar> Packed<T> {
             for t in 0..tiles {
                 let from = t * tile..((t + 1) * tile).min(rows);
                 // SAFETY: there is memory for these tiles and columns, borrowed exclusively.
-                unsafe { view.take(t, r, column.subrows(from.start, from.len()), scale) };
+                unsafe { view.pack_column(t, r, column.subrows(from.start, from.len()), scale) };
             }
         }
     }
@@ -168,7 +168,7 @@ impl<T: Scalar> Tiles<T> {
     /// # Safety
     /// As `column`.
     #[inline(always)]
-    pub unsafe fn take(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
+    pub unsafe fn pack_column(&self, tile: usize, r: usize, rows: ColRef<'_, T>, scale: T) {
         // SAFETY: the caller guarantees the contract of `column`, which is the same.
         let to = unsafe { self.column(tile, r) };
         copy_scaled(to, rows, scale);

@@ -114,7 +114,7 @@ impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
             for (j, column) in columns[..cols].iter_mut().enumerate() {
                 let reflector = job.reflector(panel, self.blocks.start + j / job.block, signed);
                 // SAFETY: the reflectors have been computed.
-                unsafe { column.take(reflector, signed.first, j % job.block) };
+                unsafe { column.read(reflector, signed.first, j % job.block) };
             }
         }
         let columns = &columns[..cols];

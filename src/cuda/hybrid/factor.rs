@@ -4,7 +4,7 @@ use super::blocking::Blocking;
 use super::host_part::HostPart;
 use super::panels::Panels;
 use super::pipe::Pipe;
-use super::schedule::Sweep;
+use super::schedule::HybridSweep;
 use super::tuning::Tuning;
 use crate::check::finite;
 use crate::cpu::solve::solve;
@@ -123,7 +123,7 @@ impl<T: Scalar> HybridFactor<T> {
         weights: Weights<'_, T>,
     ) -> Result<Outline, Error> {
         let order = v.nrows();
-        let outline = self.signed.look(v, weights, Threads::Pool.par())?;
+        let outline = self.signed.check(v, weights, Threads::Pool.par())?;
         let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
         self.signed.order(weights, v.ncols());
         let limit = self.tuning.elements_per_thread;
@@ -198,7 +198,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
         }
         let (blocking, plan) = (*blocking, &plan);
         let outcome = StandBy::with(host_part.workers(), |caller| {
-            let sweep = Sweep {
+            let sweep = HybridSweep {
                 pipe,
                 host_part,
                 l,

@@ -138,7 +138,7 @@ impl<T: Scalar> HostPart<T> {
         self.make_room(&rows, 0);
         for tile in 0..self.chunks(&rows) {
             // SAFETY: there is room for these rows, and the caller guarantees `v`.
-            unsafe { self.take(v, stride, &rows, tile, 0) };
+            unsafe { self.copy_tile(v, stride, &rows, tile, 0) };
         }
     }
 
@@ -156,7 +156,7 @@ impl<T: Scalar> HostPart<T> {
     ///
     /// # Safety
     /// There is room for them, no other thread uses the tile, and no code writes to its rows of `v`.
-    unsafe fn take(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
+    unsafe fn copy_tile(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
         let width = self.width();
         let rows = self.chunk(rows, tile);
         for (g, block) in self.blocks().iter().enumerate() {
@@ -167,7 +167,7 @@ impl<T: Scalar> HostPart<T> {
                 // caller guarantees both.
                 unsafe {
                     let column = ColRef::from_raw_parts(v.as_ptr().add(at), rows.len(), 1);
-                    block.tiles[index % 2].take(tile, r, column, T::ONE);
+                    block.tiles[index % 2].pack_column(tile, r, column, T::ONE);
                 }
             }
         }
@@ -291,7 +291,7 @@ impl<T: Scalar> HostPart<T> {
         (v, stride): (&Pinned<T>, usize),
     ) {
         // SAFETY: the caller guarantees the rows; `begin` has reserved room.
-        unsafe { self.take(v, stride, rows, c, panel.index + 1) };
+        unsafe { self.copy_tile(v, stride, rows, c, panel.index + 1) };
         let whole = Panel { index: 0, ..panel };
         for (at, own) in self.blocks().iter().enumerate() {
             wait_until(|| own.done.load(Ordering::Acquire) >= panel.cols);

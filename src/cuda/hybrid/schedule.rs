@@ -34,7 +34,7 @@ use crate::sweep::plan::{Panel, Plan};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One sweep of one factor.
-pub(super) struct Sweep<'a, T: Scalar> {
+pub(super) struct HybridSweep<'a, T: Scalar> {
     pub pipe: &'a mut Pipe<T>,
     pub host_part: &'a mut HostPart<T>,
     pub l: &'a mut Panels<T>,
@@ -51,7 +51,7 @@ pub(super) struct Sweep<'a, T: Scalar> {
     pub written: bool,
 }
 
-impl<T: Scalar> Sweep<'_, T> {
+impl<T: Scalar> HybridSweep<'_, T> {
     /// [L V] → [L' V'], with V in `v_host`.
     pub fn run(mut self) -> Result<Health<T>, Stop> {
         let swept = self.panels();
@@ -160,7 +160,7 @@ impl<T: Scalar> Sweep<'_, T> {
     }
 }
 
-impl<T: Scalar> Drop for Sweep<'_, T> {
+impl<T: Scalar> Drop for HybridSweep<'_, T> {
     /// When a sweep ends, in any way, no copy is in flight that uses the caller's memory.
     fn drop(&mut self) {
         if waits(Wait::Finished) {

@@ -3,12 +3,12 @@
 //! The steps are those on the host (`structure::Border`), each after the previous one. Only status and diagonals are copied
 //! back.
 
-use super::borders::Borders;
+use super::border_launch::BorderKernels;
 use super::factor::ResidentFactor;
 use super::rearrange::{Columns, Rearranger};
-use super::systems::Work;
 use super::take::Take;
 use super::triangle::{TakeLower, To};
+use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
 use crate::cuda::factorize::{By, Means};
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
@@ -21,7 +21,7 @@ use faer::Mat;
 use std::sync::PoisonError;
 
 /// S above rows of zeros above X, and C.
-pub(super) struct Made<T> {
+pub(super) struct DeviceBorder<T> {
     /// ((at + skipped + m) × r)
     rhs: DeviceBuffer<T>,
     rows: usize,
@@ -32,7 +32,7 @@ pub(super) struct Made<T> {
     diagonal: Vec<T>,
 }
 
-impl<T: Scalar> Made<T> {
+impl<T: Scalar> DeviceBorder<T> {
     /// r.
     pub fn rank(&self) -> usize {
         self.corner.order()
@@ -80,12 +80,12 @@ impl<T: Scalar> ResidentFactor<T> {
         let stream = Stream::new(&device)?;
         let c = Dense::aligned(&device, rank, rank)?;
         let rhs = DeviceBuffer::new(&device, rows * rank)?;
-        let mut made = Made { rhs, rows, at, skipped, corner: c, diagonal: Vec::new() };
+        let mut border = DeviceBorder { rhs, rows, at, skipped, corner: c, diagonal: Vec::new() };
 
-        // SAFETY: `made` belongs to this call; the views are borrowed, and read after the work of their streams. Each is waited
-        // for before the next.
+        // SAFETY: `border` belongs to this call; the views are borrowed, and read after the work of their streams. Each is
+        // waited for before the next.
         let (found, largest) = unsafe {
-            stream.clear(made.rhs.slice(0..made.rhs.len()))?;
+            stream.clear(border.rhs.slice(0..border.rhs.len()))?;
             let mut kept = None;
             let take = Take::ready(&mut kept, &device, rank)?;
             let mut rows_of = |view: &DeviceView<'_, T>, to: Columns<'_, T>, row: usize| {
@@ -94,19 +94,19 @@ impl<T: Scalar> ResidentFactor<T> {
                 }
                 let from = view.slice_on(&stream)?;
                 let places = (0..rank).map(|column| Some((column, T::ONE)));
-                let found = take.take(&stream, from, to, view.shape(), places)?.iter().enumerate();
+                let found = take.copy_and_check(&stream, from, to, view.shape(), places)?.iter().enumerate();
                 let bad = found.filter_map(|(column, found)| Some((row + found.not_finite?, column)));
                 Ok::<Vec<_>, Error>(bad.map(Some).collect())
             };
-            let bad_above = rows_of(above, made.left(), parts.above.row)?;
+            let bad_above = rows_of(above, border.left(), parts.above.row)?;
             if let Some(error) = refuse(bad_above, &parts.above) {
                 return Err(error);
             }
-            let mut bad = rows_of(below, made.below().0, parts.below.row)?;
+            let mut bad = rows_of(below, border.below().0, parts.below.row)?;
             let lower = TakeLower::load::<T>(&device)?;
             let from = corner.slice_on(&stream)?;
-            let to = To { columns: Some(made.corner()), as_factor: false };
-            let found = lower.take(&stream, from, to, rank)?;
+            let to = To { columns: Some(border.corner()), as_factor: false };
+            let found = lower.copy_and_check(&stream, from, to, rank)?;
             bad.push(found.not_finite.map(|(row, column)| (row + parts.corner.row, column)));
             (bad, found.largest_diagonal)
         };
@@ -116,53 +116,53 @@ impl<T: Scalar> ResidentFactor<T> {
         if largest > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: parts.corner.argument });
         }
-        let old = made.corner.diagonal(&stream)?;
-        self.solve_border(&made, &stream)?;
-        let factored = Means::new(&device, By::Blocked)?.factorize(&made.corner);
+        let old = border.corner.diagonal(&stream)?;
+        self.solve_border(&border, &stream)?;
+        let factored = Means::new(&device, By::Blocked)?.factorize(&border.corner);
         factored.map_err(|error| match error {
             Error::NotPositiveDefinite { column } => Error::NotPositiveDefinite { column: at + column },
             error => error,
         })?;
-        made.diagonal = made.corner.diagonal(&stream)?;
-        self.divide_border(&made, &stream)?;
+        border.diagonal = border.corner.diagonal(&stream)?;
+        self.divide_border(&border, &stream)?;
 
-        let ratios = made.diagonal.iter().zip(&old).map(|(&c, &k)| c * (c / k));
+        let ratios = border.diagonal.iter().zip(&old).map(|(&c, &k)| c * (c / k));
         let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        let log_det = 2.0 * made.diagonal.iter().map(|c| c.to_f64().ln()).sum::<f64>();
-        self.border = Some(made);
+        let log_det = 2.0 * border.diagonal.iter().map(|c| c.to_f64().ln()).sum::<f64>();
+        self.border = Some(border);
         Ok(BorderThere { least_ratio, log_det, largest })
     }
 
     /// B₁ ← S, B₂ ← B₂ − L₂₁ S, and K ← K − Sᵀ S.
-    fn solve_border(&self, made: &Made<T>, stream: &Stream) -> Result<(), Error> {
-        let (at, rows, rank) = (made.at, made.rows, made.rank());
+    fn solve_border(&self, border: &DeviceBorder<T>, stream: &Stream) -> Result<(), Error> {
+        let (at, rows, rank) = (border.at, border.rows, border.rank());
         if at == 0 {
             return Ok(());
         }
-        let address = made.rhs.slice(0..made.rhs.len()).address();
+        let address = border.rhs.slice(0..border.rhs.len()).address();
         // SAFETY: the memory has this size, and nothing else uses it during the solve.
         let mut rhs = unsafe { DeviceViewMut::from_raw(&self.device, address, (rows, rank), rows)? };
-        self.with_systems(|triangle, systems| systems.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
-        let borders = Borders::load(&self.device)?;
-        // SAFETY: all of it is memory of `made`, and is waited for here.
-        let enqueued = unsafe { borders.schur(stream, made.left(), made.corner(), (at, rank)) };
+        self.with_solver(|triangle, solver| solver.solve_there(triangle, Work::Eliminate(at), &mut rhs))?;
+        let kernels = BorderKernels::load(&self.device)?;
+        // SAFETY: all of it is memory of `border`, and is waited for here.
+        let enqueued = unsafe { kernels.schur(stream, border.left(), border.corner(), (at, rank)) };
         stream.synchronize().and(enqueued)
     }
 
     /// B₂ ← X. Checks that the squares of X are finite.
-    fn divide_border(&self, made: &Made<T>, stream: &Stream) -> Result<(), Error> {
-        let (below, rows) = made.below();
-        let (first, rank) = (made.at + made.rank(), made.rank());
+    fn divide_border(&self, border: &DeviceBorder<T>, stream: &Stream) -> Result<(), Error> {
+        let (below, rows) = border.below();
+        let (first, rank) = (border.at + border.rank(), border.rank());
         if rows == 0 {
             return Ok(());
         }
-        let borders = Borders::load(&self.device)?;
+        let kernels = BorderKernels::load(&self.device)?;
         let mut kept = None;
         let take = Take::ready(&mut kept, &self.device, rank)?;
-        // SAFETY: all of it is memory of `made`, which nothing else uses; both are waited for before anything does.
+        // SAFETY: all of it is memory of `border`, which nothing else uses; both are waited for before anything does.
         let found = unsafe {
-            borders.below(stream, made.corner(), below, (rows, rank))?;
-            take.take(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
+            kernels.below(stream, border.corner(), below, (rows, rank))?;
+            take.copy_and_check(stream, below, below, (rows, rank), (0..rank).map(|_| None))?
         };
         let most = T::LARGE_SQUARE.to_f64() / rank as f64;
         let large = |x: f64| !(x * x <= most);
@@ -181,35 +181,35 @@ impl<T: Scalar> ResidentFactor<T> {
     /// Nothing else uses the memory, which is large enough.
     pub(super) unsafe fn put_below(
         stream: &Stream,
-        made: &Made<T>,
+        border: &DeviceBorder<T>,
         others: DeviceSlice<'_, T>,
         (order, row): (usize, usize),
     ) -> Result<(), Error> {
-        let (below, rows) = made.below();
+        let (below, rows) = border.below();
         // SAFETY: the caller guarantees the memory; X is only read.
         unsafe {
             stream.clear(others)?;
-            stream.move_columns(below, (rows, made.rank()), (others.part(row..others.len()), order))
+            stream.move_columns(below, (rows, border.rank()), (others.part(row..others.len()), order))
         }
     }
 
     /// Writes the computed border over the rows and columns from `at` on.
-    pub(super) fn write_made(&mut self, at: usize) -> Result<(), Error> {
-        let Some(made) = self.border.take() else { return Ok(()) };
+    pub(super) fn write_device_border(&mut self, at: usize) -> Result<(), Error> {
+        let Some(border) = self.border.take() else { return Ok(()) };
         self.quiet()?;
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).0.forget();
-        self.diagonal[at..at + made.rank()].copy_from_slice(&made.diagonal);
-        let borders = Borders::load(&self.device)?;
+        self.diagonal[at..at + border.rank()].copy_from_slice(&border.diagonal);
+        let kernels = BorderKernels::load(&self.device)?;
         let Self { l, resizing, device, .. } = self;
         let stream = &Rearranger::<T>::ready(resizing, device)?.stream;
-        let (all, stride, rank) = (l.slice(), l.stride(), made.rank());
+        let (all, stride, rank) = (l.slice(), l.stride(), border.rank());
         let from = |row: usize, column: usize| (all.part(column * stride + row..all.len()), stride);
-        let (below, rows) = made.below();
+        let (below, rows) = border.below();
         // SAFETY: L has these rows and columns, and nothing is in flight; all work is waited for here.
         let enqueued = unsafe {
             let write = || {
-                borders.left(stream, made.left(), from(at, 0), (at, rank))?;
-                stream.move_columns(made.corner(), (rank, rank), from(at, at))?;
+                kernels.left(stream, border.left(), from(at, 0), (at, rank))?;
+                stream.move_columns(border.corner(), (rank, rank), from(at, at))?;
                 match rows {
                     0 => Ok(()),
                     _ => stream.move_columns(below, (rows, rank), from(at + rank, at)),

@@ -1,14 +1,14 @@
 //! L in device memory, and the state of its engine.
 
-use super::border::Made;
+use super::border::DeviceBorder;
 use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
-use super::steps::PANEL_COLS;
-use super::systems::Systems;
+use super::sweep_launch::PANEL_COLS;
 use super::take::Take;
-use super::triangle::Made as MadeOfL;
+use super::triangle::DerivedMatrix;
+use super::triangular_solver::TriangularSolver;
 use super::v::rank_blocks;
 use crate::cuda::dense::Dense;
 use crate::cuda::device::Device;
@@ -50,14 +50,14 @@ pub struct ResidentFactor<T> {
     take: Option<Take<T>>,
     /// The sweep in flight: its target and its first column.
     pub(super) flight: Option<(Target, usize)>,
-    pub(super) solving: Mutex<(Inverses, Systems<T>)>,
+    pub(super) solving: Mutex<(Inverses, TriangularSolver<T>)>,
     pub(super) device: Device,
     /// For insertions, removals and shifts.
     pub(super) resizing: Option<Rearranger<T>>,
     /// Columns of L as V of a modification.
     pub(super) columns: Option<DeviceBuffer<T>>,
     /// The border of rows and columns in device memory, until it is part of L.
-    pub(super) border: Option<Made<T>>,
+    pub(super) border: Option<DeviceBorder<T>>,
 }
 
 impl<T> core::fmt::Debug for ResidentFactor<T> {
@@ -76,7 +76,7 @@ impl<T: Scalar> ResidentFactor<T> {
     /// Makes a factor of L and its diagonal.
     pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
         let inverses = Inverses::new::<T>(device, l.order(), l.capacity())?;
-        let solving = Mutex::new((inverses, Systems::new(device)?));
+        let solving = Mutex::new((inverses, TriangularSolver::new(device)?));
         Ok(Self {
             queue: None,
             l,
@@ -103,11 +103,11 @@ impl<T: Scalar> ResidentFactor<T> {
     }
 
     /// L, or L Lᵀ, in separate memory on the device.
-    pub(crate) fn made(&self, made: MadeOfL) -> Result<DeviceMatrix<T>, Error> {
+    pub(crate) fn derived(&self, matrix: DerivedMatrix) -> Result<DeviceMatrix<T>, Error> {
         let order = self.l.order();
         // SAFETY: L is written only by modifications in place and edits, which borrow the factor exclusively; others write to
         // the shadow.
-        let buffer = unsafe { made.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
+        let buffer = unsafe { matrix.make(&self.device, (self.l.slice(), self.l.stride()), order)? };
         Ok(DeviceMatrix::of(&self.device, buffer, (order, order)))
     }
 
@@ -142,7 +142,7 @@ impl<T: Scalar> ResidentFactor<T> {
         }
         let v = v.on_host()?;
         if nothing {
-            return signed.look(v.as_ref(), weights, Threads::Pool.par());
+            return signed.check(v.as_ref(), weights, Threads::Pool.par());
         }
         let queue = Self::ready(queue, (device, capacity), blocks)?;
         queue.v.stage_host(device, (v.as_ref(), weights), signed, blocks)
@@ -310,7 +310,7 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
             Edit::Rearrange(new) => self.gather(new).map_err(Stop::before),
             Edit::MoveUp { from, to } => self.move_up(from, to),
             Edit::Write { at, border } => self.write_border(at, border).map_err(|error| lost(error, true)),
-            Edit::WriteThere { at } => self.write_made(at).map_err(|error| lost(error, true)),
+            Edit::WriteThere { at } => self.write_device_border(at).map_err(|error| lost(error, true)),
             Edit::Close { .. } => Ok(()),
         }
     }

@@ -45,7 +45,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
     ///
     /// # Errors
     /// `NonFinite`; [`Error::Device`].
-    fn take(&self, stream: &Stream, as_factor: bool) -> Result<(Dense<T>, Found), Error> {
+    fn copy_and_check(&self, stream: &Stream, as_factor: bool) -> Result<(Dense<T>, Found), Error> {
         let order = self.order();
         let l = Dense::aligned(self.device, order, order)?;
         let take = TakeLower::load::<T>(self.device)?;
@@ -59,7 +59,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
         };
         // SAFETY: the source has been waited for, or is borrowed and comes first on the stream; the destination belongs to this
         // call.
-        let found = unsafe { take.take(stream, from, To { columns: to, as_factor }, order)? };
+        let found = unsafe { take.copy_and_check(stream, from, To { columns: to, as_factor }, order)? };
         match found.not_finite {
             Some((row, column)) => Err(Error::NonFinite { argument: self.argument, row, column }),
             None => Ok((l, found)),
@@ -102,7 +102,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
 
     fn factorize_by(&self, by: By) -> Result<(ResidentFactor<T>, f64), Error> {
         let means = Means::new(self.device, by)?;
-        let (l, found) = self.take(means.stream(), false)?;
+        let (l, found) = self.copy_and_check(means.stream(), false)?;
         if found.largest_diagonal > T::LARGE_SQUARE.to_f64() {
             return Err(Error::Overflow { argument: self.argument });
         }
@@ -120,7 +120,7 @@ impl<'a, T: Scalar> Intake<'a, T> {
             return Ok(None);
         }
         let stream = Stream::new(self.device)?;
-        let (l, found) = self.take(&stream, true)?;
+        let (l, found) = self.copy_and_check(&stream, true)?;
         let diagonal = l.diagonal(&stream)?;
         Ok(Some((ResidentFactor::new(self.device, l, diagonal)?, found.largest)))
     }

@@ -1,6 +1,6 @@
 //! The inverses of the diagonal blocks of L, used by modifications and triangular systems.
 
-use super::steps::{PANEL_COLS, THREADS};
+use super::sweep_launch::{PANEL_COLS, THREADS};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};

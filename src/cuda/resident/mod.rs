@@ -11,21 +11,22 @@
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `border` | the border of new rows and columns in device memory |
-//! | `borders` | its kernels, and the functions that launch them |
+//! | `border_launch` | its kernels, and the functions that launch them |
 //! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
 //! | `queue` | the device memory of a modification, and the work that it enqueues |
 //! | `schedule` | the order in which thread blocks take tasks |
 //! | `tasks` | the tasks of launches on the device |
-//! | `steps` | the kernel of the sweeps, with the one function that launches it |
-//! | `solving` | when the factor solves triangular systems |
-//! | `systems` | triangular systems on the device |
-//! | `working` | their working memory |
-//! | `solves` | their kernels, with the one function that launches them |
+//! | `sweep_launch` | the kernel of the sweeps, with the one function that launches it |
+//! | `factor_solve` | solves with L, or after a sweep with the new L |
+//! | `triangular_solver` | solves triangular systems on the device |
+//! | `solve_memory` | its working memory |
+//! | `solve_launch` | its kernels, with the one function that launches them |
 
 mod border;
-mod borders;
+mod border_launch;
 mod factor;
+mod factor_solve;
 mod intake;
 mod inverses;
 mod products;
@@ -33,19 +34,18 @@ mod queue;
 mod rearrange;
 mod resize;
 mod schedule;
-mod solves;
-mod solving;
-mod steps;
-mod systems;
+mod solve_launch;
+mod solve_memory;
+mod sweep_launch;
 mod take;
 mod tasks;
 mod triangle;
+mod triangular_solver;
 mod v;
-mod working;
 
 pub use self::factor::ResidentFactor;
 use self::intake::Intake;
-pub(crate) use self::triangle::Made;
+pub(crate) use self::triangle::DerivedMatrix;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;

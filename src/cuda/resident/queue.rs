@@ -6,7 +6,7 @@
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::steps::{NARROW, PANEL_COLS, Steps, Sweeps, WHOLE, WIDE, flags, saved_v};
+use super::sweep_launch::{NARROW, PANEL_COLS, ResidentSweeps, SweepKernel, WHOLE, WIDE, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -31,8 +31,8 @@ const SWEEPS_OF_LAUNCH: usize = 16;
 /// A stream and memory for modifications up to a certain size.
 pub(super) struct Queue<T> {
     /// For narrow rank blocks, and for wide ones once there have been any.
-    narrow: Steps<T>,
-    wide: Option<Steps<T>>,
+    narrow: SweepKernel<T>,
+    wide: Option<SweepKernel<T>>,
     stream: Stream,
     /// After the work for which a modification waits.
     done: Event,
@@ -61,12 +61,12 @@ impl<T: Scalar> Queue<T> {
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
         let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
-        let narrow = Steps::load(device, NARROW)?;
-        let wide = if blocks.width == WIDE { Some(Steps::load(device, WIDE)?) } else { None };
+        let narrow = SweepKernel::load(device, NARROW)?;
+        let wide = if blocks.width == WIDE { Some(SweepKernel::load(device, WIDE)?) } else { None };
         // Enough for fewer sweeps and fewer panels as well. If rank blocks may be wide, there are at most two narrow ones, one
         // of each sign.
         let several = if wide.is_some() { 2 } else { together };
-        let most = |of: fn(&Steps<T>, Schedule) -> usize| {
+        let most = |of: fn(&SweepKernel<T>, Schedule) -> usize| {
             let narrow = [1, several].map(|sweeps| of(&narrow, schedule(sweeps)));
             let wide = wide.iter().flat_map(|wide| [1, together].map(|sweeps| of(wide, schedule(sweeps))));
             narrow.into_iter().chain(wide).max().unwrap_or(0)
@@ -74,8 +74,8 @@ impl<T: Scalar> Queue<T> {
         let queue = Self {
             stream: Stream::new(device)?,
             done: Event::new(device)?,
-            records: DeviceBuffer::new(device, most(Steps::records))?,
-            saved_v: DeviceBuffer::new(device, most(|steps, schedule| saved_v(schedule, steps.width())))?,
+            records: DeviceBuffer::new(device, most(SweepKernel::records))?,
+            saved_v: DeviceBuffer::new(device, most(|kernel, schedule| saved_v(schedule, kernel.width())))?,
             flags: DeviceBuffer::new(device, most(|_, schedule| flags(schedule)))?,
             tasks: Tasks::new(most(|_, schedule| schedule.len())),
             narrow,
@@ -192,17 +192,17 @@ impl<T: Scalar> Queue<T> {
                 self.stream.copy(source.part(untouched.clone()), to.part(untouched))?;
             }
             self.v.send(&self.stream)?;
-            let steps = self.steps();
+            let kernel = self.kernel();
             let mut used = 0;
             for first in (0..blocks.count()).step_by(SWEEPS_OF_LAUNCH) {
                 let from = if first == 0 { source } else { to };
                 if first > 0 {
-                    steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
+                    kernel.reset(&self.stream, self.records.slice(0..used), all(&self.flags))?;
                     inverses.remake(&self.stream, (from, stride), start)?;
                 }
                 let sweeps = self.sweeps(plan, first, inverses, (from, to, stride));
                 *written = true;
-                steps.sweep(&self.stream, &sweeps)?;
+                kernel.sweep(&self.stream, &sweeps)?;
                 used = sweeps.records.len();
             }
             // Later work is for the next modification, and runs while the host reads the outcome of this one. The inverses come
@@ -214,12 +214,12 @@ impl<T: Scalar> Queue<T> {
                 // All sweeps but the first leave inverses of their own.
                 inverses.forget();
             }
-            steps.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
+            kernel.reset(&self.stream, self.records.slice(0..used), all(&self.flags))
         }
     }
 
     /// The kernel for the V that was staged last.
-    fn steps(&self) -> &Steps<T> {
+    fn kernel(&self) -> &SweepKernel<T> {
         let wide = self.wide.as_ref().filter(|_| self.v.blocks.width == WIDE);
         wide.unwrap_or(&self.narrow)
     }
@@ -238,13 +238,13 @@ impl<T: Scalar> Queue<T> {
         first: usize,
         inverses: &'a Inverses,
         (from, to, l_stride): (DeviceSlice<'a, T>, DeviceSlice<'a, T>, usize),
-    ) -> Sweeps<'a, T> {
+    ) -> ResidentSweeps<'a, T> {
         let (start, blocks) = (plan.start, self.v.blocks);
         let schedule = self.schedule(plan, blocks.count() - first);
         let corner = start * (l_stride + 1);
         let (v, v_stride) = self.v.slice();
         let (inverse, refine) = inverses.slice(start);
-        Sweeps {
+        ResidentSweeps {
             from: from.part(corner..from.len()),
             to: to.part(corner..to.len()),
             l_stride,
@@ -252,7 +252,7 @@ impl<T: Scalar> Queue<T> {
             v_stride,
             inverse,
             refine,
-            records: self.records.slice(0..self.steps().records(schedule)),
+            records: self.records.slice(0..self.kernel().records(schedule)),
             pivots: &self.pivots,
             status: &self.status,
             saved_v: all(&self.saved_v),

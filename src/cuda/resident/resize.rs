@@ -3,7 +3,7 @@
 use super::factor::ResidentFactor;
 use super::inverses::Inverses;
 use super::rearrange::{Places, Rearranger};
-use super::systems::Work;
+use super::triangular_solver::Work;
 use crate::cuda::dense::Dense;
 use crate::cuda::error::other;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
@@ -45,7 +45,7 @@ impl<T: Scalar> ResidentFactor<T> {
         if columns == 0 || rhs.ncols() == 0 {
             return Ok(());
         }
-        self.with_systems(|triangle, systems| systems.solve(triangle, Work::Eliminate(columns), rhs))
+        self.with_solver(|triangle, solver| solver.solve(triangle, Work::Eliminate(columns), rhs))
     }
 
     /// Stages columns of L, and other columns, as V.
@@ -75,12 +75,12 @@ impl<T: Scalar> ResidentFactor<T> {
 
     /// The same, where X of the border gives the columns with a minus sign.
     pub(super) fn stage_border(&mut self, v: &ColumnsAsV<'_, T>) -> Result<Outline, Error> {
-        let Some(made) = self.border.take() else { return Err(other("there is no border")) };
-        let staged = self.stage_later(v, made.rank(), |stream, others| {
+        let Some(border) = self.border.take() else { return Err(other("there is no border")) };
+        let staged = self.stage_later(v, border.rank(), |stream, others| {
             // SAFETY: the memory belongs to columns of V, which nothing else uses, and the stream is waited for.
-            unsafe { Self::put_below(stream, &made, others, (v.order, v.minus.0)) }
+            unsafe { Self::put_below(stream, &border, others, (v.order, v.minus.0)) }
         });
-        self.border = Some(made);
+        self.border = Some(border);
         staged
     }
 

@@ -1,6 +1,6 @@
 //! Copies columns that are already on the device to and from the engine's own memory, and checks them.
 
-use super::steps::WHOLE;
+use super::sweep_launch::WHOLE;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
@@ -94,7 +94,7 @@ impl<T: Scalar> Take<T> {
     ///
     /// # Safety
     /// As [`begin`](Self::begin), until this returns.
-    pub unsafe fn take(
+    pub unsafe fn copy_and_check(
         &mut self,
         stream: &Stream,
         from: (DeviceSlice<'_, T>, usize),

@@ -65,7 +65,7 @@ impl TakeLower {
     /// # Safety
     /// Until it returns, both matrices exist and have n rows and columns, nothing writes the first, and nothing else uses the
     /// second.
-    pub unsafe fn take<T: Scalar>(
+    pub unsafe fn copy_and_check<T: Scalar>(
         &self,
         stream: &Stream,
         (from, from_stride): Columns<'_, T>,
@@ -91,12 +91,12 @@ impl TakeLower {
         // SAFETY: seven arguments of the types of the kernel's; the caller guarantees both matrices, the facts belong to this
         // struct, and all work is waited for here.
         let enqueued = unsafe {
-            let mut take = || {
+            let mut enqueue = || {
                 stream.clear(facts)?;
                 self.kernel.launch(stream, shape(order), &mut arguments)?;
                 stream.download(facts, &self.facts.1, 0..FACTS)
             };
-            take()
+            enqueue()
         };
         stream.synchronize().and(enqueued)?;
         let &[largest, not_finite, diagonal] = self.facts.1.as_slice() else { unreachable!("three facts") };
@@ -115,14 +115,14 @@ fn shape(order: usize) -> Launch {
 
 /// A matrix that is computed from L on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum DerivedMatrix {
     /// L, zero above the diagonal.
     Factor,
     /// L Lᵀ.
     Product,
 }
 
-impl Made {
+impl DerivedMatrix {
     /// Computes it from L (n × n) in packed memory, and waits.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! V diag(√|w|) on the device, in rank blocks, and its staging.
 
-use super::steps::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
+use super::sweep_launch::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;
@@ -73,11 +73,11 @@ impl<T: Scalar> StagedV<T> {
         };
         let to = (host.as_mut_slice()?, self.stride);
         if signed.sources().iter().any(|&(r, _)| v[(0, r)] != T::ZERO) {
-            let outline = signed.look_and_pack((v, weights), &blocks, to)?;
+            let outline = signed.check_and_pack((v, weights), &blocks, to)?;
             self.to_send = Some(0..v.nrows());
             return Ok(outline);
         }
-        let outline = signed.look(v, weights, Threads::Pool.par())?;
+        let outline = signed.check(v, weights, Threads::Pool.par())?;
         if let Some(first) = outline.first_column::<T>(v.nrows()) {
             let rows = first / PANEL_COLS * PANEL_COLS..v.nrows();
             signed.pack(v, &blocks, rows.clone(), to);
@@ -109,7 +109,9 @@ impl<T: Scalar> StagedV<T> {
         let places = signed.places(&blocks, v.shape().1);
         let to = (self.device.slice(0..self.device.len()), self.stride);
         // SAFETY: the view's memory exists and is not written while it is borrowed; the caller guarantees the other.
-        let found = unsafe { take.take(stream, v.slice_on(stream)?, to, v.shape(), places.iter().copied())? };
+        let found = unsafe {
+            take.copy_and_check(stream, v.slice_on(stream)?, to, v.shape(), places.iter().copied())?
+        };
         let seen = found.iter().map(|found| Seen { largest: found.largest, not_finite: found.not_finite });
         outline(v.shape().0, weights, seen, |column, end| found[column].not_zero.filter(|&row| row < end))
     }

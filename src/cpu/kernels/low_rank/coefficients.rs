@@ -102,7 +102,7 @@ impl<T: Scalar> Pivots<T> {
     /// Adds a change, or sets the new pivot if the change is large; returns α, the pivot as L stores it or, for a `Kind` that says
     /// so, the new pivot of this column of V alone.
     #[inline(always)]
-    fn take(&mut self, j: usize, change: T, new: T, kind: Kind) -> T {
+    fn record_change(&mut self, j: usize, change: T, new: T, kind: Kind) -> T {
         let old = self.now[j];
         // If the change is small, it is more accurate than the new pivot; if it is large, less.
         let small = change.abs() < T::from_f64(SMALL_CHANGE) * old;
@@ -150,7 +150,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
         }
     }
     for j in 0..width {
-        pivots.take(j, changes[j], new[j], kind);
+        pivots.record_change(j, changes[j], new[j], kind);
     }
 }
 
@@ -184,7 +184,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             let (p, g) = (small / beta, small / large);
             (out.p[j], out.x[j], out.g[j], out.interchanges[j]) = (p, -(g * p), g, sign);
             let new = if minus { small } else { large };
-            pivots.take(j, new - old, new, kind);
+            pivots.record_change(j, new - old, new, kind);
             for i in j + 1..width {
                 // SAFETY: an entry that the caller guarantees.
                 let l = unsafe { *l.offset(j as isize * stride).add(i) };
@@ -193,7 +193,7 @@ pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
             continue;
         }
         let Pivot { alpha, new, .. } = pivot(old, sign * a * a, 1, minus, |_| a).ok_or(j)?;
-        let stored = pivots.take(j, new - old, new, kind);
+        let stored = pivots.record_change(j, new - old, new, kind);
         // The α of a zero pivot that stays zero makes coefficients of zero.
         let alpha = if stored > T::ZERO { stored } else { alpha };
         let (p, g) = (a / (old + alpha), sign * a / alpha);

@@ -1,6 +1,6 @@
 //! The kernels of triangular systems, with the one function that launches them.
 
-use super::steps::PANEL_COLS;
+use super::sweep_launch::PANEL_COLS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
@@ -18,7 +18,7 @@ const THREADS: usize = 256;
 const RHS_OF_BLOCK: [usize; 3] = [8, 16, 32];
 
 /// `solve.cu` for one scalar type: a kernel for each of [`RHS_OF_BLOCK`].
-pub(super) struct SolveSteps<T> {
+pub(super) struct SolveKernels<T> {
     forward: [Function; 3],
     backward: [Function; 3],
     scalar: PhantomData<T>,
@@ -51,7 +51,7 @@ pub(super) fn working_len(n: usize, count: usize) -> usize {
     n.next_multiple_of(PANEL_COLS) * count.next_multiple_of(RHS_OF_BLOCK[kernel(count)])
 }
 
-impl<T: Scalar> SolveSteps<T> {
+impl<T: Scalar> SolveKernels<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE.on(device))?;
         module.layout("solve")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;

@@ -1,9 +1,9 @@
-//! Triangular systems on the device.
+//! Solves triangular systems on the device, by kernels of this library or by cuSOLVER.
 
 use super::inverses::Inverses;
-use super::solves::{SolveSteps, System, working_len};
+use super::solve_launch::{SolveKernels, System, working_len};
+use super::solve_memory::{SIDES, Working, library, room, working};
 use super::take::{Found, Take};
-use super::working::{SIDES, Working, library, room, working};
 use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::{DeviceView, DeviceViewMut};
@@ -33,8 +33,8 @@ impl Work<'_> {
 }
 
 /// The kernels and working memory of solves, kept between calls.
-pub(super) struct Systems<T> {
-    steps: SolveSteps<T>,
+pub(super) struct TriangularSolver<T> {
+    kernels: SolveKernels<T>,
     stream: Stream,
     /// Right-hand sides, packed, in host memory.
     host: Option<Pinned<T>>,
@@ -67,10 +67,10 @@ pub(super) fn go_together(columns: usize) -> bool {
     columns <= RHS_AT_ONCE
 }
 
-impl<T: Scalar> Systems<T> {
+impl<T: Scalar> TriangularSolver<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
         Ok(Self {
-            steps: SolveSteps::load(device)?,
+            kernels: SolveKernels::load(device)?,
             stream: Stream::new(device)?,
             host: None,
             on_device: None,
@@ -120,7 +120,7 @@ impl<T: Scalar> Systems<T> {
     ) -> Result<(), Error> {
         let (order, count) = rhs.shape();
         let len = order * count;
-        let Self { steps, stream, host, on_device, working: kept, library: found, device, .. } = self;
+        let Self { kernels, stream, host, on_device, working: kept, library: found, device, .. } = self;
         let library = library(found, device, what.is_of_both_sides(), (order, count));
         let on_device = room(on_device, device, len)?;
         let working = working(kept, device, order, count)?;
@@ -137,7 +137,7 @@ impl<T: Scalar> Systems<T> {
         // SAFETY: only the stream uses this memory until it has been waited for.
         unsafe {
             stream.upload(host, 0..len, on_device[0].slice(0..len))?;
-            let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), count)?;
+            let solution = enqueue((kernels, library, stream), triangle, what, (on_device, working), count)?;
             stream.download(solution, host, 0..len)
         }
     }
@@ -175,7 +175,9 @@ impl<T: Scalar> Systems<T> {
             let take = Take::ready(&mut self.take, &self.device, cols)?;
             let there = rhs.slice_on(&self.stream)?;
             // SAFETY: the caller has borrowed them for writing, and they are not written here.
-            refused(unsafe { take.take(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))? })?;
+            refused(unsafe {
+                take.copy_and_check(&self.stream, there, there, rhs.shape(), (0..cols).map(|_| None))?
+            })?;
         }
         for first in (0..cols).step_by(RHS_AT_ONCE) {
             let some = rhs.columns(first..cols.min(first + RHS_AT_ONCE));
@@ -201,7 +203,7 @@ impl<T: Scalar> Systems<T> {
         rhs: &DeviceView<'_, T>,
         status: Option<&Pinned<i32>>,
     ) -> Result<(), Error> {
-        let Self { steps, stream, on_device, working: kept, library: found, take, device, .. } = self;
+        let Self { kernels, stream, on_device, working: kept, library: found, take, device, .. } = self;
         let shape @ (order, cols) = rhs.shape();
         let library = library(found, device, what.is_of_both_sides(), shape);
         let on_device = room(on_device, device, order * cols)?;
@@ -212,7 +214,7 @@ impl<T: Scalar> Systems<T> {
         // SAFETY: the caller guarantees L, the inverses, the right-hand sides and the status; only the stream uses the rest.
         unsafe {
             take.begin(stream, there, work, shape, (0..cols).map(|column| Some((column, T::ONE))))?;
-            let solution = enqueue((steps, library, stream), triangle, what, (on_device, working), cols)?;
+            let solution = enqueue((kernels, library, stream), triangle, what, (on_device, working), cols)?;
             take.give_back(stream, (solution, order), there, shape, status)
         }
     }
@@ -242,7 +244,7 @@ fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
 /// # Safety
 /// L, the inverses and all memory exist, and no other code uses them, until the stream has been waited for.
 unsafe fn enqueue<'a, T: Scalar>(
-    (steps, library, stream): (&SolveSteps<T>, Option<&Solver>, &Stream),
+    (kernels, library, stream): (&SolveKernels<T>, Option<&Solver>, &Stream),
     triangle: Triangle<'_, T>,
     what: Work<'_>,
     (on_device, working): (&'a [DeviceBuffer<T>; 2], &Working),
@@ -275,7 +277,7 @@ unsafe fn enqueue<'a, T: Scalar>(
         let (solved, taken) = (solved.slice(at * len..(at + 1) * len), taken.slice(at..at + 1));
         let system = System { l, l_stride: stride, n, inverse, from, to, count, solved, taken };
         // SAFETY: as above.
-        unsafe { steps.solve(stream, &system, side, end)? };
+        unsafe { kernels.solve(stream, &system, side, end)? };
         (from, to) = (to, from);
     }
     Ok(from)

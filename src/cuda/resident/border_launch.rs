@@ -17,14 +17,14 @@ const WARPS: usize = THREADS / 32;
 const BLOCKS: usize = 65535;
 
 /// `border.cu` for one scalar type.
-pub(super) struct Borders<T> {
+pub(super) struct BorderKernels<T> {
     schur: Function,
     below: Function,
     left: Function,
     scalar: PhantomData<T>,
 }
 
-impl<T: Scalar> Borders<T> {
+impl<T: Scalar> BorderKernels<T> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernels.
     pub fn load(device: &Device) -> Result<Self, Error> {

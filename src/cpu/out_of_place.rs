@@ -82,11 +82,11 @@ pub fn modify_into<'a, 'w, T: Scalar>(
         }
     }
     let copied = negative || !(l.row_stride() == 1 || order <= 1);
-    let apart = Apart { cpu: *engine, l, copied, negative, to, workspace, swept: false };
-    let mut guarded = Guarded::new(apart, 0.0, History::default()).with_singular(singular);
+    let out_of_place = OutOfPlace { cpu: *engine, l, copied, negative, to, workspace, swept: false };
+    let mut guarded = Guarded::new(out_of_place, 0.0, History::default()).with_singular(singular);
     match guarded.modify_once(&v, weights) {
         Err(Error::NotPositiveDefinite { column }) => {
-            let Apart { l, to, .. } = guarded.into_factor();
+            let OutOfPlace { l, to, .. } = guarded.into_factor();
             let given = Given::new(&v, weights)?;
             let (new, report) = match negative {
                 true => again_here(column, with_positive_pivots(l).as_ref(), &given)?,
@@ -96,9 +96,9 @@ pub fn modify_into<'a, 'w, T: Scalar>(
             Ok(report)
         }
         Ok(report) => {
-            let mut apart = guarded.into_factor();
-            if !apart.swept {
-                apart.copy(0..order)?;
+            let mut out_of_place = guarded.into_factor();
+            if !out_of_place.swept {
+                out_of_place.copy(0..order)?;
             }
             Ok(report)
         }
@@ -113,7 +113,7 @@ fn with_positive_pivots<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
 }
 
 /// L and L' in the caller's memory.
-struct Apart<'a, T> {
+struct OutOfPlace<'a, T> {
     cpu: Cpu,
     l: MatRef<'a, T>,
     /// L is copied to `to`, and the sweep works there.
@@ -126,7 +126,7 @@ struct Apart<'a, T> {
     swept: bool,
 }
 
-impl<T: Scalar> Apart<'_, T> {
+impl<T: Scalar> OutOfPlace<'_, T> {
     /// Copies columns that no sweep processes.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl<T: Scalar> Apart<'_, T> {
     }
 }
 
-impl<T: Scalar> Swept<T> for Apart<'_, T> {
+impl<T: Scalar> Swept<T> for OutOfPlace<'_, T> {
     /// `to` is the shadow buffer.
     fn traits(&self) -> Traits {
         Traits { prefers_shadow: true, ..Traits::new(Safeguard::ShadowBuffer) }
@@ -225,7 +225,7 @@ impl<T: Scalar> Copied<'_, T> {
     /// # Safety
     /// As [`Steps::trailing`], for rows from the first column on.
     #[inline(always)]
-    unsafe fn take(&self, columns: Range<usize>, rows: Range<usize>) {
+    unsafe fn copy_block(&self, columns: Range<usize>, rows: Range<usize>) {
         let Self { job, l, negative } = self;
         // SAFETY: the caller guarantees that no other thread uses these rows of these columns.
         unsafe { copy(job.isa, *l, *negative, (columns, rows), (job.l.dst, job.l.dst_stride)) };
@@ -238,7 +238,7 @@ impl<T: Scalar> Steps for Copied<'_, T> {
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
         // SAFETY: the caller guarantees the contract of the steps.
         unsafe {
-            self.take(panel.block(), panel.block());
+            self.copy_block(panel.block(), panel.block());
             self.job.diagonal(panel, health)
         }
     }
@@ -252,7 +252,7 @@ impl<T: Scalar> Steps for Copied<'_, T> {
             let some = first..rows.end.min(first + together);
             // SAFETY: the caller guarantees the contract of the steps.
             unsafe {
-                self.take(panel.block(), some.clone());
+                self.copy_block(panel.block(), some.clone());
                 self.job.trailing(panel, some);
             }
         }

@@ -1,7 +1,7 @@
 //! Solves triangular systems with the current L, or after a sweep with the new one.
 
 use super::factor::ResidentFactor;
-use super::systems::{Systems, Triangle, Work, go_together};
+use super::triangular_solver::{Triangle, TriangularSolver, Work, go_together};
 use crate::check::finite;
 use crate::cuda::operands::{on_device, on_device_mut};
 use crate::error::Error;
@@ -13,12 +13,12 @@ use std::sync::PoisonError;
 
 impl<T: Scalar> ResidentFactor<T> {
     /// Calls `work` with the triangle and the solver.
-    pub(super) fn with_systems(
+    pub(super) fn with_solver(
         &self,
-        work: impl FnOnce(Triangle<'_, T>, &mut Systems<T>) -> Result<(), Error>,
+        work: impl FnOnce(Triangle<'_, T>, &mut TriangularSolver<T>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut solving = self.solving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (inverses, systems) = &mut *solving;
+        let (inverses, solver) = &mut *solving;
         inverses.make_room(&self.device)?;
         // A forgotten modification in flight computes the inverses of another L.
         let forgotten = self.queue.as_ref().filter(|_| self.flight.is_some());
@@ -27,7 +27,7 @@ impl<T: Scalar> ResidentFactor<T> {
             inverses.forget();
         }
         let (l, stride, order) = (self.l.slice(), self.l.stride(), self.l.order());
-        let outcome = work(Triangle { l, stride, order, inverses }, systems);
+        let outcome = work(Triangle { l, stride, order, inverses }, solver);
         if matches!(outcome, Err(Error::Device { .. })) || forgotten.is_some() {
             inverses.forget();
         }
@@ -45,16 +45,15 @@ impl<T: Scalar> ResidentFactor<T> {
             if order * columns == 0 {
                 return Ok(());
             }
-            return self.with_systems(|triangle, systems| {
-                systems.solve_there(triangle, Work::Solve(sides), &mut rhs)
-            });
+            return self
+                .with_solver(|triangle, solver| solver.solve_there(triangle, Work::Solve(sides), &mut rhs));
         }
         rhs.change_on_host(|rhs| {
             finite("rhs", rhs.as_ref())?;
             if order * columns == 0 {
                 return Ok(());
             }
-            self.with_systems(|triangle, systems| systems.solve(triangle, Work::Solve(sides), rhs))
+            self.with_solver(|triangle, solver| solver.solve(triangle, Work::Solve(sides), rhs))
         })
     }
 
@@ -67,18 +66,18 @@ impl<T: Scalar> ResidentFactor<T> {
         sides: &[Side],
         rhs: &mut OperandMut<'_, T>,
     ) -> (Result<Modification, Stop>, Solved) {
-        // SAFETY: the systems' stream is waited for in the next lines, and until then L, the inverses, the status of the queue
+        // SAFETY: the solver's stream is waited for in the next lines, and until then L, the inverses, the status of the queue
         // and `rhs`, all borrowed exclusively, exist.
         let begun = unsafe { self.begin_behind(sides, rhs) };
         // This also waits for the sweep. It comes first, because a queue that fails frees the status.
         self.solving.get_mut().unwrap_or_else(PoisonError::into_inner).1.quiet();
         let ended = self.wait();
-        let (inverses, systems) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let (inverses, solver) = self.solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         let solved = match (begun, &ended) {
             (Some(begun), Ok(_)) => match rhs {
-                OperandMut::Host(rhs) => systems.end(begun, rhs.as_mut()),
+                OperandMut::Host(rhs) => solver.end(begun, rhs.as_mut()),
                 OperandMut::Remote(_) => match on_device_mut(rhs) {
-                    Some(rhs) => systems.end_there(begun, &rhs.as_view()),
+                    Some(rhs) => solver.end_there(begun, &rhs.as_view()),
                     None => return (ended, None),
                 },
             },
@@ -96,7 +95,7 @@ impl<T: Scalar> ResidentFactor<T> {
     /// are too many right-hand sides for one solve.
     ///
     /// # Safety
-    /// `rhs` and the factor do not change until the systems' stream has been waited for.
+    /// `rhs` and the factor do not change until the solver's stream has been waited for.
     unsafe fn begin_behind(&mut self, sides: &[Side], rhs: &OperandMut<'_, T>) -> Solved {
         let Self { queue, shadow, flight, solving, l, device, .. } = self;
         let (Some(queue), Some(shadow), Some((Target::Shadow, _))) = (queue, shadow, flight) else {
@@ -106,18 +105,18 @@ impl<T: Scalar> ResidentFactor<T> {
         if order * columns == 0 || !go_together(columns) {
             return None;
         }
-        let (inverses, systems) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let (inverses, solver) = solving.get_mut().unwrap_or_else(PoisonError::into_inner);
         let triangle = Triangle { l: shadow.slice(0..shadow.len()), stride: l.stride(), order, inverses };
         // SAFETY: the caller guarantees `rhs` and the factor. The work that writes the shadow and the inverses comes before the
         // event of `inverses`.
         unsafe {
             match &Operand::from(rhs) {
                 Operand::Host(rhs) => {
-                    Some(finite("rhs", *rhs).and_then(|_| systems.begin(triangle, Work::Solve(sides), *rhs)))
+                    Some(finite("rhs", *rhs).and_then(|_| solver.begin(triangle, Work::Solve(sides), *rhs)))
                 }
                 rhs => on_device(rhs).map(|rhs| {
                     rhs.is_on(device, "rhs").and_then(|()| {
-                        systems.begin_there(triangle, Work::Solve(sides), rhs, Some(queue.status()))
+                        solver.begin_there(triangle, Work::Solve(sides), rhs, Some(queue.status()))
                     })
                 }),
             }

@@ -1,6 +1,6 @@
 //! The working memory of triangular systems, kept between calls.
 
-use super::solves::working_len;
+use super::solve_launch::working_len;
 use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::memory::DeviceBuffer;

@@ -28,7 +28,7 @@ pub(super) const THREADS: usize = 256;
 const MAX_SLOTS: usize = 3;
 
 /// Constants on which host and kernels agree, except the sizes that the host reads from the kernels.
-const LAYOUT: [(&str, usize); 38] = [
+const LAYOUT: [(&str, usize); 18] = [
     ("PANEL_COLS", PANEL_COLS),
     ("ROW_BLOCK_PANELS", ROW_BLOCK_PANELS),
     ("THREADS", THREADS),
@@ -47,30 +47,10 @@ const LAYOUT: [(&str, usize); 38] = [
     ("FLAGS_PER_RANGE", 2),
     ("MAX_SLOTS", MAX_SLOTS),
     ("LAUNCH_BYTES", size_of::<Arguments>()),
-    ("AT_FROM", offset_of!(Arguments, from)),
-    ("AT_TO", offset_of!(Arguments, to)),
-    ("AT_L_STRIDE", offset_of!(Arguments, l_stride)),
-    ("AT_V", offset_of!(Arguments, v)),
-    ("AT_V_STRIDE", offset_of!(Arguments, v_stride)),
-    ("AT_INVERSE", offset_of!(Arguments, inverse)),
-    ("AT_REFINE", offset_of!(Arguments, refine)),
-    ("AT_RECORDS", offset_of!(Arguments, records)),
-    ("AT_PIVOTS", offset_of!(Arguments, pivots)),
-    ("AT_STATUS", offset_of!(Arguments, status)),
-    ("AT_SAVED_V", offset_of!(Arguments, saved_v)),
-    ("AT_FLAGS", offset_of!(Arguments, flags)),
-    ("AT_FLAGS_BEFORE", offset_of!(Arguments, flags_before)),
-    ("AT_N", offset_of!(Arguments, n)),
-    ("AT_FIRST_COLUMN", offset_of!(Arguments, first_column)),
-    ("AT_SIGN", offset_of!(Arguments, sign)),
-    ("AT_PLUS", offset_of!(Arguments, plus)),
-    ("AT_RANGE_PANELS", offset_of!(Arguments, range_panels)),
-    ("AT_V_SLOTS", offset_of!(Arguments, v_slots)),
-    ("AT_TASKS", offset_of!(Arguments, tasks)),
 ];
 
 /// The kernel of sweeps for one scalar type and one width of rank blocks.
-pub(super) struct Steps<T> {
+pub(super) struct SweepKernel<T> {
     sweep: Function,
     width: usize,
     /// Records for which a block has shared memory.
@@ -84,7 +64,7 @@ pub(super) struct Steps<T> {
 /// The arguments of sweeps over L (n × n) from the diagonal entry of their first column on: the old and the new L; V from the
 /// same row on, a rank block for each sweep; and the data kept about each panel. As in `resident/sweep_args.cuh`.
 #[derive(Clone, Copy)]
-pub(super) struct Sweeps<'a, T> {
+pub(super) struct ResidentSweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
     pub to: DeviceSlice<'a, T>,
     pub l_stride: usize,
@@ -111,29 +91,47 @@ pub(super) struct Sweeps<'a, T> {
     pub tasks: DeviceSlice<'a, i32>,
 }
 
-/// [`Sweeps`] in the kernel's layout.
-#[repr(C)]
-struct Arguments {
-    from: u64,
-    to: u64,
-    l_stride: c_longlong,
-    v: u64,
-    v_stride: c_longlong,
-    inverse: u64,
-    refine: u64,
-    records: u64,
-    pivots: u64,
-    status: u64,
-    saved_v: u64,
-    flags: u64,
-    flags_before: u64,
-    n: c_longlong,
-    first_column: c_longlong,
-    sign: f64,
-    plus: c_int,
-    range_panels: c_int,
-    v_slots: c_int,
-    tasks: u64,
+/// The arguments of a launch, each with its name in the kernel's layout, its type, and its value for these sweeps.
+macro_rules! arguments {
+    (of $sweeps:ident; $($name:literal $field:ident: $type:ty = $value:expr;)*) => {
+        /// [`ResidentSweeps`] in the kernel's layout.
+        #[repr(C)]
+        struct Arguments {
+            $($field: $type,)*
+        }
+
+        impl Arguments {
+            const OFFSETS: &[(&str, usize)] = &[$(($name, offset_of!(Arguments, $field)),)*];
+
+            fn new<T: Scalar>($sweeps: &ResidentSweeps<'_, T>) -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+    };
+}
+
+arguments! { of sweeps;
+    "AT_FROM" from: u64 = sweeps.from.address();
+    "AT_TO" to: u64 = sweeps.to.address();
+    "AT_L_STRIDE" l_stride: c_longlong = sweeps.l_stride as c_longlong;
+    "AT_V" v: u64 = sweeps.v.address();
+    "AT_V_STRIDE" v_stride: c_longlong = sweeps.v_stride as c_longlong;
+    "AT_INVERSE" inverse: u64 = sweeps.inverse.address();
+    "AT_REFINE" refine: u64 = sweeps.refine.address();
+    "AT_RECORDS" records: u64 = sweeps.records.address();
+    "AT_PIVOTS" pivots: u64 = sweeps.pivots.address(sweeps.number);
+    "AT_STATUS" status: u64 = sweeps.status.address(0);
+    "AT_SAVED_V" saved_v: u64 = sweeps.saved_v.address();
+    "AT_FLAGS" flags: u64 = sweeps.flags.address();
+    // The kernel sets this and the sign for each sweep.
+    "AT_FLAGS_BEFORE" flags_before: u64 = 0;
+    "AT_N" n: c_longlong = sweeps.n as c_longlong;
+    "AT_FIRST_COLUMN" first_column: c_longlong = sweeps.number as c_longlong;
+    "AT_SIGN" sign: f64 = 0.0;
+    "AT_PLUS" plus: c_int = sweeps.plus as c_int;
+    "AT_RANGE_PANELS" range_panels: c_int = sweeps.schedule.range_panels() as c_int;
+    "AT_V_SLOTS" v_slots: c_int = sweeps.schedule.v_slots() as c_int;
+    "AT_TASKS" tasks: u64 = sweeps.tasks.address();
 }
 
 /// The number of flags for a schedule: one for the number of thread blocks that have started, and for each sweep one for each
@@ -175,54 +173,33 @@ fn room<T: Scalar>(layout: &Layout) -> Result<(usize, usize), Error> {
     Ok((front, layout.size("SLOT_BYTES")?))
 }
 
-impl<T: Scalar> Sweeps<'_, T> {
-    fn arguments(&self, steps: &Steps<T>) -> Arguments {
+impl<T: Scalar> ResidentSweeps<'_, T> {
+    /// Asserts the contract of the kernel.
+    fn check(&self, kernel: &SweepKernel<T>) {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
         let entries = (self.n - 1) * (self.l_stride + 1) + 1;
         debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
-        let end = (steps.width * sweeps - 1) * self.v_stride + self.n;
+        let end = (kernel.width * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
-        debug_assert!(self.records.len() >= sweeps * panels * steps.record);
+        debug_assert!(self.records.len() >= sweeps * panels * kernel.record);
         debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
             self.flags.len() >= flags(self.schedule)
-                && self.saved_v.len() >= saved_v(self.schedule, steps.width)
+                && self.saved_v.len() >= saved_v(self.schedule, kernel.width)
         );
-        Arguments {
-            from: self.from.address(),
-            to: self.to.address(),
-            l_stride: self.l_stride as c_longlong,
-            v: self.v.address(),
-            v_stride: self.v_stride as c_longlong,
-            inverse: self.inverse.address(),
-            refine: self.refine.address(),
-            records: self.records.address(),
-            pivots: self.pivots.address(self.number),
-            status: self.status.address(0),
-            saved_v: self.saved_v.address(),
-            flags: self.flags.address(),
-            // The kernel sets this and the sign for each sweep.
-            flags_before: 0,
-            n: self.n as c_longlong,
-            first_column: self.number as c_longlong,
-            sign: 0.0,
-            plus: self.plus as c_int,
-            range_panels: self.schedule.range_panels() as c_int,
-            v_slots: self.schedule.v_slots() as c_int,
-            tasks: self.tasks.address(),
-        }
     }
 }
 
-impl<T: Scalar> Steps<T> {
+impl<T: Scalar> SweepKernel<T> {
     pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
         let (name, module) = module(device, width)?;
         let layout = module.layout(name)?;
         layout.check(&LAYOUT)?;
+        layout.check(Arguments::OFFSETS)?;
         layout.check(&[("RANK_BLOCK", width)])?;
         let (front, slot) = room::<T>(layout)?;
         let slots = (device.shared_bytes()?.saturating_sub(front) / slot).clamp(1, MAX_SLOTS);
@@ -268,8 +245,9 @@ impl<T: Scalar> Steps<T> {
     ///
     /// # Safety
     /// As `sweep.cu` requires; the slices exist until it is done, and only this stream uses the memory that is written.
-    pub unsafe fn sweep(&self, stream: &Stream, sweeps: &Sweeps<'_, T>) -> Result<(), Error> {
-        let mut argument_of_sweeps = sweeps.arguments(self);
+    pub unsafe fn sweep(&self, stream: &Stream, sweeps: &ResidentSweeps<'_, T>) -> Result<(), Error> {
+        sweeps.check(self);
+        let mut argument_of_sweeps = Arguments::new(sweeps);
         let mut slots = self.slots as c_int;
         let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
         let shape =
