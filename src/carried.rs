@@ -2,7 +2,7 @@
 
 use crate::check::{extent, finite};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, MatRef};
 
 /// Right-hand sides of least squares that are kept current with the factor.
@@ -19,11 +19,11 @@ pub struct Carried<T> {
 }
 
 /// Stands for a sum of squares that is unknown.
-pub(crate) fn unknown<T: Scalar>() -> T {
+pub(crate) fn unknown<T: Real>() -> T {
     -T::ONE
 }
 
-impl<T: Scalar> Carried<T> {
+impl<T: Real> Carried<T> {
     /// No observations, for m right-hand sides of a factor of this order. It goes with
     /// [`Cholesky::zeros`](crate::Cholesky::zeros).
     ///

@@ -1,15 +1,14 @@
 //! Checks of arguments. Each error names the argument and what is wrong with it.
 
 use crate::error::Error;
-use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
 /// Checks that memory can be allocated for `count` items of this many scalars and this many bytes each, twice over: this is the
 /// working memory of a call with an argument of that extent. The check comes before anything is read or allocated, because a
 /// view with strides of 0 may claim any extent.
-pub(crate) fn room<T: Scalar>(
+pub(crate) fn room<T: Float>(
     argument: &'static str,
     count: usize,
     (scalars, beside): (usize, usize),
@@ -26,33 +25,11 @@ pub(crate) fn room<T: Scalar>(
 }
 
 /// Checks that there is memory for a copy of a matrix.
-pub(crate) fn room_for_copy<T: Scalar>(
+pub(crate) fn room_for_copy<T: Float>(
     argument: &'static str,
     (rows, columns): (usize, usize),
 ) -> Result<(), Error> {
     if rows == 0 { Ok(()) } else { room::<T>(argument, columns, (rows, 0)) }
-}
-
-/// Checks that there is memory for a copy of a matrix in host memory.
-pub(crate) fn room_on_host<T: Scalar>(argument: &'static str, a: &Operand<'_, T>) -> Result<(), Error> {
-    match a {
-        Operand::Host(a) => room_for_copy::<T>(argument, a.shape()),
-        Operand::Remote(_) => Ok(()),
-    }
-}
-
-/// Checks that there is memory for V (n × k) packed in tiles, and for the data kept about its columns.
-#[inline(always)]
-pub(crate) fn room_for_v<T: Scalar>(v: &Operand<'_, T>) -> Result<(), Error> {
-    /// Rows of a tile.
-    const TILE: usize = 64;
-    /// Bytes kept about each column.
-    const SEEN: usize = 96;
-    match v.shape() {
-        (0, _) => Ok(()),
-        _ if matches!(v, Operand::Remote(_)) => Ok(()),
-        (rows, columns) => room::<T>("v", columns, (rows.max(TILE), SEEN)),
-    }
 }
 
 /// Checks that `found` is `expected`.
@@ -71,16 +48,16 @@ pub(crate) fn index(argument: &'static str, found: usize, limit: usize) -> Resul
 }
 
 /// Checks that every entry is finite. Returns the largest magnitude.
-pub(crate) fn finite<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
+pub(crate) fn finite<T: Float>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
     columns(argument, a, |_| 0)
 }
 
 /// Checks that every entry of the lower triangle is finite. Returns the largest magnitude.
-pub(crate) fn finite_lower<T: Scalar>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
+pub(crate) fn finite_lower<T: Float>(argument: &'static str, a: MatRef<'_, T>) -> Result<T, Error> {
     columns(argument, a, |j| j.min(a.nrows()))
 }
 
-fn columns<T: Scalar>(
+fn columns<T: Float>(
     argument: &'static str,
     a: MatRef<'_, T>,
     first_row: impl Fn(usize) -> usize,
@@ -101,7 +78,7 @@ fn columns<T: Scalar>(
 /// Computes each column's largest magnitude, or its first row that is not finite, and passes it to `note` with the column's
 /// entry of `to`. Large matrices are divided among the threads of `par`.
 #[inline(always)]
-pub(crate) fn largest_entries<T: Scalar, N: Send>(
+pub(crate) fn largest_entries<T: Float, N: Send>(
     a: MatRef<'_, T>,
     par: Par,
     to: &mut [N],
@@ -119,9 +96,9 @@ pub(crate) fn largest_entries<T: Scalar, N: Send>(
 }
 
 /// Returns the largest magnitude in `column`, or the first row that is not finite.
-pub(crate) fn largest_entry<T: Scalar>(column: ColRef<'_, T>) -> Result<T, usize> {
+pub(crate) fn largest_entry<T: Float>(column: ColRef<'_, T>) -> Result<T, usize> {
     // x · 0 is 0 for every finite x and NaN for every other; the probe keeps the loops free of branches.
-    fn scan<T: Scalar>(entries: impl Iterator<Item = T>, start: (T, T)) -> (T, T) {
+    fn scan<T: Float>(entries: impl Iterator<Item = T>, start: (T, T)) -> (T, T) {
         entries.fold(start, |(largest, probe), x| {
             let a = x.abs();
             (if a > largest { a } else { largest }, probe + x * T::ZERO)

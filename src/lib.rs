@@ -84,7 +84,6 @@ mod any;
 mod carried;
 mod check;
 mod cholesky;
-#[allow(private_interfaces, reason = "its trait is public in name only, as that of `Float` is")]
 mod compiled;
 mod cpu;
 #[cfg(feature = "cuda")]
@@ -92,12 +91,14 @@ pub mod cuda;
 mod engine;
 mod error;
 pub mod factorize;
+#[allow(unsafe_code, reason = "loads and stores of registers")]
+mod float;
 mod guarded;
 mod history;
 mod host;
 mod operand;
+mod real;
 mod report;
-#[allow(unsafe_code, reason = "loads and stores of registers")]
 mod scalar;
 mod storage;
 mod structure;
@@ -112,8 +113,8 @@ pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
 pub use crate::operand::{Operand, OperandMut};
+pub use crate::real::Real;
 pub use crate::report::Modification;
-pub use crate::scalar::Scalar;
 pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;

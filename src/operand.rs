@@ -5,8 +5,9 @@ mod remote;
 
 pub use self::remote::{RemoteMatrix, RemoteView, RemoteViewMut};
 
+use crate::check::{room, room_for_copy};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ops::Range;
 use faer::{Col, ColMut, ColRef, Mat, MatMut, MatRef, Row, RowRef};
 
@@ -20,7 +21,7 @@ mod nalgebra;
 /// array, `Vec` or column is a matrix of one column.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Operand<'a, T: Scalar> {
+pub enum Operand<'a, T: Real> {
     /// In host memory.
     Host(MatRef<'a, T>),
     /// In the memory of a device.
@@ -33,14 +34,14 @@ pub enum Operand<'a, T: Scalar> {
 /// DeviceMatrix`.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum OperandMut<'a, T: Scalar> {
+pub enum OperandMut<'a, T: Real> {
     /// In host memory.
     Host(MatMut<'a, T>),
     /// In the memory of a device.
     Remote(RemoteViewMut<'a, T>),
 }
 
-impl<'a, T: Scalar> Operand<'a, T> {
+impl<'a, T: Real> Operand<'a, T> {
     /// Rows and columns.
     #[must_use]
     #[inline(always)]
@@ -56,6 +57,30 @@ impl<'a, T: Scalar> Operand<'a, T> {
         match self {
             Self::Host(a) => Self::Host(a.subrows(range.start, range.len())),
             Self::Remote(a) => Self::Remote(a.rows(range)),
+        }
+    }
+
+    /// Checks that there is memory for a copy of a matrix in host memory.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `argument`.
+    pub(crate) fn has_room_on_host(&self, argument: &'static str) -> Result<(), Error> {
+        self.host().map_or(Ok(()), |a| room_for_copy::<T>(argument, a.shape()))
+    }
+
+    /// Checks that there is memory for V (n × k) packed in tiles, and for the data kept about its columns.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `v`.
+    #[inline(always)]
+    pub(crate) fn has_room_as_v(&self) -> Result<(), Error> {
+        /// Rows of a tile.
+        const TILE: usize = 64;
+        /// Bytes kept about each column.
+        const SEEN: usize = 96;
+        match self {
+            Self::Host(v) if v.nrows() > 0 => room::<T>("v", v.ncols(), (v.nrows().max(TILE), SEEN)),
+            _ => Ok(()),
         }
     }
 
@@ -116,7 +141,7 @@ impl<T> OnHost<'_, T> {
 
     pub fn into_owned(self) -> Mat<T>
     where
-        T: Scalar,
+        T: Real,
     {
         match self {
             Self::There(a) => a.to_owned(),
@@ -125,7 +150,7 @@ impl<T> OnHost<'_, T> {
     }
 }
 
-impl<T: Scalar> OperandMut<'_, T> {
+impl<T: Real> OperandMut<'_, T> {
     /// Rows and columns.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
@@ -154,13 +179,13 @@ impl<T: Scalar> OperandMut<'_, T> {
     }
 }
 
-impl<'a, T: Scalar> From<&'a Operand<'_, T>> for Operand<'a, T> {
+impl<'a, T: Real> From<&'a Operand<'_, T>> for Operand<'a, T> {
     fn from(a: &'a Operand<'_, T>) -> Self {
         a.clone()
     }
 }
 
-impl<'a, T: Scalar> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
+impl<'a, T: Real> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
     fn from(a: &'a OperandMut<'_, T>) -> Self {
         match a {
             OperandMut::Host(a) => Self::Host(a.as_ref()),
@@ -169,7 +194,7 @@ impl<'a, T: Scalar> From<&'a OperandMut<'_, T>> for Operand<'a, T> {
     }
 }
 
-impl<'a, T: Scalar> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
+impl<'a, T: Real> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
     fn from(a: &'a mut OperandMut<'_, T>) -> Self {
         match a {
             OperandMut::Host(a) => Self::Host(a.as_mut()),
@@ -180,7 +205,7 @@ impl<'a, T: Scalar> From<&'a mut OperandMut<'_, T>> for OperandMut<'a, T> {
 
 macro_rules! readable {
     ($($type:ty: |$a:ident| $view:expr;)*) => {$(
-        impl<'a, T: Scalar> From<$type> for Operand<'a, T> {
+        impl<'a, T: Real> From<$type> for Operand<'a, T> {
             fn from($a: $type) -> Self {
                 Self::Host($view)
             }
@@ -204,7 +229,7 @@ readable! {
     &'a Vec<T>: |a| ColRef::from_slice(a).as_mat();
 }
 
-impl<'a, T: Scalar, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
+impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
     fn from(a: &'a [T; N]) -> Self {
         Self::from(a.as_slice())
     }
@@ -212,7 +237,7 @@ impl<'a, T: Scalar, const N: usize> From<&'a [T; N]> for Operand<'a, T> {
 
 macro_rules! writable {
     ($($type:ty: |$a:ident| $view:expr;)*) => {$(
-        impl<'a, T: Scalar> From<$type> for OperandMut<'a, T> {
+        impl<'a, T: Real> From<$type> for OperandMut<'a, T> {
             fn from($a: $type) -> Self {
                 Self::Host($view)
             }
@@ -231,7 +256,7 @@ writable! {
     &'a mut Vec<T>: |a| ColMut::from_slice_mut(a).as_mat_mut();
 }
 
-impl<'a, T: Scalar, const N: usize> From<&'a mut [T; N]> for OperandMut<'a, T> {
+impl<'a, T: Real, const N: usize> From<&'a mut [T; N]> for OperandMut<'a, T> {
     fn from(a: &'a mut [T; N]) -> Self {
         Self::from(a.as_mut_slice())
     }

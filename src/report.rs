@@ -1,6 +1,6 @@
 //! What a modification reports, at no extra cost.
 
-use crate::scalar::Scalar;
+use crate::float::Float;
 
 /// The report of a successful modification, in double precision for either scalar type.
 ///
@@ -60,14 +60,14 @@ pub(crate) struct Health<T> {
     any: bool,
 }
 
-impl<T: Scalar> Default for Health<T> {
+impl<T: Float> Default for Health<T> {
     #[inline]
     fn default() -> Self {
         Self { least: [T::INFINITY; LANES], products: [1.0; LANES], log: 0.0, any: false }
     }
 }
 
-impl<T: Scalar> Health<T> {
+impl<T: Float> Health<T> {
     /// Records columns whose pivots changed from `old` to `new`.
     #[inline(always)]
     pub fn record(&mut self, old: &[T], new: &[T]) {

@@ -3,11 +3,11 @@
 
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
 use crate::structure::{Border, BorderThere, ColumnsAsV, Parts, Rearrangement};
-use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::any::Any;
 use core::fmt;
@@ -72,56 +72,6 @@ pub enum Target {
     Discard,
 }
 
-/// Why a sweep ended early.
-#[derive(Debug)]
-pub enum Stop {
-    /// A pivot² is not greater than zero.
-    Breakdown {
-        /// The first such column of L.
-        column: usize,
-    },
-    /// The device failed.
-    Device {
-        /// The error of the device.
-        error: Error,
-        /// Whether the target may have been written to.
-        written: bool,
-    },
-    /// The caller of [`interruptible`](crate::interruptible) asked to stop, and the sweep did not work in place.
-    Interrupted,
-}
-
-impl Stop {
-    /// An error that occurred before anything was written.
-    pub(crate) fn before(error: Error) -> Self {
-        Self::Device { error, written: false }
-    }
-
-    /// The same error, after something has been written.
-    pub(crate) fn after_a_change(self) -> Self {
-        match self {
-            Self::Device { error, .. } => Self::Device { error, written: true },
-            stop => stop,
-        }
-    }
-}
-
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Breakdown { column } => Self::NotPositiveDefinite { column },
-            Stop::Device { error, .. } => error,
-            Stop::Interrupted => Self::Interrupted,
-        }
-    }
-}
-
-impl From<Breakdown> for Stop {
-    fn from(Breakdown { column }: Breakdown) -> Self {
-        Self::Breakdown { column }
-    }
-}
-
 /// What the sweeps of a storage can do, and where they should write.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
@@ -160,7 +110,7 @@ impl Traits {
 /// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
 /// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
-pub trait Swept<T: Scalar> {
+pub trait Swept<T: Real> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
 
@@ -208,7 +158,7 @@ pub trait Swept<T: Scalar> {
 }
 
 /// The diagonal of L. (n)
-pub(crate) fn pivots<'a, T: Scalar, F: Swept<T> + ?Sized>(factor: &'a F) -> impl Iterator<Item = T> + 'a {
+pub(crate) fn pivots<'a, T: Real, F: Swept<T> + ?Sized>(factor: &'a F) -> impl Iterator<Item = T> + 'a {
     (0..factor.order()).map(|column| factor.pivot(column))
 }
 
@@ -243,7 +193,7 @@ pub enum Room {
 
 /// Input of a sweep. Only a [`Storage`] is given another one than [`Given`](Self::Given).
 #[derive(Clone, Copy)]
-pub enum Staged<'a, T: Scalar> {
+pub enum Staged<'a, T: Real> {
     /// V and w as the caller gives them. (n × k, k)
     Given(&'a Operand<'a, T>, Weights<'a, T>),
     /// V and w in host memory, with the columns of z (n × m) as further rows of L and those of y (k × m) as further rows of V.
@@ -309,7 +259,7 @@ pub enum Edit<'a, T> {
 /// The outcome of a solve; `None` if it has not been done.
 pub type Solved = Option<Result<(), Error>>;
 
-impl<T: Scalar> fmt::Debug for dyn Storage<T> {
+impl<T: Real> fmt::Debug for dyn Storage<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (order, capacity) = (self.order(), self.capacity());
         f.debug_struct("Storage").field("order", &order).field("capacity", &capacity).finish_non_exhaustive()
@@ -318,7 +268,7 @@ impl<T: Scalar> fmt::Debug for dyn Storage<T> {
 
 /// L as an engine stores it: a factor whose rows and columns can be inserted, removed and moved. Shapes and indices have been
 /// checked.
-pub trait Storage<T: Scalar>: Swept<T> + Any + Send + Sync {
+pub trait Storage<T: Real>: Swept<T> + Any + Send + Sync {
     /// The largest order that fits the memory allocated.
     fn capacity(&self) -> usize;
 

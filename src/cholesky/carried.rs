@@ -1,7 +1,7 @@
 //! Recursive least squares: a forgetting factor, and right-hand sides that are carried through the sweep.
 
 use crate::carried::{Carried, unknown};
-use crate::check::{extent, finite, room_on_host};
+use crate::check::{extent, finite};
 use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::Engine;
@@ -34,7 +34,7 @@ impl<T: Scalar> Carried<T> {
         let b = b.into();
         extent("b", "rows", factor.order(), b.shape().0)?;
         extent("sums", "entries", b.shape().1, sums.len())?;
-        room_on_host("b", &b)?;
+        b.has_room_on_host("b")?;
         let mut z = b.on_host()?.as_ref().to_owned();
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;

@@ -25,7 +25,7 @@ pub use self::condition::RefactorPolicy;
 pub use self::extension::Extension;
 pub use self::pending::Pending;
 
-use crate::check::{extent, finite_lower, room, room_on_host};
+use crate::check::{extent, finite_lower, room};
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Origin};
 use crate::error::Error;
@@ -198,7 +198,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     pub fn new_in<'a>(a: impl Into<Operand<'a, T>>, engine: E) -> Result<Self, Error> {
         let a = a.into();
         extent("a", "columns", a.shape().0, a.shape().1)?;
-        room_on_host("a", &a)?;
+        a.has_room_on_host("a")?;
         if let Some((factor, largest)) = engine.make(Origin::Matrix, &a)? {
             let history = match &a {
                 Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
@@ -230,7 +230,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         let l = l.into();
         let (order, columns) = l.shape();
         extent("l", "columns", order, columns)?;
-        room_on_host("l", &l)?;
+        l.has_room_on_host("l")?;
         let finite = |square: f64| {
             let overflows = square > T::LARGE_SQUARE.to_f64();
             if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }

@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Room, Stop, Storage, Swept};
+use crate::storage::{Room, Storage, Swept};
 use crate::structure::{Parts, ascending, room, shifts};
+use crate::sweep::stop::Stop;
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatRef};
 

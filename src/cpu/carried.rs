@@ -2,7 +2,7 @@
 
 use super::kernels::entries::Entries;
 use super::kernels::job::CarriedRows;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Target;
 use faer::{Mat, MatMut, MatRef};
 
@@ -14,13 +14,13 @@ pub(super) struct CarriedZ<T> {
     pub count: usize,
 }
 
-impl<T: Scalar> Default for CarriedZ<T> {
+impl<T: Real> Default for CarriedZ<T> {
     fn default() -> Self {
         Self { rows: Mat::new(), count: 0 }
     }
 }
 
-impl<T: Scalar> CarriedZ<T> {
+impl<T: Real> CarriedZ<T> {
     /// Copies z. (n × m)
     pub fn copy_from(&mut self, z: MatRef<'_, T>) {
         self.count = z.ncols();

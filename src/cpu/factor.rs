@@ -12,11 +12,12 @@ use crate::host::layout::{copy_lower, lower, stride, with_capacity};
 use crate::host::squares::{add_squares, largest_of, row_norm};
 use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
@@ -40,20 +41,20 @@ pub struct HostFactor<T> {
     pub(super) carried: CarriedZ<T>,
 }
 
-impl<T: Scalar> Clone for HostFactor<T> {
+impl<T: Real> Clone for HostFactor<T> {
     /// Copies L in the same layout, which `Mat::clone` would not preserve, without the working memory.
     fn clone(&self) -> Self {
         Self::new(self.threads, self.safeguard, lower(self.l.as_ref()))
     }
 }
 
-impl<T: Scalar> core::fmt::Debug for HostFactor<T> {
+impl<T: Real> core::fmt::Debug for HostFactor<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("HostFactor").field("order", &self.l.nrows()).finish_non_exhaustive()
     }
 }
 
-impl<T: Scalar> HostFactor<T> {
+impl<T: Real> HostFactor<T> {
     /// Makes a factor of L, which is zero above the diagonal. (n × n)
     pub(super) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
@@ -151,7 +152,7 @@ impl<T: Scalar> HostFactor<T> {
     }
 }
 
-impl<T: Scalar> Swept<T> for HostFactor<T> {
+impl<T: Real> Swept<T> for HostFactor<T> {
     #[inline(always)]
     fn traits(&self) -> Traits {
         Traits { tall: true, scales: true, carries: true, ..Traits::new(self.safeguard) }
@@ -228,7 +229,7 @@ impl<T: Scalar> Swept<T> for HostFactor<T> {
     }
 }
 
-impl<T: Scalar> Storage<T> for HostFactor<T> {
+impl<T: Real> Storage<T> for HostFactor<T> {
     fn capacity(&self) -> usize {
         self.capacity
     }
@@ -287,7 +288,7 @@ impl<T: Scalar> Storage<T> for HostFactor<T> {
     }
 }
 
-impl<T: Scalar> HostFactor<T> {
+impl<T: Real> HostFactor<T> {
     fn multiply(&self, side: Side, rhs: MatMut<'_, T>) {
         let (l, structure) = match side {
             Side::L => (self.l.as_ref(), BlockStructure::TriangularLower),

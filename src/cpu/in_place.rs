@@ -11,10 +11,11 @@ use crate::history::History;
 use crate::host::layout::{copy_lower, zeros};
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Room, Staged, Stop, Swept, Target, Traits};
+use crate::storage::{Room, Staged, Swept, Target, Traits};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
 use core::ops::Range;
@@ -28,7 +29,7 @@ pub struct Workspace<T> {
     shadow: Option<Mat<T>>,
 }
 
-impl<T: Scalar> Default for Workspace<T> {
+impl<T: Real> Default for Workspace<T> {
     fn default() -> Self {
         Self { sweep: SweepMemory::default(), shadow: None }
     }
@@ -40,7 +41,7 @@ impl<T> core::fmt::Debug for Workspace<T> {
     }
 }
 
-impl<T: Scalar> Workspace<T> {
+impl<T: Real> Workspace<T> {
     /// Allocates nothing. The first call of a shape allocates, later ones do not.
     #[must_use]
     pub fn new() -> Self {
@@ -78,7 +79,7 @@ impl<T: Scalar> Workspace<T> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_in_place<'a, 'w, T: Scalar>(
+pub fn modify_in_place<'a, 'w, T: Real>(
     l: MatMut<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
@@ -110,7 +111,7 @@ pub fn modify_in_place<'a, 'w, T: Scalar>(
 /// let refused = modify_checked_in_place(l.as_mut(), &[1.0, 1.0], &[1.0], &cpu, &mut workspace);
 /// assert_eq!(refused, Err(Error::NonFinite { argument: "l", row: 1, column: 0 }));
 /// ```
-pub fn modify_checked_in_place<'a, 'w, T: Scalar>(
+pub fn modify_checked_in_place<'a, 'w, T: Real>(
     l: MatMut<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
@@ -120,7 +121,7 @@ pub fn modify_checked_in_place<'a, 'w, T: Scalar>(
     in_place((l, true), &v.into(), weights.into(), engine, workspace)
 }
 
-fn in_place<T: Scalar>(
+fn in_place<T: Real>(
     (l, checked): (MatMut<'_, T>, bool),
     v: &Operand<'_, T>,
     weights: Weights<'_, T>,
@@ -182,7 +183,7 @@ impl<T> Borrowed<'_, T> {
     }
 }
 
-impl<T: Scalar> Swept<T> for Borrowed<'_, T> {
+impl<T: Real> Swept<T> for Borrowed<'_, T> {
     #[inline(always)]
     fn traits(&self) -> Traits {
         Traits { prefers_shadow: !self.is_column_major(), ..Traits::new(self.cpu.safeguard) }

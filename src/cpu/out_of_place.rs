@@ -15,12 +15,13 @@ use crate::host::isa::Isa;
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::{Health, Modification};
-use crate::scalar::Scalar;
-use crate::storage::{Room, Safeguard, Staged, Stop, Swept, Target, Traits};
+use crate::storage::{Room, Safeguard, Staged, Swept, Target, Traits};
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Panel;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::{Given, again_here};
 use core::ops::Range;
@@ -54,7 +55,7 @@ use faer::{Mat, MatMut, MatRef};
 /// # Ok(())
 /// # }
 /// ```
-pub fn modify_into<'a, 'w, T: Scalar>(
+pub fn modify_into<'a, 'w, T: Real>(
     l: MatRef<'_, T>,
     v: impl Into<Operand<'a, T>>,
     weights: impl Into<Weights<'w, T>>,
@@ -107,7 +108,7 @@ pub fn modify_into<'a, 'w, T: Scalar>(
 }
 
 /// L with columns negated where the diagonal entry is negative. (n × n, the lower triangle)
-fn with_positive_pivots<T: Scalar>(l: MatRef<'_, T>) -> Mat<T> {
+fn with_positive_pivots<T: Real>(l: MatRef<'_, T>) -> Mat<T> {
     let sign = |column| if l[(column, column)] < T::ZERO { -T::ONE } else { T::ONE };
     Mat::from_fn(l.nrows(), l.ncols(), |i, j| if i < j { T::ZERO } else { sign(j) * l[(i, j)] })
 }
@@ -126,7 +127,7 @@ struct OutOfPlace<'a, T> {
     swept: bool,
 }
 
-impl<T: Scalar> OutOfPlace<'_, T> {
+impl<T: Real> OutOfPlace<'_, T> {
     /// Copies columns that no sweep processes.
     ///
     /// # Errors
@@ -149,7 +150,7 @@ impl<T: Scalar> OutOfPlace<'_, T> {
     }
 }
 
-impl<T: Scalar> Swept<T> for OutOfPlace<'_, T> {
+impl<T: Real> Swept<T> for OutOfPlace<'_, T> {
     /// `to` is the shadow buffer.
     fn traits(&self) -> Traits {
         Traits { prefers_shadow: true, ..Traits::new(Safeguard::ShadowBuffer) }
@@ -207,7 +208,7 @@ impl<T: Scalar> Swept<T> for OutOfPlace<'_, T> {
 
 /// Finds why a sweep over an unchecked L stopped. An entry that is not finite makes its row of V not finite, and then the pivot
 /// of that row.
-pub(super) fn named<T: Scalar>(stop: Stop, l: MatRef<'_, T>) -> Stop {
+pub(super) fn named<T: Real>(stop: Stop, l: MatRef<'_, T>) -> Stop {
     match stop {
         Stop::Breakdown { .. } => finite_lower("l", l).map_or_else(Stop::before, |_| stop),
         stop => stop,
@@ -221,7 +222,7 @@ struct Copied<'a, T> {
     negative: bool,
 }
 
-impl<T: Scalar> Copied<'_, T> {
+impl<T: Real> Copied<'_, T> {
     /// # Safety
     /// As [`Steps::trailing`], for rows from the first column on.
     #[inline(always)]
@@ -232,7 +233,7 @@ impl<T: Scalar> Copied<'_, T> {
     }
 }
 
-impl<T: Scalar> Steps for Copied<'_, T> {
+impl<T: Real> Steps for Copied<'_, T> {
     type Report = Health<T>;
 
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {

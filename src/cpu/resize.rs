@@ -6,11 +6,12 @@ use crate::check::room;
 use crate::error::Error;
 use crate::host::layout::{copy_lower, stride, with_capacity};
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Stop, Storage, Swept};
+use crate::storage::{Storage, Swept};
 use crate::structure::{ColumnsAsV, HostColumns, Rearrangement, each_column, gather_v, rearrange};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use core::ops::Range;
 use faer::{ColMut, Mat, MatRef, Par};
 
@@ -19,7 +20,7 @@ use faer::{ColMut, Mat, MatRef, Par};
 const ORDER_WORTH_SHARING: usize = 2048;
 const THREADS_WORTH_SHARING: usize = 4;
 
-impl<T: Scalar> HostFactor<T> {
+impl<T: Real> HostFactor<T> {
     /// As [`Swept::reserve`].
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let order = self.order();
@@ -82,7 +83,7 @@ impl<T: Scalar> HostFactor<T> {
     }
 }
 
-impl<T: Scalar> HostColumns<T> for Mat<T> {
+impl<T: Real> HostColumns<T> for Mat<T> {
     fn order(&self) -> usize {
         self.nrows()
     }

@@ -4,7 +4,7 @@
 use super::tuning;
 use super::workers::{Steps, Workers, alone, cut};
 use crate::host::threads::Threads;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
@@ -31,7 +31,7 @@ pub(crate) trait Blocks<T>: Sync {
     );
 }
 
-impl<T: Scalar> Blocks<T> for MatRef<'_, T> {
+impl<T: Real> Blocks<T> for MatRef<'_, T> {
     fn shape(&self) -> (usize, usize) {
         self.shape()
     }
@@ -58,13 +58,13 @@ const CHUNK_ROWS: usize = 256;
 
 /// Solves L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). If L has fewer columns than rows, solves for
 /// the first unknowns of L Y = B, and subtracts them from the rows of B below.
-pub(crate) fn solve<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
+pub(crate) fn solve<T: Real>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: Threads) {
     let (rows, columns) = l.shape();
     let threads = tuning::solve_threads(threads, rows, columns, rhs.ncols());
     solve_on(l, side, rhs, threads);
 }
 
-fn solve_on<T: Scalar>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
+fn solve_on<T: Real>(l: &impl Blocks<T>, side: Side, rhs: MatMut<'_, T>, threads: usize) {
     let ((rows, columns), panel_cols) = (l.shape(), l.panel_cols());
     // For the transpose, the plan counts rows from the last one upwards. It is padded with rows before its first panel that do
     // not exist, so that its panels are those of L.
@@ -111,7 +111,7 @@ struct Solve<'a, T, L> {
 // SAFETY: the contract of each step says which thread may use which rows of B when.
 unsafe impl<T: Sync + Send, L: Sync> Sync for Solve<'_, T, L> {}
 
-impl<'a, T: Scalar, L: Blocks<T>> Solve<'a, T, L> {
+impl<'a, T: Real, L: Blocks<T>> Solve<'a, T, L> {
     /// Converts rows of the plan to rows of L.
     fn place(&self, rows: Range<usize>) -> Range<usize> {
         match self.side {
@@ -134,7 +134,7 @@ impl<'a, T: Scalar, L: Blocks<T>> Solve<'a, T, L> {
     }
 }
 
-impl<T: Scalar, L: Blocks<T>> Steps for Solve<'_, T, L> {
+impl<T: Real, L: Blocks<T>> Steps for Solve<'_, T, L> {
     type Report = ();
 
     unsafe fn diagonal(&self, panel: Panel, (): &mut ()) -> Result<(), Breakdown> {

@@ -13,13 +13,13 @@ use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::{Health, Modification};
-use crate::scalar::Scalar;
-use crate::storage::Stop;
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::{Panel, Plan};
 use crate::sweep::signed::Signed;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,7 @@ impl<T> Clone for SweepMemory<T> {
     }
 }
 
-impl<T: Scalar> SweepMemory<T> {
+impl<T: Real> SweepMemory<T> {
     /// Stages V diag(√|w|) in tiles, from the first column of L that it changes on.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ pub(super) fn plan(rows: usize, columns: Range<usize>, outline: &Outline) -> Pla
 /// # Safety
 /// `l` and `carried` must describe memory for these columns and their rows, readable at `src` and writable at `dst`, that no
 /// other thread uses.
-pub(super) unsafe fn sweep<T: Scalar>(
+pub(super) unsafe fn sweep<T: Real>(
     l: Entries<T>,
     (rows, carried): (usize, Option<CarriedRows<T>>),
     columns: Range<usize>,
@@ -315,7 +315,7 @@ pub(super) unsafe fn sweep<T: Scalar>(
 ///
 /// # Safety
 /// As [`sweep`], for the L that the steps pass to those of their job.
-pub(super) unsafe fn sweep_by<T: Scalar, S: Steps<Report = Health<T>>>(
+pub(super) unsafe fn sweep_by<T: Real, S: Steps<Report = Health<T>>>(
     l: Entries<T>,
     rows: usize,
     columns: Range<usize>,
@@ -405,7 +405,7 @@ impl<S: Steps> Steps for Asking<S> {
 ///
 /// # Safety
 /// As [`sweep`].
-pub(super) unsafe fn sweep_on_its_way<T: Scalar>(
+pub(super) unsafe fn sweep_on_its_way<T: Real>(
     l: Entries<T>,
     rows: usize,
     columns: Range<usize>,

@@ -8,8 +8,8 @@ use super::workers::{Workers, cut};
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
+use crate::real::Real;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Panel;
@@ -36,7 +36,7 @@ const SHAPES: [(usize, usize); 14] = [
 ];
 
 /// A lower factor, V and weights of either sign for which A + V diag(w) Vᵀ is safely positive definite.
-fn problem<T: Scalar>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T>) {
+fn problem<T: Real>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T>) {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut entry = |scale: f64| T::from_f64(rng.random_range(-scale..scale));
     let l = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
@@ -50,7 +50,7 @@ fn problem<T: Scalar>(n: usize, k: usize, seed: u64) -> (Mat<T>, Mat<T>, Vec<T>)
 }
 
 /// The definition: one hyperbolic Householder column after another, in double precision.
-fn definition<T: Scalar>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> Mat<f64> {
+fn definition<T: Real>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> Mat<f64> {
     let mut l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| l[(i, j)].to_f64());
     let mut v = Mat::from_fn(v.nrows(), v.ncols(), |i, r| v[(i, r)].to_f64());
     let (n, k) = (l.nrows(), v.ncols());
@@ -71,24 +71,24 @@ fn definition<T: Scalar>(l: MatRef<'_, T>, v: MatRef<'_, T>, weights: &[T]) -> M
     l
 }
 
-pub(super) fn in_place<T: Scalar>(l: &mut Mat<T>) -> Entries<T> {
+pub(super) fn in_place<T: Real>(l: &mut Mat<T>) -> Entries<T> {
     let (dst, stride) = (l.as_ptr_mut(), l.col_stride());
     Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride }
 }
 
 /// Stages V for a sweep under this instruction set.
-pub(super) fn staged<T: Scalar>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (SweepMemory<T>, Outline) {
+pub(super) fn staged<T: Real>(isa: Isa, v: &Mat<T>, weights: Weights<'_, T>) -> (SweepMemory<T>, Outline) {
     let mut memory = SweepMemory::default();
     let outline = memory.stage_for(isa, v.as_ref(), weights, Threads::Fixed(1)).unwrap();
     (memory, outline)
 }
 
 /// The columns that V changes.
-fn columns<T: Scalar>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
+fn columns<T: Real>(n: usize, outline: &Outline) -> core::ops::Range<usize> {
     outline.first_column::<T>(n).unwrap_or(n)..n
 }
 
-fn sequential<T: Scalar>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) -> Result<(), Breakdown> {
+fn sequential<T: Real>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) -> Result<(), Breakdown> {
     let (mut memory, outline) = staged(isa, v, Weights::Each(weights));
     let plan = plan(l.nrows(), columns::<T>(l.nrows(), &outline), &outline);
     let job = memory.job(isa, in_place(l), &plan, &outline, 1);
@@ -96,7 +96,7 @@ fn sequential<T: Scalar>(isa: Isa, l: &mut Mat<T>, v: &Mat<T>, weights: &[T]) ->
     unsafe { serial::sweep(&job, &plan) }.map(|_| ())
 }
 
-fn every_isa<T: Scalar>(tolerance: f64) {
+fn every_isa<T: Real>(tolerance: f64) {
     for (seed, &(n, k)) in SHAPES.iter().enumerate() {
         let (l, v, weights) = problem::<T>(n, k, seed as u64);
         let expected = definition(l.as_ref(), v.as_ref(), &weights);

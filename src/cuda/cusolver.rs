@@ -6,7 +6,7 @@ use super::error::{other, unavailable};
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_void;
 use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};
 use cudarc::driver::CudaContext;
@@ -115,7 +115,7 @@ impl Solver {
     /// # Safety
     /// Until the stream has been waited for, both exist, and no other code uses B or writes L; all earlier calls of this solver
     /// were on the same stream.
-    pub unsafe fn solve<T: Scalar>(
+    pub unsafe fn solve<T: Real>(
         &self,
         stream: &Stream,
         (l, l_stride): (DeviceSlice<'_, T>, usize),
@@ -149,7 +149,7 @@ impl Solver {
     /// # Errors
     /// `NotPositiveDefinite` at the first pivot² that is not positive; [`Error::Device`] if there is no memory for it or the
     /// device fails.
-    pub fn factorize<T: Scalar>(&self, stream: &Stream, a: &Dense<T>) -> Result<(), Error> {
+    pub fn factorize<T: Real>(&self, stream: &Stream, a: &Dense<T>) -> Result<(), Error> {
         let (scalar, info) = (scalar::<T>(), &self.info);
         if a.order() == 0 {
             return Ok(());
@@ -223,7 +223,7 @@ impl Drop for Solver {
 
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
-fn scalar<T: Scalar>() -> cudaDataType {
+fn scalar<T: Real>() -> cudaDataType {
     match T::TYPE_NAME {
         "f32" => cudaDataType::CUDA_R_32F,
         _ => cudaDataType::CUDA_R_64F,

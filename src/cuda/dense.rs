@@ -4,7 +4,7 @@ use super::device::Device;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::{Event, Stream};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ops::Range;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -31,7 +31,7 @@ pub(crate) struct Dense<T> {
 /// Staging memory, and the event after its last copy.
 type Half<T> = (Pinned<T>, Event);
 
-impl<T: Scalar> Dense<T> {
+impl<T: Real> Dense<T> {
     /// Not initialized; the column stride is n.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
 use crate::check::extent;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::marker::PhantomData;
 use core::ops::Range;
 use faer::{Mat, MatRef};
@@ -33,7 +33,7 @@ pub struct DeviceMatrix<T> {
     device: Device,
 }
 
-impl<T: Scalar> DeviceMatrix<T> {
+impl<T: Real> DeviceMatrix<T> {
     /// Copies A to the device.
     pub(super) fn new(device: &Device, a: MatRef<'_, T>) -> Result<Self, Error> {
         let buffer = DeviceBuffer::new(device, a.nrows().saturating_mul(a.ncols()))?;
@@ -102,7 +102,7 @@ pub struct DeviceView<'a, T> {
     behind: Option<u64>,
 }
 
-impl<'a, T: Scalar> DeviceView<'a, T> {
+impl<'a, T: Real> DeviceView<'a, T> {
     /// A view of columns in this library's memory. All writes to them have been waited for.
     pub(super) fn new(
         slice: DeviceSlice<'a, T>,
@@ -274,7 +274,7 @@ pub struct DeviceViewMut<'a, T> {
     unique: PhantomData<&'a mut T>,
 }
 
-impl<'a, T: Scalar> DeviceViewMut<'a, T> {
+impl<'a, T: Real> DeviceViewMut<'a, T> {
     /// As [`DeviceView::from_raw`], for writing.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::device::Device;
 use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut, RemoteMatrix, RemoteView, RemoteViewMut};
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::any::Any;
 use core::ops::Range;
 use faer::{Mat, MatRef};
@@ -12,7 +12,7 @@ use faer::{Mat, MatRef};
 /// The name of this memory: [`RemoteMatrix::memory`].
 pub(crate) const MEMORY: &str = "cuda";
 
-impl<T: Scalar> DeviceMatrix<T> {
+impl<T: Real> DeviceMatrix<T> {
     /// Copies a matrix to the device.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl<T: Scalar> DeviceMatrix<T> {
     }
 }
 
-impl<T: Scalar> DeviceViewMut<'_, T> {
+impl<T: Real> DeviceViewMut<'_, T> {
     /// Copies a matrix of the same shape to this memory.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl<T: Scalar> DeviceViewMut<'_, T> {
     }
 }
 
-impl<T: Scalar> RemoteMatrix<T> for DeviceView<'static, T> {
+impl<T: Real> RemoteMatrix<T> for DeviceView<'static, T> {
     fn memory(&self) -> &'static str {
         MEMORY
     }
@@ -67,52 +67,52 @@ impl<T: Scalar> RemoteMatrix<T> for DeviceView<'static, T> {
     }
 }
 
-impl<'a, T: Scalar> From<DeviceView<'a, T>> for Operand<'a, T> {
+impl<'a, T: Real> From<DeviceView<'a, T>> for Operand<'a, T> {
     fn from(a: DeviceView<'a, T>) -> Self {
         // SAFETY: the view has the lifetime of the operand.
         Self::Remote(unsafe { RemoteView::new(Box::new(a.of_any_lifetime())) })
     }
 }
 
-impl<'a, T: Scalar> From<&'a DeviceView<'_, T>> for Operand<'a, T> {
+impl<'a, T: Real> From<&'a DeviceView<'_, T>> for Operand<'a, T> {
     fn from(a: &'a DeviceView<'_, T>) -> Self {
         a.clone().into()
     }
 }
 
-impl<'a, T: Scalar> From<&'a DeviceMatrix<T>> for Operand<'a, T> {
+impl<'a, T: Real> From<&'a DeviceMatrix<T>> for Operand<'a, T> {
     fn from(a: &'a DeviceMatrix<T>) -> Self {
         a.view().into()
     }
 }
 
-impl<'a, T: Scalar> From<&'a DeviceViewMut<'_, T>> for Operand<'a, T> {
+impl<'a, T: Real> From<&'a DeviceViewMut<'_, T>> for Operand<'a, T> {
     fn from(a: &'a DeviceViewMut<'_, T>) -> Self {
         a.as_view().into()
     }
 }
 
-impl<'a, T: Scalar> From<DeviceViewMut<'a, T>> for OperandMut<'a, T> {
+impl<'a, T: Real> From<DeviceViewMut<'a, T>> for OperandMut<'a, T> {
     fn from(a: DeviceViewMut<'a, T>) -> Self {
         // SAFETY: the view has the lifetime of the operand, and the memory to itself.
         Self::Remote(unsafe { RemoteViewMut::new(Box::new(a.as_view().of_any_lifetime())) })
     }
 }
 
-impl<'a, T: Scalar> From<&'a mut DeviceViewMut<'_, T>> for OperandMut<'a, T> {
+impl<'a, T: Real> From<&'a mut DeviceViewMut<'_, T>> for OperandMut<'a, T> {
     fn from(a: &'a mut DeviceViewMut<'_, T>) -> Self {
         a.as_mut().into()
     }
 }
 
-impl<'a, T: Scalar> From<&'a mut DeviceMatrix<T>> for OperandMut<'a, T> {
+impl<'a, T: Real> From<&'a mut DeviceMatrix<T>> for OperandMut<'a, T> {
     fn from(a: &'a mut DeviceMatrix<T>) -> Self {
         a.view_mut().into()
     }
 }
 
 /// The view of a matrix in CUDA memory.
-pub(super) fn on_device<'m, 'a, T: Scalar>(a: &'m Operand<'a, T>) -> Option<&'m DeviceView<'a, T>> {
+pub(super) fn on_device<'m, 'a, T: Real>(a: &'m Operand<'a, T>) -> Option<&'m DeviceView<'a, T>> {
     match a {
         Operand::Host(_) => None,
         // The view that the operand holds names no lifetime, and is handed out with that of the operand.
@@ -121,7 +121,7 @@ pub(super) fn on_device<'m, 'a, T: Scalar>(a: &'m Operand<'a, T>) -> Option<&'m 
 }
 
 /// The same for writing.
-pub(super) fn on_device_mut<'m, T: Scalar>(a: &'m mut OperandMut<'_, T>) -> Option<DeviceViewMut<'m, T>> {
+pub(super) fn on_device_mut<'m, T: Real>(a: &'m mut OperandMut<'_, T>) -> Option<DeviceViewMut<'m, T>> {
     match a {
         OperandMut::Host(_) => None,
         OperandMut::Remote(a) => {

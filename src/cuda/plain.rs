@@ -1,6 +1,6 @@
 //! The types that copies and kernels may read and write.
 
-use crate::scalar::Scalar;
+use crate::real::Real;
 
 /// The types that copies and kernels may read and write.
 ///
@@ -9,7 +9,7 @@ use crate::scalar::Scalar;
 pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 // SAFETY: f32 and f64.
-unsafe impl<T: Scalar> Plain for T {}
+unsafe impl<T: Real> Plain for T {}
 // SAFETY: an integer.
 unsafe impl Plain for i32 {}
 // SAFETY: an integer.

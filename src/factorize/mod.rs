@@ -34,7 +34,7 @@ use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ impl Method {
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads out of range; `Device` from a
 /// GPU, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
-pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
+pub fn factorize<'a, T: Real>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }
 
@@ -112,7 +112,7 @@ pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -
 ///
 /// # Errors
 /// As [`factorize`].
-pub fn timed<'a, T: Scalar>(
+pub fn timed<'a, T: Real>(
     a: impl Into<Operand<'a, T>>,
     method: &Method,
 ) -> Result<(Mat<T>, Duration), Error> {
@@ -140,7 +140,7 @@ pub fn timed<'a, T: Scalar>(
 }
 
 #[cfg(feature = "cuda")]
-fn in_device_memory<T: Scalar>(
+fn in_device_memory<T: Real>(
     device: &Device,
     a: MatRef<'_, T>,
     by: cuda::By,
@@ -154,7 +154,7 @@ fn in_device_memory<T: Scalar>(
 ///
 /// # Errors
 /// `Shape`, `NonFinite` or `Overflow`.
-pub(crate) fn check<T: Scalar>(a: MatRef<'_, T>) -> Result<f64, Error> {
+pub(crate) fn check<T: Real>(a: MatRef<'_, T>) -> Result<f64, Error> {
     extent("a", "columns", a.nrows(), a.ncols())?;
     room_for_copy::<T>("a", a.shape())?;
     finite_lower("a", a)?;

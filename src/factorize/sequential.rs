@@ -2,7 +2,7 @@
 
 use super::storage::{Columns, Nested, Rows, Storage, to_mat};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
 
@@ -39,10 +39,7 @@ impl Sequential {
     ];
 }
 
-pub(super) fn factorize<T: Scalar>(
-    a: MatRef<'_, T>,
-    variant: Sequential,
-) -> Result<(Mat<T>, Duration), Error> {
+pub(super) fn factorize<T: Real>(a: MatRef<'_, T>, variant: Sequential) -> Result<(Mat<T>, Duration), Error> {
     match variant {
         Sequential::Banachiewicz => run::<T, Rows<T>>(a, |a, l, n| banachiewicz(a, l, n)),
         Sequential::CroutNested => run::<T, Nested<T>>(a, |a, l, n| crout(Some(a), l, n)),
@@ -53,7 +50,7 @@ pub(super) fn factorize<T: Scalar>(
     }
 }
 
-fn run<T: Scalar, S: Storage<T>>(
+fn run<T: Real, S: Storage<T>>(
     a: MatRef<'_, T>,
     method: impl FnOnce(&S, &mut S, usize) -> Result<(), Error>,
 ) -> Result<(Mat<T>, Duration), Error> {
@@ -65,7 +62,7 @@ fn run<T: Scalar, S: Storage<T>>(
     Ok((to_mat(order, &l), elapsed))
 }
 
-fn run_in_place<T: Scalar, S: Storage<T>>(a: MatRef<'_, T>) -> Result<(Mat<T>, Duration), Error> {
+fn run_in_place<T: Real, S: Storage<T>>(a: MatRef<'_, T>) -> Result<(Mat<T>, Duration), Error> {
     let order = a.nrows();
     let mut l = S::from_lower(a);
     let start = Instant::now();
@@ -75,13 +72,13 @@ fn run_in_place<T: Scalar, S: Storage<T>>(a: MatRef<'_, T>) -> Result<(Mat<T>, D
 }
 
 /// Computes l_jj from a_jj and the sum of the squares left of it.
-pub(super) fn pivot<T: Scalar>(a: T, sum: T, column: usize) -> Result<T, Error> {
+pub(super) fn pivot<T: Real>(a: T, sum: T, column: usize) -> Result<T, Error> {
     let square = a - sum;
     if square > T::ZERO { Ok(square.sqrt()) } else { Err(Error::NotPositiveDefinite { column }) }
 }
 
 /// Row after row.
-fn banachiewicz<T: Scalar, S: Storage<T>>(a: &S, l: &mut S, order: usize) -> Result<(), Error> {
+fn banachiewicz<T: Real, S: Storage<T>>(a: &S, l: &mut S, order: usize) -> Result<(), Error> {
     for i in 0..order {
         for j in 0..i {
             l.set(i, j, (a.get(i, j) - l.dot(i, j, j)) / l.get(j, j));
@@ -92,7 +89,7 @@ fn banachiewicz<T: Scalar, S: Storage<T>>(a: &S, l: &mut S, order: usize) -> Res
 }
 
 /// Column after column. Without `a`, `l` holds A.
-fn crout<T: Scalar, S: Storage<T>>(a: Option<&S>, l: &mut S, order: usize) -> Result<(), Error> {
+fn crout<T: Real, S: Storage<T>>(a: Option<&S>, l: &mut S, order: usize) -> Result<(), Error> {
     for j in 0..order {
         let diagonal = pivot(a.unwrap_or(l).get(j, j), l.dot(j, j, j), j)?;
         l.set(j, j, diagonal);

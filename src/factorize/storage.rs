@@ -1,6 +1,6 @@
 //! The matrix layouts that the sequential and threaded methods compare.
 
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, MatRef};
 
 /// A square matrix whose lower triangle is used.
@@ -26,7 +26,7 @@ pub(super) struct Contiguous<T, const BY_ROWS: bool> {
 pub(super) type Rows<T> = Contiguous<T, true>;
 pub(super) type Columns<T> = Contiguous<T, false>;
 
-impl<T: Scalar> Storage<T> for Nested<T> {
+impl<T: Real> Storage<T> for Nested<T> {
     fn from_lower(a: MatRef<'_, T>) -> Self {
         let n = a.nrows();
         let row = |i: usize| (0..n).map(|j| if j <= i { a[(i, j)] } else { T::ZERO }).collect();
@@ -56,7 +56,7 @@ impl<T, const BY_ROWS: bool> Contiguous<T, BY_ROWS> {
     }
 }
 
-impl<T: Scalar, const BY_ROWS: bool> Storage<T> for Contiguous<T, BY_ROWS> {
+impl<T: Real, const BY_ROWS: bool> Storage<T> for Contiguous<T, BY_ROWS> {
     fn from_lower(a: MatRef<'_, T>) -> Self {
         let mut lower = Self::zeros(a.nrows());
         for j in 0..a.ncols() {
@@ -90,12 +90,12 @@ impl<T: Scalar, const BY_ROWS: bool> Storage<T> for Contiguous<T, BY_ROWS> {
 }
 
 /// Converts the lower triangle to a matrix, with zeros above it.
-pub(super) fn to_mat<T: Scalar>(order: usize, l: &impl Storage<T>) -> Mat<T> {
+pub(super) fn to_mat<T: Real>(order: usize, l: &impl Storage<T>) -> Mat<T> {
     Mat::from_fn(order, order, |i, j| if i >= j { l.get(i, j) } else { T::ZERO })
 }
 
 /// Computes Σ x_p y_p in enough chains to hide the latency of an addition.
-pub(super) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
+pub(super) fn dot<T: Real>(x: &[T], y: &[T]) -> T {
     const CHAINS: usize = 32;
     let (x, x_rest) = x.as_chunks::<CHAINS>();
     let (y, y_rest) = y.as_chunks::<CHAINS>();

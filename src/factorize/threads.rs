@@ -3,7 +3,7 @@
 use super::sequential::pivot;
 use super::storage::{Rows, Storage, dot, to_mat};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ impl Threaded {
 /// More threads would only use memory for their stacks.
 const MOST: usize = 1024;
 
-pub(super) fn factorize<T: Scalar>(
+pub(super) fn factorize<T: Real>(
     a: MatRef<'_, T>,
     variant: Threaded,
     threads: usize,
@@ -59,7 +59,7 @@ pub(super) fn factorize<T: Scalar>(
 }
 
 /// Computes column `j` with `threads` threads. Without `a`, `l` holds A.
-fn column<T: Scalar>(
+fn column<T: Real>(
     a: Option<&Rows<T>>,
     l: &mut Rows<T>,
     j: usize,

@@ -4,8 +4,8 @@ use super::Guarded;
 use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
 use crate::storage::{Edit, Op, Side, Storage};
 use crate::structure::Border;
 use crate::sweep::weights::Weights;
@@ -15,7 +15,7 @@ use faer::{MatMut, MatRef};
 /// L in the memory of an engine, and the bound on its rows.
 struct There<'a, F>(&'a F, f64);
 
-impl<T: Scalar, F: Storage<T>> Triangle<T> for There<'_, F> {
+impl<T: Real, F: Storage<T>> Triangle<T> for There<'_, F> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
         self.0.apply(Op::Solve(&[side]), OperandMut::Host(rhs))
     }
@@ -29,7 +29,7 @@ impl<T: Scalar, F: Storage<T>> Triangle<T> for There<'_, F> {
     }
 }
 
-impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
+impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// L Lᵀ ← L Lᵀ + V diag(w) Vᵀ.
     ///
     /// # Errors

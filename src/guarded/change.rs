@@ -5,12 +5,13 @@ use super::{Guarded, Source, swept};
 use crate::check::finite;
 use crate::error::Error;
 use crate::operand::OperandMut;
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Room, Staged, Stop, Storage, pivots};
+use crate::storage::{Edit, Op, Room, Staged, Storage, pivots};
 use crate::structure::{
     Border, BorderThere, ColumnsAsV, Parts, Rearrangement, Run, Scratch, gather_v, places,
 };
+use crate::sweep::stop::Stop;
 use crate::wide::Given;
 use faer::{Mat, MatMut, MatRef, Par};
 
@@ -27,7 +28,7 @@ struct Entry<'a, T> {
     log_det: f64,
 }
 
-impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
+impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// Inserts rows and columns at `at`. `columns` are the columns of A, in the numbering of the new A, and have been checked.
     /// The first `replaced` of them replace old ones.
     ///
@@ -262,7 +263,7 @@ impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
 }
 
 /// Rearranges L, and updates its columns up to `end` with the given old columns as V. It cannot break down.
-fn remake<T: Scalar, F: Storage<T>>(
+fn remake<T: Real, F: Storage<T>>(
     factor: &mut F,
     columns: &[usize],
     new: &Rearrangement,
@@ -297,7 +298,7 @@ fn remake<T: Scalar, F: Storage<T>>(
 ///
 /// # Errors
 /// `Device`.
-fn given<T: Scalar>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Given<T>, Error> {
+fn given<T: Real>(factor: &impl Storage<T>, v: &ColumnsAsV<'_, T>) -> Result<Given<T>, Error> {
     let (order, [plus, minus]) = (factor.order(), [v.columns.len(), v.minus.1.ncols()]);
     let mut l = Mat::new();
     if plus > 0 {

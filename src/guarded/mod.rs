@@ -15,21 +15,21 @@ mod again;
 mod change;
 mod scaled;
 
-use crate::check::room_for_v;
 use crate::error::{DeviceErrorKind, Error};
 use crate::history::History;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target};
+use crate::storage::{Op, Room, Safeguard, Side, Staged, Storage, Swept, Target};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::marker::PhantomData;
 use core::ops::Range;
 
 /// The origin of V.
 #[derive(Clone, Copy)]
-pub(crate) enum Source<'a, T: Scalar> {
+pub(crate) enum Source<'a, T: Real> {
     /// The caller, with weights.
     V(&'a Operand<'a, T>, Weights<'a, T>),
     /// L.
@@ -66,7 +66,7 @@ pub(crate) struct Guarded<T, F> {
     singular: Option<usize>,
 }
 
-impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
+impl<T: Real, F: Swept<T> + Clone> Clone for Guarded<T, F> {
     /// The clone of a factor with a modification in flight is a clone of the factor before it.
     fn clone(&self) -> Self {
         let Self { factor, row_norm, history, poisoned, singular, .. } = self;
@@ -82,7 +82,7 @@ impl<T: Scalar, F: Swept<T> + Clone> Clone for Guarded<T, F> {
     }
 }
 
-impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
+impl<T: Real, F: Swept<T>> Guarded<T, F> {
     pub fn new(factor: F, row_norm: f64, history: History) -> Self {
         Self { factor, row_norm, flight: None, scalar: PhantomData, history, poisoned: false, singular: None }
     }
@@ -375,7 +375,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
     pub fn ready_for(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         self.finish()?;
         weights.check(self.order(), v.shape())?;
-        room_for_v(v)
+        v.has_room_as_v()
     }
 
     /// Chooses where a modification writes. `Discard` stands for a dry run followed by a sweep in place.
@@ -420,7 +420,7 @@ impl<T: Scalar, F: Swept<T>> Guarded<T, F> {
 }
 
 /// Sweeps with V as it was staged, which cannot break down, to where the storage prefers to write.
-fn swept<T: Scalar, F: Swept<T>>(
+fn swept<T: Real, F: Swept<T>>(
     factor: &mut F,
     outline: &Outline,
     columns: Range<usize>,
@@ -436,7 +436,7 @@ fn swept<T: Scalar, F: Swept<T>>(
     Ok(report)
 }
 
-impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
+impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// Waits for the modification in flight, and solves with the resulting factor. The shape of `rhs` is right.
     ///
     /// # Errors

@@ -5,10 +5,11 @@ use crate::carried::Carried;
 use crate::check::room;
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Side, Staged, Stop, Storage, pivots};
+use crate::storage::{Edit, Op, Side, Staged, Storage, pivots};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use crate::wide::Given;
 use core::cell::Cell;
@@ -17,7 +18,7 @@ use faer::{Accum, Mat, MatRef, Par};
 /// The rows y that are added or removed, and the carried right-hand sides.
 type Carrying<'a, T> = (MatRef<'a, T>, &'a mut Carried<T>);
 
-impl<T: Scalar, F: Storage<T>> Guarded<T, F> {
+impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// L Lᵀ ← δ L Lᵀ + V diag(w) Vᵀ = δ (L Lᵀ + V diag(w / δ) Vᵀ).
     pub fn modify_scaled(
         &mut self,
@@ -161,7 +162,7 @@ struct CarriedSeparately<T> {
     y: Mat<T>,
 }
 
-impl<T: Scalar> CarriedSeparately<T> {
+impl<T: Real> CarriedSeparately<T> {
     fn before<F: Storage<T>>(
         factor: &F,
         (v, weights): (MatRef<'_, T>, &[T]),
@@ -205,7 +206,7 @@ impl<T: Scalar> CarriedSeparately<T> {
 }
 
 /// y − Vᵀ x.
-fn residual<T: Scalar>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
+fn residual<T: Real>(v: MatRef<'_, T>, x: MatRef<'_, T>, y: MatRef<'_, T>) -> Mat<T> {
     let mut rest = y.to_owned();
     T::matmul(rest.as_mut(), Accum::Add, v.transpose(), x, -T::ONE, Par::Seq);
     rest

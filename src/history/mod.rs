@@ -13,7 +13,7 @@
 mod pivots;
 mod rows;
 
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::MatRef;
@@ -59,7 +59,7 @@ impl History {
 
     /// Of a factor with these pivots, whose rows have errors of this many units. The host has not read A; its diagonal is not
     /// smaller than the squares of the pivots.
-    pub fn of_pivots<T: Scalar>(pivots: impl Iterator<Item = T>, error: f64) -> Self {
+    pub fn of_pivots<T: Real>(pivots: impl Iterator<Item = T>, error: f64) -> Self {
         let squares = pivots.map(|pivot| pivot.to_f64() * pivot.to_f64()).collect();
         let errors = Pivots::of_rows(&mut Rows::new(squares, error));
         Self { known: Known::Pivots(errors), ..Self::default() }
@@ -93,7 +93,7 @@ impl History {
     /// finite. `added` is an upper bound of the squared norms of rows of the columns with a plus sign, if there are columns
     /// with a minus sign.
     #[inline]
-    pub fn expect<T: Scalar>(
+    pub fn expect<T: Real>(
         &mut self,
         seen: Option<(MatRef<'_, T>, Weights<'_, T>)>,
         rank: usize,
@@ -115,7 +115,7 @@ impl History {
 
     /// Records that the expected modification has succeeded, with these pivots.
     #[inline]
-    pub fn note<T: Scalar>(&mut self, pivot: impl Fn(usize) -> T) {
+    pub fn note<T: Real>(&mut self, pivot: impl Fn(usize) -> T) {
         let Some(unit) = self.expected.take() else { return };
         self.modifications += 1;
         match &mut self.known {
@@ -212,6 +212,6 @@ fn shift(of: &mut [f64], from: usize, to: usize) {
 }
 
 /// The diagonal of A. (n × n)
-pub(crate) fn diagonal_of<T: Scalar>(a: MatRef<'_, T>) -> Vec<f64> {
+pub(crate) fn diagonal_of<T: Real>(a: MatRef<'_, T>) -> Vec<f64> {
     a.diagonal().column_vector().iter().map(|a| a.to_f64()).collect()
 }

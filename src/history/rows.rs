@@ -2,7 +2,7 @@
 
 use super::{remove, replace, shift};
 use crate::host::squares::{add_squares, largest_of};
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::weights::Weights;
 use core::mem;
 use core::ops::Range;
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     #[inline]
-    pub fn expect<T: Scalar>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) {
+    pub fn expect<T: Real>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) {
         self.plus.fill(0.0);
         self.minus.fill(0.0);
         for (r, column) in v.col_iter().enumerate() {

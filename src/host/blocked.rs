@@ -1,7 +1,7 @@
 //! Initial factors and products of factors, by faer.
 
+use super::dense::Dense;
 use crate::error::Error;
-use crate::scalar::Scalar;
 use faer::dyn_stack::MemBuffer;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -10,7 +10,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive.
-pub(crate) fn factorize<T: Scalar>(a: MatMut<'_, T>, par: Par) -> Result<(), Error> {
+pub(crate) fn factorize<T: Dense>(a: MatMut<'_, T>, par: Par) -> Result<(), Error> {
     factorize_in(a, par, &mut Memory::default()).map_err(|column| Error::NotPositiveDefinite { column })
 }
 
@@ -22,7 +22,7 @@ pub struct Memory(Option<(usize, MemBuffer)>);
 ///
 /// # Errors
 /// The first column whose pivot is not positive.
-pub(crate) fn factorize_in<T: Scalar>(
+pub(crate) fn factorize_in<T: Dense>(
     mut a: MatMut<'_, T>,
     par: Par,
     Memory(memory): &mut Memory,
@@ -41,7 +41,7 @@ pub(crate) fn factorize_in<T: Scalar>(
 }
 
 /// L Lᵀ, both triangles. (n × n)
-pub(crate) fn reconstruct<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Mat<T> {
+pub(crate) fn reconstruct<T: Dense>(l: MatRef<'_, T>, par: Par) -> Mat<T> {
     let mut a = Mat::zeros(l.nrows(), l.ncols());
     let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
     T::triangular_matmul(

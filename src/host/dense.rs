@@ -1,19 +1,21 @@
 //! Dense linear algebra by faer, compiled in this crate once for each scalar type: in a program that calls generic code, faer's
 //! kernels would be compiled again.
 
+use crate::float::Float;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular};
 use faer::linalg::{matmul, triangular_solve};
+use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 /// A factor of a product, and the part of it that is not zero.
 pub type Part<'a, T> = (MatRef<'a, T>, BlockStructure);
 
 /// The functions, by scalar type. They are no part of the public interface.
-pub trait Dense: Sized {
+pub trait Dense: Float + RealField {
     /// C ← α A B, or C + α A B. (m × n, m × k, k × n)
     #[doc(hidden)]
     fn matmul(

@@ -1,8 +1,9 @@
 //! The layout of L in host memory.
 
 use super::pages::prefer_huge_pages;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use core::ops::Range;
+use faer::traits::RealField;
 use faer::{Mat, MatMut, MatRef};
 
 /// The distance between columns of L: an odd number of whole cache lines that is not close to a multiple of the page size.
@@ -21,12 +22,12 @@ pub(crate) fn stride<T>(order: usize) -> isize {
 }
 
 /// A zero matrix with columns at that distance. (n × n)
-pub(crate) fn zeros<T: Scalar>(order: usize) -> Mat<T> {
+pub(crate) fn zeros<T: Float>(order: usize) -> Mat<T> {
     with_capacity(order, order)
 }
 
 /// A zero matrix with capacity for `capacity` rows and columns, and the column distance of that order. (n × n)
-pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> {
+pub(crate) fn with_capacity<T: Float>(capacity: usize, order: usize) -> Mat<T> {
     let rows = stride::<T>(capacity) as usize;
     let mut l = Mat::with_capacity(rows, capacity);
     prefer_huge_pages(l.as_ptr_mut(), rows * capacity);
@@ -35,14 +36,18 @@ pub(crate) fn with_capacity<T: Scalar>(capacity: usize, order: usize) -> Mat<T> 
 }
 
 /// Copies the lower triangle of `a` to such a matrix, with zeros above the diagonal. (n × n)
-pub(crate) fn lower<T: Scalar>(a: MatRef<'_, T>) -> Mat<T> {
+pub(crate) fn lower<T: Float + RealField>(a: MatRef<'_, T>) -> Mat<T> {
     let mut l = zeros(a.nrows());
     copy_lower(a, l.as_mut(), 0..a.ncols());
     l
 }
 
 /// Copies the lower triangle of a range of columns.
-pub(crate) fn copy_lower<T: Scalar>(from: MatRef<'_, T>, mut to: MatMut<'_, T>, columns: Range<usize>) {
+pub(crate) fn copy_lower<T: Float + RealField>(
+    from: MatRef<'_, T>,
+    mut to: MatMut<'_, T>,
+    columns: Range<usize>,
+) {
     for j in columns {
         let rows = from.nrows() - j;
         to.as_mut().col_mut(j).subrows_mut(j, rows).copy_from(from.col(j).subrows(j, rows));

@@ -1,7 +1,8 @@
 //! A plane rotation of two columns.
 
 use super::isa::Isa;
-use crate::scalar::Scalar;
+use crate::compiled::compiled;
+use crate::float::Float;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
@@ -13,7 +14,7 @@ pub(crate) struct Rotation<T> {
     pub s: T,
 }
 
-impl<T: Scalar> Rotation<T> {
+impl<T: RotationKernel> Rotation<T> {
     /// Returns the rotation that maps (z, norm) to (0, √(z² + norm²)), and this root. `norm` is positive.
     pub fn eliminating(z: T, norm: T) -> (Self, T) {
         let (z, norm) = (z.to_f64(), norm.to_f64());
@@ -58,6 +59,13 @@ impl<T: Scalar> Rotation<T> {
     }
 }
 
+compiled! {
+    /// [`Rotation::apply_to`].
+    RotationKernel {
+        rotate: Apply<'_, Self> => (),
+    }
+}
+
 /// `len` entries at each pointer, those of `new` and `b` borrowed exclusively; `old` may be `new`.
 pub(crate) struct Apply<'a, T> {
     rotation: Rotation<T>,
@@ -68,7 +76,7 @@ pub(crate) struct Apply<'a, T> {
     slices: PhantomData<&'a mut [T]>,
 }
 
-impl<T: Scalar> WithSimd for Apply<'_, T> {
+impl<T: Float> WithSimd for Apply<'_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! Sums of squares of rows.
 
-use crate::scalar::Scalar;
+use crate::float::Float;
 use faer::{ColRef, MatRef, Par};
 use rayon::prelude::*;
 
 /// The diagonal of L Lᵀ. (n × n, lower triangular)
-pub(crate) fn diagonal_of_product<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
+pub(crate) fn diagonal_of_product<T: Float>(l: MatRef<'_, T>, par: Par) -> Vec<f64> {
     /// Columns that one thread sums. A fixed number, so that the sums are the same for any number of threads.
     const TOGETHER: usize = 256;
     let sums = |first: usize| {
@@ -30,7 +30,7 @@ pub(crate) fn diagonal_of_product<T: Scalar>(l: MatRef<'_, T>, par: Par) -> Vec<
 }
 
 /// The largest 2-norm of a row of L. (n × n, lower triangular)
-pub(crate) fn row_norm<T: Scalar>(l: MatRef<'_, T>) -> f64 {
+pub(crate) fn row_norm<T: Float>(l: MatRef<'_, T>) -> f64 {
     largest_of(&diagonal_of_product(l, Par::Seq)).sqrt()
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn largest_of(of: &[f64]) -> f64 {
 
 /// sums ← sums + weight x², entry by entry.
 #[inline(always)]
-pub(crate) fn add_squares<T: Scalar>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
+pub(crate) fn add_squares<T: Float>(sums: &mut [f64], column: ColRef<'_, T>, weight: f64) {
     let add = |(sum, x): (&mut f64, &T)| *sum += weight * x.to_f64() * x.to_f64();
     match column.try_as_col_major() {
         Some(column) => sums.iter_mut().zip(column.as_slice()).for_each(add),

@@ -4,7 +4,7 @@ use super::scratch::{BorderMemory, room};
 use crate::error::Error;
 use crate::host::blocked::{self, Memory};
 use crate::host::threads::where_it_pays;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::reborrow::IntoConst;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -24,7 +24,7 @@ pub struct Border<'a, T> {
     pub log_det: f64,
 }
 
-impl<'a, T: Scalar> Border<'a, T> {
+impl<'a, T: Real> Border<'a, T> {
     /// Computes the border for the columns B₁, K and B₂, one above the other, at row `at` of L. ((at + r + m) × r)
     ///
     /// `eliminate` solves with `at` leading columns of L, the first half of a solve; L has this capacity. `skipped` is the
@@ -85,7 +85,7 @@ impl<'a, T: Scalar> Border<'a, T> {
 ///
 /// # Errors
 /// The first row whose pivot² is not greater than zero.
-pub fn schur<T: Scalar>(
+pub fn schur<T: Real>(
     s: MatRef<'_, T>,
     k: MatRef<'_, T>,
     mut c: MatMut<'_, T>,

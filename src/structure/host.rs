@@ -4,7 +4,7 @@ use super::scratch::room;
 use super::{Border, ColumnsAsV, Rearrangement, Run};
 #[cfg(feature = "cuda")]
 use crate::host::rotation::Rotation;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ops::Range;
 use faer::reborrow::{IntoConst, ReborrowMut};
 use faer::{ColMut, Mat, MatMut, MatRef, Par};
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 const WORTH_SHARING: usize = 1 << 17;
 
 /// L in host memory, by columns. Entries above the diagonal count as zeros, and are not stored.
-pub trait HostColumns<T: Scalar>: Sync {
+pub trait HostColumns<T: Real>: Sync {
     /// Rows of L.
     fn order(&self) -> usize;
 
@@ -29,7 +29,7 @@ pub trait HostColumns<T: Scalar>: Sync {
 }
 
 /// Copies rows of a column, with zeros for those above the diagonal.
-fn gather<T: Scalar>(
+fn gather<T: Real>(
     l: &impl HostColumns<T>,
     column: usize,
     rows: impl Iterator<Item = Run>,
@@ -46,7 +46,7 @@ fn gather<T: Scalar>(
 }
 
 /// Forms V from the columns of L, in memory for up to `most` rows.
-pub fn gather_v<'a, T: Scalar>(
+pub fn gather_v<'a, T: Real>(
     l: &impl HostColumns<T>,
     v: &ColumnsAsV<'_, T>,
     (scratch, most): (&'a mut Mat<T>, usize),
@@ -65,17 +65,12 @@ pub fn gather_v<'a, T: Scalar>(
 
 /// Rearranges rows and columns of L in place. Some columns at a time are copied to `scratch` and from there to their new
 /// positions, which no later copy reads.
-pub fn rearrange<T: Scalar>(
-    l: &mut impl HostColumns<T>,
-    new: &Rearrangement,
-    scratch: &mut Mat<T>,
-    par: Par,
-) {
+pub fn rearrange<T: Real>(l: &mut impl HostColumns<T>, new: &Rearrangement, scratch: &mut Mat<T>, par: Par) {
     rearrange_with(l, new, scratch, par, |_, _, _| {});
 }
 
 /// The same. `change` is applied to each block of columns in `scratch`, with the block's first row and column in the new L.
-fn rearrange_with<T: Scalar>(
+fn rearrange_with<T: Real>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
     scratch: &mut Mat<T>,
@@ -89,7 +84,7 @@ fn rearrange_with<T: Scalar>(
 
 /// The same, in an L with room for both orders. Columns that move left are copied from the left on, those that move right from
 /// the right on.
-fn rearrange_columns<T: Scalar>(
+fn rearrange_columns<T: Real>(
     l: &mut impl HostColumns<T>,
     new: &Rearrangement,
     scratch: &mut Mat<T>,
@@ -148,7 +143,7 @@ fn rearrange_columns<T: Scalar>(
 /// l'_ij = (τ_{j+1} l_ij − z_j p_i) / τ_j          p_i ← (z_j l_ij + τ_{j+1} p_i) / τ_j
 /// ```
 #[cfg(feature = "cuda")]
-pub fn backwards<T: Scalar>(
+pub fn backwards<T: Real>(
     l: &mut impl HostColumns<T>,
     (from, to): (usize, usize),
     scratch: &mut Mat<T>,
@@ -182,7 +177,7 @@ pub fn backwards<T: Scalar>(
 }
 
 /// Applies `work` to each column, on several threads if there is enough work.
-pub fn each_column<'a, T: Scalar>(
+pub fn each_column<'a, T: Real>(
     mut columns: MatMut<'a, T>,
     par: Par,
     work: impl Fn(usize, ColMut<'_, T>) + Sync,
@@ -197,7 +192,7 @@ pub fn each_column<'a, T: Scalar>(
 }
 
 /// Writes the rows and columns of a border to L, from row and column `at` on.
-pub fn write_border<T: Scalar>(l: &mut impl HostColumns<T>, at: usize, border: &Border<'_, T>, par: Par) {
+pub fn write_border<T: Real>(l: &mut impl HostColumns<T>, at: usize, border: &Border<'_, T>, par: Par) {
     let rank = border.rows();
     l.set(at, 0..at, border.left.transpose(), par);
     l.set(at, at..at + rank, border.corner, par);

@@ -37,7 +37,7 @@ pub(crate) use scratch::{Scratch, room};
 pub use there::Part;
 pub use there::{BorderThere, Parts};
 
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
@@ -53,7 +53,7 @@ pub struct ColumnsAsV<'a, T> {
     pub minus: (usize, MatRef<'a, T>),
 }
 
-impl<T: Scalar> ColumnsAsV<'_, T> {
+impl<T: Real> ColumnsAsV<'_, T> {
     /// The sign of each column. `signs` is memory that is kept.
     pub fn weights<'w>(&self, signs: &'w mut Vec<T>) -> Weights<'w, T> {
         let (plus, minus) = (self.columns.len(), self.minus.1.ncols());

@@ -1,12 +1,12 @@
 //! New rows and columns of A in memory that the engine can use. It computes the border in that memory.
 
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ops::Range;
 
 /// Some rows of the new columns of A: the name of the argument that they belong to, and their first row in it.
 #[derive(Clone, Debug)]
-pub struct Part<'a, T: Scalar> {
+pub struct Part<'a, T: Real> {
     /// The entries.
     pub entries: Operand<'a, T>,
     /// Name of the argument.
@@ -17,7 +17,7 @@ pub struct Part<'a, T: Scalar> {
 
 /// New columns of A at row `at`: B₁ above, K on and B₂ below the diagonal. (at × r, r × r, m × r)
 #[derive(Clone, Debug)]
-pub struct Parts<'a, T: Scalar> {
+pub struct Parts<'a, T: Real> {
     /// B₁.
     pub above: Part<'a, T>,
     /// K.
@@ -26,7 +26,7 @@ pub struct Parts<'a, T: Scalar> {
     pub below: Part<'a, T>,
 }
 
-impl<'a, T: Scalar> Parts<'a, T> {
+impl<'a, T: Real> Parts<'a, T> {
     /// Divides one argument with all rows into the three parts.
     pub fn of(columns: &Operand<'a, T>, at: usize, argument: &'static str) -> Self {
         let (rows, rank) = columns.shape();

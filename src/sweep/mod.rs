@@ -6,6 +6,7 @@ pub mod plan;
 #[cfg(feature = "cuda")]
 pub mod rank_blocks;
 pub mod signed;
+pub mod stop;
 pub mod weights;
 
 /// A breakdown: the first column of L whose pivot² is not greater than zero.

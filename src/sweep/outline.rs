@@ -2,7 +2,7 @@
 
 use super::weights::Weights;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::float::Float;
 
 /// A summary of V diag(w) Vᵀ with V (n × k), in host or device memory.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Seen<T> {
     pub not_finite: Option<usize>,
 }
 
-impl<T: Scalar> Seen<T> {
+impl<T: Float> Seen<T> {
     pub const NOTHING: Self = Self { largest: T::ZERO, not_finite: None };
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl<T: Scalar> Seen<T> {
 /// # Errors
 /// `NonFinite` or `Overflow`, naming `v`: V and w are finite, but √|w| v and its square must be as well.
 #[inline(always)]
-pub(crate) fn outline<T: Scalar>(
+pub(crate) fn outline<T: Float>(
     order: usize,
     weights: Weights<'_, T>,
     seen: impl ExactSizeIterator<Item = Seen<T>>,

@@ -8,7 +8,7 @@ use crate::check::largest_entries;
 #[cfg(feature = "cuda")]
 use crate::check::largest_entry;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::float::Float;
 #[cfg(feature = "cuda")]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};
@@ -39,7 +39,7 @@ impl<T> Default for Signed<T> {
     }
 }
 
-impl<T: Scalar> Signed<T> {
+impl<T: Float> Signed<T> {
     /// Reserves room for `columns` columns.
     #[inline(always)]
     pub fn reserve(&mut self, columns: usize) {
@@ -118,7 +118,7 @@ impl<T: Scalar> Signed<T> {
 
 /// y ← scale x, for the entries of x.
 #[inline(always)]
-pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
+pub(crate) fn copy_scaled<T: Float>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
     match x.try_as_col_major() {
         Some(x) => y.iter_mut().zip(x.as_slice()).for_each(|(y, &x)| *y = scale * x),
         None => y.iter_mut().zip(x.iter()).for_each(|(y, &x)| *y = scale * x),
@@ -127,7 +127,7 @@ pub(crate) fn copy_scaled<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
 
 /// V in rank blocks, column-major, as devices read it.
 #[cfg(feature = "cuda")]
-impl<T: Scalar> Signed<T> {
+impl<T: Float> Signed<T> {
     /// The rank blocks of the columns in the current order.
     pub fn blocks(&self, width: usize) -> RankBlocks {
         let (plus, minus) = self.signs();
@@ -214,7 +214,7 @@ impl<T: Scalar> Signed<T> {
 
 /// y ← scale x. Returns the largest magnitude in x, or its first row that is not finite.
 #[cfg(feature = "cuda")]
-fn copy_and_find_largest<T: Scalar>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
+fn copy_and_find_largest<T: Float>(y: &mut [T], x: ColRef<'_, T>, scale: T) -> Result<T, usize> {
     /// Scalars that are read a second time while they are in the cache.
     const BLOCK: usize = 256;
     y.chunks_mut(BLOCK).enumerate().try_fold(T::ZERO, |largest, (number, y)| {

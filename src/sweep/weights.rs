@@ -2,7 +2,7 @@
 
 use crate::check::extent;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::float::Float;
 
 /// Weights of the columns of V: w in A + V diag(w) Vᵀ.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl<'a, T> From<&'a Vec<T>> for Weights<'a, T> {
     }
 }
 
-impl<T: Scalar> Weights<'_, T> {
+impl<T: Float> Weights<'_, T> {
     /// Checks the shapes of V and w against the order of A, and that w is finite.
     ///
     /// # Errors

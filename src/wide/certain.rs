@@ -13,7 +13,7 @@
 
 use super::Given;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use faer::linalg::matmul::matmul;
 use faer::prelude::Solve;
@@ -45,7 +45,7 @@ pub(crate) trait Triangle<T> {
 ///
 /// # Errors
 /// `Device`.
-pub(super) fn indefinite<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>) -> Result<bool, Error> {
+pub(super) fn indefinite<T: Real>(l: &impl Triangle<T>, given: &Given<T>) -> Result<bool, Error> {
     let Given { v, weights, .. } = given;
     let (order, rank) = v.shape();
     let of_sign = |sign: T| (0..rank).filter(move |&r| weights[r] * sign > T::ZERO);
@@ -67,7 +67,7 @@ pub(super) fn indefinite<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>) -> R
 }
 
 /// Solves with L. Returns false if the solution is not finite.
-fn solved<T: Scalar>(l: &impl Triangle<T>, side: Side, rhs: &mut Mat<T>) -> Result<bool, Error> {
+fn solved<T: Real>(l: &impl Triangle<T>, side: Side, rhs: &mut Mat<T>) -> Result<bool, Error> {
     match l.solve(side, rhs.as_mut()) {
         Ok(()) => Ok(rhs.as_ref().is_all_finite()),
         Err(Error::NonFinite { .. }) => Ok(false),
@@ -109,7 +109,7 @@ fn direction((plus, minus): (MatRef<'_, f64>, MatRef<'_, f64>)) -> Option<Col<f6
 }
 
 /// Whether tᵀ A' t < 0 by more than the bound of its rounding errors. (n × 1)
-fn is_proof<T: Scalar>(l: &impl Triangle<T>, given: &Given<T>, t: &Mat<T>) -> Result<bool, Error> {
+fn is_proof<T: Real>(l: &impl Triangle<T>, given: &Given<T>, t: &Mat<T>) -> Result<bool, Error> {
     let Given { v, weights, .. } = given;
     let order = t.nrows();
     // A sum of n terms has an error of at most n roundings (Higham, *Accuracy and Stability*, section 3.1), and of less than λ

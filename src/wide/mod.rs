@@ -15,19 +15,18 @@
 
 mod certain;
 mod double;
-mod recurrence;
+pub(crate) mod recurrence;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::certain::Triangle;
-pub(crate) use self::recurrence::Recurrence;
 use crate::check::finite_lower;
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
 use crate::host::squares::row_norm;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
 use crate::storage::Side;
 use crate::sweep::weights::Weights;
 use faer::linalg::matmul::triangular::BlockStructure;
@@ -45,7 +44,7 @@ pub(crate) struct Given<T> {
     pub scale: f64,
 }
 
-impl<T: Scalar> Given<T> {
+impl<T: Real> Given<T> {
     /// Copies V diag(w) Vᵀ to host memory.
     ///
     /// # Errors
@@ -60,7 +59,7 @@ impl<T: Scalar> Given<T> {
 /// L in host memory; entries above the diagonal are not read.
 struct Here<'a, T>(MatRef<'a, T>);
 
-impl<T: Scalar> Triangle<T> for Here<'_, T> {
+impl<T: Real> Triangle<T> for Here<'_, T> {
     fn solve(&self, side: Side, rhs: MatMut<'_, T>) -> Result<(), Error> {
         match side {
             Side::L => T::solve_lower(self.0, rhs, Par::Seq),
@@ -87,7 +86,7 @@ impl<T: Scalar> Triangle<T> for Here<'_, T> {
 /// # Errors
 /// `NonFinite`, naming `l`; `NotPositiveDefinite` if there is no new L, or no memory for it.
 #[cold]
-pub(crate) fn again_here<T: Scalar>(
+pub(crate) fn again_here<T: Real>(
     column: usize,
     l: MatRef<'_, T>,
     given: &Given<T>,
@@ -100,7 +99,7 @@ pub(crate) fn again_here<T: Scalar>(
 }
 
 /// The same, with an L that `read` copies to a matrix of zeros.
-pub(crate) fn again<T: Scalar>(
+pub(crate) fn again<T: Real>(
     column: usize,
     l: &impl Triangle<T>,
     given: &Given<T>,

@@ -13,11 +13,12 @@
 
 use super::Given;
 use super::double::Double;
+use crate::compiled::compiled;
+use crate::float::Float;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
 use crate::report::{Health, Modification};
-use crate::scalar::Scalar;
-use crate::storage::Stop;
+use crate::sweep::stop::Stop;
 use faer::MatMut;
 use pulp::{Simd, WithSimd};
 
@@ -62,8 +63,15 @@ impl Wide {
 ///
 /// # Errors
 /// At the first pivot² that is not greater than zero, or if the caller interrupts. L is then half changed.
-pub(super) fn modify<T: Scalar>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Stop> {
+pub(super) fn modify<T: RecurrenceKernel>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Stop> {
     T::modify_again(Isa::detect(), Recurrence { l, given, asks: Asks::claim() })
+}
+
+compiled! {
+    /// [`modify`].
+    RecurrenceKernel {
+        modify_again: Recurrence<'_, '_, Self> => Result<Modification, Stop>,
+    }
 }
 
 pub(crate) struct Recurrence<'l, 'v, T> {
@@ -72,7 +80,7 @@ pub(crate) struct Recurrence<'l, 'v, T> {
     asks: Option<Asks>,
 }
 
-impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
+impl<T: Float> WithSimd for Recurrence<'_, '_, T> {
     type Output = Result<Modification, Stop>;
 
     /// Compiled for the instruction set, for its fused multiplications.
@@ -106,7 +114,7 @@ impl<T: Scalar> WithSimd for Recurrence<'_, '_, T> {
 }
 
 /// The columns of V diag(√|w|) with weights of this sign.
-fn columns<T: Scalar>(v: faer::MatRef<'_, T>, weights: &[T], sign: f64) -> Vec<Wide> {
+fn columns<T: Float>(v: faer::MatRef<'_, T>, weights: &[T], sign: f64) -> Vec<Wide> {
     let weights = weights.iter().map(|weight| weight.to_f64() * sign).enumerate();
     let of_sign = weights.filter(|&(_, weight)| weight > 0.0).map(|(r, weight)| {
         let (root, mut wide) = (Double::new(weight).sqrt(), Wide::zeros(v.nrows()));

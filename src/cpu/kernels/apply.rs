@@ -1,8 +1,8 @@
 //! The trailing step: applies a block reflector to rows of L and V, one register tile at a time.
 
 use super::reflector::Reflector;
+use crate::float::Float;
 use crate::host::isa::{prefetch, prefetch_to_write, stream};
-use crate::scalar::Scalar;
 use pulp::Simd;
 
 /// The part of L and V that one micro-kernel call processes. Its rows start at the tile's first row.
@@ -34,7 +34,7 @@ impl<T> Tile<T> {
 }
 
 /// The lanes of a tile's registers that are real rows.
-pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
+pub(crate) trait Rows<T: Float, S: Simd>: Copy {
     /// # Safety
     /// The real lanes of register `i` at `ptr` must be readable.
     unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S>;
@@ -47,7 +47,7 @@ pub(crate) trait Rows<T: Scalar, S: Simd>: Copy {
 #[derive(Clone, Copy)]
 pub(crate) struct Full;
 
-impl<T: Scalar, S: Simd> Rows<T, S> for Full {
+impl<T: Float, S: Simd> Rows<T, S> for Full {
     #[inline(always)]
     unsafe fn load(self, _: S, _: usize, ptr: *const T) -> T::Vector<S> {
         // SAFETY: the caller guarantees that all lanes are readable.
@@ -64,7 +64,7 @@ impl<T: Scalar, S: Simd> Rows<T, S> for Full {
 #[derive(Clone, Copy)]
 pub(crate) struct Masked<M, const RV: usize>(pub [M; RV]);
 
-impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
+impl<T: Float, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
     #[inline(always)]
     unsafe fn load(self, simd: S, i: usize, ptr: *const T) -> T::Vector<S> {
         // SAFETY: the caller guarantees that the real lanes are readable, and the mask selects these.
@@ -87,7 +87,7 @@ impl<T: Scalar, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> 
 /// use them during the call. The reflector must have been computed by the diagonal step.
 #[inline(always)]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
-pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
+pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
     simd: S,
     rows: A,
     cols: usize,
@@ -185,7 +185,7 @@ pub(crate) unsafe fn apply<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize, c
 /// # Safety
 /// The real rows at `x` must be readable.
 #[inline(always)]
-unsafe fn load_rows<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
+unsafe fn load_rows<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
     x: *const T,

@@ -16,7 +16,7 @@ use super::diagonal::SMALL_CHANGE;
 use super::elimination::{Eliminated, eliminate};
 use super::reflector::Reflector;
 use super::shape::MAX_LANES;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// An upper limit for the sum of squares, below the diagonal, of D with its rows scaled to a unit diagonal and of the inverse
@@ -27,7 +27,7 @@ const LARGEST_COUPLING: f64 = 4.0;
 #[repr(align(64))]
 struct Each<T, const N: usize>([[T; MAX_LANES]; N]);
 
-impl<T: Scalar, const N: usize> Each<T, N> {
+impl<T: Float, const N: usize> Each<T, N> {
     #[inline(always)]
     fn of<S: Simd>(registers: [T::Vector<S>; N]) -> Self {
         let mut each = Self([[T::ZERO; MAX_LANES]; N]);
@@ -46,7 +46,7 @@ impl<T: Scalar, const N: usize> Each<T, N> {
 /// # Safety
 /// As [`diagonal`](super::diagonal::diagonal), for C columns, at most the lanes of a register.
 #[inline(always)]
-pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
+pub(crate) unsafe fn at_once<T: Float, S: Simd, const C: usize>(
     simd: S,
     tile: Tile<T>,
     reflector: Reflector<T>,
@@ -151,7 +151,7 @@ pub(crate) unsafe fn at_once<T: Scalar, S: Simd, const C: usize>(
 /// # Safety
 /// The triangle must be readable, and a register have C lanes.
 #[inline(always)]
-unsafe fn triangle<T: Scalar, S: Simd, const C: usize>(
+unsafe fn triangle<T: Float, S: Simd, const C: usize>(
     simd: S,
     tile: Tile<T>,
 ) -> ([T::Vector<S>; C], T::Vector<S>) {
@@ -169,7 +169,7 @@ unsafe fn triangle<T: Scalar, S: Simd, const C: usize>(
 /// Returns the inverse, by columns, of the lower triangle with these columns and this diagonal, if it is sufficiently well
 /// conditioned. It does not depend on V, so it overlaps with the preceding work and costs almost no time.
 #[inline(always)]
-fn inverse<T: Scalar, S: Simd, const C: usize>(
+fn inverse<T: Float, S: Simd, const C: usize>(
     simd: S,
     d: &[T::Vector<S>; C],
     diagonal: T::Vector<S>,
@@ -200,7 +200,7 @@ fn inverse<T: Scalar, S: Simd, const C: usize>(
 
 /// Column `j` of the identity.
 #[inline(always)]
-fn unit<T: Scalar, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
+fn unit<T: Float, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
     let own = T::mask(simd, j, j + 1);
     T::select(simd, own, T::splat(simd, T::ONE), T::splat(simd, T::ZERO))
 }
@@ -210,7 +210,7 @@ fn unit<T: Scalar, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
 /// # Safety
 /// C scalars at `v` must be readable.
 #[inline(always)]
-unsafe fn product<T: Scalar, S: Simd, const C: usize>(
+unsafe fn product<T: Float, S: Simd, const C: usize>(
     simd: S,
     square: &[T::Vector<S>; C],
     v: *const T,

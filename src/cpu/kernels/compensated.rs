@@ -1,7 +1,7 @@
 //! Sums of products as if in twice the precision: the compensated dot product of Ogita, Rump and Oishi (*Accurate sum and dot
 //! product*, SIAM J. Sci. Comput. 26, 2005), for scalars and for registers.
 
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// A sum of scalars: its value in working precision, and the accumulated rounding errors.
@@ -11,7 +11,7 @@ pub(super) struct Sum<T> {
     rest: T,
 }
 
-impl<T: Scalar> Sum<T> {
+impl<T: Float> Sum<T> {
     pub const ZERO: Self = Self { whole: T::ZERO, rest: T::ZERO };
 
     /// Adds x.
@@ -42,12 +42,12 @@ impl<T: Scalar> Sum<T> {
 
 /// Such a sum for each lane of a register.
 #[derive(Clone, Copy)]
-pub(super) struct Sums<T: Scalar, S: Simd> {
+pub(super) struct Sums<T: Float, S: Simd> {
     whole: T::Vector<S>,
     rest: T::Vector<S>,
 }
 
-impl<T: Scalar, S: Simd> Sums<T, S> {
+impl<T: Float, S: Simd> Sums<T, S> {
     #[inline(always)]
     pub fn zero(simd: S) -> Self {
         let zero = T::splat(simd, T::ZERO);

@@ -2,8 +2,9 @@
 //!
 //! x · 0 is 0 for every finite x and NaN for every other x. Sums of these products keep the loops free of branches.
 
+use crate::compiled::compiled;
+use crate::float::Float;
 use crate::host::isa::Isa;
-use crate::scalar::Scalar;
 use core::ops::Range;
 use faer::MatRef;
 use pulp::{Simd, WithSimd};
@@ -18,7 +19,7 @@ const TOGETHER: usize = 8;
 /// The entries of the other matrix, whose first entry and column stride are given, must be writable, and no other thread may
 /// use them.
 #[inline]
-pub unsafe fn copy<T: Scalar>(
+pub unsafe fn copy<T: CopyKernel>(
     isa: Isa,
     l: MatRef<'_, T>,
     negative: bool,
@@ -32,6 +33,14 @@ pub unsafe fn copy<T: Scalar>(
     }
 }
 
+compiled! {
+    /// [`copy`].
+    CopyKernel {
+        copy: Copy<'_, Self, false> => bool,
+        copy_negated: Copy<'_, Self, true> => bool,
+    }
+}
+
 pub(crate) struct Copy<'a, T, const NEGATIVE: bool> {
     l: MatRef<'a, T>,
     columns: Range<usize>,
@@ -39,7 +48,7 @@ pub(crate) struct Copy<'a, T, const NEGATIVE: bool> {
     to: (*mut T, isize),
 }
 
-impl<T: Scalar, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
+impl<T: Float, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
     type Output = bool;
 
     #[inline(always)]
@@ -95,6 +104,6 @@ impl<T: Scalar, const NEGATIVE: bool> WithSimd for Copy<'_, T, NEGATIVE> {
 
 /// The factor ±1 that makes the diagonal entry of this column positive.
 #[inline(always)]
-fn sign_of<T: Scalar, const NEGATIVE: bool>(l: MatRef<'_, T>, column: usize) -> T {
+fn sign_of<T: Float, const NEGATIVE: bool>(l: MatRef<'_, T>, column: usize) -> T {
     if NEGATIVE && l[(column, column)] < T::ZERO { -T::ONE } else { T::ONE }
 }

@@ -5,7 +5,7 @@ use super::compensated::Sums;
 use super::interchange::{Interchange, Places};
 use super::reflector::Reflector;
 use super::shape::MAX_LANES;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// Independent partial sums of a dot product over the columns of V. They hide the latency of a multiply-add.
@@ -25,7 +25,7 @@ const PARTIAL_SUMS: usize = 4;
 /// The lower triangle of the tile and its rows of V must be accessible, and no other thread may use them; `cols` ≤ the lanes of
 /// a register; the reflector's memory must be writable.
 #[inline(always)]
-pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
+pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
     simd: S,
     cols: usize,
     tile: Tile<T>,
@@ -113,7 +113,7 @@ pub(crate) unsafe fn diagonal<T: Scalar, S: Simd>(
 /// # Safety
 /// As [`diagonal`], with the rows of V in the reflector and the interchanges of earlier columns set.
 #[inline(always)]
-unsafe fn change_places<T: Scalar, S: Simd>(
+unsafe fn change_places<T: Float, S: Simd>(
     simd: S,
     (j, cols): (usize, usize),
     l: T::Vector<S>,
@@ -151,7 +151,7 @@ unsafe fn change_places<T: Scalar, S: Simd>(
 /// # Safety
 /// The reflector must hold a block's rows of V.
 #[inline(always)]
-unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
+unsafe fn dot_with_row<T: Float, S: Simd>(simd: S, reflector: Reflector<T>, j: usize) -> T::Vector<S> {
     let (rank, lanes) = (reflector.rank, T::lanes::<S>());
     let mut sums = [T::splat(simd, T::ZERO); PARTIAL_SUMS];
     let mut row = reflector.b(0).cast_const();
@@ -172,7 +172,7 @@ unsafe fn dot_with_row<T: Scalar, S: Simd>(simd: S, reflector: Reflector<T>, j: 
 
 /// Extracts one lane of a register.
 #[inline(always)]
-fn lane<T: Scalar, S: Simd>(x: T::Vector<S>, i: usize) -> T {
+fn lane<T: Float, S: Simd>(x: T::Vector<S>, i: usize) -> T {
     debug_assert!(i < T::lanes::<S>());
     let x = [x];
     // SAFETY: a register is `lanes` scalars, and i is one of them.
@@ -196,7 +196,7 @@ pub(crate) struct Pivot<T> {
 /// α = √(l² + q) with q = ± a aᵀ for `rank` entries a, or `None` if its square is not positive or not finite. `minus` is the
 /// sign of q.
 #[inline(always)]
-pub(crate) fn pivot<T: Scalar>(
+pub(crate) fn pivot<T: Float>(
     l: T,
     q: T,
     rank: usize,
@@ -226,7 +226,7 @@ pub(crate) fn pivot<T: Scalar>(
 
 /// The same from scaled terms, for squares that may have underflowed.
 #[cold]
-fn scaled_pivot<T: Scalar>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
+fn scaled_pivot<T: Float>(l: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Pivot<T>> {
     let scale = (0..rank).fold(l, |m, r| m.max(a(r).abs()));
     if scale == T::ZERO && !minus && (0..rank).all(|r| a(r) == T::ZERO) {
         // A column of a singular factor that V does not change: the identity, with an α by which one can divide.

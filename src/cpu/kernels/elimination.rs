@@ -1,7 +1,7 @@
 //! I + E = M Δ Mᵀ for a small symmetric E, by registers and by scalars: M is unit lower triangular, Δ diagonal.
 
 use super::reflector::Reflector;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// The largest permitted condition number of I + E.
@@ -10,7 +10,7 @@ const LARGEST_CONDITION: f64 = 6.0;
 /// Columns that are eliminated by scalars, with the shortest dependency chain, before registers apply them to the rest.
 const FEW: usize = 4;
 
-pub(super) struct Eliminated<T: Scalar, S: Simd> {
+pub(super) struct Eliminated<T: Float, S: Simd> {
     /// Δ
     pub pivot: T::Vector<S>,
     /// Δ − I, which is more accurate than Δ if it is small.
@@ -23,7 +23,7 @@ pub(super) struct Eliminated<T: Scalar, S: Simd> {
 /// # Safety
 /// The reflector must be writable and have space for C columns, a multiple of [`FEW`].
 #[inline(always)]
-pub(super) unsafe fn eliminate<T: Scalar, S: Simd, const C: usize>(
+pub(super) unsafe fn eliminate<T: Float, S: Simd, const C: usize>(
     simd: S,
     mut e: [T::Vector<S>; C],
     reflector: Reflector<T>,

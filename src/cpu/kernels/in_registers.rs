@@ -14,8 +14,8 @@
 
 use super::apply::{Rows, Tile};
 use super::reflector::Reflector;
+use crate::float::Float;
 use crate::host::isa::{prefetch, stream};
-use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::Simd;
 
@@ -29,7 +29,7 @@ pub(crate) struct Column<T, const K: usize, const P: usize> {
     x: [T; 2],
 }
 
-impl<T: Scalar, const K: usize, const P: usize> Column<T, K, P> {
+impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
     /// The identity.
     pub const IDENTITY: Self = Self { products: [T::ZERO; K], b: [T::ZERO; K], x: [T::ZERO; 2] };
 
@@ -100,7 +100,7 @@ pub(crate) enum Store {
 /// thread may use them during the call.
 #[inline(always)]
 pub(crate) unsafe fn apply<
-    T: Scalar,
+    T: Float,
     S: Simd,
     A: Rows<T, S>,
     const RV: usize,

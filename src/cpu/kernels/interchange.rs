@@ -19,7 +19,7 @@
 use super::apply::{Rows, Tile};
 use super::compensated::{Sum, Sums};
 use super::reflector::{MOST_INTERCHANGED, Reflector};
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// The ratio |a_p| / l from which on columns are interchanged. A block with such a column is beyond the conditions for
@@ -40,7 +40,7 @@ pub(super) struct Interchange<T> {
     pub x: T,
 }
 
-impl<T: Scalar> Interchange<T> {
+impl<T: Float> Interchange<T> {
     /// Returns the interchange of a column with the pivot `l`, which is that of L, or for a minus sign of L', and a row with
     /// entries a, if the column is to be interchanged. `squares` is approximately the sum of the squares of a.
     #[inline(always)]
@@ -77,7 +77,7 @@ impl<T: Scalar> Interchange<T> {
 }
 
 /// A column of L and the columns of V in an interchange: from L to L', or back.
-pub(super) struct Places<T: Scalar, S: Simd> {
+pub(super) struct Places<T: Float, S: Simd> {
     /// o
     pub other: T::Vector<S>,
     /// Σ V_r b_r over the columns of V other than p.
@@ -88,7 +88,7 @@ pub(super) struct Places<T: Scalar, S: Simd> {
     pub b: T,
 }
 
-impl<T: Scalar, S: Simd> Places<T, S> {
+impl<T: Float, S: Simd> Places<T, S> {
     /// Column j of L' from that of L, or for a minus sign of L from that of L'.
     #[inline(always)]
     pub fn through(self, simd: S, l: T::Vector<S>, minus: bool) -> T::Vector<S> {
@@ -114,7 +114,7 @@ impl<T: Scalar, S: Simd> Places<T, S> {
 /// # Safety
 /// As [`apply`](super::apply::apply).
 #[inline(always)]
-pub(super) unsafe fn apply_by_column<T: Scalar, S: Simd, A: Rows<T, S>, const RV: usize>(
+pub(super) unsafe fn apply_by_column<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,
     (cols, minus): (usize, bool),

@@ -6,8 +6,8 @@ use super::low_rank::{BLOCK, Coefficients, LowRank, PANEL_COLS};
 use super::packed::Tiles;
 use super::reflector::{OneSign, Reflector};
 use super::shape::Shape;
+use crate::float::Float;
 use crate::host::isa::Isa;
-use crate::scalar::Scalar;
 use crate::sweep::plan::Panel;
 
 /// All that the steps of one sweep, [`diagonal`](Job::diagonal) and [`trailing`](Job::trailing), read and write.
@@ -55,7 +55,7 @@ unsafe impl<T: Sync> Sync for CarriedRows<T> {}
 // SAFETY: a job describes memory; the contract of each step says which thread may use which rows when.
 unsafe impl<T: Sync> Sync for Job<T> {}
 
-impl<T: Scalar> Job<T> {
+impl<T: Float> Job<T> {
     /// Scalars of the block reflectors of one panel, for a V with that many columns of each sign.
     pub fn reflector_len(panel_cols: usize, shape: &Shape, plus: usize, minus: usize) -> usize {
         panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus)

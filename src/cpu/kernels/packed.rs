@@ -1,9 +1,10 @@
 //! The working copy of V: tiles of rows, each contiguous, in the order in which the trailing step reads them.
 
 use super::shape::MAX_LANES;
+use crate::compiled::compiled;
+use crate::float::Float;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
-use crate::scalar::Scalar;
 use crate::sweep::signed::copy_scaled;
 use faer::{ColRef, MatRef};
 use pulp::{Simd, WithSimd};
@@ -26,7 +27,7 @@ impl<T> Default for Packed<T> {
     }
 }
 
-impl<T: Scalar> Packed<T> {
+impl<T: Float> Packed<T> {
     /// Copies `rank` columns of `rows` entries, each times its factor, as rows from `base` on. The rest of the last tile is
     /// zero.
     #[inline(always)]
@@ -50,21 +51,6 @@ impl<T: Scalar> Packed<T> {
         }
     }
 
-    /// Copies V without scaling. All columns have one sign, and are in the same order as in `Signed::columns`; rows are
-    /// contiguous. Returns the sum of the squares of V.
-    #[inline(always)]
-    pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
-        let (rows, rank) = v.shape();
-        debug_assert!(
-            rank > 0 && (rows == 1 || v.row_stride() == 1),
-            "V is there, and its rows are neighbours"
-        );
-        self.make_room(rank, rows, 0, tile);
-        let view = self.view();
-        // SAFETY: there is memory for these tiles and columns, borrowed exclusively.
-        T::pack(isa, unsafe { Pack::new(v, minus, view) })
-    }
-
     /// Reserves room for `rank` columns of `rows` rows from `base` on. The contents are unspecified.
     #[inline(always)]
     pub fn make_room(&mut self, rank: usize, rows: usize, base: usize, tile: usize) {
@@ -85,6 +71,30 @@ impl<T: Scalar> Packed<T> {
     }
 }
 
+impl<T: PackKernel> Packed<T> {
+    /// Copies V without scaling. All columns have one sign, and are in the same order as in `Signed::columns`; rows are
+    /// contiguous. Returns the sum of the squares of V.
+    #[inline(always)]
+    pub fn pack_one_sign(&mut self, isa: Isa, v: MatRef<'_, T>, minus: bool, tile: usize) -> T {
+        let (rows, rank) = v.shape();
+        debug_assert!(
+            rank > 0 && (rows == 1 || v.row_stride() == 1),
+            "V is there, and its rows are neighbours"
+        );
+        self.make_room(rank, rows, 0, tile);
+        let view = self.view();
+        // SAFETY: there is memory for these tiles and columns, borrowed exclusively.
+        T::pack(isa, unsafe { Pack::new(v, minus, view) })
+    }
+}
+
+compiled! {
+    /// [`Packed::pack_one_sign`].
+    PackKernel {
+        pack: Pack<'_, Self> => Self,
+    }
+}
+
 /// Copies V, whose rows are contiguous, to its tiles, and sums its squares.
 pub(crate) struct Pack<'a, T> {
     v: MatRef<'a, T>,
@@ -100,7 +110,7 @@ impl<'a, T> Pack<'a, T> {
     }
 }
 
-impl<T: Scalar> WithSimd for Pack<'_, T> {
+impl<T: Float> WithSimd for Pack<'_, T> {
     type Output = T;
 
     /// Returns the sum of the squares of V.
@@ -152,7 +162,7 @@ unsafe impl<T: Send> Send for Tiles<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Tiles<T> {}
 
-impl<T: Scalar> Tiles<T> {
+impl<T: Float> Tiles<T> {
     /// Column `r` of a tile.
     ///
     /// # Safety

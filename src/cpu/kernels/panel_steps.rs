@@ -8,16 +8,17 @@ use super::low_rank::{self, LowRank, Trailing};
 use super::reflection::Reflection;
 use super::scratch::Scratch;
 use super::shape::{MAX_LANES, NARROW, WIDE, wide};
+use crate::compiled::compiled;
 use crate::cpu::workers::Steps;
+use crate::float::Float;
 use crate::host::isa::fence;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
-impl<T: Scalar> Steps for Job<T> {
+impl<T: PanelKernels> Steps for Job<T> {
     type Report = Health<T>;
 
     unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
@@ -31,7 +32,7 @@ impl<T: Scalar> Steps for Job<T> {
     }
 }
 
-impl<T: Scalar> Job<T> {
+impl<T: PanelKernels> Job<T> {
     /// The diagonal step: transforms the block of `panel` and computes its reflectors.
     ///
     /// # Errors
@@ -145,6 +146,16 @@ impl<T: Scalar> Job<T> {
     }
 }
 
+compiled! {
+    /// The two steps of a panel, by reflectors and column by column.
+    PanelKernels {
+        diagonal: ByReflectors<'_, Self> => Result<(), usize>,
+        trailing: Reflection<'_, Self> => (),
+        low_rank_diagonal: low_rank::Diagonal<'_, Self> => Result<(), usize>,
+        low_rank_trailing: Trailing<Self> => (),
+    }
+}
+
 /// The diagonal step by block reflectors: [`Job::diagonal`].
 pub(crate) struct ByReflectors<'a, T> {
     job: &'a Job<T>,
@@ -152,7 +163,7 @@ pub(crate) struct ByReflectors<'a, T> {
     health: &'a mut Health<T>,
 }
 
-impl<T: Scalar> WithSimd for ByReflectors<'_, T> {
+impl<T: Float> WithSimd for ByReflectors<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]

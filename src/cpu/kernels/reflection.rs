@@ -6,7 +6,7 @@ use super::interchange::apply_by_column;
 use super::job::Job;
 use super::scratch::Scratch;
 use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
-use crate::scalar::Scalar;
+use crate::float::Float;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
@@ -26,7 +26,7 @@ pub(crate) struct Reflection<'a, T> {
     rows: Range<usize>,
 }
 
-impl<'a, T: Scalar> Reflection<'a, T> {
+impl<'a, T: Float> Reflection<'a, T> {
     /// # Safety
     /// As [`Job::trailing`], for these reflectors, at the time when this is run.
     pub unsafe fn new(job: &'a Job<T>, panel: Panel, blocks: Range<usize>, rows: Range<usize>) -> Self {
@@ -34,7 +34,7 @@ impl<'a, T: Scalar> Reflection<'a, T> {
     }
 }
 
-impl<T: Scalar> WithSimd for Reflection<'_, T> {
+impl<T: Float> WithSimd for Reflection<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -68,7 +68,7 @@ struct Vectorized<'a, T, S> {
     blocks: Range<usize>,
 }
 
-impl<T: Scalar, S: Simd> Vectorized<'_, T, S> {
+impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     /// With V in registers.
     ///
     /// # Safety

@@ -25,7 +25,7 @@
 //! are those after the interchange. τ is not valid across an interchange, so the columns of a block with interchanges are
 //! applied one by one.
 
-use crate::scalar::Scalar;
+use crate::float::Float;
 
 /// Only this number of leading columns of V may be interchanged with one of L: a scalar represents such an index exactly.
 pub(crate) const MOST_INTERCHANGED: usize = 1 << 23;
@@ -49,7 +49,7 @@ pub(crate) struct Reflector<T> {
     pub rank: usize,
 }
 
-impl<T: Scalar> Reflector<T> {
+impl<T: Float> Reflector<T> {
     /// Scalars of one reflector, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
         (k + width + 4) * width

@@ -3,7 +3,7 @@
 use super::apply::Tile;
 use super::reflector::OneSign;
 use super::shape::{MAX_LANES, WIDE};
-use crate::scalar::Scalar;
+use crate::float::Float;
 use core::mem::MaybeUninit;
 
 /// Contains a tile of L between its two reflectors, of the plus and of the minus columns of V, and after the last one if
@@ -14,7 +14,7 @@ pub(crate) struct Scratch<T>(MaybeUninit<[T; WIDE.1 * ROWS]>);
 /// Rows of the tallest tile.
 const ROWS: usize = WIDE.0 * MAX_LANES;
 
-impl<T: Scalar> Scratch<T> {
+impl<T: Float> Scratch<T> {
     #[inline(always)]
     pub fn new() -> Self {
         Self(MaybeUninit::uninit())

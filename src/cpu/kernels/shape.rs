@@ -1,7 +1,7 @@
 //! The shapes of the micro-kernels: the numbers of columns of L and rows of V that one call processes.
 
+use crate::float::Float;
 use crate::host::isa::Isa;
-use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
@@ -62,12 +62,12 @@ pub(crate) fn by_column(rank: usize, rows: usize) -> bool {
 }
 
 /// Shape of the micro-kernels under this instruction set, for `rank` columns of V that are applied together.
-pub(crate) fn shape<T: Scalar>(isa: Isa, rank: usize) -> Shape {
+pub(crate) fn shape<T: Float>(isa: Isa, rank: usize) -> Shape {
     struct Ask<T> {
         rank: usize,
         scalar: PhantomData<T>,
     }
-    impl<T: Scalar> WithSimd for Ask<T> {
+    impl<T: Float> WithSimd for Ask<T> {
         type Output = Shape;
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) -> Shape {

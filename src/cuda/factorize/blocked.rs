@@ -7,7 +7,7 @@ use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::ptx::FACTOR;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
 use core::mem::offset_of;
@@ -65,7 +65,7 @@ struct Arguments {
     n: c_longlong,
 }
 
-impl<T: Scalar> Blocked<T> {
+impl<T: Real> Blocked<T> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {

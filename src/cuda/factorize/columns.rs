@@ -8,7 +8,7 @@ use crate::cuda::ptx::{CROUT, PIVOT_ROWS, TILED};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::layout::lower;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_longlong;
 use faer::reborrow::IntoConst;
 use faer::{Mat, MatMut, MatRef};
@@ -66,7 +66,7 @@ enum Extent {
 ///
 /// # Errors
 /// `Tuning` for `threads_per_block`; `NotPositiveDefinite`; `Device`.
-pub(crate) fn by_column<T: Scalar>(
+pub(crate) fn by_column<T: Real>(
     device: &Device,
     a: MatRef<'_, T>,
     kernels: ColumnKernels,
@@ -111,7 +111,7 @@ enum Signature {
     PivotRows,
 }
 
-impl<T: Scalar> Run<T> {
+impl<T: Real> Run<T> {
     fn new(device: &Device, order: usize, kernels: ColumnKernels) -> Result<Self, Error> {
         use Extent::{Above, Below, FromDiagonal, One, OneBlock};
         let (ptx, signature, steps): (_, _, &[(&str, Extent, bool)]) = match kernels {
@@ -218,7 +218,7 @@ impl<T: Scalar> Run<T> {
 }
 
 /// Computes the columns of L from `first` on, after columns that are complete, with one thread of the host.
-fn remaining_columns<T: Scalar>(mut l: MatMut<'_, T>, first: usize) -> Result<(), Error> {
+fn remaining_columns<T: Real>(mut l: MatMut<'_, T>, first: usize) -> Result<(), Error> {
     let order = l.nrows();
     let mut sums = vec![T::ZERO; order];
     for j in first..order {

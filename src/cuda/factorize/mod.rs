@@ -12,7 +12,7 @@ use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
 use crate::error::{DeviceErrorKind, Error};
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{MatMut, MatRef};
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub(crate) enum By {
 ///
 /// # Errors
 /// `NotPositiveDefinite`, or `Device` if the device is lost.
-pub(super) fn where_it_pays<T: Scalar>(
+pub(super) fn where_it_pays<T: Real>(
     device: &Device,
     a: MatRef<'_, T>,
 ) -> Result<Option<Factored<T>>, Error> {
@@ -83,7 +83,7 @@ impl By {
 ///
 /// # Errors
 /// `NotPositiveDefinite` at the first pivot that is not positive, with A unchanged; `Device`.
-pub(crate) fn in_device_memory<T: Scalar>(
+pub(crate) fn in_device_memory<T: Real>(
     device: &Device,
     a: MatMut<'_, T>,
     by: By,
@@ -100,7 +100,7 @@ pub(super) enum Means<T> {
     Blocked(Blocked<T>),
 }
 
-impl<T: Scalar> Means<T> {
+impl<T: Real> Means<T> {
     pub fn new(device: &Device, by: By) -> Result<Self, Error> {
         Ok(match by {
             By::CuSolver => Self::CuSolver(Solver::new(device)?, Stream::new(device)?),
@@ -135,7 +135,7 @@ pub(super) struct Factored<T> {
     begun: Instant,
 }
 
-impl<T: Scalar> Factored<T> {
+impl<T: Real> Factored<T> {
     fn new(device: &Device, a: MatRef<'_, T>, by: By) -> Result<Self, Error> {
         let means = Means::new(device, by)?;
         let l = Dense::aligned(device, a.nrows(), a.nrows())?;

@@ -1,7 +1,7 @@
 //! The division of the columns of V into rank blocks for the device.
 
 use super::form::{COLUMN_GROUP, ELEMENTS, Form};
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::rank_blocks::RankBlocks;
 
 /// The numbers of threads of the device that may share a row. With more, the CPU would have too few rank blocks to divide among
@@ -22,7 +22,7 @@ impl Blocking {
     pub const NONE: Self = Self { blocks: RankBlocks::NONE, form: Form::Columns { lanes: 1 }, instance: 0 };
 
     /// For a V with that many columns of each sign. `limit` is the largest number of columns that a thread processes.
-    pub fn new<T: Scalar>(plus: usize, minus: usize, limit: usize) -> Self {
+    pub fn new<T: Real>(plus: usize, minus: usize, limit: usize) -> Self {
         // With fewer columns of a sign, too many zero columns would be added.
         const WORTH_TENSOR_CORES: usize = 9;
         let most = plus.max(minus);

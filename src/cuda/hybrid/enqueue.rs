@@ -10,7 +10,7 @@ use super::waits::{Wait, waits};
 use crate::cuda::memory::whole_lines;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::plan::{Panel, Plan};
 use core::ops::Range;
 
@@ -27,7 +27,7 @@ pub(super) struct Enqueue<'a, T> {
     pub plan: &'a Plan,
 }
 
-impl<T: Scalar> Enqueue<'_, T> {
+impl<T: Real> Enqueue<'_, T> {
     fn slot(&self, panel: Panel) -> &Slot<T> {
         &self.pipe.slots[panel.index % self.pipe.slots.len()]
     }

@@ -17,13 +17,14 @@ use crate::host::region::StandBy;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::operand::OperandMut;
+use crate::real::Real;
 use crate::report::{Health, Modification};
-use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{HostColumns, backwards, rearrange, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::signed::Signed;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::reborrow::ReborrowMut;
@@ -61,7 +62,7 @@ const _: () = {
     goes_anywhere::<HybridFactor<f32>>();
 };
 
-impl<T: Scalar> HybridFactor<T> {
+impl<T: Real> HybridFactor<T> {
     pub(super) fn new(device: Device, tuning: Tuning, safeguard: Safeguard, l: Panels<T>) -> Self {
         Self {
             device,
@@ -141,7 +142,7 @@ impl<T: Scalar> HybridFactor<T> {
     }
 }
 
-impl<T: Scalar> Swept<T> for HybridFactor<T> {
+impl<T: Real> Swept<T> for HybridFactor<T> {
     fn traits(&self) -> Traits {
         Traits::new(self.safeguard)
     }
@@ -234,7 +235,7 @@ impl<T: Scalar> Swept<T> for HybridFactor<T> {
     }
 }
 
-impl<T: Scalar> Storage<T> for HybridFactor<T> {
+impl<T: Real> Storage<T> for HybridFactor<T> {
     fn capacity(&self) -> usize {
         self.l.capacity()
     }

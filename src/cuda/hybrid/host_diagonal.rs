@@ -5,13 +5,13 @@ use super::host_part::{HostPart, Out, STEP};
 use super::reflectors::Group;
 use crate::cpu::kernels::entries::Entries;
 use crate::host::pool::wait_until;
+use crate::real::Real;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::sync::atomic::Ordering;
 
-impl<T: Scalar> HostPart<T> {
+impl<T: Real> HostPart<T> {
     /// The diagonal step of one rank block, after that of the previous one. The reflectors are written to `out` in the device's
     /// layout, unless it is null.
     ///

@@ -18,8 +18,8 @@ use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
 use crate::host::pool::wait_until;
 use crate::host::threads::Threads;
+use crate::real::Real;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
@@ -63,7 +63,7 @@ unsafe impl<T: Send> Send for Block<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Block<T> {}
 
-impl<T: Scalar> Default for Block<T> {
+impl<T: Real> Default for Block<T> {
     fn default() -> Self {
         let mut v = [Packed::default(), Packed::default()];
         Self {
@@ -79,7 +79,7 @@ impl<T: Scalar> Default for Block<T> {
     }
 }
 
-impl<T: Scalar> HostPart<T> {
+impl<T: Real> HostPart<T> {
     pub fn new() -> Self {
         let isa = Isa::detect();
         Self {

@@ -10,7 +10,7 @@ use crate::cuda::module::Module;
 use crate::cuda::ptx::{COPY_F32, COPY_F64, INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -54,7 +54,7 @@ fn instances(module: &Arc<Module>, name: &str) -> Result<Vec<Function>, Error> {
     ELEMENTS.iter().map(|elements| Function::load(module, &format!("{name}_e{elements}"))).collect()
 }
 
-impl<T: Scalar> Kernels<T> {
+impl<T: Real> Kernels<T> {
     /// The kernels of `device`. At the first call for a scalar type the driver translates them, which takes some hundredths of
     /// a second.
     ///
@@ -143,7 +143,7 @@ pub(crate) struct Place {
     pub stride: usize,
 }
 
-impl<T: Scalar> Kernels<T> {
+impl<T: Real> Kernels<T> {
     /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, in either direction, on
     /// `stream`. Unlike an upload or download it is not queued after other copies.
     ///

@@ -49,6 +49,7 @@ use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::storage::Safeguard;
 use faer::{Mat, Par};
@@ -119,7 +120,7 @@ impl Hybrid {
     ///
     /// `usize::MAX` for a tuning that is not valid, and for n or k greater than 2²⁸.
     #[must_use]
-    pub fn device_bytes<T: Scalar>(n: usize, k: usize, tuning: &Tuning) -> usize {
+    pub fn device_bytes<T: Real>(n: usize, k: usize, tuning: &Tuning) -> usize {
         const MOST: usize = 1 << 28;
         if n > MOST || k > MOST || tuning.validate().is_err() {
             return usize::MAX;

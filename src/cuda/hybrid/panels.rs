@@ -6,7 +6,7 @@ use crate::cuda::memory::{Pinned, whole_lines};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::layout::stride;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};
 use crate::sweep::plan::Panel;
@@ -42,7 +42,7 @@ pub(super) fn trailing_rows(panel: Panel, order: usize) -> Range<usize> {
     host_rows(panel, order).end..order
 }
 
-impl<T: Scalar> Panels<T> {
+impl<T: Real> Panels<T> {
     /// # Errors
     /// [`Error::Device`] if the host does not have that much memory that can be locked.
     pub fn zeros(device: &Device, order: usize, capacity: usize, panel_cols: usize) -> Result<Self, Error> {
@@ -225,7 +225,7 @@ pub(super) struct Leading<'a, T> {
     columns: usize,
 }
 
-impl<T: Scalar> Blocks<T> for Leading<'_, T> {
+impl<T: Real> Blocks<T> for Leading<'_, T> {
     fn shape(&self) -> (usize, usize) {
         (self.panels.order, self.columns)
     }
@@ -255,7 +255,7 @@ impl<T: Scalar> Blocks<T> for Leading<'_, T> {
     }
 }
 
-impl<T: Scalar> HostColumns<T> for Panels<T> {
+impl<T: Real> HostColumns<T> for Panels<T> {
     fn order(&self) -> usize {
         self.order
     }
@@ -301,6 +301,6 @@ fn common(a: &Range<usize>, b: &Range<usize>) -> Option<Range<usize>> {
     (!both.is_empty()).then_some(both)
 }
 
-fn copy<T: Scalar>(from: ColRef<'_, T>, mut to: ColMut<'_, T>) {
+fn copy<T: Real>(from: ColRef<'_, T>, mut to: ColMut<'_, T>) {
     to.copy_from(from);
 }

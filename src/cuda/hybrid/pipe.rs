@@ -14,7 +14,7 @@ use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned, whole_lines};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 
 /// Device memory for one streamed panel.
 pub(super) struct Slot<T> {
@@ -82,7 +82,7 @@ pub(super) fn device_bytes<T>(order: usize, blocking: &Blocking, tuning: &Tuning
     (tuning.slots * slot + v + 2 * reflectors) * size_of::<T>()
 }
 
-impl<T: Scalar> Pipe<T> {
+impl<T: Real> Pipe<T> {
     /// # Errors
     /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, order: usize, blocking: &Blocking, tuning: &Tuning) -> Result<Self, Error> {

@@ -3,7 +3,7 @@
 use super::form::{COLUMN_GROUP, reflector_stride, tensor_b};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::Reflector;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::plan::Panel;
 
 /// The reflectors of eight columns, in the CPU's layout.
@@ -14,7 +14,7 @@ pub(super) struct Group<'a, T> {
     pub first: usize,
 }
 
-impl<T: Scalar> Group<'_, T> {
+impl<T: Real> Group<'_, T> {
     /// The micro reflector of the columns of the group from `j` on. A rank block has one sign.
     fn reflector(&self, j: usize) -> Reflector<T> {
         let [plus, minus] = self.job.signed();

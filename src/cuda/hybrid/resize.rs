@@ -4,13 +4,13 @@ use super::factor::HybridFactor;
 use super::panels::Panels;
 use crate::check::room;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::{Room, Safeguard, Swept};
 use crate::structure::{ColumnsAsV, HostColumns, gather_v};
 use crate::sweep::outline::Outline;
 use faer::Mat;
 
-impl<T: Scalar> HybridFactor<T> {
+impl<T: Real> HybridFactor<T> {
     /// As [`Storage::reserve`](crate::storage::Storage::reserve).
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());

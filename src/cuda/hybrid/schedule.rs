@@ -27,14 +27,15 @@ use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::pool::wait_until;
 use crate::host::region::Caller;
+use crate::real::Real;
 use crate::report::Health;
-use crate::scalar::Scalar;
-use crate::storage::{Stop, Target};
+use crate::storage::Target;
 use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::stop::Stop;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One sweep of one factor.
-pub(super) struct HybridSweep<'a, T: Scalar> {
+pub(super) struct HybridSweep<'a, T: Real> {
     pub pipe: &'a mut Pipe<T>,
     pub host_part: &'a mut HostPart<T>,
     pub l: &'a mut Panels<T>,
@@ -51,7 +52,7 @@ pub(super) struct HybridSweep<'a, T: Scalar> {
     pub written: bool,
 }
 
-impl<T: Scalar> HybridSweep<'_, T> {
+impl<T: Real> HybridSweep<'_, T> {
     /// [L V] → [L' V'], with V in `v_host`.
     pub fn run(mut self) -> Result<Health<T>, Stop> {
         let swept = self.panels();
@@ -160,7 +161,7 @@ impl<T: Scalar> HybridSweep<'_, T> {
     }
 }
 
-impl<T: Scalar> Drop for HybridSweep<'_, T> {
+impl<T: Real> Drop for HybridSweep<'_, T> {
     /// When a sweep ends, in any way, no copy is in flight that uses the caller's memory.
     fn drop(&mut self) {
         if waits(Wait::Finished) {

@@ -15,7 +15,7 @@ use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::structure::{BorderThere, Part, Parts};
 use faer::Mat;
 use std::sync::PoisonError;
@@ -32,7 +32,7 @@ pub(super) struct DeviceBorder<T> {
     diagonal: Vec<T>,
 }
 
-impl<T: Scalar> DeviceBorder<T> {
+impl<T: Real> DeviceBorder<T> {
     /// r.
     pub fn rank(&self) -> usize {
         self.corner.order()
@@ -55,7 +55,7 @@ impl<T: Scalar> DeviceBorder<T> {
 }
 
 /// The error for the first entry, in column-major order, that is not finite.
-fn refuse<T: Scalar>(
+fn refuse<T: Real>(
     found: impl IntoIterator<Item = Option<(usize, usize)>>,
     part: &Part<'_, T>,
 ) -> Option<Error> {
@@ -63,7 +63,7 @@ fn refuse<T: Scalar>(
     first.map(|(row, column)| Error::NonFinite { argument: part.argument, row, column })
 }
 
-impl<T: Scalar> ResidentFactor<T> {
+impl<T: Real> ResidentFactor<T> {
     /// As [`Storage::border_there`](crate::storage::Storage::border_there), with all three parts on the factor's device.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::ptx::BORDER;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
 
@@ -24,7 +24,7 @@ pub(super) struct BorderKernels<T> {
     scalar: PhantomData<T>,
 }
 
-impl<T: Scalar> BorderKernels<T> {
+impl<T: Real> BorderKernels<T> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernels.
     pub fn load(device: &Device) -> Result<Self, Error> {
@@ -97,7 +97,7 @@ impl<T: Scalar> BorderKernels<T> {
 
 /// # Safety
 /// The function is one of `border.cu`, the blocks are those that it requires, and its contract holds for the rest.
-unsafe fn launch<T: Scalar>(
+unsafe fn launch<T: Real>(
     function: &Function,
     stream: &Stream,
     blocks: (usize, usize),

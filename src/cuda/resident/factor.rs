@@ -21,14 +21,15 @@ use crate::error::Error;
 use crate::host::squares::row_norm;
 use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::{Health, Modification};
-use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts};
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
+use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{Mat, MatMut};
@@ -72,7 +73,7 @@ const _: () = {
     goes_anywhere::<ResidentFactor<f32>>();
 };
 
-impl<T: Scalar> ResidentFactor<T> {
+impl<T: Real> ResidentFactor<T> {
     /// Makes a factor of L and its diagonal.
     pub(super) fn new(device: &Device, l: Dense<T>, diagonal: Vec<T>) -> Result<Self, Error> {
         let inverses = Inverses::new::<T>(device, l.order(), l.capacity())?;
@@ -170,7 +171,7 @@ pub(super) fn lost(error: Error, written: bool) -> Stop {
     Stop::Device { error, written }
 }
 
-impl<T: Scalar> Swept<T> for ResidentFactor<T> {
+impl<T: Real> Swept<T> for ResidentFactor<T> {
     /// A sweep in place is slower, because it waits for all reads of the entries that it overwrites.
     fn traits(&self) -> Traits {
         let safeguard = Traits::new(Safeguard::ShadowBuffer);
@@ -274,7 +275,7 @@ impl<T: Scalar> Swept<T> for ResidentFactor<T> {
     }
 }
 
-impl<T: Scalar> Storage<T> for ResidentFactor<T> {
+impl<T: Real> Storage<T> for ResidentFactor<T> {
     fn capacity(&self) -> usize {
         self.l.capacity()
     }
@@ -334,7 +335,7 @@ impl<T: Scalar> Storage<T> for ResidentFactor<T> {
     }
 }
 
-impl<T: Scalar> ResidentFactor<T> {
+impl<T: Real> ResidentFactor<T> {
     /// Multiplies leading columns by a positive number.
     fn scale(&mut self, columns: usize, by: T) -> Result<(), Stop> {
         let products = Products::new(&self.device).map_err(Stop::before)?;

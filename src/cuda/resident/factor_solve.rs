@@ -6,12 +6,13 @@ use crate::check::finite;
 use crate::cuda::operands::{on_device, on_device_mut};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
 use crate::report::Modification;
-use crate::scalar::Scalar;
-use crate::storage::{Side, Solved, Stop, Swept, Target};
+use crate::storage::{Side, Solved, Swept, Target};
+use crate::sweep::stop::Stop;
 use std::sync::PoisonError;
 
-impl<T: Scalar> ResidentFactor<T> {
+impl<T: Real> ResidentFactor<T> {
     /// Calls `work` with the triangle and the solver.
     pub(super) fn with_solver(
         &self,

@@ -10,7 +10,7 @@ use crate::cuda::operands::on_device;
 use crate::cuda::stream::Stream;
 use crate::error::{DeviceErrorKind, Error};
 use crate::operand::Operand;
-use crate::scalar::Scalar;
+use crate::real::Real;
 
 /// Orders from which on a matrix in host memory is factored on the device. For smaller ones, page-locking memory and starting
 /// cuSOLVER take longer than faer.
@@ -20,13 +20,13 @@ const WORTH_SENDING: usize = 2048;
 const WORTH_STARTING: usize = 256;
 
 /// A or L, a square matrix in host memory or on this device, for a factor on the device.
-pub(super) struct Intake<'a, T: Scalar> {
+pub(super) struct Intake<'a, T: Real> {
     device: &'a Device,
     from: &'a Operand<'a, T>,
     argument: &'static str,
 }
 
-impl<'a, T: Scalar> Intake<'a, T> {
+impl<'a, T: Real> Intake<'a, T> {
     /// For a matrix for which this path is faster; otherwise `None`.
     pub fn new(device: &'a Device, from: &'a Operand<'a, T>, argument: &'static str) -> Option<Self> {
         let takes = match (from, on_device(from)) {

@@ -7,7 +7,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
 use crate::cuda::ptx::INVERT;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_longlong;
 use core::ops::Range;
 
@@ -30,7 +30,7 @@ impl Inverses {
     ///
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernel.
-    pub fn new<T: Scalar>(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
+    pub fn new<T: Real>(device: &Device, order: usize, capacity: usize) -> Result<Self, Error> {
         let module = device.module(&INVERT)?;
         module.layout("invert")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
         Ok(Self {
@@ -92,7 +92,7 @@ impl Inverses {
     ///
     /// # Safety
     /// Until it is done, L exists, and nothing writes it; only this stream uses the inverses.
-    pub unsafe fn complete<T: Scalar>(
+    pub unsafe fn complete<T: Real>(
         &mut self,
         stream: &Stream,
         l: (DeviceSlice<'_, T>, usize),
@@ -116,7 +116,7 @@ impl Inverses {
     ///
     /// # Safety
     /// As [`complete`](Self::complete).
-    pub unsafe fn remake<T: Scalar>(
+    pub unsafe fn remake<T: Real>(
         &mut self,
         stream: &Stream,
         l: (DeviceSlice<'_, T>, usize),
@@ -133,7 +133,7 @@ impl Inverses {
 
     /// # Safety
     /// As [`complete`](Self::complete).
-    unsafe fn make<T: Scalar>(
+    unsafe fn make<T: Real>(
         &self,
         stream: &Stream,
         (l, l_stride): (DeviceSlice<'_, T>, usize),

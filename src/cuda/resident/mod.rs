@@ -53,6 +53,7 @@ use crate::engine::{Engine, Origin, sealed::Sealed};
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
+use crate::real::Real;
 use crate::scalar::Scalar;
 use faer::{Mat, Par};
 

@@ -7,7 +7,7 @@ use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::ptx::MULTIPLY;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use core::ffi::c_longlong;
 use core::marker::PhantomData;
@@ -28,7 +28,7 @@ pub(super) struct Products<T> {
     scalar: PhantomData<T>,
 }
 
-impl<T: Scalar> Products<T> {
+impl<T: Real> Products<T> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernels.
     pub fn new(device: &Device) -> Result<Self, Error> {

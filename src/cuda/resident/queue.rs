@@ -17,7 +17,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Target;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::Plan;
@@ -53,7 +53,7 @@ pub(super) struct Queue<T> {
     capacity: usize,
 }
 
-impl<T: Scalar> Queue<T> {
+impl<T: Real> Queue<T> {
     /// # Errors
     /// [`Error::Device`] if the device or the host does not have that much memory.
     pub fn new(device: &Device, capacity: usize, blocks: RankBlocks) -> Result<Self, Error> {

@@ -8,7 +8,7 @@ use crate::cuda::ptx::REARRANGE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::rotation::Rotation;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::structure::Run;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
@@ -46,7 +46,7 @@ pub(super) struct Places<'a> {
     pub triangle: bool,
 }
 
-impl<T: Scalar> Rearranger<T> {
+impl<T: Real> Rearranger<T> {
     /// Returns the existing one, or creates it.
     ///
     /// # Errors

@@ -12,14 +12,15 @@ use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::rotation::Rotation;
 use crate::operand::Operand;
-use crate::scalar::Scalar;
-use crate::storage::{Room, Stop, Swept};
+use crate::real::Real;
+use crate::storage::{Room, Swept};
 use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
 use faer::{Mat, MatMut};
 use std::sync::PoisonError;
 
-impl<T: Scalar> ResidentFactor<T> {
+impl<T: Real> ResidentFactor<T> {
     /// As [`Storage::reserve`](crate::storage::Storage::reserve).
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         self.quiet()?;

@@ -7,7 +7,7 @@ use crate::cuda::memory::DeviceSlice;
 use crate::cuda::ptx::SOLVE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
@@ -51,7 +51,7 @@ pub(super) fn working_len(n: usize, count: usize) -> usize {
     n.next_multiple_of(PANEL_COLS) * count.next_multiple_of(RHS_OF_BLOCK[kernel(count)])
 }
 
-impl<T: Scalar> SolveKernels<T> {
+impl<T: Real> SolveKernels<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
         let module = device.module(SOLVE.on(device))?;
         module.layout("solve")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;

@@ -5,7 +5,7 @@ use crate::cuda::cusolver::Solver;
 use crate::cuda::device::Device;
 use crate::cuda::memory::DeviceBuffer;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 
 /// The most systems that are solved one after the other.
 pub(super) const SIDES: usize = 2;
@@ -15,7 +15,7 @@ pub(super) const SIDES: usize = 2;
 const LIBRARY_ENTRIES: usize = 1 << 23;
 
 /// Both memories for right-hand sides, each of at least this number of scalars.
-pub(super) fn room<'a, T: Scalar>(
+pub(super) fn room<'a, T: Real>(
     kept: &'a mut Option<[DeviceBuffer<T>; 2]>,
     device: &Device,
     len: usize,

@@ -9,7 +9,7 @@ use crate::cuda::module::Module;
 use crate::cuda::ptx::{SWEEP, SWEEP_WIDE};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
 use core::mem::offset_of;
@@ -103,7 +103,7 @@ macro_rules! arguments {
         impl Arguments {
             const OFFSETS: &[(&str, usize)] = &[$(($name, offset_of!(Arguments, $field)),)*];
 
-            fn new<T: Scalar>($sweeps: &ResidentSweeps<'_, T>) -> Self {
+            fn new<T: Real>($sweeps: &ResidentSweeps<'_, T>) -> Self {
                 Self { $($field: $value,)* }
             }
         }
@@ -151,7 +151,7 @@ pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
 ///
 /// # Errors
 /// [`Error::Device`] if the driver fails.
-pub(super) fn has_room_for_wide<T: Scalar>(device: &Device) -> Result<bool, Error> {
+pub(super) fn has_room_for_wide<T: Real>(device: &Device) -> Result<bool, Error> {
     if device.compute_capability() < (9, 0) {
         return Ok(false);
     }
@@ -168,12 +168,12 @@ fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), 
 }
 
 /// Bytes of shared memory of a block without its slots, and for each slot.
-fn room<T: Scalar>(layout: &Layout) -> Result<(usize, usize), Error> {
+fn room<T: Real>(layout: &Layout) -> Result<(usize, usize), Error> {
     let front = layout.size(&format!("FRONT_BYTES_{}", T::TYPE_NAME.to_uppercase()))?;
     Ok((front, layout.size("SLOT_BYTES")?))
 }
 
-impl<T: Scalar> ResidentSweeps<'_, T> {
+impl<T: Real> ResidentSweeps<'_, T> {
     /// Asserts the contract of the kernel.
     fn check(&self, kernel: &SweepKernel<T>) {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
@@ -194,7 +194,7 @@ impl<T: Scalar> ResidentSweeps<'_, T> {
     }
 }
 
-impl<T: Scalar> SweepKernel<T> {
+impl<T: Real> SweepKernel<T> {
     pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
         let (name, module) = module(device, width)?;
         let layout = module.layout(name)?;

@@ -7,7 +7,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::ptx::TAKE;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::c_longlong;
 use core::mem;
 
@@ -44,7 +44,7 @@ const COLUMNS_OF_LAUNCH: usize = 1 << 15;
 /// Numbers about a column.
 const FACTS: usize = 3;
 
-impl<T: Scalar> Take<T> {
+impl<T: Real> Take<T> {
     fn new(device: &Device, cols: usize) -> Result<Self, Error> {
         let module = device.module(&TAKE)?;
         let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("WHOLE", WHOLE as usize)];

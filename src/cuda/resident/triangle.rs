@@ -8,7 +8,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::ptx::{SQUARE, TRIANGLE};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use core::ffi::{c_int, c_longlong};
 
 /// Threads of a block.
@@ -49,7 +49,7 @@ pub(super) struct To<'a, T> {
 impl TakeLower {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernel, or there is no memory.
-    pub fn load<T: Scalar>(device: &Device) -> Result<Self, Error> {
+    pub fn load<T: Real>(device: &Device) -> Result<Self, Error> {
         let module = device.module(&TRIANGLE)?;
         let layout = [("THREADS", THREADS), ("FACTS", FACTS), ("ROWS_OF_THREAD", ROWS_OF_BLOCK / THREADS)];
         module.layout("triangle")?.check(&layout)?;
@@ -65,7 +65,7 @@ impl TakeLower {
     /// # Safety
     /// Until it returns, both matrices exist and have n rows and columns, nothing writes the first, and nothing else uses the
     /// second.
-    pub unsafe fn copy_and_check<T: Scalar>(
+    pub unsafe fn copy_and_check<T: Real>(
         &self,
         stream: &Stream,
         (from, from_stride): Columns<'_, T>,
@@ -130,7 +130,7 @@ impl DerivedMatrix {
     ///
     /// # Safety
     /// Until it returns, L exists and nothing writes it.
-    pub unsafe fn make<T: Scalar>(
+    pub unsafe fn make<T: Real>(
         self,
         device: &Device,
         (l, stride): Columns<'_, T>,

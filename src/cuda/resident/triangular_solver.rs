@@ -10,7 +10,7 @@ use crate::cuda::matrix::{DeviceView, DeviceViewMut};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::storage::Side;
 use faer::{MatMut, MatRef};
 
@@ -67,7 +67,7 @@ pub(super) fn go_together(columns: usize) -> bool {
     columns <= RHS_AT_ONCE
 }
 
-impl<T: Scalar> TriangularSolver<T> {
+impl<T: Real> TriangularSolver<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
         Ok(Self {
             kernels: SolveKernels::load(device)?,
@@ -243,7 +243,7 @@ fn refused<T>(found: &[Found<T>]) -> Result<(), Error> {
 ///
 /// # Safety
 /// L, the inverses and all memory exist, and no other code uses them, until the stream has been waited for.
-unsafe fn enqueue<'a, T: Scalar>(
+unsafe fn enqueue<'a, T: Real>(
     (kernels, library, stream): (&SolveKernels<T>, Option<&Solver>, &Stream),
     triangle: Triangle<'_, T>,
     what: Work<'_>,

@@ -8,7 +8,7 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned, whole_lines};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::host::threads::Threads;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::outline::{Outline, Seen, outline};
 use crate::sweep::rank_blocks::RankBlocks;
 use crate::sweep::signed::Signed;
@@ -30,7 +30,7 @@ pub(super) struct StagedV<T> {
     cleared: Option<RankBlocks>,
 }
 
-impl<T: Scalar> StagedV<T> {
+impl<T: Real> StagedV<T> {
     /// # Errors
     /// [`Error::Device`] if the device does not have that much memory.
     pub fn new(device: &Device, order: usize, blocks: RankBlocks) -> Result<Self, Error> {
@@ -151,7 +151,7 @@ const WIDE_FROM: usize = NARROW + 1;
 ///
 /// # Errors
 /// [`Error::Device`] if the driver fails.
-pub(super) fn rank_blocks<T: Scalar>(
+pub(super) fn rank_blocks<T: Real>(
     device: &Device,
     room_for_wide: &mut Option<bool>,
     signed: &Signed<T>,

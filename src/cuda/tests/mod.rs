@@ -9,7 +9,7 @@ use super::memory::{DeviceBuffer, Pinned};
 use super::stream::{Event, Stream};
 use crate::error::Error;
 use crate::host::blocked;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use faer::{Mat, Par};
 
 mod layout;
@@ -44,7 +44,7 @@ fn device() -> Option<(Turn, Device)> {
 }
 
 /// Entries in [-1, 1), the same in every run.
-fn entries<T: Scalar>(seed: u64, len: usize) -> Vec<T> {
+fn entries<T: Real>(seed: u64, len: usize) -> Vec<T> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -106,7 +106,7 @@ fn parts_of_memory_go_to_the_device_and_back() {
 }
 
 /// A = G Gᵀ + n I, the lower triangle alone; entries above it are NaN, because they must not be read.
-fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
+fn positive_definite<T: Real>(order: usize) -> Mat<T> {
     let g = entries::<T>(7, 3 * order);
     Mat::from_fn(order, order, |i, j| match i {
         _ if i < j => T::from_f64(f64::NAN),
@@ -115,7 +115,7 @@ fn positive_definite<T: Scalar>(order: usize) -> Mat<T> {
     })
 }
 
-fn factors<T: Scalar>(by: By, tolerance: f64) {
+fn factors<T: Real>(by: By, tolerance: f64) {
     let Some((_turn, device)) = device() else { return };
     if by == By::CuSolver && !factorize::has_cusolver() {
         return eprintln!("SKIPPED, for want of cuSOLVER");
@@ -151,7 +151,7 @@ fn cusolver_factors_as_the_cpu_does() {
 }
 
 /// With a column stride greater than the number of rows.
-fn solves<T: Scalar>(tolerance: f64) {
+fn solves<T: Real>(tolerance: f64) {
     let Some((_turn, device)) = device() else { return };
     if !factorize::has_cusolver() {
         return eprintln!("SKIPPED, for want of cuSOLVER");

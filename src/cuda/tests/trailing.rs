@@ -8,7 +8,7 @@ use crate::cuda::hybrid::kernels::{Kernels, Trailing};
 use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
-use crate::scalar::Scalar;
+use crate::real::Real;
 use crate::sweep::rank_blocks::RankBlocks;
 use core::ops::Range;
 
@@ -30,7 +30,7 @@ struct Step<T> {
     rows: Range<usize>,
 }
 
-impl<T: Scalar> Step<T> {
+impl<T: Real> Step<T> {
     fn new(form: Form, elements: usize, cols: usize, blocks: usize, rows: Range<usize>) -> Self {
         let (panel_stride, v_stride) = (rows.end + 3, rows.end + 5);
         let width = form.lanes() * elements;
@@ -227,7 +227,7 @@ impl<T: Scalar> Step<T> {
     }
 }
 
-fn trailing_agrees<T: Scalar>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy) {
+fn trailing_agrees<T: Real>(forms: &[Form], fma: impl Fn(T, T, T) -> T + Copy) {
     let Some((_turn, device)) = device() else { return };
     for (&form, elements_per_thread) in forms.iter().flat_map(|form| ELEMENTS.map(|e| (form, e))) {
         for (cols, blocks, rows, threads_per_block) in [

@@ -5,8 +5,8 @@ use super::super::diagonal::diagonal;
 use super::super::reflector::Reflector;
 use super::super::shape::{MAX_LANES, NARROW, WIDE, wide};
 use super::at_once;
+use crate::float::Float;
 use crate::host::isa::Isa;
-use crate::scalar::Scalar;
 use core::marker::PhantomData;
 use pulp::{Simd, WithSimd};
 
@@ -31,7 +31,7 @@ struct Found<T> {
     reflector: Vec<T>,
 }
 
-impl<T: Scalar> Case<T> {
+impl<T: Float> Case<T> {
     fn run<S: Simd, const C: usize>(&self, simd: S, one_by_one: bool) -> Found<T> {
         let lanes = T::lanes::<S>();
         let entry = |x: f64, i: usize, j: usize| T::from_f64(x * (1.0 - 0.3 * ((3 * i + 5 * j) % 7) as f64));
@@ -67,7 +67,7 @@ impl<T: Scalar> Case<T> {
     }
 }
 
-impl<T: Scalar> WithSimd for &Case<T> {
+impl<T: Float> WithSimd for &Case<T> {
     /// At once, and one by one.
     type Output = [Found<T>; 2];
 
@@ -80,7 +80,7 @@ impl<T: Scalar> WithSimd for &Case<T> {
     }
 }
 
-fn same<T: Scalar>(coupling: f64, v: f64, minus: bool) {
+fn same<T: Float>(coupling: f64, v: f64, minus: bool) {
     for isa in Isa::all() {
         let [found, expected] = isa.run(&Case::<T> { coupling, v, minus, scalar: PhantomData });
         assert!(found.made && expected.made, "{isa:?}, {coupling}, {v}, {minus}");
@@ -117,7 +117,7 @@ fn the_reflector_is_that_of_column_by_column() {
     }
 }
 
-fn declined<T: Scalar>(coupling: f64, v: f64, minus: bool) {
+fn declined<T: Float>(coupling: f64, v: f64, minus: bool) {
     for isa in Isa::all() {
         let case = Case::<T> { coupling, v, minus, scalar: PhantomData };
         let untouched = isa.run(&Case::<T> { v: 0.0, ..case });

@@ -4,8 +4,8 @@ use super::coefficients::{Kind, Pivots, coefficients_of, one_by_one, solve};
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::shape::MAX_LANES;
+use crate::float::Float;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use pulp::Simd;
@@ -23,7 +23,7 @@ struct Between<T> {
     interchanged: bool,
 }
 
-impl<T: Scalar> Between<T> {
+impl<T: Float> Between<T> {
     #[inline(always)]
     fn now(&mut self, row: usize, column: usize) -> *mut T {
         self.now.as_mut_ptr().cast::<T>().wrapping_add(column * MAX_LANES + row)
@@ -40,7 +40,7 @@ impl<T: Scalar> Between<T> {
     }
 }
 
-impl<T: Scalar> LowRank<T> {
+impl<T: Float> LowRank<T> {
     /// Applies all columns of V to the diagonal block of a few columns, and computes the coefficients.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl<T: Scalar> LowRank<T> {
                 l[j][j] = alpha;
                 for i in j + 1..width {
                     let new = (old / alpha) * l[j][i] + (sign * a / alpha) * v[i];
-                    v[i] -= a / (old + alpha) * (l[j][i] + new);
+                    v[i] = v[i] - a / (old + alpha) * (l[j][i] + new);
                     l[j][i] = new;
                 }
             }

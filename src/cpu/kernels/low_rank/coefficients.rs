@@ -14,7 +14,7 @@ use super::{BLOCK, Coefficients};
 use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
 use crate::cpu::kernels::interchange::Interchange;
 use crate::cpu::kernels::shape::MAX_LANES;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// The largest factor by which t may grow or shrink in a block. The difference between p̂ and the rows of V that the
@@ -36,7 +36,7 @@ pub(super) struct Solution<T> {
 /// # Safety
 /// The entries below the diagonal of the block at `l`, and its rows at `v`, must be readable.
 #[inline(always)]
-pub(super) unsafe fn solve<T: Scalar, S: Simd>(
+pub(super) unsafe fn solve<T: Float, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,
     width: usize,
@@ -92,7 +92,7 @@ pub(super) struct Pivots<T> {
     pub now: Each<T>,
 }
 
-impl<T: Scalar> Pivots<T> {
+impl<T: Float> Pivots<T> {
     /// Those of old L.
     #[inline(always)]
     pub fn new(old: Each<T>) -> Self {
@@ -119,7 +119,7 @@ impl<T: Scalar> Pivots<T> {
 
 /// Computes p, x and g from p̂ and t, and the new pivots, for which no coefficient waits.
 #[inline(always)]
-pub(super) fn coefficients_of<T: Scalar, S: Simd>(
+pub(super) fn coefficients_of<T: Float, S: Simd>(
     simd: S,
     (kind, width): (Kind, usize),
     solution: &Solution<T>,
@@ -163,7 +163,7 @@ pub(super) fn coefficients_of<T: Scalar, S: Simd>(
 /// # Safety
 /// As `solve`.
 #[inline(always)]
-pub(super) unsafe fn one_by_one<T: Scalar, S: Simd>(
+pub(super) unsafe fn one_by_one<T: Float, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,
     (width, rank): (usize, usize),

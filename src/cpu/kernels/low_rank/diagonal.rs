@@ -1,8 +1,8 @@
 //! The diagonal step: the blocks of a panel, one after the other, each with the rows of the panel below it.
 
 use super::{BLOCK, Coefficients, LowRank};
+use crate::float::Float;
 use crate::report::Health;
-use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
@@ -27,7 +27,7 @@ impl<'a, T> Diagonal<'a, T> {
     }
 }
 
-impl<T: Scalar> WithSimd for Diagonal<'_, T> {
+impl<T: Float> WithSimd for Diagonal<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
@@ -44,7 +44,7 @@ impl<T: Scalar> WithSimd for Diagonal<'_, T> {
     }
 }
 
-impl<T: Scalar> Diagonal<'_, T> {
+impl<T: Float> Diagonal<'_, T> {
     /// # Safety
     /// As `new`, for K columns of V.
     #[inline(always)]

@@ -43,7 +43,7 @@ pub(crate) use self::rows::Trailing;
 
 use self::coefficients::Kind;
 use super::entries::Entries;
-use crate::scalar::Scalar;
+use crate::float::Float;
 use pulp::Simd;
 
 /// Columns of L whose coefficients are computed together: a chain of multiply-adds that is about as long as that of the roots.
@@ -69,7 +69,7 @@ impl<T> Coefficients<T> {
     pub const LEN: usize = size_of::<Self>() / size_of::<T>();
 }
 
-impl<T: Scalar> Coefficients<T> {
+impl<T: Float> Coefficients<T> {
     /// Whether columns are interchanged.
     #[inline(always)]
     fn interchanged(&self) -> bool {
@@ -133,7 +133,7 @@ pub(crate) struct LowRank<T> {
     pub large: bool,
 }
 
-impl<T: Scalar> LowRank<T> {
+impl<T: Float> LowRank<T> {
     /// The entry of the old L. The base pointer may lie outside the memory, as for a panel in a slot.
     #[inline(always)]
     fn src(&self, row: usize, column: usize) -> *const T {

@@ -4,8 +4,8 @@ use super::coefficients::Kind;
 use super::{BLOCK, Coefficients, LowRank};
 use crate::cpu::kernels::apply::{Full, Masked, Rows};
 use crate::cpu::kernels::shape::{TILES_AHEAD, wide};
+use crate::float::Float;
 use crate::host::isa::{prefetch, stream};
-use crate::scalar::Scalar;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
@@ -21,7 +21,7 @@ pub(crate) struct Trailing<T> {
     rows: Range<usize>,
 }
 
-impl<T: Scalar> Trailing<T> {
+impl<T: Float> Trailing<T> {
     /// # Safety
     /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing), at the time when it is run; there is a set of
     /// coefficients for each block of columns and column of V.
@@ -52,7 +52,7 @@ impl<T: Scalar> Trailing<T> {
     }
 }
 
-impl<T: Scalar> WithSimd for Trailing<T> {
+impl<T: Float> WithSimd for Trailing<T> {
     type Output = ();
 
     #[inline(always)]
@@ -68,7 +68,7 @@ impl<T: Scalar> WithSimd for Trailing<T> {
     }
 }
 
-impl<T: Scalar> LowRank<T> {
+impl<T: Float> LowRank<T> {
     /// Applies the coefficients of `columns`, block by block, to `rows` of L and of K columns of V, all below these columns.
     ///
     /// # Safety
