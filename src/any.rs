@@ -4,18 +4,14 @@ use crate::cpu::Cpu;
 #[cfg(feature = "cuda")]
 use crate::cuda::{Device, Hybrid, Resident, Tuning};
 use crate::engine::{Engine, Origin, sealed::Sealed};
+use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
-use crate::operand::{Operand, OperandMut};
-use crate::report::Modification;
+use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::{Edit, Op, Room, Safeguard, Side, Solved, Staged, Storage, Swept, Target, Traits};
-use crate::structure::{BorderThere, Parts, Rearrangement};
-use crate::sweep::outline::Outline;
-use crate::sweep::stop::Stop;
+use crate::storage::Safeguard;
 use core::fmt;
-use core::ops::Range;
 use core::str::FromStr;
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Mat, Par};
 
 /// Which engine, and on which device.
 ///
@@ -179,122 +175,39 @@ impl AnyEngine {
     }
 }
 
-/// Evaluates the expression with the engine, whose type is another one in each case.
-macro_rules! with_engine {
-    ($self:ident, $engine:ident => $work:expr) => {
-        match &$self.chosen {
-            Chosen::Cpu($engine) => $work,
-            #[cfg(feature = "cuda")]
-            Chosen::Hybrid($engine) => $work,
-            #[cfg(feature = "cuda")]
-            Chosen::Resident($engine) => $work,
-        }
-    };
-}
-
 impl Sealed for AnyEngine {}
 
 impl<T: Scalar> Engine<T> for AnyEngine {
-    type Factor = Box<dyn Storage<T>>;
+    type Factor = AnyStorage<T>;
 
-    fn adopt(&self, l: Mat<T>) -> Result<Self::Factor, Error> {
-        with_engine!(self, engine => Ok(Box::new(engine.adopt(l)?)))
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        match &self.chosen {
+            Chosen::Cpu(engine) => Ok(T::on_host(engine.adopt(l)?)),
+            #[cfg(feature = "cuda")]
+            Chosen::Hybrid(engine) => T::hybrid(engine, l),
+            #[cfg(feature = "cuda")]
+            Chosen::Resident(engine) => T::resident(engine, l),
+        }
     }
 
     fn par(&self) -> Par {
-        with_engine!(self, engine => Engine::<T>::par(engine))
-    }
-
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(Self::Factor, f64)>, Error> {
-        fn erased<T: Scalar, F: Storage<T>>(made: Option<(F, f64)>) -> Option<(Box<dyn Storage<T>>, f64)> {
-            made.map(|(factor, largest)| (Box::new(factor) as _, largest))
+        match &self.chosen {
+            Chosen::Cpu(engine) => Engine::<T>::par(engine),
+            #[cfg(feature = "cuda")]
+            Chosen::Hybrid(engine) => Engine::<T>::par(engine),
+            #[cfg(feature = "cuda")]
+            Chosen::Resident(engine) => Engine::<T>::par(engine),
         }
-        with_engine!(self, engine => Ok(erased(engine.make(what, given)?)))
-    }
-}
-
-impl<T: Scalar> Swept<T> for Box<dyn Storage<T>> {
-    fn traits(&self) -> Traits {
-        (**self).traits()
     }
 
-    fn order(&self) -> usize {
-        (**self).order()
-    }
-
-    fn pivot(&self, column: usize) -> T {
-        (**self).pivot(column)
-    }
-
-    fn row_norm(&self) -> Result<f64, Error> {
-        (**self).row_norm()
-    }
-
-    fn reserve(&mut self, room: Room) -> Result<(), Error> {
-        (**self).reserve(room)
-    }
-
-    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
-        (**self).stage(v)
-    }
-
-    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
-        (**self).sweep(outline, columns, target)
-    }
-
-    fn wait(&mut self) -> Result<Modification, Stop> {
-        (**self).wait()
-    }
-
-    fn commit(&mut self, start: usize) {
-        (**self).commit(start);
-    }
-}
-
-impl<T: Scalar> Storage<T> for Box<dyn Storage<T>> {
-    fn capacity(&self) -> usize {
-        (**self).capacity()
-    }
-
-    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
-        (**self).read(to)
-    }
-
-    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        (**self).apply(op, rhs)
-    }
-
-    fn wait_and_solve(
-        &mut self,
-        sides: &[Side],
-        rhs: &mut OperandMut<'_, T>,
-    ) -> (Result<Modification, Stop>, Solved) {
-        (**self).wait_and_solve(sides, rhs)
-    }
-
-    fn carried(&mut self, rows: (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
-        (**self).carried(rows, start, z)
-    }
-
-    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
-        (**self).edit(edit)
-    }
-
-    fn rearrange_and_sweep(
-        &mut self,
-        rearrangement: &Rearrangement,
-        outline: &Outline,
-        columns: Range<usize>,
-    ) -> Result<Option<Modification>, Stop> {
-        (**self).rearrange_and_sweep(rearrangement, outline, columns)
-    }
-
-    fn border_there(
-        &mut self,
-        at: usize,
-        parts: &Parts<'_, T>,
-        skipped: usize,
-    ) -> Result<Option<BorderThere<T>>, Error> {
-        (**self).border_there(at, parts, skipped)
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables, reason = "the CPU engine makes none"))]
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        match &self.chosen {
+            Chosen::Cpu(_) => Ok(None),
+            #[cfg(feature = "cuda")]
+            Chosen::Hybrid(engine) => T::hybrid_made(engine, what, given),
+            #[cfg(feature = "cuda")]
+            Chosen::Resident(engine) => T::resident_made(engine, what, given),
+        }
     }
 }

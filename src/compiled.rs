@@ -25,3 +25,32 @@ macro_rules! compiled {
 }
 
 pub(crate) use compiled;
+
+/// Declares a trait of functions of a scalar, and implements it for the scalar types: generic code that has the trait calls
+/// functions that are compiled in this crate. `Self` is the scalar. Private in effect: the modules are not exported.
+macro_rules! functions {
+    ($(#[$doc:meta])* $of:ident {
+        $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty = $function:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
+        pub trait $of: crate::real::Real {
+            $($(#[$attribute])* #[doc(hidden)] fn $name($($arg: $type),*) -> $result;)*
+        }
+
+        crate::compiled::functions!(f32: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+        crate::compiled::functions!(f64: $of { $($(#[$attribute])* $name($($arg: $type),*) -> $result = $function;)* });
+    };
+    ($scalar:ident: $of:ident {
+        $($(#[$attribute:meta])* $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $function:expr;)*
+    }) => {
+        #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
+        impl $of for $scalar {
+            $($(#[$attribute])* fn $name($($arg: $type),*) -> $result {
+                $function($($arg),*)
+            })*
+        }
+    };
+}
+
+pub(crate) use functions;

@@ -2,6 +2,7 @@
 //! `cholesky/`.
 
 use crate::error::Error;
+use crate::factor::verbs::Verbs;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::Storage;
@@ -25,7 +26,7 @@ pub enum Origin {
 pub trait Engine<T: Scalar>: sealed::Sealed {
     /// The storage of L.
     #[doc(hidden)]
-    type Factor: Storage<T>;
+    type Factor: Storage<T> + Verbs<T>;
 
     /// Makes a factor of L, whose strict upper triangle is zero and whose diagonal is not negative. (n × n)
     ///

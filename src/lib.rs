@@ -89,13 +89,16 @@ mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod engine;
+mod erased;
 mod error;
+mod factor;
 pub mod factorize;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 mod float;
 mod guarded;
 mod history;
 mod host;
+mod in_place;
 mod operand;
 mod real;
 mod report;
@@ -108,13 +111,14 @@ mod wide;
 pub use crate::any::{AnyEngine, EngineKind, EngineSpec};
 pub use crate::carried::Carried;
 pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
-pub use crate::cpu::{Cpu, Workspace, modify_checked_in_place, modify_in_place, modify_into};
+pub use crate::cpu::{Cpu, Workspace};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
+pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into};
 pub use crate::operand::{Operand, OperandMut};
-pub use crate::real::Real;
 pub use crate::report::Modification;
+pub use crate::scalar::Scalar;
 pub use crate::storage::Safeguard;
 pub use crate::sweep::weights::Weights;
 pub use faer;
@@ -124,10 +128,12 @@ pub use faer;
 #[cfg(feature = "unstable")]
 pub mod unstable {
     pub use crate::engine::{Origin, sealed::Sealed};
+    pub use crate::factor::verbs::Verbs;
     pub use crate::operand::{RemoteMatrix, RemoteView, RemoteViewMut};
-    pub use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Stop, Storage, Swept, Target, Traits};
+    pub use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;
+    pub use crate::sweep::stop::Stop;
 }
 
 /// The README's examples, as tests.

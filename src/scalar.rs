@@ -1,5 +1,9 @@
 //! The scalar types of the public interface.
 
+use crate::cpu::{HostFactor, InPlace};
+use crate::erased::{AnyStorage, Erased};
+use crate::factor::verbs::Compiled;
+use crate::factorize::Factorize;
 use crate::real::Real;
 
 mod sealed {
@@ -11,7 +15,10 @@ mod sealed {
 /// A real scalar: `f32` or `f64`.
 ///
 /// The set is closed: what depends on the scalar is compiled in this crate, once for each type.
-pub trait Scalar: sealed::Sealed + Real {}
+pub trait Scalar:
+    sealed::Sealed + Real + Compiled<HostFactor<Self>> + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize
+{
+}
 
 impl Scalar for f32 {}
 impl Scalar for f64 {}

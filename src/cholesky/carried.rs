@@ -1,17 +1,14 @@
 //! Recursive least squares: a forgetting factor, and right-hand sides that are carried through the sweep.
 
-use crate::carried::{Carried, unknown};
-use crate::check::{extent, finite};
+use crate::carried::Carried;
 use crate::cholesky::Cholesky;
-use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::operand::{Operand, OperandMut};
+use crate::factor::verbs::Verbs;
+use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Op, Side, Storage, Swept};
 use crate::sweep::weights::Weights;
-use faer::MatRef;
 
 impl<T: Scalar> Carried<T> {
     /// Computes z and the residual sums of squares from the right-hand sides Xᵀ y and the sums of squares of y.
@@ -31,26 +28,7 @@ impl<T: Scalar> Carried<T> {
         b: impl Into<Operand<'a, T>>,
         sums: &[T],
     ) -> Result<Self, Error> {
-        let b = b.into();
-        extent("b", "rows", factor.order(), b.shape().0)?;
-        extent("sums", "entries", b.shape().1, sums.len())?;
-        b.has_room_on_host("b")?;
-        let mut z = b.on_host()?.as_ref().to_owned();
-        finite("b", z.as_ref())?;
-        finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
-        factor.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(z.as_mut()))?;
-        let order = factor.order() as f64;
-        let largest = finite("b", z.as_ref()).map_err(|_| Error::Overflow { argument: "b" })?.to_f64();
-        if largest * largest * order > T::LARGE_SQUARE.to_f64() {
-            return Err(Error::Overflow { argument: "b" });
-        }
-        let squares = sums.iter().zip(z.col_iter()).map(|(&sum, z)| {
-            let explained = z.iter().map(|z| z.to_f64() * z.to_f64()).sum::<f64>();
-            let (rest, rounding) =
-                (sum.to_f64() - explained, 4.0 * (order + 1.0) * T::UNIT.to_f64() * explained);
-            if rest < -rounding { unknown() } else { T::from_f64(rest.max(0.0)) }
-        });
-        Ok(Self { squares: squares.collect(), z })
+        E::Factor::carry(&factor.factor, &b.into(), sums)
     }
 }
 
@@ -93,7 +71,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     where
         T: 'w,
     {
-        self.guarded.modify_scaled(decay, &v.into(), weights.into(), None)
+        E::Factor::modify_scaled(&mut self.factor, decay, &v.into(), weights.into())
     }
 
     /// A ← δ A + V diag(w) Vᵀ, and the right-hand sides of the least squares with these observations: a row vᵀ with the values
@@ -140,22 +118,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     where
         T: 'w,
     {
-        let (v, weights, y) = (v.into(), weights.into(), y.into().on_host()?);
-        let from_nothing = decay > T::ZERO && decay <= T::ONE && !self.guarded.factor().traits().carries && {
-            self.guarded.finish()?;
-            self.guarded.regular().is_err()
-        };
-        if !from_nothing {
-            return self.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), carried)));
-        }
-        // A factor that cannot be solved with yet, and sweeps that take no right-hand sides along: they go through one on the host.
-        weights.check(self.order(), v.shape())?;
-        carried.check(self.order(), v.shape().1, y.as_ref())?;
-        let mut here = self.to_engine(Cpu::default())?;
-        let mut along = carried.clone();
-        here.guarded.modify_scaled(decay, &v, weights, Some((y.as_ref(), &mut along)))?;
-        let report = self.guarded.modify_scaled(decay, &v, weights, None)?;
-        *carried = along;
-        Ok(report)
+        let factor = &mut self.factor;
+        E::Factor::modify_carrying(factor, decay, &v.into(), weights.into(), &y.into(), carried)
     }
 }

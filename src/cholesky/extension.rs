@@ -1,18 +1,14 @@
 //! The factor of A bordered by rows, without a change of the factor of A.
 
-use crate::check::{extent, finite, room_for_copy};
+use crate::check::extent;
 use crate::cholesky::Cholesky;
 use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::host::blocked::Memory;
-use crate::host::empty::without_rows;
-use crate::host::threads::where_it_pays;
-use crate::operand::{OnHost, Operand, OperandMut};
+use crate::factor::verbs::Verbs;
+use crate::operand::{OnHost, Operand};
 use crate::scalar::Scalar;
-use crate::storage::{Op, Side, Storage};
-use crate::structure::schur;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 
 /// The factor of A bordered by r rows and columns. The factor of A is not changed, so many extensions can share one base.
 ///
@@ -32,14 +28,8 @@ impl<T: Scalar, E: Engine<T>> core::fmt::Debug for Extension<'_, T, E> {
 }
 
 impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
-    /// Computes the factor of the border from B (n × r), in `s`, and K (r × r).
-    pub(crate) fn new(base: &'a Cholesky<T, E>, mut s: Mat<T>, corner: MatRef<'_, T>) -> Result<Self, Error> {
-        base.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(s.as_mut()))?;
-        let par = where_it_pays(base.par(), s.nrows() * s.ncols() * s.ncols());
-        let mut c = Mat::zeros(corner.nrows(), corner.nrows());
-        schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), par)
-            .map_err(|row| Error::NotPositiveDefinite { column: base.order() + row })?;
-        Ok(Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(c) })
+    pub(crate) fn new(base: &'a Cholesky<T, E>, s: Mat<T>, corner: Mat<T>) -> Self {
+        Self { base, s: OnHost::Copied(s), corner: OnHost::Copied(corner) }
     }
 
     /// Makes an extension again from what [`into_parts`](Self::into_parts) returned, for callers that cannot keep a borrow of
@@ -118,27 +108,8 @@ impl<'a, T: Scalar, E: Engine<T>> Extension<'a, T, E> {
     /// # Cost
     /// 2 m n² + 4 m n r flops.
     pub fn solve<'b>(&self, rhs: impl Into<Operand<'b, T>>) -> Result<Mat<T>, Error> {
-        let rhs = rhs.into();
-        extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        if self.order() == 0 {
-            return Ok(without_rows(rhs.shape().1));
-        }
-        room_for_copy::<T>("rhs", rhs.shape())?;
-        let mut x = rhs.on_host()?.as_ref().to_owned();
-        finite("rhs", x.as_ref())?;
-        let base = self.base.guarded.regular()?;
         let (s, corner) = (self.s.as_ref(), self.corner.as_ref());
-        let n = s.nrows();
-        let par = where_it_pays(self.base.par(), n * s.ncols() * x.ncols());
-        let (mut above, mut below) = x.split_at_row_mut(n);
-        base.apply(Op::Solve(&[Side::L]), OperandMut::Host(above.as_mut()))?;
-        T::matmul(below.as_mut(), Accum::Add, s.transpose(), above.as_ref(), -T::ONE, par);
-        // r is small, so one thread suffices.
-        T::solve_lower(corner, below.as_mut(), Par::Seq);
-        T::solve_upper(corner.transpose(), below.as_mut(), Par::Seq);
-        T::matmul(above.as_mut(), Accum::Add, s, below.as_ref(), -T::ONE, par);
-        base.apply(Op::Solve(&[Side::Transpose]), OperandMut::Host(above.as_mut()))?;
-        Ok(x)
+        E::Factor::solve_extended(&self.base.factor, s, corner, &rhs.into(), self.base.par())
     }
 
     /// C, lower triangular, with C Cᵀ = K − Bᵀ A⁻¹ B, the Schur complement of A. (r × r) If A and K are covariances, it is the

@@ -25,21 +25,15 @@ pub use self::condition::RefactorPolicy;
 pub use self::extension::Extension;
 pub use self::pending::Pending;
 
-use crate::check::{extent, finite_lower, room};
+use crate::check::room;
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Origin};
 use crate::error::Error;
-use crate::factorize;
-use crate::guarded::Guarded;
-use crate::history::{History, diagonal_of};
-use crate::host::blocked;
-use crate::host::layout::lower;
-use crate::host::squares::{diagonal_of_product, largest_of};
+use crate::factor::verbs::Verbs;
+use crate::factor::{Factor, square};
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Storage, Swept, pivots};
-use crate::structure::Scratch;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef, Par};
 
@@ -70,9 +64,7 @@ use faer::{Mat, MatRef, Par};
 #[derive(Debug)]
 pub struct Cholesky<T: Scalar, E: Engine<T> = Cpu> {
     engine: E,
-    pub(crate) guarded: Guarded<T, E::Factor>,
-    /// Working memory of insertions, removals and shifts.
-    pub(crate) scratch: Scratch<T>,
+    pub(crate) factor: Factor<T, E::Factor>,
 }
 
 impl<T: Scalar, E: Engine<T> + Clone> Clone for Cholesky<T, E>
@@ -80,7 +72,7 @@ where
     E::Factor: Clone,
 {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone(), guarded: self.guarded.clone(), scratch: Scratch::default() }
+        Self { engine: self.engine.clone(), factor: self.factor.clone() }
     }
 }
 
@@ -161,7 +153,7 @@ impl<T: Scalar> Cholesky<T> {
     /// None.
     #[must_use]
     pub fn l(&self) -> MatRef<'_, T> {
-        self.guarded.factor().l().as_ref()
+        self.factor.guarded.factor().l().as_ref()
     }
 
     /// L, zero above the diagonal (n × n), and the engine.
@@ -170,7 +162,7 @@ impl<T: Scalar> Cholesky<T> {
     /// None.
     #[must_use]
     pub fn into_parts(self) -> (Mat<T>, Cpu) {
-        (self.guarded.into_factor().into_l(), self.engine)
+        (self.factor.guarded.into_factor().into_l(), self.engine)
     }
 }
 
@@ -197,23 +189,15 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// ```
     pub fn new_in<'a>(a: impl Into<Operand<'a, T>>, engine: E) -> Result<Self, Error> {
         let a = a.into();
-        extent("a", "columns", a.shape().0, a.shape().1)?;
-        a.has_room_on_host("a")?;
-        if let Some((factor, largest)) = engine.make(Origin::Matrix, &a)? {
-            let history = match &a {
-                Operand::Host(a) => History::of_matrix(diagonal_of(*a)),
-                Operand::Remote(_) => History::of_pivots(pivots(&factor), 1.0),
-            };
-            let guarded = Guarded::new(factor, largest.sqrt(), history);
-            return Ok(Self { guarded, engine, scratch: Scratch::default() });
-        }
-        let a = a.on_host()?;
-        let largest = factorize::check(a.as_ref())?;
-        let mut l = lower(a.as_ref());
-        blocked::factorize(l.as_mut(), engine.par())?;
-        let history = History::of_matrix(diagonal_of(a.as_ref()));
-        let guarded = Guarded::new(engine.adopt(l)?, largest.sqrt(), history);
-        Ok(Self { guarded, engine, scratch: Scratch::default() })
+        square("a", &a)?;
+        let factor = match engine.make(Origin::Matrix, &a)? {
+            Some((storage, largest)) => E::Factor::of_matrix(storage, largest, &a),
+            None => {
+                let (l, start) = E::Factor::factored(&a, engine.par())?;
+                Factor::new(engine.adopt(l)?, start)
+            }
+        };
+        Ok(Self { engine, factor })
     }
 
     /// As [`Cholesky::from_factor`], on `engine`.
@@ -228,35 +212,15 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// Two copies of L; one on `cuda::Resident` if L is in the memory of its device.
     pub fn from_factor_in<'a>(l: impl Into<Operand<'a, T>>, engine: E) -> Result<Self, Error> {
         let l = l.into();
-        let (order, columns) = l.shape();
-        extent("l", "columns", order, columns)?;
-        l.has_room_on_host("l")?;
-        let finite = |square: f64| {
-            let overflows = square > T::LARGE_SQUARE.to_f64();
-            if overflows { Err(Error::Overflow { argument: "l" }) } else { Ok(square.sqrt()) }
-        };
-        if let Some((factor, largest)) = engine.make(Origin::Factor, &l)? {
-            let roughly = finite(largest * largest * order as f64);
-            let row_norm = roughly.or_else(|_| finite(factor.row_norm()?.powi(2)))?;
-            let history = History::of_pivots(pivots(&factor), 0.0);
-            let singular = pivots(&factor).position(|pivot| pivot == T::ZERO);
-            let guarded = Guarded::new(factor, row_norm, history).with_singular(singular);
-            return Ok(Self { guarded, engine, scratch: Scratch::default() });
-        }
-        let l = l.on_host()?;
-        let l = l.as_ref();
-        finite_lower("l", l)?;
-        let squares = diagonal_of_product(l, engine.par());
-        let row_norm = finite(largest_of(&squares))?;
-        let mut l = lower(l);
-        for j in 0..l.ncols() {
-            if l[(j, j)] < T::ZERO {
-                l.col_mut(j).iter_mut().for_each(|x| *x = -*x);
+        square("l", &l)?;
+        let factor = match engine.make(Origin::Factor, &l)? {
+            Some((storage, largest)) => E::Factor::of_factor(storage, largest)?,
+            None => {
+                let (l, start) = E::Factor::checked(&l, engine.par())?;
+                Factor::new(engine.adopt(l)?, start)
             }
-        }
-        let singular = (0..l.ncols()).find(|&j| l[(j, j)] == T::ZERO);
-        let guarded = Guarded::new(engine.adopt(l)?, row_norm, History::of_factor(squares));
-        Ok(Self { guarded: guarded.with_singular(singular), engine, scratch: Scratch::default() })
+        };
+        Ok(Self { engine, factor })
     }
 
     /// As [`Cholesky::zeros`], on `engine`.
@@ -280,13 +244,9 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// Two copies of L.
     pub fn to_engine<F: Engine<T>>(&self, engine: F) -> Result<Cholesky<T, F>, Error> {
-        let l = self.to_factor()?;
-        let mut history = self.guarded.history().clone();
-        if history.misses_diagonal() {
-            history.take_diagonal(diagonal_of_product(l.as_ref(), engine.par()));
-        }
-        let guarded = self.guarded.with(engine.adopt(l)?, history);
-        Ok(Cholesky { guarded, engine, scratch: Scratch::default() })
+        let (l, start) = E::Factor::copied(&self.factor, engine.par())?;
+        let factor = Factor::new(engine.adopt(l)?, start);
+        Ok(Cholesky { engine, factor })
     }
 
     /// Moves the factor to another engine, from host memory to a device or back.
@@ -314,7 +274,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// n, the number of rows of A.
     #[must_use]
     pub fn order(&self) -> usize {
-        self.guarded.order()
+        self.factor.order()
     }
 
     /// Threads that faer's routines may use on the host.
@@ -352,7 +312,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn update<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<Modification, Error> {
-        self.guarded.modify(&v.into(), Weights::Plus)
+        E::Factor::modify(&mut self.factor, &v.into(), Weights::Plus)
     }
 
     /// A ← A − V Vᵀ.
@@ -389,7 +349,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<Modification, Error> {
-        self.guarded.modify(&v.into(), Weights::Minus)
+        E::Factor::modify(&mut self.factor, &v.into(), Weights::Minus)
     }
 
     /// A ← A + V diag(w) Vᵀ, with any mix of signs in one call. Whether it succeeds depends on the result alone and not on the
@@ -421,7 +381,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
     ) -> Result<Modification, Error> {
-        self.guarded.modify(&v.into(), weights.into())
+        E::Factor::modify(&mut self.factor, &v.into(), weights.into())
     }
 
     /// As [`modify`](Self::modify), without waiting for the engine. When this returns, V has been checked and copied, and the
@@ -454,8 +414,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         v: impl Into<Operand<'a, T>>,
         weights: impl Into<Weights<'w, T>>,
     ) -> Result<Pending<'_, T, E>, Error> {
-        self.guarded.submit(&v.into(), weights.into())?;
-        Ok(Pending::new(&mut self.guarded))
+        E::Factor::submit(&mut self.factor, &v.into(), weights.into())?;
+        Ok(Pending::new(&mut self.factor))
     }
 
     /// The modification in flight, for callers that cannot keep the borrow in the result of [`submit`](Self::submit) and pass
@@ -473,7 +433,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn pending(&mut self) -> Pending<'_, T, E> {
-        Pending::new(&mut self.guarded)
+        Pending::new(&mut self.factor)
     }
 
     /// Whether [`downdate`](Self::downdate) with the same V would succeed. A dry run does the same arithmetic and stores
@@ -500,11 +460,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn can_downdate<'a>(&mut self, v: impl Into<Operand<'a, T>>) -> Result<bool, Error> {
-        match self.guarded.dry_run(&v.into(), Weights::Minus) {
-            Ok(_) => Ok(true),
-            Err(Error::NotPositiveDefinite { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+        E::Factor::can_downdate(&mut self.factor, &v.into())
     }
 
     /// log det A, summed in double precision.
@@ -515,9 +471,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n logarithms.
     pub fn log_det(&self) -> Result<T, Error> {
-        let logs = pivots(self.guarded.regular()?).map(|l| l.to_f64().ln());
-        // The empty sum is −0.
-        Ok(T::from_f64(0.0 + 2.0 * logs.sum::<f64>()))
+        E::Factor::log_det(&self.factor)
     }
 
     /// A copy of L in host memory, zero above the diagonal. (n × n)
@@ -525,10 +479,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Errors
     /// [`Error::Device`] or [`Error::Poisoned`] on an engine with a device; none on the CPU engine.
     pub fn to_factor(&self) -> Result<Mat<T>, Error> {
-        let factor = self.guarded.healthy()?;
-        let mut l = Mat::zeros(self.order(), self.order());
-        factor.read(l.as_mut())?;
-        Ok(l)
+        E::Factor::to_l(&self.factor)
     }
 
     /// A = L Lᵀ, both triangles. (n × n)
@@ -539,6 +490,6 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// n³/3 flops.
     pub fn reconstruct(&self) -> Result<Mat<T>, Error> {
-        Ok(blocked::reconstruct(self.to_factor()?.as_ref(), self.par()))
+        E::Factor::reconstruct(&self.factor, self.par())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
+use crate::cuda::error::other;
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Resident, ResidentFactor};
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -18,7 +19,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// # Cost
     /// None.
     pub fn l_on_device(&self) -> Result<DeviceView<'_, T>, Error> {
-        self.guarded.healthy()?.view()
+        T::view(self.in_device_memory()?)
     }
 
     /// Returns a copy of L on the device, zero above the diagonal (n × n). It is complete when this returns, and does not
@@ -46,7 +47,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// # match stays_there() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
     /// ```
     pub fn to_factor_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.derived(DerivedMatrix::Factor)
+        T::derived(self.in_device_memory()?, DerivedMatrix::Factor)
     }
 
     /// A = L Lᵀ on the device, both triangles (n × n): as [`reconstruct`](Self::reconstruct), with the result in device memory.
@@ -57,8 +58,20 @@ impl<T: Scalar> Cholesky<T, Resident> {
     /// # Cost
     /// n³/3 flops.
     pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
-        self.guarded.healthy()?.derived(DerivedMatrix::Product)
+        T::derived(self.in_device_memory()?, DerivedMatrix::Product)
     }
+}
+
+impl<T: Scalar> Cholesky<T, Resident> {
+    fn in_device_memory(&self) -> Result<&ResidentFactor<T>, Error> {
+        let elsewhere = || other("the storage of the factor is not that of its engine");
+        resident(&**self.factor.guarded.healthy()?).ok_or_else(elsewhere)
+    }
+}
+
+/// The storage as that of the resident engine, if it is.
+fn resident<T: Scalar>(storage: &dyn Any) -> Option<&ResidentFactor<T>> {
+    storage.downcast_ref()
 }
 
 impl<T: Scalar> Cholesky<T, AnyEngine> {
@@ -85,7 +98,6 @@ impl<T: Scalar> Cholesky<T, AnyEngine> {
     }
 
     fn on_device(&self, derived: DerivedMatrix) -> Result<Option<DeviceMatrix<T>>, Error> {
-        let storage: &dyn Any = &**self.guarded.healthy()?;
-        storage.downcast_ref::<ResidentFactor<T>>().map(|factor| factor.derived(derived)).transpose()
+        resident(&**self.factor.guarded.healthy()?).map(|factor| T::derived(factor, derived)).transpose()
     }
 }

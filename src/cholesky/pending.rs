@@ -1,14 +1,13 @@
 //! A modification in flight while the host does other work.
 
-use crate::check::extent;
 use crate::cpu::Cpu;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::guarded::Guarded;
+use crate::factor::Factor;
+use crate::factor::verbs::Verbs;
 use crate::operand::OperandMut;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::Side;
 
 /// A modification in flight, from [`Cholesky::submit`](crate::Cholesky::submit).
 ///
@@ -34,13 +33,13 @@ use crate::storage::Side;
 /// ```
 #[must_use = "whether the factor has been modified is not known before `wait`"]
 pub struct Pending<'a, T: Scalar, E: Engine<T> = Cpu> {
-    guarded: &'a mut Guarded<T, E::Factor>,
+    factor: &'a mut Factor<T, E::Factor>,
 }
 
 impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// A modification that has been submitted to this factor.
-    pub(crate) fn new(guarded: &'a mut Guarded<T, E::Factor>) -> Self {
-        Self { guarded }
+    pub(crate) fn new(factor: &'a mut Factor<T, E::Factor>) -> Self {
+        Self { factor }
     }
 
     /// Waits for the outcome.
@@ -48,7 +47,7 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
     /// # Errors
     /// `NotPositiveDefinite`, with the factor as its [`Safeguard`](crate::Safeguard) leaves it; `Device`; `Poisoned`.
     pub fn wait(self) -> Result<Modification, Error> {
-        self.guarded.wait()
+        E::Factor::wait(self.factor)
     }
 
     /// Waits for the outcome, and B ← A⁻¹ B in place, with the A that results: the new one if the modification has succeeded,
@@ -83,19 +82,14 @@ impl<'a, T: Scalar, E: Engine<T>> Pending<'a, T, E> {
         self,
         rhs: impl Into<OperandMut<'b, T>>,
     ) -> (Result<Modification, Error>, Result<(), Error>) {
-        let rhs: OperandMut<'_, T> = rhs.into();
-        match extent("rhs", "rows", self.guarded.order(), rhs.shape().0) {
-            Ok(()) if self.guarded.order() == 0 => (self.guarded.wait(), Ok(())),
-            Ok(()) => self.guarded.wait_and_solve(&[Side::L, Side::Transpose], rhs),
-            Err(error) => (self.guarded.wait(), Err(error)),
-        }
+        E::Factor::wait_and_solve(self.factor, rhs.into())
     }
 }
 
 impl<T: Scalar, E: Engine<T>> Drop for Pending<'_, T, E> {
     fn drop(&mut self) {
         // The outcome is discarded, as documented; after `wait` nothing is in flight.
-        let _ = self.guarded.wait();
+        let _ = E::Factor::wait(self.factor);
     }
 }
 

@@ -1,13 +1,12 @@
 //! Products with the factor, and with A.
 
-use crate::check::{extent, finite, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::host::empty::without_rows;
+use crate::factor::verbs::Verbs;
 use crate::operand::{Operand, OperandMut};
 use crate::scalar::Scalar;
-use crate::storage::{Op, Side, Storage};
+use crate::storage::Side;
 use faer::Mat;
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
@@ -32,7 +31,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn multiply<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.product(&[Side::Transpose, Side::L], x.into())
+        E::Factor::multiply(&self.factor, &[Side::Transpose, Side::L], &x.into())
     }
 
     /// L X. With independent standard normal entries of X, the columns are samples of a normal distribution with covariance A.
@@ -53,7 +52,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn multiply_l<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.product(&[Side::L], x.into())
+        E::Factor::multiply(&self.factor, &[Side::L], &x.into())
     }
 
     /// Lᵀ X, of which the squared 2-norm of a column is xᵀ A x.
@@ -64,7 +63,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// m n² flops.
     pub fn multiply_lt<'a>(&self, x: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.product(&[Side::Transpose], x.into())
+        E::Factor::multiply(&self.factor, &[Side::Transpose], &x.into())
     }
 
     /// X ← A X, where X is.
@@ -78,7 +77,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// As [`multiply`](Self::multiply), and a copy of X.
     pub fn multiply_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.product_in_place(&[Side::Transpose, Side::L], x.into())
+        E::Factor::multiply_in_place(&self.factor, &[Side::Transpose, Side::L], x.into())
     }
 
     /// X ← L X, where X is.
@@ -89,7 +88,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// As [`multiply_l`](Self::multiply_l), and a copy of X.
     pub fn multiply_l_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.product_in_place(&[Side::L], x.into())
+        E::Factor::multiply_in_place(&self.factor, &[Side::L], x.into())
     }
 
     /// X ← Lᵀ X, where X is.
@@ -100,36 +99,6 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// As [`multiply_lt`](Self::multiply_lt), and a copy of X.
     pub fn multiply_lt_in_place<'a>(&self, x: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.product_in_place(&[Side::Transpose], x.into())
-    }
-
-    fn product_in_place(&self, sides: &[Side], x: OperandMut<'_, T>) -> Result<(), Error> {
-        self.guarded.healthy()?;
-        self.checked_rows(x.shape())?;
-        x.change_on_host(|mut x| {
-            let product = self.product(sides, Operand::Host(x.as_ref()))?;
-            x.copy_from(product);
-            Ok(())
-        })
-    }
-
-    /// X by the factors of these sides, the first one first.
-    fn product(&self, sides: &[Side], x: Operand<'_, T>) -> Result<Mat<T>, Error> {
-        let factor = self.guarded.healthy()?;
-        self.checked_rows(x.shape())?;
-        if self.order() == 0 {
-            return Ok(without_rows(x.shape().1));
-        }
-        room_for_copy::<T>("x", x.shape())?;
-        let mut product = x.on_host()?.into_owned();
-        finite("x", product.as_ref())?;
-        for &side in sides {
-            factor.apply(Op::Multiply(side), OperandMut::Host(product.as_mut()))?;
-        }
-        Ok(product)
-    }
-
-    fn checked_rows(&self, shape: (usize, usize)) -> Result<(), Error> {
-        extent("x", "rows", self.order(), shape.0)
+        E::Factor::multiply_in_place(&self.factor, &[Side::Transpose], x.into())
     }
 }

@@ -1,18 +1,14 @@
 //! The calls of the front type that change rows and columns of A.
 
 use super::Extension;
-use crate::check::{extent, finite, finite_lower, index, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::factor::verbs::Verbs;
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
-use crate::storage::{Room, Storage, Swept};
-use crate::structure::{Parts, ascending, room, shifts};
-use crate::sweep::stop::Stop;
-use faer::reborrow::IntoConst;
-use faer::{Mat, MatRef};
+use crate::storage::Storage;
 
 /// Insertion, removal and reordering of rows and columns.
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
@@ -20,7 +16,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// has room for its current order only.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.guarded.factor().capacity()
+        self.factor.guarded.factor().capacity()
     }
 
     /// Reserves room for `additional` further rows and columns, in L and in the shadow buffer of its
@@ -43,24 +39,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn reserve(&mut self, additional: usize) -> Result<(), Error> {
-        self.guarded.finish()?;
-        let capacity = self.order().saturating_add(additional);
-        if capacity <= self.capacity() {
-            return Ok(());
-        }
-        // Columns are stored slightly farther apart than they are long.
-        let bytes = capacity
-            .checked_add(1 << 10)
-            .and_then(|stride| stride.checked_mul(capacity)?.checked_mul(size_of::<T>()));
-        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
-            return Err(Error::OutOfRange {
-                argument: "additional",
-                rule: "few enough for an address space",
-            });
-        }
-        self.guarded.in_place(|factor| factor.reserve(Room::Capacity(capacity)).map_err(Stop::before))?;
-        self.guarded.history_mut().reserve(capacity);
-        Ok(())
+        E::Factor::reserve_more(&mut self.factor, additional)
     }
 
     /// A ← (A B; Bᵀ K): r further rows and columns at the end.
@@ -94,20 +73,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         cross: impl Into<Operand<'a, T>>,
         corner: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        let (at, par) = (self.order(), self.par());
-        let (cross, corner) = (cross.into(), corner.into());
-        self.check_border(&cross, &corner)?;
-        let parts = Parts::at_the_end(&cross, &corner);
-        if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
-            return Ok(made);
-        }
-        let mut columns = core::mem::replace(&mut self.scratch.columns, Mat::new());
-        let put = self.bordering(&cross, &corner, &mut columns);
-        let made =
-            put.and_then(|columns| self.guarded.enter(at, columns, 0, "corner", (&mut self.scratch, par)));
-        self.scratch.columns = columns;
-        made
+        let par = self.par();
+        E::Factor::append(&mut self.factor, &cross.into(), &corner.into(), par)
     }
 
     /// Inserts r rows and columns into A, which become rows `at..at + r`; the old rows from `at` on follow them.
@@ -142,21 +109,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         at: usize,
         columns: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        index("at", at, self.order() + 1)?;
-        let columns = columns.into();
-        let (rows, rank) = columns.shape();
-        extent("columns", "rows", self.order().saturating_add(rank), rows)?;
-        let parts = Parts::of(&columns, at, "columns");
-        if let Some(made) = self.guarded.enter_there(at, &parts, 0, &mut self.scratch)? {
-            return Ok(made);
-        }
-        room_for_copy::<T>("columns", columns.shape())?;
-        let columns = columns.on_host()?;
-        let columns = columns.as_ref();
-        finite_columns(at, columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, 0, "columns", (&mut self.scratch, par))
+        E::Factor::insert(&mut self.factor, at, &columns.into(), par)
     }
 
     /// Removes rows and columns of A, in one sweep. It cannot break down.
@@ -185,10 +139,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn remove(&mut self, indices: &[usize]) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        let order = self.order();
-        ascending("indices", indices, order, &mut self.scratch.rows)?;
-        self.guarded.take_out(&mut self.scratch)
+        E::Factor::remove(&mut self.factor, indices)
     }
 
     /// Replaces r neighbouring rows and columns of A, as [`remove`](Self::remove) and [`insert`](Self::insert) would, in one
@@ -221,22 +172,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         at: usize,
         columns: impl Into<Operand<'a, T>>,
     ) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        let columns = columns.into();
-        let (order, (rows, rank)) = (self.order(), columns.shape());
-        extent("columns", "rows", order, rows)?;
-        extent("columns", "columns", rank.min(order), rank)?;
-        index("at", at, order - rank + 1)?;
-        let parts = Parts::of(&columns, at, "columns");
-        if let Some(made) = self.guarded.enter_there(at, &parts, rank, &mut self.scratch)? {
-            return Ok(made);
-        }
-        room_for_copy::<T>("columns", columns.shape())?;
-        let columns = columns.on_host()?;
-        let columns = columns.as_ref();
-        finite_columns(at, columns)?;
         let par = self.par();
-        self.guarded.enter(at, columns, rank, "columns", (&mut self.scratch, par))
+        E::Factor::replace(&mut self.factor, at, &columns.into(), par)
     }
 
     /// Moves row and column `from` of A to row and column `to`; those between move up or down by one. Octave's `cholshift`. It
@@ -269,10 +206,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn shift(&mut self, from: usize, to: usize) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        index("from", from, self.order())?;
-        index("to", to, self.order())?;
-        self.guarded.shifts(&[(from, to)])
+        E::Factor::shift(&mut self.factor, from, to)
     }
 
     /// Reorders rows and columns of A by the smallest number of shifts. It cannot break down, with the exception that
@@ -304,10 +238,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn permute(&mut self, order: &[usize]) -> Result<Modification, Error> {
-        self.guarded.finish()?;
-        extent("order", "entries", self.order(), order.len())?;
-        ascending("order", order, order.len(), &mut self.scratch.rows)?;
-        self.guarded.shifts(&shifts(order))
+        E::Factor::permute(&mut self.factor, order)
     }
 }
 
@@ -344,47 +275,8 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
         cross: impl Into<Operand<'a, T>>,
         corner: impl Into<Operand<'a, T>>,
     ) -> Result<Extension<'_, T, E>, Error> {
-        self.guarded.regular()?;
-        let mut columns = Mat::new();
-        let columns = self.bordering(&cross.into(), &corner.into(), &mut columns)?;
-        let (cross, corner) = columns.split_at_row(self.order());
-        Extension::new(self, cross.to_owned(), corner)
+        let (cross, corner) = (cross.into(), corner.into());
+        let (s, corner) = E::Factor::extension(&self.factor, &cross, &corner, self.par())?;
+        Ok(Extension::new(self, s, corner))
     }
-
-    /// Checks the shapes of B and K. (n × r, r × r)
-    fn check_border(&self, cross: &Operand<'_, T>, corner: &Operand<'_, T>) -> Result<(), Error> {
-        extent("cross", "rows", self.order(), cross.shape().0)?;
-        extent("corner", "rows", cross.shape().1, corner.shape().0)?;
-        extent("corner", "columns", cross.shape().1, corner.shape().1)
-    }
-
-    /// Copies B above K, checked, to `memory`. ((n + r) × r)
-    fn bordering<'m>(
-        &self,
-        cross: &Operand<'_, T>,
-        corner: &Operand<'_, T>,
-        memory: &'m mut Mat<T>,
-    ) -> Result<MatRef<'m, T>, Error> {
-        let (order, rank) = (self.order(), cross.shape().1);
-        self.check_border(cross, corner)?;
-        room_for_copy::<T>("corner", (order.saturating_add(rank), rank))?;
-        let (cross, corner) = (cross.clone().on_host()?, corner.clone().on_host()?);
-        finite("cross", cross.as_ref())?;
-        finite_lower("corner", corner.as_ref())?;
-        let mut columns = room(memory, (order + rank, self.guarded.factor().capacity()), rank);
-        columns.as_mut().subrows_mut(0, order).copy_from(cross.as_ref());
-        columns.as_mut().subrows_mut(order, rank).copy_from(corner.as_ref());
-        Ok(columns.into_const())
-    }
-}
-
-/// Checks that the columns of A are finite. Their diagonal begins at row `at`, and the entries above it in that block are not
-/// read.
-fn finite_columns<T: Scalar>(at: usize, columns: MatRef<'_, T>) -> Result<(), Error> {
-    let (above, below) = columns.split_at_row(at);
-    finite("columns", above)?;
-    finite_lower("columns", below).map(|_| ()).map_err(|error| match error {
-        Error::NonFinite { argument, row, column } => Error::NonFinite { argument, row: row + at, column },
-        error => error,
-    })
 }

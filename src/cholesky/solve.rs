@@ -1,13 +1,12 @@
 //! Solves with the factor, and their two halves.
 
-use crate::check::{extent, room_for_copy};
 use crate::cholesky::Cholesky;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::host::empty::without_rows;
+use crate::factor::verbs::Verbs;
 use crate::operand::{Operand, OperandMut};
 use crate::scalar::Scalar;
-use crate::storage::{Op, Side, Storage};
+use crate::storage::Side;
 use faer::Mat;
 
 impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
@@ -33,7 +32,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn solve<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.solve_sides(&[Side::L, Side::Transpose], rhs)
+        E::Factor::solve(&self.factor, &[Side::L, Side::Transpose], &rhs.into())
     }
 
     /// Y with L Y = B, the first half of [`solve`](Self::solve): with it Yᵀ Y = Bᵀ A⁻¹ B.
@@ -44,7 +43,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// m n² flops.
     pub fn solve_l<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.solve_sides(&[Side::L], rhs)
+        E::Factor::solve(&self.factor, &[Side::L], &rhs.into())
     }
 
     /// X with Lᵀ X = Y, the second half of [`solve`](Self::solve).
@@ -55,7 +54,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// m n² flops.
     pub fn solve_lt<'a>(&self, rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        self.solve_sides(&[Side::Transpose], rhs)
+        E::Factor::solve(&self.factor, &[Side::Transpose], &rhs.into())
     }
 
     /// B ← A⁻¹ B, in place.
@@ -82,7 +81,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # }
     /// ```
     pub fn solve_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::L, Side::Transpose], rhs.into())
+        E::Factor::solve_in_place(&self.factor, &[Side::L, Side::Transpose], rhs.into())
     }
 
     /// B ← L⁻¹ B, in place.
@@ -93,7 +92,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// m n² flops.
     pub fn solve_l_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::L], rhs.into())
+        E::Factor::solve_in_place(&self.factor, &[Side::L], rhs.into())
     }
 
     /// B ← L⁻ᵀ B, in place.
@@ -104,24 +103,6 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// # Cost
     /// m n² flops.
     pub fn solve_lt_in_place<'a>(&self, rhs: impl Into<OperandMut<'a, T>>) -> Result<(), Error> {
-        self.solve_sides_in_place(&[Side::Transpose], rhs.into())
-    }
-
-    fn solve_sides_in_place(&self, sides: &[Side], rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        let factor = self.guarded.regular()?;
-        extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        if self.order() == 0 { Ok(()) } else { factor.apply(Op::Solve(sides), rhs) }
-    }
-
-    fn solve_sides<'a>(&self, sides: &[Side], rhs: impl Into<Operand<'a, T>>) -> Result<Mat<T>, Error> {
-        let (factor, rhs) = (self.guarded.regular()?, rhs.into());
-        extent("rhs", "rows", self.order(), rhs.shape().0)?;
-        if self.order() == 0 {
-            return Ok(without_rows(rhs.shape().1));
-        }
-        room_for_copy::<T>("rhs", rhs.shape())?;
-        let mut x = rhs.on_host()?.as_ref().to_owned();
-        factor.apply(Op::Solve(sides), OperandMut::Host(x.as_mut()))?;
-        Ok(x)
+        E::Factor::solve_in_place(&self.factor, &[Side::Transpose], rhs.into())
     }
 }

@@ -56,7 +56,7 @@ impl<T: Real> core::fmt::Debug for HostFactor<T> {
 
 impl<T: Real> HostFactor<T> {
     /// Makes a factor of L, which is zero above the diagonal. (n × n)
-    pub(super) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
+    pub(crate) fn new(threads: Threads, safeguard: Safeguard, l: Mat<T>) -> Self {
         let well_laid_out = l.col_stride() == stride::<T>(l.nrows());
         let l = if well_laid_out { l } else { lower(l.as_ref()) };
         let capacity = l.nrows();

@@ -40,5 +40,6 @@ mod workers;
 mod tests;
 
 pub use self::engine::Cpu;
-pub use self::in_place::{Workspace, modify_checked_in_place, modify_in_place};
-pub use self::out_of_place::modify_into;
+pub use self::factor::HostFactor;
+pub use self::in_place::Workspace;
+pub use self::out_of_place::InPlace;

@@ -1,13 +1,14 @@
 //! L' in other memory than L, both the caller's, in one pass. L is read where it is, or copied when the sweep reaches it.
 
 use super::engine::Cpu;
-use super::in_place::Workspace;
+use super::in_place::{Workspace, in_place};
 use super::kernels::copy::copy;
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
 use super::sweep::{sweep, sweep_by};
 use super::workers::Steps;
 use crate::check::{extent, finite_lower};
+use crate::compiled::functions;
 use crate::error::Error;
 use crate::guarded::Guarded;
 use crate::history::History;
@@ -27,38 +28,11 @@ use crate::wide::{Given, again_here};
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// Writes the factor of L Lᵀ + V diag(w) Vᵀ to `to`. L is in memory that the caller owns, and is only read.
-///
-/// The strict upper triangles are neither read nor written. Columns of L with a negative diagonal entry are negated, which
-/// leaves L Lᵀ as it is. Entries of L must be far from overflow; this is not checked. If the call succeeds, they are finite.
-///
-/// # Shapes
-/// L and `to` (n × n), V (n × k), w (k). `to` is column-major (row stride 1). L may have any layout; if it is column-major, it
-/// is not copied.
-///
-/// # Errors
-/// `Shape`; `OutOfRange`, naming `to`, if it is not column-major; `NonFinite`, naming the first such entry of L, or `Overflow`;
-/// `NotPositiveDefinite` at the first column whose pivot² would not be positive; `Singular` if a diagonal entry of L is zero
-/// and a weight negative. After an error the lower triangle of `to` may have been written in part.
-///
-/// # Cost
-/// 2 k (n − r)² flops for r leading zero rows of V; no allocation after the first call of a shape.
-///
-/// ```
-/// use cholupdate::{Cpu, Error, Workspace, faer::mat, modify_into};
-///
-/// # fn main() -> Result<(), Error> {
-/// let l = mat![[2.0, f64::NAN], [1.0, 2.0]]; // of A = (4 2; 2 5)
-/// let mut new = mat![[0.0, 0.0], [0.0, 0.0]];
-/// modify_into(l.as_ref(), &[1.0, 1.0], &[1.0], new.as_mut(), &Cpu::sequential(), &mut Workspace::new())?;
-/// assert!((new[(1, 0)] - 3.0 / 5.0_f64.sqrt()).abs() < 1e-15); // of (5 3; 3 6)
-/// # Ok(())
-/// # }
-/// ```
-pub fn modify_into<'a, 'w, T: Real>(
+/// As [`modify_into`](crate::modify_into).
+pub(super) fn out_of_place<T: Real>(
     l: MatRef<'_, T>,
-    v: impl Into<Operand<'a, T>>,
-    weights: impl Into<Weights<'w, T>>,
+    v: &Operand<'_, T>,
+    weights: Weights<'_, T>,
     to: MatMut<'_, T>,
     engine: &Cpu,
     workspace: &mut Workspace<T>,
@@ -70,7 +44,6 @@ pub fn modify_into<'a, 'w, T: Real>(
     if order > 1 && to.row_stride() != 1 {
         return Err(Error::OutOfRange { argument: "to", rule: "column-major" });
     }
-    let (v, weights) = (v.into(), weights.into());
     weights.check(order, v.shape())?;
     let (mut negative, mut singular) = (false, None);
     for (column, &pivot) in l.diagonal().column_vector().iter().enumerate() {
@@ -85,10 +58,10 @@ pub fn modify_into<'a, 'w, T: Real>(
     let copied = negative || !(l.row_stride() == 1 || order <= 1);
     let out_of_place = OutOfPlace { cpu: *engine, l, copied, negative, to, workspace, swept: false };
     let mut guarded = Guarded::new(out_of_place, 0.0, History::default()).with_singular(singular);
-    match guarded.modify_once(&v, weights) {
+    match guarded.modify_once(v, weights) {
         Err(Error::NotPositiveDefinite { column }) => {
             let OutOfPlace { l, to, .. } = guarded.into_factor();
-            let given = Given::new(&v, weights)?;
+            let given = Given::new(v, weights)?;
             let (new, report) = match negative {
                 true => again_here(column, with_positive_pivots(l).as_ref(), &given)?,
                 false => again_here(column, l, &given)?,
@@ -104,6 +77,27 @@ pub fn modify_into<'a, 'w, T: Real>(
             Ok(report)
         }
         refused => refused,
+    }
+}
+
+functions! {
+    /// Modifications of an L in the caller's memory.
+    InPlace {
+        modify_in_place(
+            l: (MatMut<'_, Self>, bool),
+            v: &Operand<'_, Self>,
+            weights: Weights<'_, Self>,
+            engine: &Cpu,
+            workspace: &mut Workspace<Self>,
+        ) -> Result<Modification, Error> = in_place;
+        modify_into(
+            l: MatRef<'_, Self>,
+            v: &Operand<'_, Self>,
+            weights: Weights<'_, Self>,
+            to: MatMut<'_, Self>,
+            engine: &Cpu,
+            workspace: &mut Workspace<Self>,
+        ) -> Result<Modification, Error> = out_of_place;
     }
 }
 

@@ -33,7 +33,7 @@ mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
 mod doubt;
-mod error;
+pub(crate) mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]

@@ -96,13 +96,13 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         self.factor.order()
     }
 
-    pub fn row_norm(&self) -> f64 {
-        self.row_norm
+    /// The first column whose pivot is zero.
+    pub fn singular(&self) -> Option<usize> {
+        self.singular
     }
 
-    /// The same factor on another engine, with the state that it has here.
-    pub fn with<G: Swept<T>>(&self, factor: G, history: History) -> Guarded<T, G> {
-        Guarded::new(factor, self.row_norm, history).with_singular(self.singular)
+    pub fn row_norm(&self) -> f64 {
+        self.row_norm
     }
 
     pub fn history(&self) -> &History {

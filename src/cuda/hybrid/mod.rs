@@ -43,6 +43,7 @@ pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
 use crate::engine::{Engine, Origin, sealed::Sealed};
+use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
 use crate::factorize::check;
 use crate::host::blocked;
@@ -131,12 +132,14 @@ impl Hybrid {
 
 impl Sealed for Hybrid {}
 
-impl<T: Scalar> Engine<T> for Hybrid {
-    type Factor = HybridFactor<T>;
-
+impl Hybrid {
     /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
     /// kernels. Otherwise by faer on the CPU.
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(HybridFactor<T>, f64)>, Error> {
+    pub(crate) fn made<T: Real>(
+        &self,
+        what: Origin,
+        given: &Operand<'_, T>,
+    ) -> Result<Option<(HybridFactor<T>, f64)>, Error> {
         if what == Origin::Factor || given.shape().0 < factorize::WORTH_STARTING {
             return Ok(None);
         }
@@ -145,14 +148,27 @@ impl<T: Scalar> Engine<T> for Hybrid {
         let mut l = lower(a.as_ref());
         match factorize::where_it_pays(&self.device, l.as_ref())? {
             Some(factored) => factored.fetch(l.as_mut())?,
-            None => blocked::factorize(l.as_mut(), Engine::<T>::par(self))?,
+            None => blocked::factorize(l.as_mut(), Threads::Pool.par())?,
         }
-        Ok(Some((self.adopt(l)?, largest)))
+        Ok(Some((self.factor(l)?, largest)))
     }
 
-    fn adopt(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
+    /// A factor from L. (n × n)
+    pub(crate) fn factor<T: Real>(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
         let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;
         Ok(HybridFactor::new(self.device.clone(), self.tuning, self.safeguard, l))
+    }
+}
+
+impl<T: Scalar> Engine<T> for Hybrid {
+    type Factor = AnyStorage<T>;
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::hybrid_made(self, what, given)
+    }
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::hybrid(self, l)
     }
 
     fn par(&self) -> Par {

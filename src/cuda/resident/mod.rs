@@ -50,6 +50,7 @@ use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
 use crate::engine::{Engine, Origin, sealed::Sealed};
+use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
@@ -111,22 +112,37 @@ impl Resident {
 
 impl Sealed for Resident {}
 
-impl<T: Scalar> Engine<T> for Resident {
-    type Factor = ResidentFactor<T>;
-
+impl Resident {
     /// By cuSOLVER if its library is found and works, otherwise by this library's kernels. The factor stays on the device.
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
+    pub(crate) fn made<T: Real>(
+        &self,
+        what: Origin,
+        given: &Operand<'_, T>,
+    ) -> Result<Option<(ResidentFactor<T>, f64)>, Error> {
         match what {
             Origin::Matrix => Intake::new(&self.device, given, "a").map_or(Ok(None), |a| a.factorize()),
             Origin::Factor => Intake::new(&self.device, given, "l").map_or(Ok(None), |l| l.adopt()),
         }
     }
 
-    fn adopt(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
+    /// A factor from L. (n × n)
+    pub(crate) fn factor<T: Real>(&self, l: Mat<T>) -> Result<ResidentFactor<T>, Error> {
         let on_device = Dense::aligned(&self.device, l.nrows(), l.nrows())?;
         on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
         let diagonal = l.diagonal().column_vector().iter().copied().collect();
         ResidentFactor::new(&self.device, on_device, diagonal)
+    }
+}
+
+impl<T: Scalar> Engine<T> for Resident {
+    type Factor = AnyStorage<T>;
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::resident_made(self, what, given)
+    }
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::resident(self, l)
     }
 
     fn par(&self) -> Par {

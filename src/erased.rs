@@ -1,0 +1,145 @@
+//! Storages of different engines as one type. What makes them is compiled in this crate, once for each scalar type: a program
+//! that only names an engine does not compile the storage of that engine.
+
+use crate::compiled::functions;
+use crate::cpu::HostFactor;
+#[cfg(feature = "cuda")]
+use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Hybrid, Resident, ResidentFactor};
+#[cfg(feature = "cuda")]
+use crate::engine::Origin;
+use crate::error::Error;
+#[cfg(feature = "cuda")]
+use crate::operand::Operand;
+use crate::operand::OperandMut;
+use crate::real::Real;
+use crate::report::Modification;
+use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
+use crate::structure::{BorderThere, Parts, Rearrangement};
+use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
+use core::ops::Range;
+#[cfg(feature = "cuda")]
+use faer::Mat;
+use faer::{MatMut, MatRef};
+
+/// A storage of any engine.
+pub type AnyStorage<T> = Box<dyn Storage<T>>;
+
+/// A storage that an engine has made, with the largest entry of A's diagonal or the largest magnitude in L.
+pub type Made<T> = Option<(AnyStorage<T>, f64)>;
+
+functions! {
+    /// Makes storages of one type, and reads from them.
+    Erased {
+        on_host(storage: HostFactor<Self>) -> AnyStorage<Self> = any;
+        #[cfg(feature = "cuda")]
+        hybrid(engine: &Hybrid, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Hybrid, l| engine.factor(l).map(any);
+        #[cfg(feature = "cuda")]
+        hybrid_made(engine: &Hybrid, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+            = |engine: &Hybrid, what, given| engine.made(what, given).map(any_made);
+        #[cfg(feature = "cuda")]
+        resident(engine: &Resident, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Resident, l| engine.factor(l).map(any);
+        #[cfg(feature = "cuda")]
+        resident_made(engine: &Resident, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+            = |engine: &Resident, what, given| engine.made(what, given).map(any_made);
+        #[cfg(feature = "cuda")]
+        view(storage: &ResidentFactor<Self>) -> Result<DeviceView<'_, Self>, Error> = ResidentFactor::view;
+        #[cfg(feature = "cuda")]
+        derived(storage: &ResidentFactor<Self>, matrix: DerivedMatrix) -> Result<DeviceMatrix<Self>, Error> = ResidentFactor::derived;
+    }
+}
+
+fn any<T: Real, F: Storage<T>>(storage: F) -> AnyStorage<T> {
+    Box::new(storage)
+}
+
+#[cfg(feature = "cuda")]
+fn any_made<T: Real, F: Storage<T>>(made: Option<(F, f64)>) -> Made<T> {
+    made.map(|(storage, largest)| (any(storage), largest))
+}
+
+impl<T: Real> Swept<T> for AnyStorage<T> {
+    fn traits(&self) -> Traits {
+        (**self).traits()
+    }
+
+    fn order(&self) -> usize {
+        (**self).order()
+    }
+
+    fn pivot(&self, column: usize) -> T {
+        (**self).pivot(column)
+    }
+
+    fn row_norm(&self) -> Result<f64, Error> {
+        (**self).row_norm()
+    }
+
+    fn reserve(&mut self, room: Room) -> Result<(), Error> {
+        (**self).reserve(room)
+    }
+
+    fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {
+        (**self).stage(v)
+    }
+
+    fn sweep(&mut self, outline: &Outline, columns: Range<usize>, target: Target) -> Result<(), Stop> {
+        (**self).sweep(outline, columns, target)
+    }
+
+    fn wait(&mut self) -> Result<Modification, Stop> {
+        (**self).wait()
+    }
+
+    fn commit(&mut self, start: usize) {
+        (**self).commit(start);
+    }
+}
+
+impl<T: Real> Storage<T> for AnyStorage<T> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn read(&self, to: MatMut<'_, T>) -> Result<(), Error> {
+        (**self).read(to)
+    }
+
+    fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        (**self).apply(op, rhs)
+    }
+
+    fn wait_and_solve(
+        &mut self,
+        sides: &[Side],
+        rhs: &mut OperandMut<'_, T>,
+    ) -> (Result<Modification, Stop>, Solved) {
+        (**self).wait_and_solve(sides, rhs)
+    }
+
+    fn carried(&mut self, rows: (MatRef<'_, T>, &[T]), start: usize, z: MatMut<'_, T>) -> Vec<f64> {
+        (**self).carried(rows, start, z)
+    }
+
+    fn edit(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        (**self).edit(edit)
+    }
+
+    fn rearrange_and_sweep(
+        &mut self,
+        rearrangement: &Rearrangement,
+        outline: &Outline,
+        columns: Range<usize>,
+    ) -> Result<Option<Modification>, Stop> {
+        (**self).rearrange_and_sweep(rearrangement, outline, columns)
+    }
+
+    fn border_there(
+        &mut self,
+        at: usize,
+        parts: &Parts<'_, T>,
+        skipped: usize,
+    ) -> Result<Option<BorderThere<T>>, Error> {
+        (**self).border_there(at, parts, skipped)
+    }
+}
