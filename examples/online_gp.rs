@@ -144,7 +144,7 @@ impl Process {
         versus.apart = (&x - &reference).norm_max() / reference.norm_max();
         versus.apart = larger(versus.apart, (extension.log_det()? / fresh.log_det()? - 1.0).abs());
 
-        let p = Cholesky::new(&x.submatrix(n, 1, r, r))?;
+        let p = Cholesky::new(x.submatrix(n, 1, r, r))?;
         let rz = p.l() * Mat::from_fn(r, SAMPLES, |_, _| normal(random));
         let samples = p.solve(&Mat::from_fn(r, SAMPLES, |i, j| rz[(i, j)] - x[(n + i, 0)]))?;
         Ok(Mat::from_fn(r, SAMPLES, |i, j| level + samples[(i, j)]))

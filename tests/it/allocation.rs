@@ -84,11 +84,11 @@ fn rows_that_come_and_go_allocate_nothing_after_the_first() {
             let last: Vec<usize> = (n + r - 1..n + r).collect();
             let count = again(|| {
                 factor.remove(&indices).unwrap();
-                factor.insert(n / 2, &whole.subcols(n / 2, r)).unwrap();
-                factor.replace(n / 2, &whole.subcols(n / 2, r)).unwrap();
+                factor.insert(n / 2, whole.subcols(n / 2, r)).unwrap();
+                factor.replace(n / 2, whole.subcols(n / 2, r)).unwrap();
                 factor.remove(&last).unwrap();
                 let (above, corner) = whole.subcols(n + r - 1, 1).split_at_row(n + r - 1);
-                factor.append(&above, &corner).unwrap();
+                factor.append(above, corner).unwrap();
             });
             assert_eq!(count, 0, "{safeguard:?}, n = {n}, r = {r}");
         }
@@ -155,7 +155,7 @@ fn smaller_shapes_fit_in_what_larger_ones_left() {
     assert!(before > 0, "the counter does not count");
     for rank in [39, 16, 1, 40] {
         v.as_mut().subrows_mut(0, 40 - rank).fill(0.0);
-        factor.modify(&v.as_ref().subcols(0, rank), &large.weights[..rank]).unwrap();
+        factor.modify(v.as_ref().subcols(0, rank), &large.weights[..rank]).unwrap();
     }
     assert_eq!(group.count(), before);
 }

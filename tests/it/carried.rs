@@ -290,8 +290,8 @@ fn a_window_that_slides_is_no_reason_to_begin_afresh() {
             if together {
                 kept.modify(&Mat::from_fn(n, 2, |i, j| [new, old][j][(i, 0)]), &[1.0, -1.0]).unwrap();
             } else {
-                kept.update(&new).unwrap();
-                kept.downdate(&old).unwrap();
+                kept.update(new).unwrap();
+                kept.downdate(old).unwrap();
             }
         }
         let a = of(steps);
@@ -332,7 +332,7 @@ fn rows_that_come_and_go_are_no_reason_to_begin_afresh() {
     let mut kept = Cholesky::new(&a).unwrap();
     for _ in 0..100 {
         kept.remove(&[20]).unwrap();
-        let report = kept.insert(20, &a.subcols(20, 1)).unwrap();
+        let report = kept.insert(20, a.subcols(20, 1)).unwrap();
         assert!(report.min_pivot_ratio < 1e-6);
     }
     let off = (kept.reconstruct().unwrap() - &a).norm_max() / a.norm_max();

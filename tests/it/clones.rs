@@ -23,8 +23,8 @@ fn original_and_clone_agree<T: Real>() {
             let mut clone = original.clone();
             for factor in [&mut original, &mut clone] {
                 for v in [v.as_ref(), late.as_ref(), late.as_ref()] {
-                    factor.update(&v).unwrap();
-                    factor.downdate(&v).unwrap();
+                    factor.update(v).unwrap();
+                    factor.downdate(v).unwrap();
                 }
                 factor.downdate(&v).unwrap();
             }

@@ -441,7 +441,7 @@ fn what_follows_is_as_ever() {
     for problem in at_the_edge::<f64>(200, 3) {
         let mut factor = problem.factor(&Cpu::sequential());
         if factor.modify(&problem.v, &problem.weights).is_ok() {
-            let mut anew = Cholesky::from_factor_in(&factor.l(), Cpu::sequential()).unwrap();
+            let mut anew = Cholesky::from_factor_in(factor.l(), Cpu::sequential()).unwrap();
             let v = Problem::<f64>::feasible(problem.l.nrows(), 2, Kind::Up, 0.5, 1).v;
             assert_eq!(factor.update(&v), anew.update(&v));
             assert_eq!(bits(factor.l()), bits(anew.l()));

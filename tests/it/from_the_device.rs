@@ -57,7 +57,7 @@ fn factored<T: Real>(engine: &Resident, mut observed: Observed) {
         let log_det = factor.log_det().unwrap().f64();
         let expected: f64 = (0..n).map(|j| 2.0 * l[(j, j)].f64().ln()).sum();
         assert!((log_det - expected).abs() <= 1e-5 * (1.0 + expected.abs()) * T::U / f32::U, "n = {n}");
-        let again = Cholesky::new_in(&apart(n, &wide), engine.clone()).unwrap();
+        let again = Cholesky::new_in(apart(n, &wide), engine.clone()).unwrap();
         assert!(bits(again.to_factor().unwrap().as_ref()) == bits(l.as_ref()), "n = {n}");
 
         // L from the device, with one column negated: the same factor, as through the host.

@@ -33,8 +33,8 @@ fn from_the_host<T: Real, E: Engine<T>>(
     weights: &[T],
 ) -> Result<(), Error> {
     match decay == T::ONE {
-        true => factor.modify(&v, weights).map(drop),
-        false => factor.modify_scaled(decay, &v, weights).map(drop),
+        true => factor.modify(v, weights).map(drop),
+        false => factor.modify_scaled(decay, v, weights).map(drop),
     }
 }
 
@@ -184,7 +184,7 @@ fn call<T: Real, E: Engine<T> + Clone>(kept: &mut Kept<T, E>, rng: &mut StdRng) 
                 kept.factor.replace(at, &entries)
             } else if at == n {
                 let (above, corner) = entries.split_at_row(n);
-                kept.factor.append(&above, &corner)
+                kept.factor.append(above, corner)
             } else {
                 kept.factor.insert(at, &entries)
             };
@@ -334,7 +334,7 @@ mod in_device_memory {
         v: MatRef<'_, T>,
         weights: &[T],
     ) -> Result<(), Error> {
-        let v = DeviceMatrix::from_host(&device().unwrap(), &v).unwrap();
+        let v = DeviceMatrix::from_host(&device().unwrap(), v).unwrap();
         match decay == T::ONE {
             true => factor.modify(&v, weights).map(drop),
             false => factor.modify_scaled(decay, &v, weights).map(drop),

@@ -91,7 +91,7 @@ fn non_finite_entries_of_v_are_found<T: Real, E: Engine<T> + Clone>(engine: &E) 
                 // Row-major as well: another path through the check.
                 let rows_first = v.transpose().to_owned();
                 refused(&mut factor, &error, |factor| factor.update(&v).map(drop));
-                refused(&mut factor, &error, |factor| factor.update(&rows_first.transpose()).map(drop));
+                refused(&mut factor, &error, |factor| factor.update(rows_first.transpose()).map(drop));
                 refused(&mut factor, &error, |factor| factor.downdate(&v).map(drop));
                 refused(&mut factor, &error, |factor| factor.can_downdate(&v).map(drop));
                 refused(&mut factor, &error, |factor| factor.modify(&v, &problem.weights).map(drop));

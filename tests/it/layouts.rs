@@ -23,7 +23,7 @@ fn layouts_of_v_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let v = Laid::new(problem.v.as_ref(), layout);
             let before = v.bits();
             let mut factor = problem.factor(engine);
-            factor.modify(&v.as_ref(), &problem.weights).unwrap();
+            factor.modify(v.as_ref(), &problem.weights).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == expected, "{layout:?}, {n} × {k}");
             assert!(v.bits() == before, "{layout:?}: V was written to");
         }
@@ -44,10 +44,10 @@ fn a_sum_is_what_weights_of_one_make_it<T: Real, E: Engine<T> + Clone>(engine: &
         for layout in Layout::ALL {
             let v = Laid::new(problem.v.as_ref(), layout);
             let mut factor = problem.factor(engine);
-            factor.update(&v.as_ref()).unwrap();
+            factor.update(v.as_ref()).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == expected[0], "{layout:?}, {n} × {k}");
             let mut factor = Cholesky::from_factor_in(&grown, engine.clone()).unwrap();
-            factor.downdate(&v.as_ref()).unwrap();
+            factor.downdate(v.as_ref()).unwrap();
             assert!(bits(factor.to_factor().unwrap().as_ref()) == expected[1], "{layout:?}, {n} × {k}");
         }
     }
@@ -58,10 +58,10 @@ fn layouts_of_a_and_l_do_not_matter<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let problem = Problem::<T>::feasible(n, 1, Kind::Up, 0.5, 4);
         let a = problem.factor(engine).reconstruct().unwrap();
         let factor_of = |a: MatRef<'_, T>| {
-            bits(Cholesky::new_in(&a, engine.clone()).unwrap().to_factor().unwrap().as_ref())
+            bits(Cholesky::new_in(a, engine.clone()).unwrap().to_factor().unwrap().as_ref())
         };
         let taken = |l: MatRef<'_, T>| {
-            bits(Cholesky::from_factor_in(&l, engine.clone()).unwrap().to_factor().unwrap().as_ref())
+            bits(Cholesky::from_factor_in(l, engine.clone()).unwrap().to_factor().unwrap().as_ref())
         };
         let expected = factor_of(a.as_ref());
         assert!(taken(problem.l.as_ref()) == bits(problem.l.as_ref()));
@@ -84,7 +84,7 @@ fn layouts_of_the_right_hand_side_do_not_matter<T: Real, E: Engine<T> + Clone>(e
         for layout in Layout::ALL {
             let mut laid = Laid::new(problem.v.as_ref(), layout);
             let mut around = laid.clone();
-            factor.solve_in_place(&mut laid.as_mut()).unwrap();
+            factor.solve_in_place(laid.as_mut()).unwrap();
             assert_solved(&a, &laid.as_ref().to_owned(), &problem.v);
             // Only the entries were written.
             around.as_mut().copy_from(laid.as_ref());
@@ -102,9 +102,9 @@ fn the_upper_triangle_is_not_read<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let [mut a, mut l] = [&a, &problem.l].map(|m| Laid::new(m.as_ref(), layout));
             a.spoil_upper_triangle();
             l.spoil_upper_triangle();
-            let from_a = Cholesky::new_in(&a.as_ref(), engine.clone()).unwrap();
+            let from_a = Cholesky::new_in(a.as_ref(), engine.clone()).unwrap();
             assert_eq!(bits(from_a.to_factor().unwrap().as_ref()), bits(expected.as_ref()));
-            let from_l = Cholesky::from_factor_in(&l.as_ref(), engine.clone()).unwrap();
+            let from_l = Cholesky::from_factor_in(l.as_ref(), engine.clone()).unwrap();
             assert_eq!(bits(from_l.to_factor().unwrap().as_ref()), bits(problem.l.as_ref()));
         }
     }
@@ -136,13 +136,13 @@ fn all_kinds_of_columns_are_accepted() {
             updated(l, &array.to_vec()),
             updated(l, matrix.as_ref()),
             updated(l, &column),
-            updated(l, &column.as_ref()),
+            updated(l, column.as_ref()),
             updated(l, &column.as_mut()),
             updated(l, &matrix),
-            updated(l, &matrix.as_ref()),
+            updated(l, matrix.as_ref()),
             updated(l, &matrix.as_mut()),
-            updated(l, &row.transpose()),
-            updated(l, &row.as_ref().transpose().as_mat()),
+            updated(l, row.transpose()),
+            updated(l, row.as_ref().transpose().as_mat()),
         ];
         for (i, result) in results.iter().enumerate() {
             assert_eq!(bits(result.as_ref()), expected, "argument {i}");
@@ -150,7 +150,7 @@ fn all_kinds_of_columns_are_accepted() {
         // A row is a matrix of one row.
         let mut factor = Cholesky::from_factor(&[T::ONE]).unwrap();
         factor.update(&row).unwrap();
-        factor.update(&row.as_ref()).unwrap();
+        factor.update(row.as_ref()).unwrap();
     }
     check::<f64>();
     check::<f32>();
@@ -166,9 +166,9 @@ fn all_kinds_of_right_hand_sides_are_solved() {
     factor.solve_in_place(&mut array[..]).unwrap();
     factor.solve_in_place(&mut vector).unwrap();
     factor.solve_in_place(&mut column).unwrap();
-    factor.solve_in_place(&mut column.as_mut()).unwrap();
+    factor.solve_in_place(column.as_mut()).unwrap();
     factor.solve_in_place(&mut matrix).unwrap();
-    factor.solve_in_place(&mut matrix.as_mut()).unwrap();
+    factor.solve_in_place(matrix.as_mut()).unwrap();
     factor.solve_in_place(matrix.as_mut()).unwrap();
     assert_eq!((array[0], vector[0], column[0], matrix[(0, 0)]), (0.5, 2.0, 0.5, 0.125));
 }

@@ -30,7 +30,7 @@ fn is_the_same<T: Real>(engine: &Resident) {
             let reported = expected.modify(&problem.v, &weights).unwrap();
             let mut found = factor(&problem, engine);
             let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
-            let report = found.modify(&v.view(), &weights).unwrap();
+            let report = found.modify(v.view(), &weights).unwrap();
             assert_eq!(report, reported);
             assert!(bits_of(&found) == bits_of(&expected), "k = {k}, {kind:?}, {zeros} rows of zeros");
             assert_eq!(v.to_host().unwrap(), problem.v);
@@ -39,8 +39,8 @@ fn is_the_same<T: Real>(engine: &Resident) {
     let problem = Problem::<T>::feasible(ORDER, 3, Kind::Up, 0.3, 52);
     let (mut here, mut there) = (factor(&problem, engine), factor(&problem, engine));
     let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
-    assert_eq!(here.update(&v.view()).unwrap(), there.update(&problem.v).unwrap());
-    assert_eq!(here.downdate(&v.view()).unwrap(), there.downdate(&problem.v).unwrap());
+    assert_eq!(here.update(v.view()).unwrap(), there.update(&problem.v).unwrap());
+    assert_eq!(here.downdate(v.view()).unwrap(), there.downdate(&problem.v).unwrap());
     assert!(bits_of(&here) == bits_of(&there));
 }
 
@@ -104,34 +104,34 @@ fn bad_input_is_found_on_the_device() {
         let mut v = problem.v.clone();
         (v[(300, 1)], v[(77, 1)], v[(5, 2)]) = (bad, bad, bad);
         let expected = Error::NonFinite { argument: "v", row: 77, column: 1 };
-        assert_eq!(there.update(&on_device(&v).view()).unwrap_err(), expected);
+        assert_eq!(there.update(on_device(&v).view()).unwrap_err(), expected);
         // Also where the weight is zero.
-        let outcome = there.modify(&on_device(&v).view(), &[1.0, 0.0, -1.0]);
+        let outcome = there.modify(on_device(&v).view(), &[1.0, 0.0, -1.0]);
         assert_eq!(outcome.unwrap_err(), expected);
         let mut rhs = on_device(&v);
         let expected = Error::NonFinite { argument: "rhs", row: 77, column: 1 };
-        assert_eq!(there.solve_in_place(&mut rhs.view_mut()).unwrap_err(), expected);
+        assert_eq!(there.solve_in_place(rhs.view_mut()).unwrap_err(), expected);
         assert!(bits(rhs.to_host().unwrap().as_ref()) == bits(v.as_ref()));
     }
     let mut v = problem.v.clone();
     v[(9, 0)] = 1e200;
-    let refused = there.update(&on_device(&v).view()).unwrap_err();
+    let refused = there.update(on_device(&v).view()).unwrap_err();
     assert_eq!(refused, Error::Overflow { argument: "v" });
     let short = on_device(&v.as_ref().subrows(1, ORDER - 1).to_owned());
     assert_eq!(
-        there.update(&short.view()).unwrap_err(),
+        there.update(short.view()).unwrap_err(),
         there.update(&short.to_host().unwrap()).unwrap_err()
     );
-    let refused = there.modify(&on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
+    let refused = there.modify(on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "weights", .. }), "{refused:?}");
     let mut short = short;
-    let refused = there.solve_in_place(&mut short.view_mut()).unwrap_err();
+    let refused = there.solve_in_place(short.view_mut()).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "rhs", .. }), "{refused:?}");
     let refused = short.copy_from_host(&problem.v).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "a", .. }), "{refused:?}");
     // Far larger than A.
     let far = Mat::from_fn(ORDER, 3, |i, j| 1e6 * problem.v[(i, j)]);
-    let refused = there.downdate(&on_device(&far).view()).unwrap_err();
+    let refused = there.downdate(on_device(&far).view()).unwrap_err();
     assert!(matches!(refused, Error::NotPositiveDefinite { .. }), "{refused:?}");
     assert!(bits_of(&there) == before);
 }
@@ -204,8 +204,8 @@ fn nothing_on_the_device_is_nothing() {
         let mut there =
             Cholesky::from_factor_in(&Mat::<f64>::identity(order, order), engine.clone()).unwrap();
         let mut empty = DeviceMatrix::from_host(&device, &Mat::<f64>::zeros(order, cols)).unwrap();
-        there.update(&empty.view()).unwrap();
-        there.solve_in_place(&mut empty.view_mut()).unwrap();
+        there.update(empty.view()).unwrap();
+        there.solve_in_place(empty.view_mut()).unwrap();
         assert_eq!(empty.to_host().unwrap(), Mat::<f64>::zeros(order, cols));
     }
 }
@@ -266,7 +266,7 @@ fn many_right_hand_sides_on_the_device_are_solved() {
     // More than one batch.
     let rhs = uniform(3, 4100, &mut rng(56));
     let mut on_device = DeviceMatrix::from_host(&device, &rhs).unwrap();
-    there.solve_in_place(&mut on_device.view_mut()).unwrap();
+    there.solve_in_place(on_device.view_mut()).unwrap();
     assert_eq!(on_device.to_host().unwrap(), there.solve(&rhs).unwrap());
 }
 
@@ -316,7 +316,7 @@ fn what_goes_on_after_the_call_comes_to_the_same_end() {
 
     let on_device = DeviceMatrix::from_host(&device().unwrap(), &problem.v).unwrap();
     let mut here = factor(&problem, &engine);
-    let pending = here.submit(&on_device.view(), &[-1.0; 6]).unwrap();
+    let pending = here.submit(on_device.view(), &[-1.0; 6]).unwrap();
     drop(on_device);
     pending.wait().unwrap();
     let mut there = factor(&problem, &engine);

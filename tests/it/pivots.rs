@@ -178,7 +178,7 @@ fn a_weak_prior<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let all = narrow::<T>(&Mat::from_fn(n, steps * k, |i, r| direction[(i, 0)] + 1e-3 * all[(i, r)]));
             let mut factor = Cholesky::from_factor_in(&l, engine.clone()).unwrap();
             for step in 0..steps {
-                factor.update(&all.as_ref().subcols(step * k, k)).unwrap();
+                factor.update(all.as_ref().subcols(step * k, k)).unwrap();
             }
             let exact = exact_update(l.as_ref(), all.as_ref());
             let ones = vec![T::ONE; all.ncols()];

@@ -90,7 +90,7 @@ where
     let Problem { l, v, weights } = &problem;
     let laid_v = Laid::new(v.as_ref(), case.layout);
     let mut factor = Cholesky::from_factor_in(l, case.cpu()).unwrap();
-    match factor.modify(&laid_v.as_ref(), weights) {
+    match factor.modify(laid_v.as_ref(), weights) {
         Ok(_) => assert_contract(factor.l(), l.as_ref(), v.as_ref(), weights, case),
         // The remaining rows of V may have ‖P‖ > 1: then nothing may have changed.
         Err(Error::NotPositiveDefinite { column }) => {
@@ -103,7 +103,7 @@ where
     let mut in_place = Laid::new(l.as_ref(), case.layout);
     in_place.spoil_upper_triangle();
     let outcome =
-        modify_in_place(in_place.as_mut(), &laid_v.as_ref(), weights, &case.cpu(), &mut Workspace::new());
+        modify_in_place(in_place.as_mut(), laid_v.as_ref(), weights, &case.cpu(), &mut Workspace::new());
     let mut expected = Laid::new(l.as_ref(), case.layout);
     expected.spoil_upper_triangle();
     if outcome.is_ok() {

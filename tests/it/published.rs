@@ -52,7 +52,7 @@ where
 
 /// The factor of which R is the transpose.
 fn from_upper<T: Real, E: Engine<T> + Clone>(r: &Mat<T>, engine: &E) -> Cholesky<T, E> {
-    Cholesky::from_factor_in(&r.transpose(), engine.clone()).unwrap()
+    Cholesky::from_factor_in(r.transpose(), engine.clone()).unwrap()
 }
 
 /// R, which is upper triangular.
@@ -182,7 +182,7 @@ fn qrupdate_tchinx<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let (a, j) = (random::<T>(0), 25);
     let mut factor = from_upper(&chol(&a), engine);
     factor.remove(&[j - 1]).unwrap();
-    factor.insert(j - 1, &a.col(j - 1)).unwrap();
+    factor.insert(j - 1, a.col(j - 1)).unwrap();
     assert_eq!(factor.order(), ORDER);
     check(&factor, |i, j| a[(i, j)]);
 }

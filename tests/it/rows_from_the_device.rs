@@ -51,7 +51,7 @@ fn rows<T: Real>(engine: &Resident) {
             let reports = if at == n {
                 let (cross, corner) = columns.split_at_row(n);
                 let there = (there(&cross.to_owned()), there(&corner.to_owned()));
-                [here.append(&cross, &corner), found.append(&there.0, &there.1)]
+                [here.append(cross, corner), found.append(&there.0, &there.1)]
             } else {
                 [here.insert(at, &columns), found.insert(at, &there(&columns))]
             };

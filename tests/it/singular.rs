@@ -39,7 +39,7 @@ fn observations_make_it_regular<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let rank = first.min(n);
             let singular = factor.log_det().err();
             assert_eq!(singular, (rank < n).then_some(Error::Singular { column: rank }), "n = {n}, k = {k}");
-            let report = factor.update(&all.as_ref().subcols(first, k)).unwrap();
+            let report = factor.update(all.as_ref().subcols(first, k)).unwrap();
             assert!(report.log_det_change.is_finite() && !(report.min_pivot_ratio < 1.0), "{report:?}");
         }
         assert!(factor.log_det().unwrap().is_finite());
@@ -129,7 +129,7 @@ fn forgetting_from_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
     let mut factor = zeros::<T, E>(n, engine);
     let decay = T::of(0.5);
     for r in 0..12 {
-        factor.modify_scaled(decay, &all.as_ref().subcols(r, 1), &[T::ONE]).unwrap();
+        factor.modify_scaled(decay, all.as_ref().subcols(r, 1), &[T::ONE]).unwrap();
     }
     let weighted = Mat::from_fn(n, 12, |i, r| T::of(all[(i, r)].f64() * 0.5f64.sqrt().powi(11 - r as i32)));
     let found = factor.reconstruct().unwrap();
@@ -162,7 +162,7 @@ fn least_squares_begin_with_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let mut carried = Carried::zeros(n, m);
         for r in (0..rows).step_by(at_once) {
             let (v, y) = (x.as_ref().subcols(r, at_once), y.as_ref().subrows(r, at_once));
-            factor.modify_carrying(T::ONE, &v, Weights::Plus, &y, &mut carried).unwrap();
+            factor.modify_carrying(T::ONE, v, Weights::Plus, y, &mut carried).unwrap();
         }
         let beta = factor.solve_lt(&carried.z).unwrap();
         let residual = &y - x.transpose() * &beta;

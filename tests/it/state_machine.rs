@@ -192,7 +192,7 @@ fn enter<T: Real, E: Engine<T>>(
     let next = model.entered(&places, &columns)?;
     let (at, columns) = (places.start, narrow::<T>(&columns));
     let report = match step.verb {
-        Verb::Append => factor.append(&columns.subrows(0, n), &columns.subrows(n, rank)),
+        Verb::Append => factor.append(columns.subrows(0, n), columns.subrows(n, rank)),
         Verb::Insert => factor.insert(at, &columns),
         _ => factor.replace(at, &columns),
     };
@@ -260,7 +260,7 @@ fn refuse<T: Real, E: Engine<T>>(
                 assert_eq!(factor.replace(at, &columns).unwrap_err(), wanted);
             }
             let columns = narrow::<T>(&model.entering(&(n..n), rank, left, random));
-            let refused = factor.append(&columns.subrows(0, n), &columns.subrows(n, rank)).unwrap_err();
+            let refused = factor.append(columns.subrows(0, n), columns.subrows(n, rank)).unwrap_err();
             assert_eq!(refused, Error::NotPositiveDefinite { column: n + rank - 1 });
         }
         Verb::Misfit => misfit(factor, n, rank, step.seed),
@@ -282,7 +282,7 @@ fn misfit<T: Real, E: Engine<T>>(factor: &mut Cholesky<T, E>, n: usize, rank: us
     let (outcome, fits) = match seed % 12 {
         0 => (factor.update(&zeros(n + 1, rank)), shape),
         1 => (factor.modify(&zeros(n, rank), &vec![T::ONE; rank + 1]), shape),
-        2 => (factor.downdate(&with_nan.subrows(rank, n)), if n > 0 { not_finite } else { return }),
+        2 => (factor.downdate(with_nan.subrows(rank, n)), if n > 0 { not_finite } else { return }),
         3 => (factor.insert(n + 1, &zeros(n + rank, rank)), index),
         4 => (factor.insert(0, &zeros(n, rank)), shape),
         5 => (factor.insert(n, &with_nan), not_finite),

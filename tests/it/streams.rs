@@ -86,17 +86,17 @@ fn calls_come_behind_what_is_there_and_before_what_follows() {
             let (mut here, mut there) = (new(), new());
             let mut v = on_device(&anything);
             theirs.copy_late(&good, &v);
-            here.update(&view(&v, &theirs)).unwrap();
+            here.update(view(&v, &theirs)).unwrap();
             theirs.copy_late(&nothing, &v);
             there.update(&problem.v).unwrap();
             // V has been copied when this returns.
             theirs.copy_late(&good, &v);
-            let pending = here.submit(&view(&v, &theirs), Weights::Minus).unwrap();
+            let pending = here.submit(view(&v, &theirs), Weights::Minus).unwrap();
             theirs.copy_late(&nothing, &v);
             assert_eq!(pending.wait().unwrap(), there.downdate(&problem.v).unwrap());
 
             theirs.copy_late(&good, &v);
-            here.solve_in_place(&mut view_mut(&mut v, &theirs)).unwrap();
+            here.solve_in_place(view_mut(&mut v, &theirs)).unwrap();
             let copy = on_device(&anything);
             theirs.copy_late(&v, &copy);
             let x = there.solve(&problem.v).unwrap();
@@ -105,7 +105,7 @@ fn calls_come_behind_what_is_there_and_before_what_follows() {
 
             theirs.copy_late(&good, &v);
             let pending = here.submit(&problem.v, Weights::Plus).unwrap();
-            let (modified, solved) = pending.solve_in_place(&mut view_mut(&mut v, &theirs));
+            let (modified, solved) = pending.solve_in_place(view_mut(&mut v, &theirs));
             assert_eq!((modified.unwrap(), solved), (there.update(&problem.v).unwrap(), Ok(())));
             theirs.copy_late(&v, &copy);
             let x = there.solve(&problem.v).unwrap();

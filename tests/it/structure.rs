@@ -110,8 +110,8 @@ fn inserted_rows_are_there<T: Real, E: Engine<T> + Clone>(engine: &E) {
         let before = factor.to_factor().unwrap();
         let columns = a.subcols(at, r);
         let report = match at == n {
-            true => factor.append(&columns.subrows(0, n), &columns.subrows(n, r)).unwrap(),
-            false => factor.insert(at, &columns).unwrap(),
+            true => factor.append(columns.subrows(0, n), columns.subrows(n, r)).unwrap(),
+            false => factor.insert(at, columns).unwrap(),
         };
         let error = error(l(&factor).as_ref(), before.as_ref(), &bordered(n, at, r), columns);
         observed.hold::<T>(error, (n + r, r), (n, r, at));
@@ -269,7 +269,7 @@ fn an_extension_solves_for_the_bordered_matrix<T: Real, E: Engine<T> + Clone>(en
         let a = matrix::<T>(n + r, 21);
         let base = Cholesky::new_in(&without(a.as_ref(), |i| i >= n), engine.clone()).unwrap();
         let before = bits(base.to_factor().unwrap().as_ref());
-        let extension = base.extension(&a.submatrix(0, n, n, r), &a.submatrix(n, n, r, r)).unwrap();
+        let extension = base.extension(a.submatrix(0, n, n, r), a.submatrix(n, n, r, r)).unwrap();
         assert_eq!(extension.order(), n + r);
         let b = uniform(n + r, 2, &mut rng(5));
         let b = Mat::from_fn(n + r, 2, |i, j| T::of(b[(i, j)]));
@@ -349,7 +349,7 @@ fn same_bits<T: Real>() {
         let mut factor = Cholesky::new(&a).unwrap().into_engine(engine).unwrap();
         factor.remove(&(at..at + r).collect::<Vec<_>>()).unwrap();
         let removed = bits(l(&factor).as_ref());
-        factor.insert(at, &columns).unwrap();
+        factor.insert(at, columns).unwrap();
         (removed, bits(l(&factor).as_ref()))
     });
     assert!(made[0] == made[1] && made[0] == made[2]);
@@ -420,7 +420,7 @@ fn what_is_above_the_diagonal_of_the_corner_does_not_count() {
     let mut factor = Cholesky::new(&matrix::<f64>(3, 51)).unwrap();
     let mut columns = Mat::<f64>::zeros(5, 2);
     (columns[(1, 0)], columns[(1, 1)], columns[(2, 1)]) = (1.0, f64::NAN, 1.0);
-    factor.append(&Mat::<f64>::zeros(3, 2), &columns.subrows(1, 2)).unwrap();
+    factor.append(&Mat::<f64>::zeros(3, 2), columns.subrows(1, 2)).unwrap();
     factor.remove(&[3, 4]).unwrap();
     factor.insert(1, &columns).unwrap();
     assert_eq!(factor.order(), 5);
@@ -468,7 +468,7 @@ fn up_to_the_capacity_l_stays_where_it_is() {
     assert_eq!(factor.capacity(), 90);
     let place = factor.l().as_ptr();
     for n in 10..90 {
-        factor.append(&a.submatrix(0, n, n, 1), &a.submatrix(n, n, 1, 1)).unwrap();
+        factor.append(a.submatrix(0, n, n, 1), a.submatrix(n, n, 1, 1)).unwrap();
     }
     assert_eq!((factor.l().as_ptr(), factor.order(), factor.capacity()), (place, 90, 90));
     // Beyond it, L is reallocated, with room for more rows.

@@ -162,8 +162,8 @@ fn layouts_do_not_matter() {
         // Some methods round differently from call to call: each result must be a factor, but not the same bits.
         let mut close = |l: Mat<f64>| check(&mut observed, &l, &a, method);
         close(factorize(&every(&wide), method).unwrap());
-        close(factorize(&reversed.as_ref().reverse_rows_and_cols(), method).unwrap());
-        close(factorize(&a.transpose().to_owned().transpose(), method).unwrap());
+        close(factorize(reversed.as_ref().reverse_rows_and_cols(), method).unwrap());
+        close(factorize(a.transpose().to_owned().transpose(), method).unwrap());
     });
 }
 

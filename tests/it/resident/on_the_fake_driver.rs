@@ -110,8 +110,8 @@ fn a_second_call_of_a_shape_allocates_nothing_there_and_sends_no_factor() {
     let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
     let mut calls = |there: bool| {
         if there {
-            factor.update(&v.view()).unwrap();
-            factor.downdate(&v.view()).unwrap();
+            factor.update(v.view()).unwrap();
+            factor.downdate(v.view()).unwrap();
         } else {
             factor.update(&problem.v).unwrap();
             factor.downdate(&problem.v).unwrap();
@@ -143,7 +143,7 @@ fn a_driver_error_leaves_the_old_factor_or_the_new_one() {
         let v = DeviceMatrix::from_host(&device, &problem.v).unwrap();
         let modified = |factor: &mut Cholesky<f64, Resident>| {
             let pending = match there {
-                true => factor.submit(&v.view(), &problem.weights),
+                true => factor.submit(v.view(), &problem.weights),
                 false => factor.submit(&problem.v, &problem.weights),
             };
             pending.and_then(Pending::wait)

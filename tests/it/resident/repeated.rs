@@ -62,7 +62,7 @@ fn what_was_done_before_changes_no_bit() {
         let apply = |factor: &mut Cholesky<f64, Resident>| match there {
             true => {
                 let v = DeviceMatrix::from_host(engine.device(), &v).unwrap();
-                factor.modify(&v.view(), &weights).map(|_| ())
+                factor.modify(v.view(), &weights).map(|_| ())
             }
             false => factor.modify(&v, &weights).map(|_| ()),
         };
