@@ -74,7 +74,7 @@ mod tests {
         factor.update(&v).unwrap();
         factor.remove(&[3, 50]).unwrap();
         factor.downdate(&vec![100.0; n - 2]).unwrap_err();
-        factor.solve(&v.as_ref().subrows(2, n - 2)).unwrap()
+        factor.solve(v.as_ref().subrows(2, n - 2)).unwrap()
     }
 
     fn pool() -> ThreadPool {

@@ -20,7 +20,6 @@ mod on_the_fake_driver {
     use super::*;
     use crate::cuda::tests::fake_cuda::{Exclusive, exclusive};
     use crate::cuda::{Device, Hybrid, Tuning};
-    use crate::engine::Engine;
     use crate::guarded::Guarded;
     use crate::history::History;
     use crate::operand::Operand;
@@ -47,7 +46,7 @@ mod on_the_fake_driver {
         });
         let v = Mat::from_fn(ORDER, RANK, |i, r| ((i * 5 + r * 13) % 17) as f64 / 17.0 - 0.4);
         let engine = Hybrid::new(&Device::new(0).ok()?, tuning(slots)).ok()?;
-        let mut factor = Guarded::new(engine.adopt(l).ok()?, 1.0, History::default());
+        let mut factor = Guarded::new(engine.factor(l).ok()?, 1.0, History::default());
         for weights in [Weights::Plus, Weights::Minus] {
             factor.modify(&Operand::Host(v.as_ref()), weights).ok()?;
         }
