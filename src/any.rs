@@ -3,12 +3,12 @@
 use crate::cpu::Cpu;
 #[cfg(feature = "cuda")]
 use crate::cuda::{Device, Hybrid, Resident, Tuning};
-use crate::engine::{Engine, Origin, sealed::Sealed};
+use crate::engine::{Engine, sealed::Sealed};
 use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::Safeguard;
+use crate::storage::{Origin, Safeguard};
 use core::fmt;
 use core::str::FromStr;
 use faer::{Mat, Par};

@@ -5,21 +5,12 @@ use crate::error::Error;
 use crate::factor::verbs::Verbs;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::storage::Storage;
+use crate::storage::{Origin, Storage};
 use faer::{Mat, Par};
 
 pub(crate) mod sealed {
     /// Engines are the crate's own, because an engine is responsible for the schedule and the failure contract.
     pub trait Sealed {}
-}
-
-/// What a factor is made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A.
-    Matrix,
-    /// L.
-    Factor,
 }
 
 /// An engine: where the factor is stored, and which processor modifies it. [`Cpu`](crate::Cpu) needs no device.

@@ -5,14 +5,14 @@ use crate::compiled::functions;
 use crate::cpu::HostFactor;
 #[cfg(feature = "cuda")]
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Hybrid, Resident, ResidentFactor};
-#[cfg(feature = "cuda")]
-use crate::engine::Origin;
 use crate::error::Error;
 #[cfg(feature = "cuda")]
 use crate::operand::Operand;
 use crate::operand::OperandMut;
 use crate::real::Real;
 use crate::report::Modification;
+#[cfg(feature = "cuda")]
+use crate::storage::Origin;
 use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;

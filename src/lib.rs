@@ -89,6 +89,7 @@ mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod engine;
+mod engines;
 mod erased;
 mod error;
 mod factor;
@@ -127,10 +128,10 @@ pub use faer;
 /// version.
 #[cfg(feature = "unstable")]
 pub mod unstable {
-    pub use crate::engine::{Origin, sealed::Sealed};
+    pub use crate::engine::sealed::Sealed;
     pub use crate::factor::verbs::Verbs;
     pub use crate::operand::{RemoteMatrix, RemoteView, RemoteViewMut};
-    pub use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
+    pub use crate::storage::{Edit, Op, Origin, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;
     pub use crate::sweep::stop::Stop;

@@ -15,6 +15,15 @@ use core::ops::Range;
 use core::str::FromStr;
 use faer::{MatMut, MatRef};
 
+/// What a factor is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A.
+    Matrix,
+    /// L.
+    Factor,
+}
+
 /// How a modification that may break down preserves the factor.
 ///
 /// Modifications whose weights are all positive cannot break down. They work in place at no cost, except on `cuda::Resident`.

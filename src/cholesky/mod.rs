@@ -27,13 +27,14 @@ pub use self::pending::Pending;
 
 use crate::check::room;
 use crate::cpu::Cpu;
-use crate::engine::{Engine, Origin};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
 use crate::factor::{Factor, square};
 use crate::operand::Operand;
 use crate::report::Modification;
 use crate::scalar::Scalar;
+use crate::storage::Origin;
 use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef, Par};
 

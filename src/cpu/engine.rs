@@ -1,12 +1,7 @@
 //! The CPU engine and its settings.
 
-use super::factor::HostFactor;
-use crate::engine::{Engine, sealed::Sealed};
-use crate::error::Error;
 use crate::host::threads::Threads;
-use crate::scalar::Scalar;
 use crate::storage::Safeguard;
-use faer::{Mat, Par};
 
 /// The CPU engine: the factor in host memory, SIMD micro-kernels, and the threads of the current rayon pool.
 ///
@@ -19,8 +14,8 @@ use faer::{Mat, Par};
 /// thread alone, with the same result, unless they are made in a pool that the child has built itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
-    pub(super) threads: Threads,
-    pub(super) safeguard: Safeguard,
+    pub(crate) threads: Threads,
+    pub(crate) safeguard: Safeguard,
 }
 
 impl Default for Cpu {
@@ -44,19 +39,5 @@ impl Cpu {
     #[must_use]
     pub fn with_safeguard(self, safeguard: Safeguard) -> Self {
         Self { safeguard, ..self }
-    }
-}
-
-impl Sealed for Cpu {}
-
-impl<T: Scalar> Engine<T> for Cpu {
-    type Factor = HostFactor<T>;
-
-    fn adopt(&self, l: Mat<T>) -> Result<HostFactor<T>, Error> {
-        Ok(HostFactor::new(self.threads, self.safeguard, l))
-    }
-
-    fn par(&self) -> Par {
-        self.threads.par()
     }
 }

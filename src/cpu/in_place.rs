@@ -2,7 +2,6 @@
 
 use super::engine::Cpu;
 use super::kernels::entries::Entries;
-use super::out_of_place::named;
 use super::sweep::{SweepMemory, sweep};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
@@ -93,6 +92,15 @@ pub(super) fn in_place<T: Real>(
             Ok(report)
         }
         refused => refused,
+    }
+}
+
+/// Finds why a sweep over an unchecked L stopped. An entry that is not finite makes its row of V not finite, and then the pivot
+/// of that row.
+pub(super) fn named<T: Real>(stop: Stop, l: MatRef<'_, T>) -> Stop {
+    match stop {
+        Stop::Breakdown { .. } => finite_lower("l", l).map_or_else(Stop::before, |_| stop),
+        stop => stop,
     }
 }
 

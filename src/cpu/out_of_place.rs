@@ -1,7 +1,7 @@
 //! L' in other memory than L, both the caller's, in one pass. L is read where it is, or copied when the sweep reaches it.
 
 use super::engine::Cpu;
-use super::in_place::{Workspace, in_place};
+use super::in_place::{Workspace, in_place, named};
 use super::kernels::copy::copy;
 use super::kernels::entries::Entries;
 use super::kernels::job::Job;
@@ -198,15 +198,6 @@ impl<T: Real> Swept<T> for OutOfPlace<'_, T> {
     }
 
     fn commit(&mut self, _: usize) {}
-}
-
-/// Finds why a sweep over an unchecked L stopped. An entry that is not finite makes its row of V not finite, and then the pivot
-/// of that row.
-pub(super) fn named<T: Real>(stop: Stop, l: MatRef<'_, T>) -> Stop {
-    match stop {
-        Stop::Breakdown { .. } => finite_lower("l", l).map_or_else(Stop::before, |_| stop),
-        stop => stop,
-    }
 }
 
 /// The steps of a job in place whose L is elsewhere: each part of L is copied immediately before it is used.

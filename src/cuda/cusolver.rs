@@ -2,60 +2,14 @@
 
 use super::dense::Dense;
 use super::device::Device;
-use super::error::{other, unavailable};
+use super::error::other;
+use super::handles::{Handles, check};
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
 use core::ffi::c_void;
-use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};
-use cudarc::driver::CudaContext;
-use std::sync::Arc;
-use std::sync::OnceLock;
-
-/// The library's handles. Creating them takes longer than many a factorization, so a device keeps idle ones.
-pub(super) struct Handles {
-    handle: cusolverDnHandle_t,
-    params: cusolverDnParams_t,
-    context: Arc<CudaContext>,
-}
-
-// SAFETY: the library accepts a handle from any thread, one at a time: calls borrow it, and it is not `Sync`.
-unsafe impl Send for Handles {}
-
-impl Handles {
-    fn new(device: &Device) -> Result<Self, Error> {
-        if !is_present() {
-            return Err(unavailable("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
-        }
-        device.bind()?;
-        let (handle, params) = (core::ptr::null_mut(), core::ptr::null_mut());
-        let mut made = Self { handle, params, context: device.context() };
-        // SAFETY: the functions have been found; the handles are written before they are used.
-        unsafe {
-            check(sys::cusolverDnCreate(&raw mut made.handle), "starting cuSOLVER")?;
-            check(sys::cusolverDnCreateParams(&raw mut made.params), "starting cuSOLVER")?;
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for Handles {
-    fn drop(&mut self) {
-        if self.context.bind_to_thread().is_err() {
-            return;
-        }
-        // SAFETY: made by `new`, destroyed only here; the library waits for work in flight.
-        unsafe {
-            if !self.params.is_null() {
-                sys::cusolverDnDestroyParams(self.params);
-            }
-            if !self.handle.is_null() {
-                sys::cusolverDnDestroy(self.handle);
-            }
-        }
-    }
-}
+use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t};
 
 /// cuSOLVER on one device.
 pub(super) struct Solver {
@@ -65,34 +19,12 @@ pub(super) struct Solver {
     device: Device,
 }
 
-/// Whether the loader finds the library, with all functions that are called here.
-pub(super) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    const FUNCTIONS: [&[u8]; 8] = [
-        b"cusolverDnCreate\0",
-        b"cusolverDnDestroy\0",
-        b"cusolverDnSetStream\0",
-        b"cusolverDnCreateParams\0",
-        b"cusolverDnDestroyParams\0",
-        b"cusolverDnXpotrf_bufferSize\0",
-        b"cusolverDnXpotrf\0",
-        b"cusolverDnXpotrs\0",
-    ];
-    *PRESENT.get_or_init(|| {
-        // SAFETY: opens the library by its names; its initializers have no preconditions. Functions are only looked up.
-        unsafe {
-            sys::is_culib_present()
-                && FUNCTIONS.iter().all(|name| sys::culib().get::<*const ()>(*name).is_ok())
-        }
-    })
-}
-
 impl Solver {
     /// # Errors
     /// [`Error::Device`] if the library is not found or does not start.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let info = (DeviceBuffer::new(device, 1)?, Pinned::new(device, 1)?);
-        let handles = device.idle_handles().map_or_else(|| Handles::new(device), Ok)?;
+        let handles = device.idle_handles().map_or_else(|| Handles::new(device.context()), Ok)?;
         Ok(Self { handles: Some(handles), info, device: device.clone() })
     }
 
@@ -227,12 +159,5 @@ fn scalar<T: Real>() -> cudaDataType {
     match T::TYPE_NAME {
         "f32" => cudaDataType::CUDA_R_32F,
         _ => cudaDataType::CUDA_R_64F,
-    }
-}
-
-fn check(status: cusolverStatus_t, attempt: &str) -> Result<(), Error> {
-    match status {
-        cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
-        status => Err(other(format!("{attempt}: {status:?}"))),
     }
 }

@@ -1,9 +1,9 @@
 //! A GPU: the requirements on it, its properties, and the modules loaded on it.
 
-use super::cusolver::Handles;
+use super::block::Block;
 use super::doubt::Doubt;
 use super::error::{failed, unavailable};
-use super::memory::Block;
+use super::handles::Handles;
 use super::module::Module;
 use super::ptx::Ptx;
 use crate::error::{DeviceErrorKind, Error};

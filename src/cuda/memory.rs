@@ -3,6 +3,7 @@
 //! Copies and launches are asynchronous: see [`stream`](super::stream). Of this module, only the freeing of memory waits for
 //! the whole device.
 
+use super::block::Block;
 use super::device::Device;
 use super::error::{failed, other, out_of_memory};
 use super::plain::Plain;
@@ -10,9 +11,8 @@ use crate::error::Error;
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
+use cudarc::driver::result;
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaContext, result};
-use std::sync::Arc;
 
 /// Bytes of `len` scalars, at least one, because the driver does not allocate empty memory.
 fn bytes_of<T>(len: usize) -> Result<usize, Error> {
@@ -122,26 +122,6 @@ fn block_bytes(bytes: usize) -> usize {
     /// A page.
     const LEAST: usize = 4 << 10;
     if bytes <= KEPT_BYTES { bytes.next_power_of_two().max(LEAST) } else { bytes }
-}
-
-/// Idle page-locked host memory of this size.
-pub(super) struct Block {
-    pub bytes: usize,
-    /// `None` once another owner has it.
-    start: Option<NonNull<u8>>,
-    context: Arc<CudaContext>,
-}
-
-// SAFETY: it owns its memory.
-unsafe impl Send for Block {}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        if let Some(start) = self.start.take().filter(|_| self.context.bind_to_thread().is_ok()) {
-            // SAFETY: allocated by `Pinned::new`, freed only here; no copy uses an idle block.
-            let _ = unsafe { result::free_host(start.as_ptr().cast()) };
-        }
-    }
 }
 
 /// Page-locked host memory for scalars, initially zero, aligned to a page. Only such memory is copied at the link's rate and

@@ -13,10 +13,11 @@
 //! | `layout` | sizes, layouts and thresholds that the kernels of a module export |
 //! | `module` | kernels as the driver has translated them |
 //! | `doubt` | whether work may still be running after a failed wait |
+//! | `handles`, `block` | what a device keeps while nothing uses it: cuSOLVER's handles, page-locked memory |
+//! | `ptx` | the shipped kernels |
 //! | `device` | a GPU: the requirements on it, and its properties |
 //! | `memory` | device memory and page-locked host memory |
 //! | `stream` | streams, events and copies between the memories |
-//! | `ptx` | the shipped kernels |
 //! | `launch` | kernels, and how they are launched |
 //! | `dense` | a matrix in device memory, and its transfers |
 //! | `cusolver` | cuSOLVER, if it is found at run time |
@@ -26,6 +27,8 @@
 //! | `resident/` | the engine whose factor stays in device memory |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device |
 
+#[allow(unsafe_code, reason = "frees memory of the driver")]
+mod block;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod cusolver;
 #[allow(unsafe_code, reason = "copies that go on after the call")]
@@ -36,6 +39,8 @@ mod doubt;
 pub(crate) mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
 mod factorize;
+#[allow(unsafe_code, reason = "calls into the library")]
+mod handles;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels")]

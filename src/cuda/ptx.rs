@@ -1,6 +1,5 @@
 //! The shipped kernels.
 
-use super::device::Device;
 use super::error::other;
 use crate::error::Error;
 use miniz_oxide::inflate::decompress_to_vec;
@@ -69,7 +68,7 @@ pub(super) struct ByCapability {
 }
 
 impl ByCapability {
-    pub fn on(&'static self, device: &Device) -> &'static Ptx {
-        if device.compute_capability() >= (9, 0) { &self.hopper } else { &self.any }
+    pub fn on(&'static self, compute_capability: (i32, i32)) -> &'static Ptx {
+        if compute_capability >= (9, 0) { &self.hopper } else { &self.any }
     }
 }

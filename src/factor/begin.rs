@@ -3,7 +3,7 @@
 use super::Factor;
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
-use crate::factorize;
+use crate::factorize::check;
 use crate::guarded::Guarded;
 use crate::history::{History, diagonal_of};
 use crate::host::blocked;
@@ -49,7 +49,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
     /// The factor of A in host memory, by faer's blocked LLᵀ. (n × n)
     pub(super) fn factored(a: &Operand<'_, T>, par: Par) -> Result<(Mat<T>, Start), Error> {
         let a = a.on_host()?;
-        let largest = factorize::check(a.as_ref())?;
+        let largest = check(a.as_ref())?;
         let mut l = lower(a.as_ref());
         blocked::factorize(l.as_mut(), par)?;
         let history = History::of_matrix(diagonal_of(a.as_ref()));

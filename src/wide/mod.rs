@@ -7,6 +7,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `given` | the modification |
 //! | `certain` | refuses most modifications that are impossible, at the cost of some solves |
 //! | `recurrence` | the reflections in twice the precision |
 //! | `double` | the arithmetic |
@@ -15,11 +16,13 @@
 
 mod certain;
 mod double;
+mod given;
 pub(crate) mod recurrence;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::certain::Triangle;
+pub(crate) use self::given::Given;
 use crate::check::finite_lower;
 use crate::error::{DeviceErrorKind, Error};
 use crate::host::layout::copy_lower;
@@ -30,19 +33,7 @@ use crate::report::Modification;
 use crate::storage::Side;
 use crate::sweep::weights::Weights;
 use faer::linalg::matmul::triangular::BlockStructure;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
-
-/// A modification as the caller asked for it: scale² (L Lᵀ + V diag(w) Vᵀ).
-pub(crate) struct Given<T> {
-    /// (n × k)
-    pub v: Mat<T>,
-    /// (k)
-    pub weights: Vec<T>,
-    /// The column of L at which the sweep begins; earlier rows of V are zero.
-    pub start: usize,
-    /// The number that new entries of L are multiplied by.
-    pub scale: f64,
-}
+use faer::{Accum, MatMut, MatRef, Par};
 
 impl<T: Real> Given<T> {
     /// Copies V diag(w) Vᵀ to host memory.

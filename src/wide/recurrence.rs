@@ -11,8 +11,8 @@
 //!
 //! V and the current column of L are wide. L is read in its own precision, and an entry is rounded once, when it is written.
 
-use super::Given;
 use super::double::Double;
+use super::given::Given;
 use crate::compiled::compiled;
 use crate::float::Float;
 use crate::host::interrupt::Asks;

@@ -20,6 +20,7 @@ mod from_the_device;
 mod health;
 #[cfg(feature = "cuda")]
 mod hybrid;
+mod imports;
 mod input;
 mod interrupt;
 mod layouts;

@@ -118,10 +118,7 @@ fn bad_input_is_found_on_the_device() {
     let refused = there.update(on_device(&v).view()).unwrap_err();
     assert_eq!(refused, Error::Overflow { argument: "v" });
     let short = on_device(&v.as_ref().subrows(1, ORDER - 1).to_owned());
-    assert_eq!(
-        there.update(short.view()).unwrap_err(),
-        there.update(&short.to_host().unwrap()).unwrap_err()
-    );
+    assert_eq!(there.update(short.view()).unwrap_err(), there.update(&short.to_host().unwrap()).unwrap_err());
     let refused = there.modify(on_device(&problem.v).view(), &[1.0; 2]).unwrap_err();
     assert!(matches!(refused, Error::Shape { argument: "weights", .. }), "{refused:?}");
     let mut short = short;

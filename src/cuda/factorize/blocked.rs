@@ -69,7 +69,7 @@ impl<T: Real> Blocked<T> {
     /// # Errors
     /// [`Error::Device`] if the driver refuses the kernels, or there is no memory for a diagonal block.
     pub fn new(device: &Device) -> Result<Self, Error> {
-        let module = device.module(FACTOR.on(device))?;
+        let module = device.module(FACTOR.on(device.compute_capability()))?;
         let layout = module.layout("factor")?;
         layout.check(&LAYOUT)?;
         let scalar = T::TYPE_NAME.to_uppercase();

@@ -7,9 +7,10 @@ pub use self::columns::ColumnKernels;
 pub(crate) use self::columns::by_column;
 
 use self::blocked::Blocked;
-use super::cusolver::{self, Solver};
+use super::cusolver::Solver;
 use super::dense::Dense;
 use super::device::Device;
+use super::handles;
 use super::stream::Stream;
 use crate::error::{DeviceErrorKind, Error};
 use crate::real::Real;
@@ -22,7 +23,7 @@ pub(super) const WORTH_STARTING: usize = 2048;
 
 /// Whether cuSOLVER's library is found.
 pub(crate) fn has_cusolver() -> bool {
-    cusolver::is_present()
+    handles::is_present()
 }
 
 /// The implementation that factors a matrix in device memory.

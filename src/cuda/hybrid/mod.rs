@@ -42,8 +42,6 @@ use self::pipe::device_bytes;
 pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
-use crate::engine::{Engine, Origin, sealed::Sealed};
-use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
 use crate::factorize::check;
 use crate::host::blocked;
@@ -51,9 +49,8 @@ use crate::host::layout::lower;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::scalar::Scalar;
-use crate::storage::Safeguard;
-use faer::{Mat, Par};
+use crate::storage::{Origin, Safeguard};
+use faer::Mat;
 
 /// The hybrid engine, after Walder's gpucholmod. L is in host memory and may be larger than the memory of the GPU. The CPU
 /// transforms diagonal blocks, and the rows below them are streamed through the GPU.
@@ -130,8 +127,6 @@ impl Hybrid {
     }
 }
 
-impl Sealed for Hybrid {}
-
 impl Hybrid {
     /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
     /// kernels. Otherwise by faer on the CPU.
@@ -157,21 +152,5 @@ impl Hybrid {
     pub(crate) fn factor<T: Real>(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
         let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;
         Ok(HybridFactor::new(self.device.clone(), self.tuning, self.safeguard, l))
-    }
-}
-
-impl<T: Scalar> Engine<T> for Hybrid {
-    type Factor = AnyStorage<T>;
-
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
-        T::hybrid_made(self, what, given)
-    }
-
-    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
-        T::hybrid(self, l)
-    }
-
-    fn par(&self) -> Par {
-        Threads::Pool.par()
     }
 }

@@ -4,6 +4,7 @@
 //! back.
 
 use super::border_launch::BorderKernels;
+use super::device_border::DeviceBorder;
 use super::factor::ResidentFactor;
 use super::rearrange::{Columns, Rearranger};
 use super::take::Take;
@@ -19,40 +20,6 @@ use crate::real::Real;
 use crate::structure::{BorderThere, Part, Parts};
 use faer::Mat;
 use std::sync::PoisonError;
-
-/// S above rows of zeros above X, and C.
-pub(super) struct DeviceBorder<T> {
-    /// ((at + skipped + m) × r)
-    rhs: DeviceBuffer<T>,
-    rows: usize,
-    at: usize,
-    skipped: usize,
-    /// (r × r)
-    corner: Dense<T>,
-    diagonal: Vec<T>,
-}
-
-impl<T: Real> DeviceBorder<T> {
-    /// r.
-    pub fn rank(&self) -> usize {
-        self.corner.order()
-    }
-
-    /// S. (at × r)
-    fn left(&self) -> Columns<'_, T> {
-        (self.rhs.slice(0..self.rhs.len()), self.rows)
-    }
-
-    /// X, and its number of rows. (m × r)
-    pub fn below(&self) -> (Columns<'_, T>, usize) {
-        let first = (self.at + self.skipped).min(self.rhs.len());
-        ((self.rhs.slice(first..self.rhs.len()), self.rows), self.rows - self.at - self.skipped)
-    }
-
-    fn corner(&self) -> Columns<'_, T> {
-        (self.corner.slice(), self.corner.stride())
-    }
-}
 
 /// The error for the first entry, in column-major order, that is not finite.
 fn refuse<T: Real>(

@@ -1,6 +1,6 @@
 //! L in device memory, and the state of its engine.
 
-use super::border::DeviceBorder;
+use super::device_border::DeviceBorder;
 use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;

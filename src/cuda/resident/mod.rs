@@ -10,7 +10,8 @@
 //! | `take` | copies columns that are already on the device to and from the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
 //! | `resize` | insertion, removal and reordering of rows and columns |
-//! | `border` | the border of new rows and columns in device memory |
+//! | `border` | computes the border of new rows and columns in device memory |
+//! | `device_border` | a border that has been computed |
 //! | `border_launch` | its kernels, and the functions that launch them |
 //! | `rearrange` | the kernels of rearrangement, and the functions that launch them |
 //! | `products` | products with L, and L times a number |
@@ -25,6 +26,7 @@
 
 mod border;
 mod border_launch;
+mod device_border;
 mod factor;
 mod factor_solve;
 mod intake;
@@ -49,14 +51,11 @@ pub(crate) use self::triangle::DerivedMatrix;
 use super::dense::Dense;
 use super::device::Device;
 use super::stream::Stream;
-use crate::engine::{Engine, Origin, sealed::Sealed};
-use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
-use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
-use crate::scalar::Scalar;
-use faer::{Mat, Par};
+use crate::storage::Origin;
+use faer::Mat;
 
 /// The resident engine: L stays in the memory of the GPU between calls.
 ///
@@ -110,8 +109,6 @@ impl Resident {
     }
 }
 
-impl Sealed for Resident {}
-
 impl Resident {
     /// By cuSOLVER if its library is found and works, otherwise by this library's kernels. The factor stays on the device.
     pub(crate) fn made<T: Real>(
@@ -131,21 +128,5 @@ impl Resident {
         on_device.upload(&Stream::new(&self.device)?, l.as_ref())?;
         let diagonal = l.diagonal().column_vector().iter().copied().collect();
         ResidentFactor::new(&self.device, on_device, diagonal)
-    }
-}
-
-impl<T: Scalar> Engine<T> for Resident {
-    type Factor = AnyStorage<T>;
-
-    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
-        T::resident_made(self, what, given)
-    }
-
-    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
-        T::resident(self, l)
-    }
-
-    fn par(&self) -> Par {
-        Threads::Pool.par()
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn working_len(n: usize, count: usize) -> usize {
 
 impl<T: Real> SolveKernels<T> {
     pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(SOLVE.on(device))?;
+        let module = device.module(SOLVE.on(device.compute_capability()))?;
         module.layout("solve")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
         let kernels = |way: &str| -> Result<[Function; 3], Error> {
             let load = |rhs| Function::load(&module, &format!("solve_{way}_{rhs}_{}", T::TYPE_NAME));

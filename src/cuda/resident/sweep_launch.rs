@@ -163,7 +163,11 @@ pub(super) fn has_room_for_wide<T: Real>(device: &Device) -> Result<bool, Error>
 
 /// The module with the kernels for rank blocks of this width, and its name.
 fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), Error> {
-    let (name, ptx) = if width == WIDE { ("sweep_wide", &SWEEP_WIDE) } else { ("sweep", SWEEP.on(device)) };
+    let (name, ptx) = if width == WIDE {
+        ("sweep_wide", &SWEEP_WIDE)
+    } else {
+        ("sweep", SWEEP.on(device.compute_capability()))
+    };
     Ok((name, device.module(ptx)?))
 }
 

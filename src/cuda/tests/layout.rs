@@ -7,7 +7,7 @@ use crate::error::Error;
 #[test]
 fn host_and_kernels_must_agree() {
     let Some((_turn, device)) = device() else { return };
-    let module = device.module(SWEEP.on(&device)).unwrap();
+    let module = device.module(SWEEP.on(device.compute_capability())).unwrap();
     let layout = module.layout("sweep").unwrap();
     layout.check(&[("PANEL_COLS", 64), ("RANK_BLOCK", 16)]).unwrap();
     let refused = |expected, names: [&str; 2]| {
@@ -18,7 +18,7 @@ fn host_and_kernels_must_agree() {
     refused(("RANK_BLOCK", 17), ["sweep_layout", "RANK_BLOCK = 16"]);
     refused(("NO_SUCH_ENTRY", 1), ["sweep_layout", "NO_SUCH_ENTRY"]);
     assert!(matches!(
-        device.module(FACTOR.on(&device)).unwrap().layout("nothing"),
+        device.module(FACTOR.on(device.compute_capability())).unwrap().layout("nothing"),
         Err(Error::Device { .. })
     ));
 }
@@ -28,7 +28,7 @@ fn host_and_kernels_must_agree() {
 fn thresholds_are_those_of_the_documentation() {
     let Some((_turn, device)) = device() else { return };
     let wide = (device.compute_capability() >= (9, 0)).then_some(("sweep_wide_thresholds", &SWEEP_WIDE));
-    let thresholds: Vec<_> = core::iter::once(("sweep_thresholds", SWEEP.on(&device)))
+    let thresholds: Vec<_> = core::iter::once(("sweep_thresholds", SWEEP.on(device.compute_capability())))
         .chain(wide)
         .map(|(symbol, ptx)| device.module(ptx).unwrap().exports::<f64>(symbol.into()).unwrap())
         .collect();

@@ -10,7 +10,7 @@
 //!
 //! If t changes by much, the coefficients are computed one after the other.
 
-use super::{BLOCK, Coefficients};
+use super::stored::{BLOCK, Coefficients};
 use crate::cpu::kernels::diagonal::{Pivot, SMALL_CHANGE, pivot};
 use crate::cpu::kernels::interchange::Interchange;
 use crate::cpu::kernels::shape::MAX_LANES;

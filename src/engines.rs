@@ -1,0 +1,71 @@
+//! The engines: what adopts an L for each, and what makes a factor of A.
+
+use crate::cpu::{Cpu, HostFactor};
+#[cfg(feature = "cuda")]
+use crate::cuda::{Hybrid, Resident};
+use crate::engine::{Engine, sealed::Sealed};
+#[cfg(feature = "cuda")]
+use crate::erased::{AnyStorage, Made};
+use crate::error::Error;
+#[cfg(feature = "cuda")]
+use crate::host::threads::Threads;
+#[cfg(feature = "cuda")]
+use crate::operand::Operand;
+use crate::scalar::Scalar;
+#[cfg(feature = "cuda")]
+use crate::storage::Origin;
+use faer::{Mat, Par};
+
+impl Sealed for Cpu {}
+
+impl<T: Scalar> Engine<T> for Cpu {
+    type Factor = HostFactor<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<HostFactor<T>, Error> {
+        Ok(HostFactor::new(self.threads, self.safeguard, l))
+    }
+
+    fn par(&self) -> Par {
+        self.threads.par()
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Sealed for Hybrid {}
+
+#[cfg(feature = "cuda")]
+impl<T: Scalar> Engine<T> for Hybrid {
+    type Factor = AnyStorage<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::hybrid(self, l)
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
+    }
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::hybrid_made(self, what, given)
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Sealed for Resident {}
+
+#[cfg(feature = "cuda")]
+impl<T: Scalar> Engine<T> for Resident {
+    type Factor = AnyStorage<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::resident(self, l)
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
+    }
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::resident_made(self, what, given)
+    }
+}

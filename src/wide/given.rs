@@ -1,0 +1,15 @@
+//! A modification that is to be repeated.
+
+use faer::Mat;
+
+/// A modification as the caller asked for it: scale² (L Lᵀ + V diag(w) Vᵀ).
+pub(crate) struct Given<T> {
+    /// (n × k)
+    pub v: Mat<T>,
+    /// (k)
+    pub weights: Vec<T>,
+    /// The column of L at which the sweep begins; earlier rows of V are zero.
+    pub start: usize,
+    /// The number that new entries of L are multiplied by.
+    pub scale: f64,
+}
