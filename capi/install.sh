@@ -18,18 +18,40 @@ target=${target:-$(cd .. && pwd)/target}
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' ../Cargo.toml)
 abi=${version%.*}
 
-cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target"
+# Messages of panics name source files: without the folders of the machine that builds.
+sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
+cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target" \
+    --config "build.rustflags = ['--remap-path-prefix=$sources=']"
 built=$target/release
 
 # A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
 shared() {
     install -m 755 "$1" "$root/lib/$2.$version"
+    strip --strip-unneeded "$root/lib/$2.$version"
     ln -sf "$2.$version" "$root/lib/$2.$3"
     ln -sf "$2.$3" "$root/lib/$2"
 }
+# The static library as one object of what the interface needs, a fifth of all that Rust puts into it, with no other symbols.
+# Only the GNU linker does this; with another one, it is installed as it is.
+static_library() {
+    local work symbols
+    if [ "$(uname)" = Darwin ] || ! ld --version 2>/dev/null | grep -q GNU; then
+        install -m 644 "$1" "$2"
+        return
+    fi
+    work=$(mktemp -d)
+    symbols=$work/symbols
+    nm --extern-only --defined-only --format=posix "$1" 2>/dev/null | sed -n 's/^\(cholupdate_[a-z0-9_]*\) T .*/\1/p' | sort -u >"$symbols"
+    sed 's/^/-u /' "$symbols" | xargs ld -r --gc-sections --force-group-allocation -o "$work/all.o" --whole-archive "$1"
+    objcopy --keep-global-symbols="$symbols" --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd "$work/all.o"
+    rm -f "$2"
+    ar rcs "$2" "$work/all.o"
+    chmod 644 "$2"
+    rm -r "$work"
+}
 mkdir -p "$root/include" "$root/lib/pkgconfig"
 install -m 644 include/cholupdate.h "$root/include/"
-install -m 644 "$built/libcholupdate_c.a" "$root/lib/libcholupdate.a"
+static_library "$built/libcholupdate_c.a" "$root/lib/libcholupdate.a"
 shared "$built/libcholupdate_c.so" libcholupdate.so "$abi"
 # The interface is qrupdate's, which does not change with this library's versions.
 shared "$built/libcholupdate_qrupdate.so" libcholupdate_qrupdate.so 1

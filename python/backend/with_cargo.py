@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import maturin
@@ -19,6 +22,11 @@ def _with_cargo(hook: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if shutil.which("cargo") is None:
             sys.exit(MISSING)
+        sources = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo") / "registry" / "src"
+        # Messages of panics name source files: without the folders of the machine that builds.
+        arguments = ["--config", f"build.rustflags=['--remap-path-prefix={sources}=']"]
+        before = os.environ.get("MATURIN_PEP517_ARGS", "")
+        os.environ["MATURIN_PEP517_ARGS"] = f"{before} {shlex.join(arguments)}".strip()
         return hook(*args, **kwargs)
 
     return checked
