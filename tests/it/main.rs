@@ -13,6 +13,8 @@ mod device_errors;
 mod drift;
 mod edge;
 mod extents;
+#[cfg(feature = "unstable")]
+mod external_engine;
 mod factorize;
 mod failure;
 #[cfg(feature = "cuda")]

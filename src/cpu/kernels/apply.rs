@@ -85,7 +85,7 @@ impl<T: Float, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
 /// # Safety
 /// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and no other thread may
 /// use them during the call. The reflector must have been computed by the diagonal step.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
 pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
     simd: S,

@@ -45,7 +45,7 @@ impl<T: Float, const N: usize> Each<T, N> {
 ///
 /// # Safety
 /// As [`diagonal`](super::diagonal::diagonal), for C columns, at most the lanes of a register.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn at_once<T: Float, S: Simd, const C: usize>(
     simd: S,
     tile: Tile<T>,
@@ -150,7 +150,7 @@ pub(crate) unsafe fn at_once<T: Float, S: Simd, const C: usize>(
 ///
 /// # Safety
 /// The triangle must be readable, and a register have C lanes.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn triangle<T: Float, S: Simd, const C: usize>(
     simd: S,
     tile: Tile<T>,
@@ -168,7 +168,7 @@ unsafe fn triangle<T: Float, S: Simd, const C: usize>(
 
 /// Returns the inverse, by columns, of the lower triangle with these columns and this diagonal, if it is sufficiently well
 /// conditioned. It does not depend on V, so it overlaps with the preceding work and costs almost no time.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn inverse<T: Float, S: Simd, const C: usize>(
     simd: S,
     d: &[T::Vector<S>; C],
@@ -209,7 +209,7 @@ fn unit<T: Float, S: Simd>(simd: S, j: usize) -> T::Vector<S> {
 ///
 /// # Safety
 /// C scalars at `v` must be readable.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn product<T: Float, S: Simd, const C: usize>(
     simd: S,
     square: &[T::Vector<S>; C],

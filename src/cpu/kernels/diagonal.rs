@@ -24,7 +24,7 @@ const PARTIAL_SUMS: usize = 4;
 /// # Safety
 /// The lower triangle of the tile and its rows of V must be accessible, and no other thread may use them; `cols` ≤ the lanes of
 /// a register; the reflector's memory must be writable.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
     simd: S,
     cols: usize,
@@ -112,7 +112,7 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As [`diagonal`], with the rows of V in the reflector and the interchanges of earlier columns set.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn change_places<T: Float, S: Simd>(
     simd: S,
     (j, cols): (usize, usize),

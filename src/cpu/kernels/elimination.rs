@@ -22,7 +22,7 @@ pub(super) struct Eliminated<T: Float, S: Simd> {
 ///
 /// # Safety
 /// The reflector must be writable and have space for C columns, a multiple of [`FEW`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn eliminate<T: Float, S: Simd, const C: usize>(
     simd: S,
     mut e: [T::Vector<S>; C],

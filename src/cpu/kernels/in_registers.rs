@@ -50,7 +50,7 @@ impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
     }
 
     /// Applies these columns of V, of one sign, at this column of L to RV registers of rows: p of L and v of V.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn reflect<S: Simd, const RV: usize>(
         &self,
         simd: S,
@@ -98,7 +98,7 @@ pub(crate) enum Store {
 /// # Safety
 /// The real rows of `tile`, over these columns of L and K of V, must be readable, and writable as `store` requires. No other
 /// thread may use them during the call.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn apply<
     T: Float,
     S: Simd,

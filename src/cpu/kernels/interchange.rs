@@ -113,7 +113,7 @@ impl<T: Float, S: Simd> Places<T, S> {
 ///
 /// # Safety
 /// As [`apply`](super::apply::apply).
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn apply_by_column<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
     rows: A,

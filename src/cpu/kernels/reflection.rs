@@ -73,7 +73,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As [`Reflection::new`]; V has K columns, the first P of one sign, and tiles of RV registers.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn in_registers<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let few = IN_REGISTERS_COLS / self.job.block;
         for first in self.blocks.clone().step_by(few) {
@@ -104,7 +104,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As `in_registers`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn few_blocks<const RV: usize, const K: usize, const P: usize>(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
         let first = panel.first + self.blocks.start * job.block;
@@ -144,7 +144,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As `few_blocks`, for these rows.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn over_rows<const K: usize, const P: usize>(
         &self,
         columns: &[Column<T, K, P>],
@@ -166,7 +166,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As `few_blocks`, for all rows of `tiles`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn over_tiles<const RV: usize, const K: usize, const P: usize>(
         &self,
         columns: &[Column<T, K, P>],
@@ -188,7 +188,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As [`Reflection::new`].
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn blocked(&self, rows: Range<usize>) {
         let Self { job, panel, .. } = *self;
         // SAFETY: the caller guarantees the rows, and all rows of whole tiles are among them.
@@ -207,7 +207,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
 
     /// # Safety
     /// As [`Reflection::new`].
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn all_by_register(&self, rows: Range<usize>) {
         let (head, whole, tail) = self.split(rows);
         // SAFETY: the caller guarantees the rows, and all rows of whole tiles are among them.
@@ -224,7 +224,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As [`Reflection::new`], for all rows of `tiles`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn by_group(&self, tiles: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
         let group = (GROUP_BYTES / (job.v.tile * (job.plus + job.minus) * size_of::<T>())).max(1);
@@ -266,7 +266,7 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     ///
     /// # Safety
     /// As [`Reflection::new`], for these rows.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
         let lanes = T::lanes::<S>();

@@ -48,7 +48,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As [`Diagonal::new`](super::Diagonal::new), for these columns.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) unsafe fn diagonal_block<S: Simd, const K: usize>(
         &self,
         simd: S,
@@ -72,7 +72,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As `diagonal_block`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn diagonal_block_of<S: Simd, const K: usize, const WHOLE: bool>(
         &self,
         simd: S,
@@ -170,7 +170,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As `diagonal_block`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn apply<S: Simd, const K: usize, const INTERCHANGED: bool>(
         &self,
         simd: S,

@@ -35,7 +35,7 @@ pub(super) struct Solution<T> {
 ///
 /// # Safety
 /// The entries below the diagonal of the block at `l`, and its rows at `v`, must be readable.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn solve<T: Float, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,
@@ -162,7 +162,7 @@ pub(super) fn coefficients_of<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As `solve`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn one_by_one<T: Float, S: Simd>(
     (l, stride): (*const T, isize),
     v: *const T,

@@ -47,7 +47,7 @@ impl<T: Float> WithSimd for Diagonal<'_, T> {
 impl<T: Float> Diagonal<'_, T> {
     /// # Safety
     /// As `new`, for K columns of V.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) -> Result<(), usize> {
         let Self { low_rank, columns, coefficients, health } = self;
         for (at, first) in columns.clone().step_by(BLOCK).enumerate() {

@@ -36,7 +36,7 @@ impl<T: Float> Trailing<T> {
 
     /// # Safety
     /// As `new`, for K columns of V.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) {
         let Self { low_rank, columns, coefficients, rows } = self;
         let blocks = if low_rank.large { TOGETHER } else { 1 };
@@ -73,7 +73,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As [`Job::trailing`](crate::cpu::kernels::job::Job::trailing).
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) unsafe fn rows<S: Simd, const K: usize>(
         &self,
         simd: S,
@@ -94,7 +94,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As `rows`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn all_rows<S: Simd, const K: usize, const INTERCHANGED: bool>(
         &self,
         simd: S,
@@ -134,7 +134,7 @@ impl<T: Float> LowRank<T> {
     ///
     /// # Safety
     /// As `rows`, for the real lanes of these registers.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn tile<S: Simd, A: Rows<T, S>, const RV: usize, const K: usize, const INTERCHANGED: bool>(
         &self,
         simd: S,

@@ -1,0 +1,36 @@
+//! A thread with one mebibyte of stack suffices for every kernel, also in a build without optimization, where no variable shares
+//! its memory with another. A test of its own, so that `cargo test --test stack` compiles little in that profile.
+
+use cholupdate::{Cholesky, Cpu, Scalar, faer::Mat};
+
+const STACK: usize = 1 << 20;
+
+/// Every verb with ranks that have kernels of their own.
+fn every_kernel<T: Scalar>() {
+    let number = |x: f64| T::from_f64(x);
+    for order in [1, 3, 8, 17, 64, 130, 200] {
+        let a = Mat::from_fn(order, order, |i, j| number(if i == j { order as f64 + 5.0 } else { 0.3 }));
+        for rank in [1, 2, 3, 4, 5, 8, 16, 17, 40] {
+            let v = Mat::from_fn(order, rank, |i, r| number(((i * 7 + r * 3) % 11) as f64 / 11.0 - 0.5));
+            let weights: Vec<_> = (0..rank).map(|r| number(if r % 2 == 0 { 1.0 } else { -0.01 })).collect();
+            let mut factor = Cholesky::new_in(&a, Cpu::threads(2)).unwrap();
+            factor.update(&v).unwrap();
+            factor.downdate(&v).unwrap();
+            factor.modify(&v, &weights[..]).unwrap();
+            if order > 3 {
+                factor.remove(&[1, 2]).unwrap();
+                factor.shift(0, order - 3).unwrap();
+                factor.shift(order - 3, 0).unwrap();
+            }
+            factor.solve(&Mat::<T>::zeros(factor.order(), 2)).unwrap();
+            factor.condition().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_small_stack_suffices() {
+    for work in [every_kernel::<f64>, every_kernel::<f32>] {
+        std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap().join().unwrap();
+    }
+}
