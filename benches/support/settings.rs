@@ -30,7 +30,6 @@ pub struct Settings {
     types: Option<Vec<String>>,
     /// Whether the benchmarks of the other engines measure the CPU engine as well.
     pub with_cpu: bool,
-    pub markdown: Option<String>,
     pub csv: Option<String>,
 }
 
@@ -74,7 +73,6 @@ impl Settings {
             ranks: list("CHOLUPDATE_BENCH_K"),
             types: list("CHOLUPDATE_BENCH_TYPES"),
             with_cpu: var("CHOLUPDATE_BENCH_CPU").as_deref() != Some("0"),
-            markdown: var("CHOLUPDATE_BENCH_MARKDOWN"),
             csv: var("CHOLUPDATE_BENCH_CSV"),
         }
     }
