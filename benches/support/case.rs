@@ -129,6 +129,11 @@ impl<'a, T: Real> Case<'a, T> {
         [&self.between, &self.after][turn].residual(l)
     }
 
+    /// The same by a product X ↦ L'L'ᵀ X.
+    pub fn residual_by(&self, product: impl FnOnce(&Mat<T>) -> Mat<T>, turn: usize) -> f64 {
+        [&self.between, &self.after][turn].residual_by(product)
+    }
+
     /// The rows of A after the first or the second verb, in order.
     #[must_use]
     pub fn rows_after(&self, turn: usize) -> Vec<usize> {

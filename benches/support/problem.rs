@@ -111,14 +111,25 @@ impl Sampled {
     /// max |L'L'ᵀ − A'| / max |A'|, where these are rows of A'. A NaN is kept.
     #[must_use]
     pub fn residual<T: Real>(&self, l: MatRef<'_, T>) -> f64 {
+        self.difference(&products(l, &self.rows))
+    }
+
+    /// The same by a product X ↦ L'L'ᵀ X that is known otherwise, in its precision.
+    pub fn residual_by<T: Real>(&self, product: impl FnOnce(&Mat<T>) -> Mat<T>) -> f64 {
+        let order = self.entries.first().map_or(0, Vec::len);
+        let units = Mat::from_fn(order, self.rows.len(), |i, r| T::narrow(f64::from(i == self.rows[r])));
+        let rows = product(&units);
+        let row = |column: usize| rows.col(column).iter().map(|x| x.wide()).collect();
+        self.difference(&(0..self.rows.len()).map(row).collect::<Vec<_>>())
+    }
+
+    fn difference(&self, rows: &[Vec<f64>]) -> f64 {
         let (mut error, mut largest) = (0.0, 0.0);
-        for (expected, new) in self.entries.iter().zip(products(l, &self.rows)) {
-            for (expected, new) in expected.iter().zip(new) {
-                let difference = (new - expected).abs();
-                // The maximum must keep a NaN.
-                error = if difference <= error { error } else { difference };
-                largest = f64::max(largest, expected.abs());
-            }
+        for (expected, new) in self.entries.iter().flatten().zip(rows.iter().flatten()) {
+            let difference = (new - expected).abs();
+            // The maximum must keep a NaN.
+            error = if difference <= error { error } else { difference };
+            largest = f64::max(largest, expected.abs());
         }
         error / largest
     }

@@ -2,6 +2,7 @@
 
 use crate::measure::Effort;
 use std::env;
+use std::path::Path;
 use std::time::Duration;
 
 /// A cell of the grid.
@@ -41,11 +42,13 @@ pub fn testing() -> bool {
     says("--test") || !says("--bench")
 }
 
-/// Changes to the root of the repository, if it exists: Cargo starts benchmarks in the folder of their package, but users give
-/// paths from the root.
+/// Changes to the root of the repository, if this is not the root of one: Cargo starts benchmarks in the folder of their package,
+/// but users give paths from the root.
 pub fn from_the_root() {
-    // A binary that was copied to another machine stays in its folder.
-    let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    if !Path::new("benches/Cargo.toml").is_file() {
+        // A binary that was copied to another machine stays in its folder.
+        let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    }
 }
 
 impl Default for Settings {
