@@ -31,6 +31,7 @@ bench() {
     env "$@" "${command[@]}" || failed+=("$name")
 }
 
+mkdir -p docs/benchmarks
 rm -f "$CHOLUPDATE_BENCH_CSV"
 case $what in
 cpu)

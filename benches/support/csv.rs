@@ -66,6 +66,9 @@ pub struct Csv {
 
 impl Csv {
     /// For the file at `path`, if one is given.
+    ///
+    /// # Panics
+    /// When it cannot be written: what is measured next would be lost.
     #[must_use]
     pub fn new(path: Option<&String>, about: &About) -> Self {
         let about: String = about.iter().map(|(what, text)| format!("# {what}: {text}\n")).collect();
@@ -85,7 +88,7 @@ impl Csv {
         let Some(path) = &self.path else { return };
         let file = OpenOptions::new().write(true).open(path);
         let cut = file.and_then(|file| file.set_len(self.start));
-        cut.unwrap_or_else(|error| println!("{path}: {error}"));
+        cut.unwrap_or_else(|error| panic!("{path}: {error}"));
         self.append(&self.head);
         self.add(lines);
     }
@@ -94,7 +97,7 @@ impl Csv {
         let Some(path) = &self.path else { return };
         let file = OpenOptions::new().create(true).append(true).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.unwrap_or_else(|error| println!("{path}: {error}"));
+        written.unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 }
 
