@@ -15,23 +15,28 @@
 //! | `CHOLUPDATE_BENCH` | `quick` (two minutes) or `full` (the default; prints how long it will take) |
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders, ranks and types instead of the grid's: `4096,8192`, `1,16`, `f64` |
 //! | `CHOLUPDATE_BENCH_SECTIONS` | some of `criterion,table,crossover` |
-//! | `CHOLUPDATE_BENCH_MARKDOWN` | a file for the table as Markdown |
 //! | `CHOLUPDATE_BENCH_CSV` | a file to which the cells of the table are appended as CSV |
+//! | `CHOLUPDATE_BENCH_PYTHON` | the Python that has hyhound, instead of `python3` |
+//! | `CHOLUPDATE_BENCH_EIGEN` | the folder of Eigen, instead of `/usr/include/eigen3` |
 //! | `RAYON_NUM_THREADS` | the number of "all threads" |
 //!
 //! Other arguments than `--bench` are criterion's (`-- update/f64`, `-- --save-baseline main`); with them only criterion's part
 //! runs. The binary also runs without Cargo: `modify-<hash> --bench`.
 
+use cholupdate::Cholesky;
 use cholupdate_bench::about::about;
-use cholupdate_bench::competitors::{Kind, Team, Verb, modify, ours};
+use cholupdate_bench::case::{Case, Verb};
+use cholupdate_bench::cells::Cells;
+use cholupdate_bench::competitors::ours::{cpu, modify};
+use cholupdate_bench::competitors::{Kind, Timer};
 use cholupdate_bench::crossover;
 use cholupdate_bench::csv::Csv;
 use cholupdate_bench::forecast;
-use cholupdate_bench::limits::{Limits, all_threads};
-use cholupdate_bench::measure::{Outcome, Timer};
-use cholupdate_bench::problem::{Problem, Real};
+use cholupdate_bench::limits::{Limits, Team};
+use cholupdate_bench::problem::Problem;
+use cholupdate_bench::row::table;
+use cholupdate_bench::scalar::Real;
 use cholupdate_bench::settings::{Cell, Mode, Settings};
-use cholupdate_bench::table::{Row, tables};
 use criterion::{BenchmarkId, Criterion, SamplingMode};
 use std::cell::LazyCell;
 use std::process::ExitCode;
@@ -44,38 +49,30 @@ fn main() -> ExitCode {
     }
     let (interval, dram_bytes) = settings.limits();
     let mut limits = Limits::new(interval, dram_bytes);
+    let empty = limits.timer;
     if !settings.criterion_only && settings.mode != Mode::Test {
-        limits.print();
+        println!("limits: {}; an empty timed region takes {} ns", limits.describe(), empty.as_nanos());
         println!("estimated time: {:.1} minutes", forecast::seconds(&settings, &mut limits) / 60.0);
     }
 
     if settings.section("criterion") {
         let mut criterion = configure(&settings);
-        with_criterion::<f64>(&settings, &mut criterion, limits.timer);
-        with_criterion::<f32>(&settings, &mut criterion, limits.timer);
+        with_criterion::<f64>(&settings, &mut criterion, empty);
+        with_criterion::<f32>(&settings, &mut criterion, empty);
         criterion.final_summary();
     }
-    let mut timer = Timer::new(settings.effort());
-    let mut rows = Vec::new();
+    let mut right = true;
     if settings.section("table") {
-        compare::<f64>(&settings, &mut timer, &mut limits, &mut rows);
-        compare::<f32>(&settings, &mut timer, &mut limits, &mut rows);
+        right = compare(&settings, limits);
     }
-    let mut crossovers = Vec::new();
     if settings.section("crossover") {
+        println!("refactorizing is faster from this rank on:");
+        let mut timer = Timer::new(settings.effort(), empty);
         for order in settings.crossover_orders() {
-            crossovers.extend(crossover::crossover(&Problem::<f64>::new(order), &mut timer, &limits));
+            println!("{}", crossover::crossover(&Problem::<f64>::new(order), &mut timer).join("\n"));
         }
     }
-    if !rows.is_empty() && settings.mode != Mode::Test {
-        limits.again();
-        limits.print();
-    }
-    for row in &mut rows {
-        row.bounds = bounds(row.scalar, row.cell, &mut limits);
-    }
-    report(&settings, &rows, &crossovers);
-    if rows.iter().all(Row::ours_is_right) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn configure(settings: &Settings) -> Criterion {
@@ -96,20 +93,19 @@ fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer
         let problem = LazyCell::new(|| Problem::<T>::new(cells[0].order));
         for (cell, team) in cells.iter().flat_map(|cell| [(cell, Team::One), (cell, Team::All)]) {
             let Cell { order, rank } = *cell;
-            let threads = if team == Team::One { 1 } else { all_threads() };
             let mut state = None;
-            for verb in Verb::BOTH {
+            for verb in Verb::MODIFY {
                 let mut group = criterion.benchmark_group(format!("{}/{}", verb.name(), T::NAME));
                 group.sampling_mode(SamplingMode::Flat);
-                let id = BenchmarkId::new(format!("t={threads}"), format!("n={order} k={rank}"));
+                let id = BenchmarkId::new(format!("t={}", team.threads()), format!("n={order} k={rank}"));
                 group.bench_function(id, |bencher| {
                     let (factor, v) = state.get_or_insert_with(|| {
-                        let v = problem.v(rank);
-                        (ours(&problem, v.as_ref(), team), v)
+                        let factor = Cholesky::from_factor_in(&problem.l, cpu(team));
+                        (factor.expect("the problem is well posed"), problem.v(rank))
                     });
                     bencher.iter_custom(|calls| {
                         let mut total = Duration::ZERO;
-                        for (_, turn) in (0..calls).flat_map(|call| Verb::BOTH.map(|turn| (call, turn))) {
+                        for (_, turn) in (0..calls).flat_map(|call| Verb::MODIFY.map(|turn| (call, turn))) {
                             let start = Instant::now();
                             modify(factor, v.as_ref(), turn).expect("the problem is well posed");
                             let elapsed = start.elapsed().saturating_sub(timer);
@@ -123,61 +119,25 @@ fn with_criterion<T: Real>(settings: &Settings, criterion: &mut Criterion, timer
     }
 }
 
-/// Measures and prints every cell of one type.
-fn compare<T: Real>(settings: &Settings, timer: &mut Timer, limits: &mut Limits, rows: &mut Vec<Row>) {
-    for cells in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
-        let problem = Problem::<T>::new(cells[0].order);
-        for &cell in cells {
-            let v = problem.v(cell.rank);
-            let bounds = bounds(T::NAME, cell, limits);
-            let outcomes =
-                Kind::ALL.map(|kind| timer.measure(kind, &problem, v.as_ref(), limits)).into_iter().collect();
-            let row = Row { scalar: T::NAME, cell, bounds, outcomes };
-            row.print();
-            rows.push(row);
-        }
-    }
+/// The table of all competitors; whether every result of this crate is correct.
+fn compare(settings: &Settings, mut limits: Limits) -> bool {
+    let kinds = Kind::here(&Kind::MODIFY);
+    let versions: Vec<String> = kinds.iter().copied().map(Kind::version).collect();
+    let csv = Csv::new(settings.csv.as_ref(), &about("modify", None, &versions, &limits.describe()));
+    let timer = Timer::new(settings.effort(), limits.timer);
+    let mut cells = Cells { kinds, limits, timer, csv, rows: Vec::new() };
+    of_type::<f64>(settings, &mut cells);
+    of_type::<f32>(settings, &mut cells);
+    let right = cells.finish();
+    println!("\nmedian times; in parentheses, times the bound\n{}", table(&cells.rows));
+    right
 }
 
-/// The bounds of a cell for one thread and for all, by the limits measured so far.
-fn bounds(scalar: &str, Cell { order, rank }: Cell, limits: &mut Limits) -> [f64; 2] {
-    [Team::One, Team::All].map(|team| match scalar {
-        f32::NAME => limits.bound::<f32>(order, rank, team),
-        _ => limits.bound::<f64>(order, rank, team),
-    })
-}
-
-fn report(settings: &Settings, rows: &[Row], crossovers: &[String]) {
-    let (plain, markdown) = tables(rows);
-    if !rows.is_empty() {
-        println!("\nmedian times of one run, {} threads where it says all\n{plain}", all_threads());
-    }
-    if !crossovers.is_empty() {
-        println!("refactorizing is faster from this rank on:\n{}", crossovers.join("\n"));
-    }
-    if let Some(path) = &settings.markdown {
-        let written = std::fs::write(path, format!("{markdown}\n{}\n", crossovers.join("\n\n")));
-        written.unwrap_or_else(|error| println!("{path}: {error}"));
-    }
-    let mut csv = Csv::new(settings.csv.as_ref(), &about(None));
-    rows.iter().for_each(|row| add(&mut csv, row));
-    csv.finish();
-}
-
-/// The lines of a cell.
-fn add(csv: &mut Csv, row: &Row) {
-    let Row { scalar, cell, bounds, outcomes } = row;
-    for (kind, outcome) in Kind::ALL.into_iter().zip(outcomes) {
-        if let Outcome::Measured(timings) = outcome {
-            let threads = if kind.team() == Team::One { 1 } else { all_threads() };
-            csv.both(
-                (kind.name(), threads),
-                scalar,
-                (cell.order, cell.rank),
-                timings.map(|timing| timing.seconds),
-                bounds[kind.team() as usize],
-                timings.map(|timing| timing.residual),
-            );
+fn of_type<T: Real>(settings: &Settings, cells: &mut Cells) {
+    for of_order in settings.cells(T::NAME).chunk_by(|a, b| a.order == b.order) {
+        let problem = Problem::<T>::new(of_order[0].order);
+        for cell in of_order {
+            cells.measure(&Case::modifying(&problem, cell.rank));
         }
     }
 }

@@ -52,7 +52,7 @@ fn main() {
         }
     }
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-    println!("{}", lay_out(&headings, &lines).0);
+    print!("{}", lay_out(&headings, &lines));
 }
 
 /// Median seconds of an update, each reversed by a downdate, and of L Y = V.

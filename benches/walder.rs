@@ -14,22 +14,22 @@ use cholupdate::faer::linalg::matmul::matmul;
 use cholupdate::faer::linalg::matmul::triangular::{self, BlockStructure};
 use cholupdate::faer::{Accum, Mat, Par};
 use cholupdate::{Cholesky, Cpu, Engine, Error};
-use cholupdate_bench::about::about;
-use cholupdate_bench::competitors::{Verb, modify};
+use cholupdate_bench::about::in_short;
+use cholupdate_bench::case::Verb;
+use cholupdate_bench::competitors::ours::modify;
 use cholupdate_bench::linpack::{Work, dchdd, dchud};
-use cholupdate_bench::measure::{Effort, time_calls};
+use cholupdate_bench::measure::time_calls;
 use cholupdate_bench::plot::{Chart, Curve, Stroke, figure};
 use cholupdate_bench::settings::{Mode, Settings, var};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const SEED: u64 = 2010;
-/// Five samples of an engine.
-const EFFORT: Effort =
-    Effort { budget: Duration::ZERO, at_least: 5, at_most: 5, lone: Duration::MAX, skip: Duration::MAX };
+/// Of an engine.
+const SAMPLES: usize = 5;
 const METHODS: [&str; 4] = ["LINPACK", "hybrid", "hybrid, his parameters", "CPU, all threads"];
 
 /// Seconds and the largest error of one method at one order.
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let orders = settings.orders.clone().unwrap_or(all.to_vec());
     let folder = PathBuf::from(var("CHOLUPDATE_WALDER").unwrap_or("target/walder".into()));
     fs::create_dir_all(&folder)?;
-    let about = about(Some(device.name()));
+    let about = in_short(Some(device.name()));
     let mut csv = format!("# {about}, seed {SEED}\nk,n,verb,method,seconds,max_error\n");
     for rank in [16, 1] {
         let mut points = Vec::new();
@@ -133,8 +133,8 @@ fn by_linpack(l: &Mat<f64>, v: &Mat<f64>, verb: Verb, expected: &Mat<f64>) -> Po
     let start = Instant::now();
     for x in &columns {
         match verb {
-            Verb::Update => dchud(new.as_mut(), x, &mut work),
             Verb::Downdate => dchdd(new.as_mut(), x, &mut work).expect("a factor to be left"),
+            _ => dchud(new.as_mut(), x, &mut work),
         }
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -152,12 +152,9 @@ fn by_engine<E: Engine<f64>>(
     let mut factor = Cholesky::from_factor_in(l, engine)?;
     modify(&mut factor, v.as_ref(), verb)?;
     let error = error(&factor.to_factor()?, expected);
-    modify(&mut factor, v.as_ref(), verb.undone())?;
-    // The measured verb is the first of each pair.
-    let [seconds, _] = time_calls(EFFORT, |turn| {
-        let verb = if turn == Verb::Update { verb } else { verb.undone() };
-        modify(&mut factor, v.as_ref(), verb)
-    });
+    let undone = if verb == Verb::Update { Verb::Downdate } else { Verb::Update };
+    modify(&mut factor, v.as_ref(), undone)?;
+    let [seconds, _] = time_calls(SAMPLES, |turn| modify(&mut factor, v.as_ref(), [verb, undone][turn]));
     Ok(Point { seconds, error })
 }
 

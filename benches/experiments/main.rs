@@ -19,7 +19,7 @@ use crate::plan::{Scale, experiments};
 use crate::report::report;
 use crate::run::{SEED, run};
 use cholupdate::cuda::Device;
-use cholupdate_bench::about::about;
+use cholupdate_bench::about::in_short;
 use cholupdate_bench::settings::{from_the_root, testing};
 use std::path::PathBuf;
 use std::{env, fs};
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err(format!("there is no {unknown}, but {}", known.join(", ")).into());
     }
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let about = format!("{}, seed {SEED}", about(device.as_ref().ok().map(Device::name)));
+    let about = format!("{}, seed {SEED}", in_short(device.as_ref().ok().map(Device::name)));
     let mut done = Vec::new();
     for experiment in all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name)) {
         if experiment.cells.is_empty() {

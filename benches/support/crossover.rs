@@ -1,26 +1,29 @@
 //! From which rank on refactorizing is faster.
 
-use crate::competitors::{Kind, Team, Verb};
-use crate::limits::Limits;
-use crate::measure::{Outcome, Timer};
-use crate::problem::{Problem, Real};
+use crate::case::Case;
+use crate::competitors::{Kind, Timer};
+use crate::limits::Team;
+use crate::measure::Outcome;
+use crate::problem::Problem;
+use crate::scalar::Real;
 use crate::table::time;
 
-/// Prints, for one thread and for all, the smallest rank whose update takes longer than forming A' and its factor.
-pub fn crossover<T: Real>(problem: &Problem<T>, timer: &mut Timer, limits: &Limits) -> Vec<String> {
-    [Team::One, Team::All].map(|team| seek(problem, team, timer, limits)).to_vec()
+/// For one thread and for all, the smallest rank whose update takes longer than forming A' and its factor.
+pub fn crossover<T: Real>(problem: &Problem<T>, timer: &mut Timer) -> Vec<String> {
+    Team::BOTH.map(|team| seek(problem, team, timer)).to_vec()
 }
 
-fn seek<T: Real>(problem: &Problem<T>, team: Team, timer: &mut Timer, limits: &Limits) -> String {
+fn seek<T: Real>(problem: &Problem<T>, team: Team, timer: &mut Timer) -> String {
     let n = problem.order();
     let mut both = |rank: usize| {
-        let v = problem.v(rank);
-        [Kind::Ours(team), Kind::Refactor(team)].map(|kind| {
-            match timer.measure(kind, problem, v.as_ref(), limits) {
-                Outcome::Measured(timings) => timings[Verb::Update as usize].seconds,
-                Outcome::Skipped(_) | Outcome::Missing => f64::NAN,
-            }
-        })
+        let case = Case::modifying(problem, rank);
+        let outcomes = timer.measure(&[Kind::Ours(team), Kind::Refactor(team)], &case);
+        let seconds = outcomes.iter().map(|outcome| match outcome {
+            Outcome::Measured(timings) => timings[0].seconds,
+            Outcome::Skipped(_) | Outcome::Missing => f64::NAN,
+        });
+        let seconds: Vec<f64> = seconds.collect();
+        [seconds[0], seconds[1]]
     };
     let threads = if team == Team::One { "1 thread" } else { "all threads" };
     let label = format!("{} n = {n:5}, {threads:11}:", T::NAME);

@@ -1,12 +1,12 @@
-//! Measurements as CSV, one line a verb, for plots and comparisons of two runs.
+//! Measurements as CSV, one line a verb, with a head for each run.
 
-use crate::competitors::Verb;
-use std::fmt::Write as _;
+use crate::about::About;
+use crate::scalar::largest_residual;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
 /// The columns of every file. `bound` is the shortest time that the limits of the machine allow.
-const HEADINGS: &str = "method,threads,type,n,k,verb,seconds,bound,residual\n";
+const HEADINGS: &str = "method,threads,type,n,k,verb,seconds,bound,residual";
 
 /// One measurement. An unknown number is NaN, and an empty field in the file.
 #[derive(Clone, Debug)]
@@ -22,83 +22,111 @@ pub struct Line {
     pub residual: f64,
 }
 
-/// The lines of one run, which are appended to the file.
+impl Line {
+    /// Whether the residual is known, and that of a correct result.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.residual <= largest_residual(&self.scalar, self.order, self.rank)
+    }
+
+    fn text(&self) -> String {
+        let number = |x: f64| if x.is_nan() { String::new() } else { format!("{x:.4e}") };
+        let Self { method, threads, scalar, order, rank, verb, .. } = self;
+        let (seconds, bound, residual) = (number(self.seconds), number(self.bound), number(self.residual));
+        format!("{method},{threads},{scalar},{order},{rank},{verb},{seconds},{bound},{residual}\n")
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<_> = line.split(',').collect();
+        let [method, threads, scalar, order, rank, verb, seconds, bound, residual] = fields[..] else {
+            return None;
+        };
+        let number = |text: &str| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
+        Some(Self {
+            method: method.into(),
+            threads: threads.parse().ok()?,
+            scalar: scalar.into(),
+            order: order.parse().ok()?,
+            rank: rank.parse().ok()?,
+            verb: verb.into(),
+            seconds: number(seconds)?,
+            bound: number(bound)?,
+            residual: number(residual)?,
+        })
+    }
+}
+
+/// The lines of one run, which are appended to the file as they come.
 pub struct Csv {
     path: Option<String>,
-    text: String,
+    head: String,
+    /// The length of the file before this run.
+    start: u64,
 }
 
 impl Csv {
-    /// For the file at `path`, if one is given; `about`: the hardware and version.
+    /// For the file at `path`, if one is given.
+    ///
+    /// # Panics
+    /// When it cannot be written: what is measured next would be lost.
     #[must_use]
-    pub fn new(path: Option<&String>, about: &str) -> Self {
-        Self { path: path.cloned(), text: format!("# {about}\n{HEADINGS}") }
+    pub fn new(path: Option<&String>, about: &About) -> Self {
+        let about: String = about.iter().map(|(what, text)| format!("# {what}: {text}\n")).collect();
+        let head = format!("{about}{HEADINGS}\n");
+        let length = path.and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| file.len());
+        let csv = Self { path: path.cloned(), head, start: length };
+        csv.append(&csv.head);
+        csv
     }
 
-    /// An update and a downdate of one method.
-    pub fn both(
-        &mut self,
-        (method, threads): (&str, usize),
-        scalar: &str,
-        (order, rank): (usize, usize),
-        seconds: [f64; 2],
-        bound: f64,
-        residuals: [f64; 2],
-    ) {
-        for (i, verb) in Verb::BOTH.into_iter().enumerate() {
-            let (method, scalar, verb) = (method.into(), scalar.into(), verb.name().into());
-            let (seconds, residual) = (seconds[i], residuals[i]);
-            self.one(&Line { method, threads, scalar, order, rank, verb, seconds, bound, residual });
-        }
+    pub fn add(&self, lines: &[Line]) {
+        self.append(&lines.iter().filter(|line| !line.seconds.is_nan()).map(Line::text).collect::<String>());
     }
 
-    /// One verb of one method.
-    pub fn one(&mut self, line: &Line) {
-        let number = |x: f64| if x.is_nan() { String::new() } else { format!("{x:.4e}") };
-        let Line { method, threads, scalar, order, rank, verb, .. } = line;
-        let (seconds, bound, residual) = (number(line.seconds), number(line.bound), number(line.residual));
-        let _ = writeln!(
-            self.text,
-            "{method},{threads},{scalar},{order},{rank},{verb},{seconds},{bound},{residual}"
-        );
+    /// Writes these lines in place of all that were added.
+    pub fn replace(&self, lines: &[Line]) {
+        let Some(path) = &self.path else { return };
+        let file = OpenOptions::new().write(true).open(path);
+        let cut = file.and_then(|file| file.set_len(self.start));
+        cut.unwrap_or_else(|error| panic!("{path}: {error}"));
+        self.append(&self.head);
+        self.add(lines);
     }
 
-    /// Writes the lines.
-    pub fn finish(self) {
-        let Some(path) = self.path else { return };
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        let written = file.and_then(|mut file| file.write_all(self.text.as_bytes()));
-        written.unwrap_or_else(|error| println!("{path}: {error}"));
+    fn append(&self, text: &str) {
+        let Some(path) = &self.path else { return };
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.unwrap_or_else(|error| panic!("{path}: {error}"));
     }
 }
 
-/// The text before the first line, and the lines.
+/// One run of a file.
+pub struct Run {
+    /// What each line of the head is about, and what it says.
+    pub about: Vec<(String, String)>,
+    pub lines: Vec<Line>,
+}
+
+/// The runs of a file.
 ///
 /// # Errors
 /// When the file cannot be read, or a line of it is not what [`Csv`] writes.
-pub fn read(path: &str) -> io::Result<(String, Vec<Line>)> {
-    let text = std::fs::read_to_string(path)?;
-    let about = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default().to_string();
-    let data = text.lines().filter(|line| !line.starts_with('#') && *line != HEADINGS.trim_end());
-    let lines = data.map(|line| parse(line).ok_or_else(|| io::Error::other(format!("{path}: {line}"))));
-    Ok((about, lines.collect::<io::Result<_>>()?))
-}
-
-fn parse(line: &str) -> Option<Line> {
-    let fields: Vec<_> = line.split(',').collect();
-    let [method, threads, scalar, order, rank, verb, seconds, bound, residual] = fields[..] else {
-        return None;
-    };
-    let number = |text: &str| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
-    Some(Line {
-        method: method.into(),
-        threads: threads.parse().ok()?,
-        scalar: scalar.into(),
-        order: order.parse().ok()?,
-        rank: rank.parse().ok()?,
-        verb: verb.into(),
-        seconds: number(seconds)?,
-        bound: number(bound)?,
-        residual: number(residual)?,
-    })
+pub fn read(path: &str) -> io::Result<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    for line in std::fs::read_to_string(path)?.lines() {
+        let wrong = || io::Error::other(format!("{path}: {line}"));
+        if let Some(text) = line.strip_prefix("# ") {
+            let (what, says) = text.split_once(": ").unwrap_or((text.trim_end_matches(':'), ""));
+            if what == "machine" {
+                runs.push(Run { about: Vec::new(), lines: Vec::new() });
+            }
+            runs.last_mut().ok_or_else(wrong)?.about.push((what.into(), says.into()));
+        } else if line != HEADINGS {
+            let line = Line::parse(line).ok_or_else(wrong)?;
+            runs.last_mut().ok_or_else(wrong)?.lines.push(line);
+        }
+    }
+    runs.retain(|run| !run.lines.is_empty());
+    Ok(runs)
 }

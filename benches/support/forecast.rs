@@ -1,9 +1,10 @@
 //! Predicts the time of the run before it starts.
 
-use crate::competitors::{Kind, Team};
-use crate::limits::Limits;
+use crate::case::cost_of_modification;
+use crate::competitors::Kind;
+use crate::limits::{Limits, Team};
 use crate::measure::Effort;
-use crate::problem::Real;
+use crate::scalar::Real;
 use crate::settings::{Cell, Settings};
 
 /// Seconds for all requested sections.
@@ -17,11 +18,13 @@ fn of_type<T: Real>(settings: &Settings, limits: &mut Limits) -> f64 {
     let mut total = 0.0;
     for cell in settings.cells(T::NAME) {
         if settings.section("table") {
-            total +=
-                Kind::ALL.map(|kind| table::<T>(kind, cell, settings.effort(), limits)).iter().sum::<f64>();
+            total += Kind::MODIFY
+                .map(|kind| table::<T>(kind, cell, settings.effort(), limits))
+                .iter()
+                .sum::<f64>();
         }
         if settings.section("criterion") {
-            for kind in [Team::One, Team::All].map(Kind::Ours) {
+            for kind in Team::BOTH.map(Kind::Ours) {
                 // Criterion counts half of what runs: one verb of two. Ten samples and the warm-up are the least.
                 total += 2.0 * f64::max(2.0 * target, 12.0 * pair::<T>(kind, cell, limits));
             }
@@ -49,7 +52,7 @@ fn crossover(settings: &Settings, limits: &mut Limits) -> f64 {
     }
     let mut total = 0.0;
     for order in settings.crossover_orders() {
-        for kind in [Team::One, Team::All].map(Kind::Refactor) {
+        for kind in Team::BOTH.map(Kind::Refactor) {
             total += STEPS * table::<f64>(kind, Cell { order, rank: order / 3 }, settings.effort(), limits);
         }
     }
@@ -59,11 +62,16 @@ fn crossover(settings: &Settings, limits: &mut Limits) -> f64 {
 /// Predicted seconds for an update and a downdate, from typical shares of the peak.
 fn pair<T: Real>(kind: Kind, cell: Cell, limits: &mut Limits) -> f64 {
     let slowdown = match kind {
-        Kind::Ours(_) => 1.5,
+        Kind::Ours(_) | Kind::Hyhound => 1.5,
         Kind::Refactor(_) => 2.0,
         Kind::Faer => 3.0,
-        Kind::Nalgebra | Kind::Eigen => 15.0,
-        Kind::Linpack => 17.0,
+        Kind::Nalgebra | Kind::Eigen | Kind::Qrupdate => 8.0,
+        Kind::Linpack => 9.0,
     };
-    2.0 * slowdown * 2.0 * kind.work(cell.order, cell.rank) / limits.flops::<T>().of(kind.team())
+    let cost = cost_of_modification(cell.order, cell.rank);
+    let flops = match kind {
+        Kind::Refactor(_) => 2.0 * kind.work(cell.order, cell.rank, cost),
+        _ => kind.work(cell.order, cell.rank, cost),
+    };
+    2.0 * slowdown * flops / limits.flops::<T>().of(kind.team())
 }

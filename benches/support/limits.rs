@@ -1,83 +1,35 @@
 //! The limits of the machine, measured in the same run as the results that are compared with them.
 
-use crate::competitors::Team;
-use crate::problem::Real;
-use pulp::{Arch, Simd, WithSimd};
+use crate::scalar::Real;
+use pulp::Arch;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// Loops that reach the limits, under the best instruction set of the machine.
-pub trait Kernels: Sized {
-    /// x ← c x
-    fn scale(arch: Arch, x: &mut [Self], c: Self);
-    /// Independent chains of fused multiply-adds in registers; returns their number of flops.
-    fn fma(arch: Arch) -> f64;
-    /// Scalars in one register.
-    fn lanes(arch: Arch) -> usize;
-}
-
-/// Chains that hide the latency of a multiply-add and fit sixteen registers.
-const CHAINS: usize = 12;
-const STEPS: usize = 4096;
 /// f64 in a cache line.
 const LINE: usize = 8;
 
-macro_rules! kernels {
-    ($t:ident, $lanes:ident, $as_simd:ident, $splat:ident, $mul:ident, $fma:ident) => {
-        impl Kernels for $t {
-            fn scale(arch: Arch, x: &mut [Self], c: Self) {
-                struct Scale<'a>(&'a mut [$t], $t);
-                impl WithSimd for Scale<'_> {
-                    type Output = ();
-                    #[inline(always)]
-                    fn with_simd<S: Simd>(self, simd: S) {
-                        let (body, rest) = S::$as_simd(self.0);
-                        let c = simd.$splat(self.1);
-                        body.iter_mut().for_each(|x| *x = simd.$mul(*x, c));
-                        rest.iter_mut().for_each(|x| *x *= self.1);
-                    }
-                }
-                arch.dispatch(Scale(x, c));
-            }
-            fn fma(arch: Arch) -> f64 {
-                struct Chains;
-                impl WithSimd for Chains {
-                    type Output = f64;
-                    #[inline(always)]
-                    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-                        let (a, b) = (simd.$splat(black_box(0.5)), simd.$splat(black_box(1.0)));
-                        let mut x = [b; CHAINS];
-                        for _ in 0..STEPS {
-                            for x in &mut x {
-                                *x = simd.$fma(*x, a, b);
-                            }
-                        }
-                        black_box(x);
-                        (2 * STEPS * CHAINS * S::$lanes) as f64
-                    }
-                }
-                arch.dispatch(Chains)
-            }
-            fn lanes(arch: Arch) -> usize {
-                struct Lanes;
-                impl WithSimd for Lanes {
-                    type Output = usize;
-                    #[inline(always)]
-                    fn with_simd<S: Simd>(self, _: S) -> usize {
-                        S::$lanes
-                    }
-                }
-                arch.dispatch(Lanes)
-            }
-        }
-    };
+/// On one thread, or on all threads of the pool that the engines use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Team {
+    One,
+    All,
 }
-kernels!(f32, F32_LANES, as_mut_simd_f32s, splat_f32s, mul_f32s, mul_add_e_f32s);
-kernels!(f64, F64_LANES, as_mut_simd_f64s, splat_f64s, mul_f64s, mul_add_e_f64s);
 
-/// [`Kernels::fma`] of one type.
+impl Team {
+    pub const BOTH: [Self; 2] = [Self::One, Self::All];
+
+    #[must_use]
+    pub fn threads(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::All => all_threads(),
+        }
+    }
+}
+
+/// [`Real::fma`] of one type.
 type Fma = fn(Arch) -> f64;
 
 /// A rate of one thread and of all threads together.
@@ -104,6 +56,16 @@ impl Rate {
             Team::All => self.all,
         }
     }
+}
+
+/// What an operation on a factor takes at least.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Entries of the factor.
+    pub stored: usize,
+    /// Entries that are read, and entries that are written.
+    pub moved: f64,
+    pub flops: f64,
 }
 
 /// The limits of the machine. Bandwidths are measured on first use, and kept.
@@ -153,33 +115,33 @@ impl Limits {
         self.bandwidth(self.dram_bytes)
     }
 
-    /// A lower bound, in seconds, for a rank-`k` modification of a factor of order `n`: the larger of the times of reading and
-    /// writing the factor once, at the bandwidth of a footprint of its size, and of 2 k n² flops.
-    pub fn bound<T: Real>(&mut self, n: usize, k: usize, team: Team) -> f64 {
-        let entries = n * (n + 1) / 2;
-        self.bound_of::<T>(entries, 2.0 * entries as f64, 2.0 * k as f64 * (n as f64).powi(2), team)
+    /// A lower bound, in seconds: the larger of the times to move the entries, at the bandwidth of a footprint of this size,
+    /// and to do the flops.
+    pub fn bound(&mut self, scalar: &str, cost: Cost, team: Team) -> f64 {
+        match scalar {
+            f32::NAME => self.bound_of::<f32>(cost, team),
+            _ => self.bound_of::<f64>(cost, team),
+        }
     }
 
-    /// A lower bound, in seconds, for an operation that reads and writes `moved` entries of a factor of `stored` entries and
-    /// takes `flops` flops: the larger of both times.
-    pub fn bound_of<T: Real>(&mut self, stored: usize, moved: f64, flops: f64, team: Team) -> f64 {
+    fn bound_of<T: Real>(&mut self, Cost { stored, moved, flops }: Cost, team: Team) -> f64 {
         let bandwidth = self.bandwidth(stored * size_of::<T>()).of(team);
         let memory = moved * size_of::<T>() as f64 / bandwidth;
         memory.max(flops / self.flops::<T>().of(team))
     }
 
-    pub fn print(&mut self) {
-        let mib = self.dram_bytes >> 20;
+    /// The limits, for the head of a result.
+    pub fn describe(&mut self) -> String {
         let (dram, f64s, f32s) = (self.dram(), self.flops::<f64>(), self.flops::<f32>());
-        println!(
-            "limits, 1 thread and {} threads ({} f64 a register):",
-            all_threads(),
-            f64::lanes(self.arch)
-        );
-        println!("  in-place scale, {mib} MiB   {:7.1} {:7.1} GB/s", dram.one / 1e9, dram.all / 1e9);
-        println!("  multiply-add f64         {:7.1} {:7.1} GFLOP/s", f64s.one / 1e9, f64s.all / 1e9);
-        println!("  multiply-add f32         {:7.1} {:7.1} GFLOP/s", f32s.one / 1e9, f32s.all / 1e9);
-        println!("  empty timed region       {:7} ns, subtracted", self.timer.as_nanos());
+        let of = |team: Team, threads: &str| {
+            let [dram, f64s, f32s] = [dram, f64s, f32s].map(|rate| rate.of(team) / 1e9);
+            format!("{threads}: {dram:.0} GB/s, {f64s:.0} GFLOP/s f64, {f32s:.0} f32")
+        };
+        let all = match all_threads() {
+            1 => String::new(),
+            threads => format!("; {}", of(Team::All, &format!("{threads} threads"))),
+        };
+        format!("{}{all}", of(Team::One, "1 thread"))
     }
 }
 

@@ -1,6 +1,7 @@
-//! The limits of the device: the link to the host with page-locked memory, in both directions at once, and the device's own
-//! memory.
+//! The limits of the device: the link to the host with page-locked memory, in both directions at once, the device's own memory,
+//! and its arithmetic.
 
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, result, sys};
 use std::time::Instant;
 
@@ -74,4 +75,19 @@ pub fn device_memory() -> f64 {
         }
     }
     best
+}
+
+/// Largest flops a second, of either type: what its units, those for matrix products among them, do in a cycle.
+///
+/// # Panics
+/// Without a device.
+#[must_use]
+pub fn flops() -> f64 {
+    let context = CudaContext::new(0).expect("a device");
+    let number = |which| f64::from(context.attribute(which).unwrap_or(0));
+    let hertz = 1e3 * number(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    let units = number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    // By NVIDIA's data sheets, a multiprocessor of A100 does 64 multiply-adds in a cycle, and one of H100 and later 128.
+    let newer = number(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9.0;
+    hertz * units * if newer { 256.0 } else { 128.0 }
 }

@@ -1,164 +1,180 @@
-//! One timer for all competitors.
+//! One timer for all methods, which takes their samples in turns.
 
-use crate::competitors::{Competitor, Kind, Verb};
-use crate::limits::Limits;
-use crate::problem::{Problem, Real};
 use cholupdate::Error;
-use cholupdate::faer::MatRef;
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// The time limits of a cell.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// Samples are taken until one competitor has used this time.
+    /// Samples are taken until one method has used this time.
     pub budget: Duration,
     /// Samples besides the first, which has cold caches.
     pub at_least: usize,
     pub at_most: usize,
     /// A first sample longer than this is the only one: cold caches do not affect it noticeably.
     pub lone: Duration,
-    /// A competitor with a longer predicted time for an update and a downdate is skipped, unless it is this crate.
+    /// A peer with a longer predicted time for all its verbs is skipped.
     pub skip: Duration,
 }
 
-/// The measurement of one verb of one competitor.
-#[derive(Clone, Copy)]
+/// The measurement of one verb of one method.
+#[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// Median of the samples.
     pub seconds: f64,
     pub samples: usize,
-    /// After the first call, and NaN-propagating: see [`Problem::residual`].
+    /// After the first call. A NaN is kept.
     pub residual: f64,
-    /// By [`is_right`].
+    /// Whether the residuals after each of the first calls and after the last are those of correct results.
     pub right: bool,
 }
 
 pub enum Outcome {
-    /// In the order of [`Verb::BOTH`].
-    Measured([Timing; 2]),
-    /// The predicted seconds for an update and a downdate.
+    /// One for each verb.
+    Measured(Vec<Timing>),
+    /// The predicted seconds for all verbs.
     Skipped(f64),
-    /// Not on this machine.
+    /// Not on this machine, or not for this case.
     Missing,
 }
 
-/// The timer, and the rates measured so far.
-pub struct Timer {
-    pub effort: Effort,
-    /// Seconds per unit of [`Kind::work`] in the cell measured last.
-    rates: HashMap<(Kind, &'static str), f64>,
+/// A method whose verbs are called in turn; the last one leads back to the first, so that the input of every call is in place
+/// without a copy: the factor stays in the caches, as in a loop that modifies one factor.
+pub trait Competitor {
+    /// Verbs in a cycle.
+    fn turns(&self) -> usize {
+        2
+    }
+    /// Restores inputs that `run` overwrites. Not timed.
+    fn prepare(&mut self, _turn: usize) {}
+    /// One verb. Timed.
+    fn run(&mut self, turn: usize);
+    /// Of the result that the last `run` left, which was of this verb.
+    fn residual(&self, turn: usize) -> f64;
 }
 
-impl Timer {
-    #[must_use]
-    pub fn new(effort: Effort) -> Self {
-        Self { effort, rates: HashMap::new() }
-    }
+/// A method that can be timed, in this process or in another.
+pub trait Timed {
+    /// Seconds and residual of each verb in a first cycle. `None`: it cannot do the case.
+    fn first(&mut self, timer: Duration) -> Option<Vec<(f64, f64)>>;
+    /// Seconds of each verb in further cycles.
+    fn cycles(&mut self, effort: Effort, timer: Duration) -> Vec<Vec<f64>>;
+    /// After the last verb.
+    fn residual(&mut self) -> f64;
+}
 
-    pub fn measure<T: Real>(
-        &mut self,
-        kind: Kind,
-        problem: &Problem<T>,
-        v: MatRef<'_, T>,
-        limits: &Limits,
-    ) -> Outcome {
-        let work = kind.work(problem.order(), v.ncols());
-        let predicted = self.rates.get(&(kind, T::NAME)).map_or(0.0, |rate| 2.0 * rate * work);
-        if predicted > self.effort.skip.as_secs_f64() && !matches!(kind, Kind::Ours(_)) {
-            return Outcome::Skipped(predicted);
+impl<C: Competitor> Timed for C {
+    fn first(&mut self, timer: Duration) -> Option<Vec<(f64, f64)>> {
+        let turns = 0..self.turns();
+        Some(turns.map(|turn| (time(self, turn, timer), Competitor::residual(self, turn))).collect())
+    }
+    fn cycles(&mut self, Effort { budget, at_least, at_most, .. }: Effort, timer: Duration) -> Vec<Vec<f64>> {
+        let mut cycles = Vec::new();
+        let start = Instant::now();
+        while cycles.len() < at_least || cycles.len() < at_most && start.elapsed() < budget {
+            cycles.push((0..self.turns()).map(|turn| time(self, turn, timer)).collect());
         }
-        let Some(mut competitor) = kind.build(problem, v) else { return Outcome::Missing };
-        let timings = alternate(&mut *competitor, problem, v, self.effort, limits.timer);
-        self.rates.insert((kind, T::NAME), (timings[0].seconds + timings[1].seconds) / 2.0 / work);
-        Outcome::Measured(timings)
+        cycles
+    }
+    fn residual(&mut self) -> f64 {
+        Competitor::residual(self, self.turns() - 1)
     }
 }
 
-/// Times updates and downdates of a competitor by the same V in turn.
-///
-/// Every downdate reverses the update before it, so that the input of every call is in place without a copy: the factor stays
-/// in the caches, as in a loop that modifies one factor. Only the clock is read between calls; the time of an empty timed
-/// region is subtracted.
-fn alternate<T: Real>(
-    competitor: &mut dyn Competitor<T>,
-    problem: &Problem<T>,
-    v: MatRef<'_, T>,
+/// Only the clock is read around a call; the time of an empty timed region is subtracted.
+fn time(competitor: &mut impl Competitor, turn: usize, timer: Duration) -> f64 {
+    competitor.prepare(turn);
+    let start = Instant::now();
+    competitor.run(turn);
+    start.elapsed().saturating_sub(timer).as_secs_f64()
+}
+
+/// Rounds in which the methods of a cell take turns, so that other load of the machine affects all of them.
+const ROUNDS: u32 = 4;
+
+/// The state of one method between rounds.
+struct Turn {
+    first: Vec<(f64, f64)>,
+    samples: Vec<Vec<f64>>,
+    used: Duration,
+}
+
+/// Times all methods of a case in turns. `largest`: the largest residual of a correct result. `None`: it cannot do the case.
+pub fn in_turns(
+    methods: &mut [&mut dyn Timed],
     effort: Effort,
     timer: Duration,
-) -> [Timing; 2] {
-    let timed = |competitor: &mut dyn Competitor<T>, verb| {
-        competitor.prepare(verb);
-        let start = Instant::now();
-        competitor.run(verb);
-        start.elapsed().saturating_sub(timer).as_secs_f64()
+    largest: f64,
+) -> Vec<Option<Vec<Timing>>> {
+    let first = |method: &mut &mut dyn Timed| {
+        let first = method.first(timer)?;
+        Some(Turn { first, samples: Vec::new(), used: Duration::ZERO })
     };
-    let residual = |competitor: &dyn Competitor<T>, verb| {
-        let sign = if verb == Verb::Update { 1.0 } else { 0.0 };
-        problem.residual(competitor.factor(), v, sign)
+    let mut turns: Vec<Option<Turn>> = methods.iter_mut().map(first).collect();
+    let slice = Effort {
+        budget: effort.budget / ROUNDS,
+        at_least: effort.at_least.div_ceil(ROUNDS as usize),
+        at_most: effort.at_most.div_ceil(ROUNDS as usize),
+        ..effort
     };
-
-    let mut residuals = [0.0; 2];
-    let mut first = [0.0; 2];
-    for (i, verb) in Verb::BOTH.into_iter().enumerate() {
-        first[i] = timed(competitor, verb);
-        residuals[i] = residual(competitor, verb);
+    for _ in 0..ROUNDS {
+        for (method, turn) in methods.iter_mut().zip(&mut turns) {
+            let Some(turn) = turn else { continue };
+            let seconds: f64 = turn.first.iter().map(|(seconds, _)| seconds).sum();
+            let enough = turn.samples.len() >= effort.at_least && turn.used >= effort.budget;
+            if enough || seconds > effort.lone.as_secs_f64() {
+                continue;
+            }
+            let start = Instant::now();
+            turn.samples.extend(method.cycles(slice, timer));
+            turn.used += start.elapsed();
+        }
     }
-    let samples = sample(effort, first, |turn| timed(competitor, Verb::BOTH[turn]));
-    let last = residual(competitor, Verb::Downdate);
-    let medians = medians(&samples);
-    core::array::from_fn(|i| Timing {
-        seconds: medians[i],
-        samples: samples.len(),
-        residual: residuals[i],
-        right: is_right::<T>(residuals, last, samples.len()),
-    })
+    let timings = |(method, turn): (&mut &mut dyn Timed, Option<Turn>)| {
+        turn.map(|Turn { first, samples, .. }| timings(&mut **method, &first, samples, largest))
+    };
+    methods.iter_mut().zip(turns).map(timings).collect()
 }
 
-/// Whether the residuals after each of the first two calls and after the last are those of correct results. Rounding errors add
-/// up: each pair of calls may add as much as the first.
-#[must_use]
-pub fn is_right<T: Real>(first: [f64; 2], last: f64, pairs: usize) -> bool {
-    let of_all = T::LARGEST_RESIDUAL.max(first[1] * pairs as f64);
-    first.iter().all(|&residual| residual <= T::LARGEST_RESIDUAL) && last <= of_all
+fn timings(
+    method: &mut dyn Timed,
+    first: &[(f64, f64)],
+    mut samples: Vec<Vec<f64>>,
+    largest: f64,
+) -> Vec<Timing> {
+    let last = if samples.is_empty() { 0.0 } else { method.residual() };
+    if samples.is_empty() {
+        samples.push(first.iter().map(|(seconds, _)| *seconds).collect());
+    }
+    // Rounding errors add up: each cycle may add as much as the first.
+    let right = first.iter().all(|&(seconds, residual)| seconds.is_nan() || residual <= largest)
+        && last <= largest * samples.len() as f64;
+    let timing = |(turn, &(_, residual)): (usize, &(f64, f64))| {
+        let seconds = median(samples.iter().map(|cycle| cycle[turn]).collect());
+        Timing { seconds, samples: samples.len(), residual, right }
+    };
+    first.iter().enumerate().map(timing).collect()
 }
 
-/// Median seconds of updates and of the downdates that reverse them, from the call to the report. The first pair allocates and
-/// is not counted.
+/// Median seconds of two calls, the second of which reverses the first, from the call to the report. The first pair allocates
+/// and is not counted.
 ///
 /// # Panics
 /// When a call fails.
-pub fn time_calls<R>(effort: Effort, mut call: impl FnMut(Verb) -> Result<R, Error>) -> [f64; 2] {
-    let mut timed = |verb: Verb| {
-        let start = Instant::now();
-        let outcome = call(verb);
-        let seconds = start.elapsed().as_secs_f64();
-        outcome.unwrap_or_else(|error| panic!("{}: {error}", verb.name()));
-        seconds
-    };
-    let first = Verb::BOTH.map(&mut timed);
-    medians(&sample(effort, first, |turn| timed(Verb::BOTH[turn])))
-}
-
-/// Samples of two alternating calls, the second of which reverses the first, after a first pair.
-pub fn sample(effort: Effort, first: [f64; 2], mut timed: impl FnMut(usize) -> f64) -> Vec<[f64; 2]> {
-    let Effort { budget, at_least, at_most, lone, .. } = effort;
-    let mut samples = Vec::new();
-    if first[0] + first[1] > lone.as_secs_f64() {
-        samples.push(first);
-        return samples;
+pub fn time_calls<R>(samples: usize, mut call: impl FnMut(usize) -> Result<R, Error>) -> [f64; 2] {
+    let mut seconds = [const { Vec::new() }; 2];
+    for sample in 0..=samples {
+        for (turn, seconds) in seconds.iter_mut().enumerate() {
+            let start = Instant::now();
+            let outcome = call(turn);
+            let elapsed = start.elapsed().as_secs_f64();
+            outcome.unwrap_or_else(|error| panic!("call {turn} of a pair: {error}"));
+            if sample > 0 {
+                seconds.push(elapsed);
+            }
+        }
     }
-    let start = Instant::now();
-    while samples.len() < at_least || samples.len() < at_most && start.elapsed() < budget {
-        samples.push([0, 1].map(&mut timed));
-    }
-    samples
-}
-
-/// Of each of the two calls.
-#[must_use]
-pub fn medians(samples: &[[f64; 2]]) -> [f64; 2] {
-    [0, 1].map(|turn| median(samples.iter().map(|pair| pair[turn]).collect()))
+    seconds.map(median)
 }
 
 #[must_use]

@@ -1,7 +1,6 @@
 //! Curves, as SVG.
 
 use plotters::coord::Shift;
-use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use std::error::Error;
 use std::path::Path;
@@ -12,6 +11,8 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stroke {
     Solid,
+    /// That of this library among peers.
+    Bold,
     Dashed,
     /// That of a limit: black, thick and without points.
     Limit,
@@ -26,16 +27,54 @@ pub struct Curve {
     pub color: usize,
 }
 
+/// Dark enough on white.
+const COLORS: [RGBColor; 12] = [
+    RGBColor(214, 39, 40),
+    RGBColor(44, 160, 44),
+    RGBColor(148, 103, 189),
+    RGBColor(31, 119, 180),
+    RGBColor(255, 127, 14),
+    RGBColor(140, 86, 75),
+    RGBColor(127, 127, 127),
+    RGBColor(23, 190, 207),
+    RGBColor(200, 20, 110),
+    RGBColor(227, 119, 194),
+    RGBColor(0, 0, 128),
+    RGBColor(150, 150, 30),
+];
+
+/// Pixels right of a chart, for the names of its curves.
+const NAMES: i32 = 200;
+
 /// One chart: its axes are named, that of the values is logarithmic.
 pub struct Chart<'a> {
     pub x: &'a str,
     pub unit: &'a str,
-    /// Whether the other axis is logarithmic too; it begins at 0 otherwise.
+    /// Whether the other axis is logarithmic too, with powers of 2 on it; it begins at 0 otherwise.
     pub logarithmic: bool,
     pub curves: Vec<Curve>,
 }
 
-/// Charts side by side.
+/// Charts side by side, on white.
+///
+/// # Errors
+/// When the text cannot be drawn.
+pub fn svg<const N: usize>(title: &str, charts: [Chart<'_>; N]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    onto(SVGBackend::with_string(&mut text, (760 * N as u32, 440)).into_drawing_area(), title, charts)?;
+    Ok(text)
+}
+
+fn onto<const N: usize>(area: Area<'_>, title: &str, charts: [Chart<'_>; N]) -> Result<(), Box<dyn Error>> {
+    area.fill(&WHITE)?;
+    let area = area.titled(title, ("sans-serif", 16))?;
+    for (area, chart) in area.split_evenly((1, N)).iter().zip(charts) {
+        draw(area, &chart)?;
+    }
+    Ok(area.present()?)
+}
+
+/// The same in a file.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -44,70 +83,53 @@ pub fn figure<const N: usize>(
     title: &str,
     charts: [Chart<'_>; N],
 ) -> Result<(), Box<dyn Error>> {
-    let area = SVGBackend::new(path, (700 * N as u32, 620)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let area = area.titled(title, ("sans-serif", if N == 1 { 17 } else { 22 }))?;
-    for (area, chart) in area.split_evenly((1, N)).iter().zip(charts) {
-        let points = || chart.curves.iter().flat_map(|curve| &curve.points);
-        let right = points().fold(1.0, |m: f64, (n, _)| m.max(*n));
-        if chart.logarithmic {
-            let left = points().fold(f64::MAX, |m, (n, _)| m.min(*n));
-            draw(area, (0.9 * left..1.1 * right).log_scale(), &chart)?;
-        } else {
-            draw(area, 0.0..right, &chart)?;
-        }
-    }
-    area.present()?;
-    Ok(())
+    Ok(std::fs::write(path, svg(title, charts)?)?)
 }
 
-fn draw<X>(area: &Area<'_>, x: X, chart: &Chart<'_>) -> Result<(), Box<dyn Error>>
-where
-    X: AsRangedCoord<Value = f64>,
-    X::CoordDescType: ValueFormatter<f64>,
-{
+fn draw(area: &Area<'_>, chart: &Chart<'_>) -> Result<(), Box<dyn Error>> {
     let positive = |x: f64| x.max(f64::MIN_POSITIVE);
-    let values = || chart.curves.iter().flat_map(|curve| &curve.points).map(|(_, x)| positive(*x));
-    let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN_POSITIVE, f64::max));
-    // For the names of the curves, below them.
-    let room = if chart.logarithmic { 0.07 } else { 0.7 };
+    let place = |n: f64| if chart.logarithmic { n.log2() } else { n };
+    let points = || chart.curves.iter().flat_map(|curve| &curve.points);
+    let (low, high) = points()
+        .fold((f64::MAX, f64::MIN_POSITIVE), |(a, b), (_, x)| (a.min(positive(*x)), b.max(positive(*x))));
+    let (left, right) =
+        points().fold((f64::MAX, f64::MIN), |(a, b), (n, _)| (a.min(place(*n)), b.max(place(*n))));
+    let places = if chart.logarithmic { left - 0.1..right + 0.1 } else { 0.0..right };
+    let labels = if chart.logarithmic { ((right - left) as usize + 2).min(9) } else { 6 };
     let mut context = ChartBuilder::on(area)
         .margin(12)
+        .margin_right(NAMES)
         .x_label_area_size(42)
         .y_label_area_size(82)
-        .build_cartesian_2d(x, (room * low..2.0 * high).log_scale())?;
+        .build_cartesian_2d(places, (0.7 * low..1.5 * high).log_scale())?;
+    let number = |n: f64| if chart.logarithmic { n.exp2().round() } else { (1e6 * n).round() / 1e6 };
     context
         .configure_mesh()
         .x_desc(chart.x)
         .y_desc(chart.unit)
         .y_label_formatter(&|x| if (0.1..1e5).contains(x) { format!("{x}") } else { format!("{x:.0e}") })
-        .x_label_formatter(&|x| format!("{}", (1e6 * x).round() / 1e6))
-        .x_labels(6)
+        .x_label_formatter(&|n| number(*n).to_string())
+        .x_labels(labels)
         .max_light_lines(1)
-        .label_style(("sans-serif", 15))
+        .label_style(("sans-serif", 14))
         .draw()?;
-    for curve in &chart.curves {
+    for (at, curve) in chart.curves.iter().enumerate() {
         let style = match curve.stroke {
             Stroke::Limit => BLACK.stroke_width(3),
-            _ => Palette99::pick(curve.color).stroke_width(2),
+            Stroke::Bold => COLORS[curve.color % COLORS.len()].stroke_width(4),
+            _ => COLORS[curve.color % COLORS.len()].stroke_width(2),
         };
-        let points = curve.points.iter().map(|(n, x)| (*n, positive(*x)));
-        let drawn = match curve.stroke {
-            Stroke::Dashed => context.draw_series(DashedLineSeries::new(points, 6, 5, style))?,
-            _ => context.draw_series(LineSeries::new(points, style))?,
+        let points = || curve.points.iter().map(|(n, x)| (place(*n), positive(*x)));
+        match curve.stroke {
+            Stroke::Dashed => context.draw_series(DashedLineSeries::new(points(), 6, 5, style))?,
+            _ => context.draw_series(LineSeries::new(points(), style))?,
         };
-        drawn.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
         if curve.stroke != Stroke::Limit {
-            let marks = curve.points.iter().map(|(n, x)| Circle::new((*n, positive(*x)), 3, style.filled()));
-            context.draw_series(marks)?;
+            context.draw_series(points().map(|point| Circle::new(point, 3, style.filled())))?;
         }
+        let (x, y) = (area.dim_in_pixel().0 as i32 - NAMES + 12, 24 + 22 * at as i32);
+        area.draw(&PathElement::new([(x, y), (x + 22, y)], style))?;
+        area.draw(&Text::new(curve.name.clone(), (x + 28, y - 8), ("sans-serif", 14)))?;
     }
-    context
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK.mix(0.3))
-        .label_font(("sans-serif", 13))
-        .draw()?;
     Ok(())
 }

@@ -1,36 +1,10 @@
-//! The matrices of the benchmark, and the check of a result.
+//! The matrices of the benchmarks, and the check of a result.
 
-use crate::limits::Kernels;
+use crate::scalar::Real;
 use cholupdate::faer::dyn_stack::{MemBuffer, MemStack};
 use cholupdate::faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use cholupdate::faer::{Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
-
-/// A scalar that all competitors accept.
-pub trait Real: cholupdate::Scalar + nalgebra::RealField + Kernels {
-    const NAME: &'static str;
-    /// A result with a larger residual is wrong: rounding errors do not explain it.
-    const LARGEST_RESIDUAL: f64;
-    fn narrow(x: f64) -> Self;
-    fn wide(self) -> f64;
-}
-
-macro_rules! real {
-    ($t:ident, $largest:expr) => {
-        impl Real for $t {
-            const NAME: &'static str = stringify!($t);
-            const LARGEST_RESIDUAL: f64 = $largest;
-            fn narrow(x: f64) -> Self {
-                x as $t
-            }
-            fn wide(self) -> f64 {
-                self as f64
-            }
-        }
-    };
-}
-real!(f32, 1e-3);
-real!(f64, 1e-10);
 
 /// A, its factor L, and matching changes V.
 pub struct Problem<T> {
@@ -92,14 +66,15 @@ impl<T: Real> Problem<T> {
         Mat::from_fn(self.order(), rank, |i, r| T::narrow(scale * noise(2, i, r)))
     }
 
-    /// max |L'L'ᵀ − A'| / max |A'| over the sampled rows, with A' = A + `sign` V Vᵀ.
+    /// Sampled rows of A.
     #[must_use]
-    pub fn residual(&self, l: MatRef<'_, T>, v: MatRef<'_, T>, sign: f64) -> f64 {
-        self.sampled.residual(l, v, sign)
+    pub fn sampled(&self) -> &Sampled {
+        &self.sampled
     }
 }
 
 /// Some rows of a symmetric matrix in double precision, the reference for a new factor.
+#[derive(Clone)]
 pub struct Sampled {
     rows: Vec<usize>,
     entries: Vec<Vec<f64>>,
@@ -122,19 +97,39 @@ impl Sampled {
         Self { rows, entries }
     }
 
-    /// max |L'L'ᵀ − A'| / max |A'|, with A' = A + `sign` V Vᵀ. A NaN is kept.
+    /// The same rows of the matrix plus V Vᵀ.
     #[must_use]
-    pub fn residual<T: Real>(&self, l: MatRef<'_, T>, v: MatRef<'_, T>, sign: f64) -> f64 {
+    pub fn plus<T: Real>(&self, v: MatRef<'_, T>) -> Self {
+        let product = |i, j| (0..v.ncols()).map(|r| v[(i, r)].wide() * v[(j, r)].wide()).sum::<f64>();
+        let row = |(&i, row): (&usize, &Vec<f64>)| {
+            row.iter().enumerate().map(|(j, entry)| entry + product(i, j)).collect()
+        };
+        let entries = self.rows.iter().zip(&self.entries).map(row).collect();
+        Self { rows: self.rows.clone(), entries }
+    }
+
+    /// max |L'L'ᵀ − A'| / max |A'|, where these are rows of A'. A NaN is kept.
+    #[must_use]
+    pub fn residual<T: Real>(&self, l: MatRef<'_, T>) -> f64 {
+        self.difference(&products(l, &self.rows))
+    }
+
+    /// The same by a product X ↦ L'L'ᵀ X that is known otherwise, in its precision.
+    pub fn residual_by<T: Real>(&self, product: impl FnOnce(&Mat<T>) -> Mat<T>) -> f64 {
+        let order = self.entries.first().map_or(0, Vec::len);
+        let units = Mat::from_fn(order, self.rows.len(), |i, r| T::narrow(f64::from(i == self.rows[r])));
+        let rows = product(&units);
+        let row = |column: usize| rows.col(column).iter().map(|x| x.wide()).collect();
+        self.difference(&(0..self.rows.len()).map(row).collect::<Vec<_>>())
+    }
+
+    fn difference(&self, rows: &[Vec<f64>]) -> f64 {
         let (mut error, mut largest) = (0.0, 0.0);
-        for ((&i, old), new) in self.rows.iter().zip(&self.entries).zip(products(l, &self.rows)) {
-            for j in 0..l.nrows() {
-                let vv: f64 = (0..v.ncols()).map(|r| v[(i, r)].wide() * v[(j, r)].wide()).sum();
-                let expected = old[j] + sign * vv;
-                let difference = (new[j] - expected).abs();
-                // The maximum must keep a NaN.
-                error = if difference <= error { error } else { difference };
-                largest = f64::max(largest, expected.abs());
-            }
+        for (expected, new) in self.entries.iter().flatten().zip(rows.iter().flatten()) {
+            let difference = (new - expected).abs();
+            // The maximum must keep a NaN.
+            error = if difference <= error { error } else { difference };
+            largest = f64::max(largest, expected.abs());
         }
         error / largest
     }

@@ -2,6 +2,7 @@
 
 use crate::measure::Effort;
 use std::env;
+use std::path::Path;
 use std::time::Duration;
 
 /// A cell of the grid.
@@ -30,7 +31,6 @@ pub struct Settings {
     types: Option<Vec<String>>,
     /// Whether the benchmarks of the other engines measure the CPU engine as well.
     pub with_cpu: bool,
-    pub markdown: Option<String>,
     pub csv: Option<String>,
 }
 
@@ -42,11 +42,13 @@ pub fn testing() -> bool {
     says("--test") || !says("--bench")
 }
 
-/// Changes to the root of the repository, if it exists: Cargo starts benchmarks in the folder of their package, but users give
-/// paths from the root.
+/// Changes to the root of the repository, if this is not the root of one: Cargo starts benchmarks in the folder of their package,
+/// but users give paths from the root.
 pub fn from_the_root() {
-    // A binary that was copied to another machine stays in its folder.
-    let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    if !Path::new("benches/Cargo.toml").is_file() {
+        // A binary that was copied to another machine stays in its folder.
+        let _ = env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    }
 }
 
 impl Default for Settings {
@@ -74,7 +76,6 @@ impl Settings {
             ranks: list("CHOLUPDATE_BENCH_K"),
             types: list("CHOLUPDATE_BENCH_TYPES"),
             with_cpu: var("CHOLUPDATE_BENCH_CPU").as_deref() != Some("0"),
-            markdown: var("CHOLUPDATE_BENCH_MARKDOWN"),
             csv: var("CHOLUPDATE_BENCH_CSV"),
         }
     }

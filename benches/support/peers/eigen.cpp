@@ -1,0 +1,24 @@
+// The rank-one update and downdate of Eigen's LLT on a factor that the caller owns (lower, by columns), without the copy of it
+// that LLT::rankUpdate works on: k of them, one after the other.
+#include <Eigen/Dense>
+
+template <class T>
+static int modify(T* l, std::ptrdiff_t n, std::ptrdiff_t stride, const T* v, std::ptrdiff_t k, T sign) {
+    using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+    using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+    Eigen::Map<Matrix, 0, Eigen::OuterStride<>> factor(l, n, n, Eigen::OuterStride<>(stride));
+    for (std::ptrdiff_t r = 0; r < k; ++r) {
+        Eigen::Map<const Vector> column(v + r * n, n);
+        const auto broken = Eigen::internal::llt_inplace<T, Eigen::Lower>::rankUpdate(factor, column, sign);
+        if (broken >= 0) return 1;
+    }
+    return 0;
+}
+
+extern "C" int eigen_f32(float* l, std::ptrdiff_t n, std::ptrdiff_t stride, const float* v, std::ptrdiff_t k, float sign) {
+    return modify(l, n, stride, v, k, sign);
+}
+extern "C" int eigen_f64(double* l, std::ptrdiff_t n, std::ptrdiff_t stride, const double* v, std::ptrdiff_t k, double sign) {
+    return modify(l, n, stride, v, k, sign);
+}
+extern "C" int eigen_version() { return EIGEN_WORLD_VERSION * 10000 + EIGEN_MAJOR_VERSION * 100 + EIGEN_MINOR_VERSION; }

@@ -1,0 +1,54 @@
+"""hyhound's rank-k update and downdate of a lower factor in place, on one thread.
+
+    pip install hyhound numpy
+
+A time is that of a call from Python, less that of a call at order 1, which is the interpreter's.
+"""
+
+import statistics
+from importlib.metadata import version
+
+import hyhound
+import numpy as np
+
+from peer import Method, cycles, sampled, serve
+
+
+class Hyhound(Method):
+    def __init__(self, scalar, n, k):
+        dtype = {"f32": np.float32, "f64": np.float64}[scalar]
+        rng = np.random.default_rng(n)
+        factor = np.tril(rng.uniform(-0.5, 0.5, (n, n)) / np.sqrt(n), -1) + np.eye(n)
+        self.l = np.asfortranarray(factor, dtype)
+        self.v = np.asfortranarray(rng.uniform(-1, 1, (n, k)) / np.sqrt(k), dtype)
+        self.w = self.v.copy(order="F")
+        self.rows = sampled(n)
+        old = self.rows_of(self.l)
+        v = self.v.astype(float)
+        self.wanted = [old + v[self.rows] @ v.T, old]
+        self.overhead = interpreter(scalar) if n > 1 else 0.0
+
+    def rows_of(self, l):
+        # Without a copy of a large factor: what is above the diagonal is zero, here and after a call.
+        return l[self.rows].astype(float) @ l.T
+
+    def prepare(self, turn):
+        np.copyto(self.w, self.v)
+
+    def run(self, turn):
+        (hyhound.update_cholesky_inplace, hyhound.downdate_cholesky_inplace)[turn](self.l, self.w)
+
+    def residual(self, turn):
+        return np.abs(self.rows_of(self.l) - self.wanted[turn]).max() / np.abs(self.wanted[turn]).max()
+
+
+overheads = {}
+
+
+def interpreter(scalar):
+    if scalar not in overheads:
+        overheads[scalar] = statistics.median(cycles(Hyhound(scalar, 1, 1), 0.1, 100, 10**6))
+    return overheads[scalar]
+
+
+serve(f"hyhound {version('hyhound')}, NumPy {np.__version__}", {"update": Hyhound})
