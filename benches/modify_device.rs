@@ -90,8 +90,8 @@ impl Bench {
             let bound = on.bound::<T>(order, case.cost(0).flops);
             let on_device = move |factor: &mut Cholesky<T, Resident>, turn: usize| {
                 let modified = match Verb::MODIFY[turn] {
-                    Verb::Downdate => factor.downdate(&there.view()),
-                    _ => factor.update(&there.view()),
+                    Verb::Downdate => factor.downdate(there.view()),
+                    _ => factor.update(there.view()),
                 };
                 modified.expect("the problem is well posed");
             };

@@ -103,7 +103,7 @@ fn on_device<'a, T: Real>(
         turns: 1,
         state: DeviceMatrix::from_host(factor.engine().device(), rhs)?,
         prepare: Box::new(move |b, _| b.copy_from_host(rhs).expect("B on the device")),
-        run: Box::new(move |b, _| factor.solve_in_place(&mut b.view_mut()).expect("a solution")),
+        run: Box::new(move |b, _| factor.solve_in_place(b.view_mut()).expect("a solution")),
         residual: Box::new(move |b, _| {
             residual_of_solution(&problem.l, None, &b.to_host().expect("the solution"), rhs)
         }),

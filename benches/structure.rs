@@ -118,7 +118,7 @@ fn own<T: Real>(case: &Case<'_, T>, team: Team) -> Option<(usize, &'static str, 
         [Verb::Remove, _] if behind > 0 => {
             let l = l.submatrix(first, first, behind, behind);
             let v: Mat<T> = case.problem.v(case.rank).subrows(first, behind).to_owned();
-            let mut factor = Cholesky::from_factor_in(&l, cpu(team)).expect("a factor");
+            let mut factor = Cholesky::from_factor_in(l, cpu(team)).expect("a factor");
             let seconds = time_calls(SAMPLES, |turn| modify(&mut factor, v.as_ref(), Verb::MODIFY[turn]))[0];
             Some((0, "an update of the rows behind", seconds))
         }

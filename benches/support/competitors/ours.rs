@@ -80,7 +80,7 @@ pub fn from_host<'a, T: Real, E: Engine<T>>(
             Verb::Update | Verb::Downdate => modify(factor, columns.as_ref(), case.verbs[turn]),
             Verb::Remove => factor.remove(&indices),
             Verb::Insert => factor.insert(*at, columns),
-            Verb::Append => factor.append(&columns.subrows(0, *at), &columns.subrows(*at, *rank)),
+            Verb::Append => factor.append(columns.subrows(0, *at), columns.subrows(*at, *rank)),
             Verb::Forwards => factor.shift(*at, *to),
             Verb::Backwards => factor.shift(*to, *at),
         };
@@ -99,5 +99,5 @@ pub fn modify<T: Real, E: Engine<T>>(
     v: MatRef<'_, T>,
     verb: Verb,
 ) -> Result<Modification, Error> {
-    if verb == Verb::Downdate { factor.downdate(&v) } else { factor.update(&v) }
+    if verb == Verb::Downdate { factor.downdate(v) } else { factor.update(v) }
 }
