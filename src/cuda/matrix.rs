@@ -235,9 +235,12 @@ impl<'a, T: Real> DeviceView<'a, T> {
         Ok((self.slice, self.stride))
     }
 
-    /// The same view, of a type without a lifetime. Its holder keeps to that of this one.
-    pub(super) fn of_any_lifetime(self) -> DeviceView<'static, T> {
-        // SAFETY: the memory is used through the holder alone, within the lifetime of `self`.
+    /// The same view, of a type without a lifetime.
+    ///
+    /// # Safety
+    /// It is not used after the lifetime of this one.
+    pub(super) unsafe fn of_any_lifetime(self) -> DeviceView<'static, T> {
+        // SAFETY: the caller keeps to the lifetime.
         let slice = unsafe { DeviceSlice::at(self.slice.address(), self.slice.len()) };
         let Self { shape, stride, device, behind, .. } = self;
         DeviceView { slice, shape, stride, device, behind }

@@ -69,7 +69,7 @@ impl<T: Real> RemoteMatrix<T> for DeviceView<'static, T> {
 
 impl<'a, T: Real> From<DeviceView<'a, T>> for Operand<'a, T> {
     fn from(a: DeviceView<'a, T>) -> Self {
-        // SAFETY: the view has the lifetime of the operand.
+        // SAFETY: the operand has the lifetime of the view, and alone has the new one.
         Self::Remote(unsafe { RemoteView::new(Box::new(a.of_any_lifetime())) })
     }
 }
@@ -94,7 +94,7 @@ impl<'a, T: Real> From<&'a DeviceViewMut<'_, T>> for Operand<'a, T> {
 
 impl<'a, T: Real> From<DeviceViewMut<'a, T>> for OperandMut<'a, T> {
     fn from(a: DeviceViewMut<'a, T>) -> Self {
-        // SAFETY: the view has the lifetime of the operand, and the memory to itself.
+        // SAFETY: the operand has the lifetime of the view, and alone has the new one and the memory.
         Self::Remote(unsafe { RemoteViewMut::new(Box::new(a.as_view().of_any_lifetime())) })
     }
 }
@@ -115,8 +115,8 @@ impl<'a, T: Real> From<&'a mut DeviceMatrix<T>> for OperandMut<'a, T> {
 pub(super) fn on_device<'m, 'a, T: Real>(a: &'m Operand<'a, T>) -> Option<&'m DeviceView<'a, T>> {
     match a {
         Operand::Host(_) => None,
-        // The view that the operand holds names no lifetime, and is handed out with that of the operand.
-        Operand::Remote(a) => a.as_type::<DeviceView<'static, T>>(),
+        // SAFETY: the view is handed out with the lifetime of the operand.
+        Operand::Remote(a) => unsafe { a.as_type::<DeviceView<'static, T>>() },
     }
 }
 
@@ -125,9 +125,8 @@ pub(super) fn on_device_mut<'m, T: Real>(a: &'m mut OperandMut<'_, T>) -> Option
     match a {
         OperandMut::Host(_) => None,
         OperandMut::Remote(a) => {
-            let view = a.as_view().as_type::<DeviceView<'static, T>>()?.clone();
             // SAFETY: the operand has the memory to itself, and is borrowed for as long as the new view.
-            Some(unsafe { DeviceViewMut::of(view) })
+            unsafe { Some(DeviceViewMut::of(a.as_view().as_type::<DeviceView<'static, T>>()?.clone())) }
         }
     }
 }

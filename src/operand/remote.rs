@@ -81,8 +81,12 @@ impl<'a, T: Real> RemoteView<'a, T> {
     }
 
     /// The view as this type, if it is one.
+    ///
+    /// # Safety
+    /// The type names no lifetime: it is not used, nor what is made from it, after 'a.
     #[must_use]
-    pub fn as_type<M: RemoteMatrix<T>>(&self) -> Option<&M> {
+    #[allow(unsafe_code, reason = "the caller keeps to the lifetime")]
+    pub unsafe fn as_type<M: RemoteMatrix<T>>(&self) -> Option<&M> {
         self.matrix.as_any().downcast_ref()
     }
 
