@@ -18,7 +18,7 @@ target=${target:-$(cd .. && pwd)/target}
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' ../Cargo.toml)
 abi=${version%.*}
 
-# Messages of panics name source files: without the folders of the machine that builds.
+# Messages of panics name source files: without the folders of the machine that builds, unless RUSTFLAGS are set.
 sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
 cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target" \
     --config "build.rustflags = ['--remap-path-prefix=$sources=']"
@@ -27,27 +27,29 @@ built=$target/release
 # A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
 shared() {
     install -m 755 "$1" "$root/lib/$2.$version"
-    strip --strip-unneeded "$root/lib/$2.$version"
+    ! command -v strip >/dev/null || strip --strip-unneeded "$root/lib/$2.$version"
     ln -sf "$2.$version" "$root/lib/$2.$3"
     ln -sf "$2.$3" "$root/lib/$2"
 }
-# The static library as one object of what the interface needs, a fifth of all that Rust puts into it, with no other symbols.
-# Only the GNU linker does this; with another one, it is installed as it is.
+# The static library as one object of what the interface needs, a fifth of all that Rust puts into it, with no other symbols. The
+# GNU linker does this; without it the library is installed as it is.
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
 static_library() {
-    local work symbols
-    if [ "$(uname)" = Darwin ] || ! ld --version 2>/dev/null | grep -q GNU; then
+    local version
+    version=$(ld --version 2>/dev/null || true)
+    nm --extern-only --defined-only --format=posix "$1" 2>/dev/null | sed -n 's/^\(cholupdate_[a-z0-9_]*\) T .*/\1/p' |
+        sort -u >"$work/symbols" || true
+    if [[ $version != "GNU ld "* ]] || [ ! -s "$work/symbols" ] || ! command -v objcopy >/dev/null; then
         install -m 644 "$1" "$2"
         return
     fi
-    work=$(mktemp -d)
-    symbols=$work/symbols
-    nm --extern-only --defined-only --format=posix "$1" 2>/dev/null | sed -n 's/^\(cholupdate_[a-z0-9_]*\) T .*/\1/p' | sort -u >"$symbols"
-    sed 's/^/-u /' "$symbols" | xargs ld -r --gc-sections --force-group-allocation -o "$work/all.o" --whole-archive "$1"
-    objcopy --keep-global-symbols="$symbols" --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd "$work/all.o"
+    sed 's/^/-u /' "$work/symbols" >"$work/roots"
+    ld -r --gc-sections --force-group-allocation -o "$work/all.o" "@$work/roots" --whole-archive "$1"
+    objcopy --keep-global-symbols="$work/symbols" --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd "$work/all.o"
     rm -f "$2"
     ar rcs "$2" "$work/all.o"
     chmod 644 "$2"
-    rm -r "$work"
 }
 mkdir -p "$root/include" "$root/lib/pkgconfig"
 install -m 644 include/cholupdate.h "$root/include/"

@@ -111,7 +111,7 @@ impl EngineSpec {
 
 /// An engine that is chosen at run time. Factors on all engines are of one type.
 ///
-/// A call costs a few virtual calls more than the same call on the engine itself.
+/// A call costs a few virtual calls more than the same call on [`Cpu`].
 ///
 /// ```
 /// use cholupdate::{AnyEngine, Cholesky, EngineSpec, Error, faer::mat};

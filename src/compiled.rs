@@ -1,5 +1,5 @@
-//! Kernels that are compiled in this crate, once for each scalar type and instruction set. All other code is generic, and is
-//! compiled in the program that uses it. Compiling the kernels there as well would take minutes.
+//! Macros that declare functions compiled in this crate, once for each scalar type; those of `compiled!` also for each
+//! instruction set. Generic code is compiled in the program that uses it, which would take minutes.
 
 /// Declares a trait whose functions run work under an instruction set, and implements it for the scalar types. Generic code
 /// that has the trait calls the compiled functions. Private in effect: the modules are not exported.

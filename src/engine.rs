@@ -1,5 +1,5 @@
 //! What an engine is: where L is stored, and which processor modifies it. Code shared by all engines is in `guarded/` and
-//! `cholesky/`.
+//! `factor/`.
 
 use crate::error::Error;
 use crate::factor::verbs::Verbs;
@@ -9,7 +9,8 @@ use crate::storage::{Origin, Storage};
 use faer::{Mat, Par};
 
 pub(crate) mod sealed {
-    /// Engines are the crate's own, because an engine is responsible for the schedule and the failure contract.
+    /// Engines are the crate's own unless the feature `unstable` is on, because an engine is responsible for the schedule and the
+    /// failure contract.
     pub trait Sealed {}
 }
 

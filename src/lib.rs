@@ -117,7 +117,7 @@ pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
 pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into};
-pub use crate::operand::{Operand, OperandMut};
+pub use crate::operand::{Operand, OperandMut, RemoteView, RemoteViewMut};
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;
 pub use crate::storage::Safeguard;
@@ -130,7 +130,7 @@ pub use faer;
 pub mod unstable {
     pub use crate::engine::sealed::Sealed;
     pub use crate::factor::verbs::Verbs;
-    pub use crate::operand::{RemoteMatrix, RemoteView, RemoteViewMut};
+    pub use crate::operand::RemoteMatrix;
     pub use crate::storage::{Edit, Op, Origin, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
     pub use crate::structure::{Border, BorderThere, ColumnsAsV, Part, Parts, Rearrangement, Run};
     pub use crate::sweep::outline::Outline;

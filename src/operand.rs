@@ -18,7 +18,7 @@ mod nalgebra;
 /// A matrix that is read: any layout, any strides, in host memory or in that of a device. (rows × columns)
 ///
 /// Every call that reads a matrix takes `impl Into<Operand>`, for example `&Mat`, `MatRef`, `&[T]` or `&DeviceMatrix`. A slice,
-/// array, `Vec` or column is a matrix of one column.
+/// array, `Vec` or column is a matrix of one column. (In bounds, `Real` is every [`Scalar`](crate::Scalar).)
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Operand<'a, T: Real> {
@@ -227,6 +227,12 @@ readable! {
     &'a RowRef<'_, T>: |a| a.as_mat();
     &'a [T]: |a| ColRef::from_slice(a).as_mat();
     &'a Vec<T>: |a| ColRef::from_slice(a).as_mat();
+    &'a &[T]: |a| ColRef::from_slice(a).as_mat();
+    &'a &Mat<T>: |a| a.as_ref();
+    &'a &Vec<T>: |a| ColRef::from_slice(a).as_mat();
+    &'a mut [T]: |a| ColRef::from_slice(a).as_mat();
+    &'a mut Mat<T>: |a| a.as_ref();
+    &'a mut Vec<T>: |a| ColRef::from_slice(a).as_mat();
 }
 
 impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Operand<'a, T> {

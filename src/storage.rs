@@ -287,7 +287,8 @@ pub trait Storage<T: Real>: Swept<T> + Any + Send + Sync {
     /// `Device`.
     fn read(&self, to: MatMut<'_, T>) -> Result<(), Error>;
 
-    /// Applies L, or its inverse, to right-hand sides. (n × m)
+    /// Applies L, or its inverse, to right-hand sides. (n × m) They may be in memory that the storage does not know; then it
+    /// applies L to a copy in host memory, by `RemoteViewMut::to_host` and `write`.
     ///
     /// # Errors
     /// `NonFinite`, naming `rhs`, from a solve, which then has not written to `rhs`; `Device`.

@@ -12,7 +12,7 @@ const END: &str = "<!-- End of what it writes. -->\n";
 
 const METHODS: [&str; 6] = ["cholupdate", "hyhound", "Eigen", "faer", "LINPACK", "refactor"];
 const ORDERS: [usize; 3] = [256, 1024, 4000];
-const RANKS: [usize; 3] = [1, 16, 64];
+const RANKS: [usize; 2] = [1, 16];
 /// Of the sentence about a device.
 const RANK: usize = 16;
 

@@ -1,4 +1,7 @@
-"""maturin as the build backend, where there is what it needs: a machine without Rust ends in a sentence, not in a traceback."""
+"""maturin as the build backend, where there is what it needs: a machine without Rust ends in a sentence, not in a traceback.
+
+What it builds names no folder of the machine, unless RUSTFLAGS are set.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ def _with_cargo(hook: Callable[..., Any]) -> Callable[..., Any]:
         if shutil.which("cargo") is None:
             sys.exit(MISSING)
         sources = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo") / "registry" / "src"
-        # Messages of panics name source files: without the folders of the machine that builds.
-        arguments = ["--config", f"build.rustflags=['--remap-path-prefix={sources}=']"]
+        arguments = shlex.join(["--config", f"build.rustflags=['--remap-path-prefix={sources}=']"])
         before = os.environ.get("MATURIN_PEP517_ARGS", "")
-        os.environ["MATURIN_PEP517_ARGS"] = f"{before} {shlex.join(arguments)}".strip()
+        if arguments not in before:
+            os.environ["MATURIN_PEP517_ARGS"] = f"{before} {arguments}".strip()
         return hook(*args, **kwargs)
 
     return checked

@@ -60,9 +60,7 @@ impl<T: Scalar> Cholesky<T, Resident> {
     pub fn reconstruct_on_device(&self) -> Result<DeviceMatrix<T>, Error> {
         T::derived(self.in_device_memory()?, DerivedMatrix::Product)
     }
-}
 
-impl<T: Scalar> Cholesky<T, Resident> {
     fn in_device_memory(&self) -> Result<&ResidentFactor<T>, Error> {
         let elsewhere = || other("the storage of the factor is not that of its engine");
         resident(&**self.factor.guarded.healthy()?).ok_or_else(elsewhere)

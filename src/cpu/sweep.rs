@@ -72,7 +72,7 @@ impl<T: Real> SweepMemory<T> {
         weights: Weights<'_, T>,
         threads: Threads,
     ) -> Result<Outline, Error> {
-        let v = v.clone().on_host()?;
+        let v = v.on_host()?;
         self.stage_for(Isa::detect(), v.as_ref(), weights, threads)
     }
 

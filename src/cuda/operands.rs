@@ -5,7 +5,6 @@ use super::matrix::{DeviceMatrix, DeviceView, DeviceViewMut};
 use crate::error::Error;
 use crate::operand::{Operand, OperandMut, RemoteMatrix, RemoteView, RemoteViewMut};
 use crate::real::Real;
-use core::any::Any;
 use core::ops::Range;
 use faer::{Mat, MatRef};
 
@@ -40,37 +39,36 @@ impl<T: Real> DeviceViewMut<'_, T> {
     }
 }
 
-impl<T: Real> RemoteMatrix<T> for DeviceView<'static, T> {
+/// A view without its lifetime, which the operand that holds it keeps to. No other code can name it.
+struct Held<T: Real>(DeviceView<'static, T>);
+
+impl<T: Real> RemoteMatrix<T> for Held<T> {
     fn memory(&self) -> &'static str {
         MEMORY
     }
 
     fn shape(&self) -> (usize, usize) {
-        self.shape()
+        self.0.shape()
     }
 
     fn rows(&self, range: Range<usize>) -> Box<dyn RemoteMatrix<T>> {
-        Box::new(self.rows(range))
+        Box::new(Self(self.0.rows(range)))
     }
 
     fn to_host(&self) -> Result<Mat<T>, Error> {
-        self.to_host()
+        self.0.to_host()
     }
 
-    fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error> {
-        // SAFETY: called for views that came from a `DeviceViewMut` alone, which has the memory to itself.
-        unsafe { DeviceViewMut::of(self.clone()) }.write(a)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    unsafe fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error> {
+        // SAFETY: the caller guarantees that no other code uses the memory.
+        unsafe { DeviceViewMut::of(self.0.clone()) }.write(a)
     }
 }
 
 impl<'a, T: Real> From<DeviceView<'a, T>> for Operand<'a, T> {
     fn from(a: DeviceView<'a, T>) -> Self {
         // SAFETY: the operand has the lifetime of the view, and alone has the new one.
-        Self::Remote(unsafe { RemoteView::new(Box::new(a.of_any_lifetime())) })
+        Self::Remote(unsafe { RemoteView::new(Box::new(Held(a.of_any_lifetime()))) })
     }
 }
 
@@ -95,7 +93,7 @@ impl<'a, T: Real> From<&'a DeviceViewMut<'_, T>> for Operand<'a, T> {
 impl<'a, T: Real> From<DeviceViewMut<'a, T>> for OperandMut<'a, T> {
     fn from(a: DeviceViewMut<'a, T>) -> Self {
         // SAFETY: the operand has the lifetime of the view, and alone has the new one and the memory.
-        Self::Remote(unsafe { RemoteViewMut::new(Box::new(a.as_view().of_any_lifetime())) })
+        Self::Remote(unsafe { RemoteViewMut::new(Box::new(Held(a.as_view().of_any_lifetime()))) })
     }
 }
 
@@ -116,7 +114,7 @@ pub(super) fn on_device<'m, 'a, T: Real>(a: &'m Operand<'a, T>) -> Option<&'m De
     match a {
         Operand::Host(_) => None,
         // SAFETY: the view is handed out with the lifetime of the operand.
-        Operand::Remote(a) => unsafe { a.as_type::<DeviceView<'static, T>>() },
+        Operand::Remote(a) => unsafe { a.as_type::<Held<T>>() }.map(|Held(view)| view),
     }
 }
 
@@ -126,7 +124,7 @@ pub(super) fn on_device_mut<'m, T: Real>(a: &'m mut OperandMut<'_, T>) -> Option
         OperandMut::Host(_) => None,
         OperandMut::Remote(a) => {
             // SAFETY: the operand has the memory to itself, and is borrowed for as long as the new view.
-            unsafe { Some(DeviceViewMut::of(a.as_view().as_type::<DeviceView<'static, T>>()?.clone())) }
+            unsafe { Some(DeviceViewMut::of(a.view().as_type::<Held<T>>()?.0.clone())) }
         }
     }
 }

@@ -19,7 +19,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
         extent("b", "rows", self.order(), b.shape().0)?;
         extent("sums", "entries", b.shape().1, sums.len())?;
         b.has_room_on_host("b")?;
-        let mut z = b.on_host()?.as_ref().to_owned();
+        let mut z = b.on_host()?.into_owned();
         finite("b", z.as_ref())?;
         finite("sums", MatRef::from_column_major_slice(sums, sums.len(), 1))?;
         self.guarded.regular()?.apply(Op::Solve(&[Side::L]), OperandMut::Host(z.as_mut()))?;

@@ -48,7 +48,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
             return Ok(without_rows(rhs.shape().1));
         }
         room_for_copy::<T>("rhs", rhs.shape())?;
-        let mut x = rhs.on_host()?.as_ref().to_owned();
+        let mut x = rhs.on_host()?.into_owned();
         finite("rhs", x.as_ref())?;
         let base = self.guarded.regular()?;
         let par = where_it_pays(par, n * s.ncols() * x.ncols());

@@ -19,7 +19,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
             return Ok(without_rows(rhs.shape().1));
         }
         room_for_copy::<T>("rhs", rhs.shape())?;
-        let mut x = rhs.on_host()?.as_ref().to_owned();
+        let mut x = rhs.on_host()?.into_owned();
         factor.apply(Op::Solve(sides), OperandMut::Host(x.as_mut()))?;
         Ok(x)
     }

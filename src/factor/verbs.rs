@@ -17,7 +17,7 @@ use crate::sweep::weights::Weights;
 use faer::{Mat, MatRef, Par};
 
 /// Passes the list of the verbs to a macro: their names and types, those of a scalar `$T` and a storage `$S`. Each is a function
-/// of [`Factor`] and has the arguments and errors of the call of [`Cholesky`](crate::Cholesky) of its name.
+/// of [`Factor`], documented there or at the call of [`Cholesky`](crate::Cholesky) that makes it.
 macro_rules! with_verbs {
     ($then:ident, $T:ident, $S:ident) => {
         $then! { $T, $S;
@@ -70,7 +70,7 @@ macro_rules! defaults {
     )*};
 }
 
-/// The verbs on a factor in this storage. Private in effect: the defaults suffice for every storage.
+/// The verbs on a factor in this storage. The defaults suffice for every storage.
 #[allow(private_interfaces, reason = "public in name only: the module is not exported")]
 pub trait Verbs<T: Real>: Storage<T> + Sized {
     with_verbs!(defaults, T, Self);

@@ -26,8 +26,7 @@ mod storage;
 mod threads;
 
 pub use self::method::Method;
-pub use self::run::Factorize;
-pub(crate) use self::run::check;
+pub(crate) use self::run::{Factorize, check};
 pub use self::sequential::Sequential;
 pub use self::threads::Threaded;
 

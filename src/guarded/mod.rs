@@ -184,7 +184,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         stage: impl Fn(&mut F) -> Result<Outline, Error>,
     ) -> Result<Modification, Error> {
         match self.begin(source, stage)? {
-            Some(course) => self.end(course, F::wait),
+            Some(started) => self.end(started, F::wait),
             None => Ok(Modification::identity()),
         }
     }
@@ -201,10 +201,10 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         self.flight = Some(match begun {
             None => Flight::Landed(Ok(Modification::identity())),
             // A caller that forgets it must not find half a factor, nor the old factor if the sweep is done.
-            Some(course) if course.target == Target::InPlace || !self.factor.traits().asynchronous => {
-                Flight::Landed(self.end(course, F::wait))
+            Some(started) if started.target == Target::InPlace || !self.factor.traits().asynchronous => {
+                Flight::Landed(self.end(started, F::wait))
             }
-            Some(course) => Flight::Sweep(course),
+            Some(started) => Flight::Sweep(started),
         });
         Ok(())
     }
@@ -303,7 +303,7 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         match self.flight.take() {
             None => self.healthy().map(|_| Modification::identity()),
             Some(Flight::Landed(outcome)) => outcome,
-            Some(Flight::Sweep(course)) => self.end(course, wait),
+            Some(Flight::Sweep(started)) => self.end(started, wait),
         }
     }
 
@@ -320,7 +320,8 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         if self.order() == 0 {
             return Ok(Modification::identity());
         }
-        let outline = self.factor.stage(&Staged::Given(v, weights))?;
+        let memory = self.factor.traits().memory;
+        let outline = v.read_from(memory, |v| self.factor.stage(&Staged::Given(v, weights)))?;
         self.row_norm_after(&outline)?;
         if outline.minus > 0 {
             self.regular()?;

@@ -10,8 +10,8 @@ use faer::{Mat, MatRef};
 
 /// A view of a matrix in the memory of a device. (rows × columns)
 ///
-/// An engine that reads this memory finds its own type by [`as_any`](Self::as_any); for every other engine the entries are
-/// copied to the host and back.
+/// An engine that reads this memory finds its own type by [`RemoteView::as_type`]; for every other engine the entries are copied
+/// to the host and back.
 pub trait RemoteMatrix<T: Real>: Any + Send + Sync {
     /// The name of the kind of memory, for example `cuda`.
     fn memory(&self) -> &'static str;
@@ -19,7 +19,8 @@ pub trait RemoteMatrix<T: Real>: Any + Send + Sync {
     /// Rows and columns.
     fn shape(&self) -> (usize, usize);
 
-    /// A range of rows; the whole range is a copy of the view.
+    /// A view of a range of rows of the same memory: what is written to one is seen by the other. The range ends at the last row
+    /// or before.
     fn rows(&self, range: Range<usize>) -> Box<dyn RemoteMatrix<T>>;
 
     /// Returns a copy in host memory.
@@ -28,14 +29,15 @@ pub trait RemoteMatrix<T: Real>: Any + Send + Sync {
     /// [`Error::Device`].
     fn to_host(&self) -> Result<Mat<T>, Error>;
 
-    /// Copies a matrix of the same shape to this memory. Only called for a view of a [`RemoteViewMut`].
+    /// Copies a matrix of the same shape to this memory.
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
-    fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error>;
-
-    /// The view as its own type.
-    fn as_any(&self) -> &dyn Any;
+    ///
+    /// # Safety
+    /// The view is that of a [`RemoteViewMut`]: no other code uses the memory meanwhile.
+    #[allow(unsafe_code, reason = "the caller guarantees the memory")]
+    unsafe fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error>;
 }
 
 /// A matrix in the memory of a device, for reading. (rows × columns)
@@ -87,7 +89,8 @@ impl<'a, T: Real> RemoteView<'a, T> {
     #[must_use]
     #[allow(unsafe_code, reason = "the caller keeps to the lifetime")]
     pub unsafe fn as_type<M: RemoteMatrix<T>>(&self) -> Option<&M> {
-        self.matrix.as_any().downcast_ref()
+        let matrix: &dyn Any = &*self.matrix;
+        matrix.downcast_ref()
     }
 
     pub(super) fn rows(&self, range: Range<usize>) -> Self {
@@ -130,8 +133,16 @@ impl<'a, T: Real> RemoteViewMut<'a, T> {
     ///
     /// # Errors
     /// `Shape`, naming `a`; [`Error::Device`].
+    #[allow(unsafe_code, reason = "the memory is borrowed exclusively")]
     pub fn write(&mut self, a: MatRef<'_, T>) -> Result<(), Error> {
-        self.view.matrix.write(a)
+        // SAFETY: the view is this one's, which has the memory to itself.
+        unsafe { self.view.matrix.write(a) }
+    }
+
+    /// The view.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn view(&self) -> &RemoteView<'a, T> {
+        &self.view
     }
 
     /// The same for reading.

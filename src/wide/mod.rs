@@ -41,7 +41,7 @@ impl<T: Real> Given<T> {
     /// # Errors
     /// `Device`.
     pub fn new(v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Self, Error> {
-        let v = v.clone().on_host()?.as_ref().to_owned();
+        let v = v.on_host()?.into_owned();
         let weights = (0..v.ncols()).map(|r| weights.of(r)).collect();
         Ok(Self { v, weights, start: 0, scale: 1.0 })
     }

@@ -4,9 +4,12 @@
 use cholupdate::faer::reborrow::ReborrowMut;
 use cholupdate::faer::{Mat, MatMut, MatRef, Par};
 use cholupdate::unstable::*;
-use cholupdate::{Cholesky, Cpu, Engine, Error, Modification, Operand, OperandMut, Safeguard, Weights};
-use std::any::Any;
+use cholupdate::{
+    Cholesky, Cpu, Engine, Error, Modification, Operand, OperandMut, RemoteView, RemoteViewMut, Safeguard,
+    Weights,
+};
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 struct Rotations;
 
@@ -192,7 +195,15 @@ impl Storage<f64> for RotationsFactor {
     }
 
     fn apply(&self, op: Op<'_>, rhs: OperandMut<'_, f64>) -> Result<(), Error> {
-        let OperandMut::Host(mut rhs) = rhs else { unreachable!("the tests have no other") };
+        let mut rhs = match rhs {
+            OperandMut::Host(rhs) => rhs,
+            OperandMut::Remote(mut far) => {
+                let mut copy = far.to_host()?;
+                self.apply(op, OperandMut::Host(copy.as_mut()))?;
+                return far.write(copy.as_ref());
+            }
+            _ => unreachable!("there is no other memory"),
+        };
         match op {
             Op::Solve(sides) => sides.iter().for_each(|&side| self.solve(side, self.order(), rhs.as_mut())),
             Op::Multiply(Side::L) => rhs.copy_from(&self.l * rhs.to_owned()),
@@ -244,7 +255,16 @@ impl Storage<f64> for RotationsFactor {
 impl Verbs<f64> for RotationsFactor {}
 
 /// Host memory that is handed out as that of a device.
-struct Far(Mat<f64>);
+struct Far {
+    memory: Arc<Mutex<Mat<f64>>>,
+    rows: Range<usize>,
+}
+
+impl Far {
+    fn new(a: &Mat<f64>) -> Self {
+        Self { memory: Arc::new(Mutex::new(a.clone())), rows: 0..a.nrows() }
+    }
+}
 
 impl RemoteMatrix<f64> for Far {
     fn memory(&self) -> &'static str {
@@ -252,24 +272,21 @@ impl RemoteMatrix<f64> for Far {
     }
 
     fn shape(&self) -> (usize, usize) {
-        self.0.shape()
+        (self.rows.len(), self.memory.lock().unwrap().ncols())
     }
 
     fn rows(&self, range: Range<usize>) -> Box<dyn RemoteMatrix<f64>> {
-        Box::new(Far(self.0.subrows(range.start, range.len()).to_owned()))
+        let first = self.rows.start;
+        Box::new(Self { memory: self.memory.clone(), rows: first + range.start..first + range.end })
     }
 
     fn to_host(&self) -> Result<Mat<f64>, Error> {
-        Ok(self.0.clone())
+        Ok(self.memory.lock().unwrap().subrows(self.rows.start, self.rows.len()).to_owned())
     }
 
-    fn write(&mut self, a: MatRef<'_, f64>) -> Result<(), Error> {
-        self.0.copy_from(a);
+    unsafe fn write(&mut self, a: MatRef<'_, f64>) -> Result<(), Error> {
+        self.memory.lock().unwrap().as_mut().subrows_mut(self.rows.start, self.rows.len()).copy_from(a);
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -333,16 +350,22 @@ fn a_breakdown_leaves_the_factor_of_another_crate_bit_for_bit() {
 
 #[test]
 fn memory_of_another_kind_is_read_and_written_by_the_host() {
-    let (v, mut expected) = (columns(2), Cholesky::new(&matrix(ORDER)).unwrap());
-    let mut factor = expected.to_engine(Cpu::default()).unwrap();
-    // SAFETY: the matrix is owned.
-    let far = Operand::Remote(unsafe { RemoteView::new(Box::new(Far(v.clone()))) });
-    factor.update(&far).unwrap();
-    expected.update(&v).unwrap();
-    assert_eq!(factor.to_factor().unwrap(), expected.to_factor().unwrap());
-    // SAFETY: the matrix is owned, and not used elsewhere.
-    let mut b = OperandMut::Remote(unsafe { RemoteViewMut::new(Box::new(Far(v.clone()))) });
-    factor.solve_in_place(&mut b).unwrap();
-    let OperandMut::Remote(b) = b else { unreachable!() };
-    assert_eq!(b.to_host().unwrap(), expected.solve(&v).unwrap());
+    fn on<E: Engine<f64>>(engine: E) {
+        let v = columns(2);
+        let mut expected = Cholesky::new(&matrix(ORDER)).unwrap();
+        let mut factor = expected.to_engine(engine).unwrap();
+        // SAFETY: the matrix is owned.
+        let far = Operand::Remote(unsafe { RemoteView::new(Box::new(Far::new(&v))) });
+        assert!(factor.can_downdate(&far).is_ok());
+        factor.update(&far).unwrap();
+        expected.update(&v).unwrap();
+        assert!(apart(&factor, &expected) < 1e-11);
+        // SAFETY: the matrix is owned, and not used elsewhere.
+        let mut b = OperandMut::Remote(unsafe { RemoteViewMut::new(Box::new(Far::new(&v))) });
+        factor.solve_in_place(&mut b).unwrap();
+        let OperandMut::Remote(b) = b else { unreachable!() };
+        assert!((b.to_host().unwrap() - expected.solve(&v).unwrap()).norm_max() < 1e-10);
+    }
+    on(Cpu::default());
+    on(Rotations);
 }

@@ -1,4 +1,4 @@
-//! The imports of the files of `src/` form no circle, and the steps of a modification are taken in one file.
+//! The imports of the files of `src/` (`use` declarations outside of tests) form no circle, and the steps of a modification are taken in one file.
 
 use crate::support::sources::sources;
 use std::collections::{BTreeMap, BTreeSet};

@@ -135,12 +135,13 @@ impl Hybrid {
         what: Origin,
         given: &Operand<'_, T>,
     ) -> Result<Option<(HybridFactor<T>, f64)>, Error> {
-        if what == Origin::Factor || given.shape().0 < factorize::WORTH_STARTING {
+        // A copy of a matrix on a device is left to the caller, which keeps its diagonal.
+        let Operand::Host(a) = given else { return Ok(None) };
+        if what == Origin::Factor || a.nrows() < factorize::WORTH_STARTING {
             return Ok(None);
         }
-        let a = given.on_host()?;
-        let largest = check(a.as_ref())?;
-        let mut l = lower(a.as_ref());
+        let largest = check(*a)?;
+        let mut l = lower(*a);
         match factorize::where_it_pays(&self.device, l.as_ref())? {
             Some(factored) => factored.fetch(l.as_mut())?,
             None => blocked::factorize(l.as_mut(), Threads::Pool.par())?,
