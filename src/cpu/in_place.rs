@@ -20,7 +20,7 @@ use crate::wide::{Given, again_here};
 use core::ops::Range;
 use faer::{Mat, MatMut, MatRef};
 
-/// Working memory of [`modify_in_place`]. It grows to the largest size needed so far, and never shrinks.
+/// Working memory of [`modify_in_place`](crate::modify_in_place). It grows to the largest size needed so far, and never shrinks.
 #[derive(Clone)]
 pub struct Workspace<T> {
     pub(super) sweep: SweepMemory<T>,
