@@ -20,8 +20,7 @@
 //! | `panel_steps` | the diagonal step and the trailing step of a panel |
 //!
 //! Everything is inlined into one function for an instruction set, so that loops over registers become its instructions. In a
-//! build without optimization (`unoptimized`, from build.rs) the larger functions are not: the stack frame of the one function
-//! would have 18 MB.
+//! build without optimization (`unoptimized`, from build.rs) the larger functions are not: the one function would need 18 MB of stack.
 
 pub mod apply;
 mod at_once;
