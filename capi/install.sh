@@ -21,7 +21,7 @@ abi=${version%.*}
 # Messages of panics name source files: without the folders of the machine that builds, unless RUSTFLAGS are set.
 sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
 cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target" \
-    --config "build.rustflags = ['--remap-path-prefix=$sources=']"
+    --config "build.rustflags = ['--remap-path-prefix=$sources=', '--remap-path-prefix=$target=']"
 built=$target/release
 
 # A shared library by its whole version, with the links by its SONAME, for programs, and by its bare name, for the linker.
