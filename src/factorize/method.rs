@@ -4,6 +4,8 @@ use super::sequential::Sequential;
 use super::threads::Threaded;
 #[cfg(feature = "cuda")]
 use crate::cuda::{self, Device};
+#[cfg(feature = "opencl")]
+use crate::opencl;
 
 /// How to factor A.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +50,16 @@ pub enum Method {
     CudaBlocked {
         /// The GPU.
         device: Device,
+    },
+    /// Kernels on an OpenCL device, column after column.
+    #[cfg(feature = "opencl")]
+    OpenCl {
+        /// The device.
+        device: opencl::Device,
+        /// Which kernels.
+        variant: opencl::ColumnKernels,
+        /// Number of columns at the end that the host computes.
+        cutoff: usize,
     },
 }
 

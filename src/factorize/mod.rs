@@ -29,6 +29,8 @@ pub use self::method::Method;
 pub(crate) use self::run::{Factorize, check};
 pub use self::sequential::Sequential;
 pub use self::threads::Threaded;
+#[cfg(feature = "opencl")]
+pub use crate::opencl;
 
 use crate::error::Error;
 use crate::operand::Operand;
@@ -42,7 +44,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// `Shape`, `NonFinite`, `Overflow` or `NotPositiveDefinite`; `Tuning` for a number of threads out of range; `Device` from a
-/// GPU, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
+/// GPU or an OpenCL device, and if cuSOLVER is asked for and not found. Cost: n³/3 flops.
 pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -> Result<Mat<T>, Error> {
     timed(a, method).map(|(l, _)| l)
 }

@@ -10,6 +10,8 @@ use crate::error::Error;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
+#[cfg(feature = "opencl")]
+use crate::opencl;
 use crate::operand::Operand;
 use crate::real::Real;
 use faer::{Mat, MatRef};
@@ -44,6 +46,8 @@ fn timed<T: Real>(a: &Operand<'_, T>, method: &Method) -> Result<(Mat<T>, Durati
         Method::CuSolver { device } => in_device_memory(device, a, cuda::By::CuSolver),
         #[cfg(feature = "cuda")]
         Method::CudaBlocked { device } => in_device_memory(device, a, cuda::By::Blocked),
+        #[cfg(feature = "opencl")]
+        Method::OpenCl { device, variant, cutoff } => opencl::by_column(device, a, *variant, *cutoff),
     }
 }
 

@@ -3,6 +3,8 @@
 pub mod blocked;
 pub mod buffer;
 pub mod caches;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub mod crout;
 pub mod dense;
 #[allow(unsafe_code, reason = "sets the extents of matrices of no entries")]
 pub mod empty;

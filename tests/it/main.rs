@@ -28,6 +28,8 @@ mod interrupt;
 mod layouts;
 #[cfg(feature = "cuda")]
 mod on_device;
+#[cfg(feature = "opencl")]
+mod opencl;
 mod order;
 mod out_of_place;
 mod peers;

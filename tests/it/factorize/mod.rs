@@ -22,6 +22,14 @@ fn with_methods(mut test: impl FnMut(&Method)) {
             test(&Method::Threads { variant, threads, cutoff });
         }
     }
+    #[cfg(feature = "opencl")]
+    for device in crate::support::opencl::devices() {
+        for variant in cholupdate::opencl::ColumnKernels::ALL {
+            for cutoff in [0, 3, 1000] {
+                test(&Method::OpenCl { device: device.clone(), variant, cutoff });
+            }
+        }
+    }
     #[cfg(feature = "cuda")]
     {
         use crate::support::cuda::{device, turn};

@@ -11,6 +11,8 @@ pub mod exact;
 pub mod layout;
 pub mod linpack;
 pub mod model;
+#[cfg(feature = "opencl")]
+pub mod opencl;
 pub mod peers;
 pub mod problem;
 pub mod real;

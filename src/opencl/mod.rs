@@ -1,0 +1,28 @@
+//! OpenCL devices: processors and graphics processors of any vendor.
+//!
+//! The crate builds without OpenCL, and a program that uses it also runs without: the loader is looked for when [`platforms`]
+//! are requested, and an [`Error`](crate::Error) says what is missing. Users need an OpenCL 1.2 driver and its loader
+//! (`libOpenCL`). The kernels are compiled by the driver when they are first used.
+//!
+//! The files, from the lowest layer up. Imports point down, and only this folder uses `opencl3`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `error` | OpenCL errors as errors of this library |
+//! | `device` | platforms, devices, and programs compiled for a device |
+//! | `memory` | device memory |
+//! | `queue` | command queues, copies and kernels |
+//! | `factorize` | initial factors, column after column |
+
+mod device;
+mod error;
+#[allow(unsafe_code, reason = "kernels on device memory")]
+mod factorize;
+#[allow(unsafe_code, reason = "calls into the driver")]
+mod memory;
+#[allow(unsafe_code, reason = "calls into the driver")]
+mod queue;
+
+pub use self::device::{Device, DeviceKind, Platform, platforms};
+pub use self::factorize::ColumnKernels;
+pub(crate) use self::factorize::by_column;

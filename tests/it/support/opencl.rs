@@ -1,0 +1,21 @@
+//! OpenCL devices.
+
+use cholupdate::Error;
+use cholupdate::opencl::{Device, platforms};
+
+/// Every device of every platform. Without any the test prints that, or fails if one is required.
+pub fn devices() -> Vec<Device> {
+    let found = platforms().and_then(|platforms| {
+        let devices = platforms.iter().map(|platform| platform.devices());
+        devices.collect::<Result<Vec<_>, _>>().map(|devices| devices.concat())
+    });
+    match found {
+        Err(Error::Device { message, .. })
+            if std::env::var_os("CHOLUPDATE_REQUIRE_OPENCL").is_none_or(|value| value != "1") =>
+        {
+            eprintln!("SKIPPED, for want of a device: {message}");
+            Vec::new()
+        }
+        found => found.unwrap(),
+    }
+}
