@@ -5,9 +5,9 @@
 
 use super::block::Block;
 use super::device::Device;
-use super::error::{failed, other, out_of_memory};
+use super::error::failed;
 use super::plain::Plain;
-use crate::error::Error;
+use crate::error::{Error, other, out_of_memory};
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
