@@ -21,11 +21,6 @@ fn bytes_of<T>(len: usize) -> Result<usize, Error> {
         .ok_or_else(|| out_of_memory(format!("{len} scalars are more bytes than can be counted")))
 }
 
-/// `len` scalars rounded up to whole lines of 128 bytes.
-pub(crate) fn whole_lines<T>(len: usize) -> usize {
-    len.next_multiple_of(128 / size_of::<T>())
-}
-
 /// Memory of the device for `len` scalars, not initialized. Aligned to 256 bytes.
 ///
 /// Dropping it waits until the device is idle, so it must not be dropped in the middle of a sweep.

@@ -2,10 +2,10 @@
 
 use crate::cpu::solve::Blocks;
 use crate::cuda::device::Device;
-use crate::cuda::memory::{Pinned, whole_lines};
+use crate::cuda::memory::Pinned;
 use crate::error::Error;
 use crate::host::buffer::Buffer;
-use crate::host::layout::stride;
+use crate::host::layout::{stride, whole_lines};
 use crate::real::Real;
 use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};

@@ -11,9 +11,10 @@ use super::blocking::Blocking;
 use super::kernels::{Kernels, Place};
 use super::tuning::Tuning;
 use crate::cuda::device::Device;
-use crate::cuda::memory::{DeviceBuffer, Pinned, whole_lines};
+use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
+use crate::host::layout::whole_lines;
 use crate::real::Real;
 
 /// Device memory for one streamed panel.
