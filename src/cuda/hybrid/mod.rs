@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `tuning` | the parameters of a launch and of the panels |
+//! | `api` | the calls of a device's API that the engine makes |
+//! | `cuda_api` | CUDA as such an API |
 //! | `form` | the forms in which the kernels process a rank block |
 //! | `kernels` | the kernels, each with the one function that launches it |
 //! | `blocking` | the division of the columns of V into rank blocks |
@@ -17,7 +19,9 @@
 //! | `factor` | L, and the working memory of modifications |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 
+pub(super) mod api;
 pub(super) mod blocking;
+mod cuda_api;
 mod enqueue;
 mod factor;
 pub(super) mod form;
@@ -35,9 +39,7 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-use self::blocking::Blocking;
-pub use self::factor::HybridFactor;
-use self::panels::Panels;
+use self::api::Api;
 use self::pipe::device_bytes;
 pub use self::tuning::Tuning;
 use super::device::Device;
@@ -119,13 +121,18 @@ impl Hybrid {
     /// `usize::MAX` for a tuning that is not valid, and for n or k greater than 2²⁸.
     #[must_use]
     pub fn device_bytes<T: Real>(n: usize, k: usize, tuning: &Tuning) -> usize {
-        const MOST: usize = 1 << 28;
-        if n > MOST || k > MOST || tuning.validate().is_err() {
-            return usize::MAX;
-        }
-        device_bytes::<T>(n, &Blocking::new::<T>(k, 0, tuning.elements_per_thread), tuning)
+        device_bytes::<T>(n, k, tuning, <Device as Api>::FORMS)
     }
 }
+
+/// L as the engine stores it.
+pub(crate) type HybridFactor<T> = factor::HybridFactor<T, Device>;
+
+const _: () = {
+    const fn goes_anywhere<T: Send + Sync>() {}
+    goes_anywhere::<HybridFactor<f64>>();
+    goes_anywhere::<HybridFactor<f32>>();
+};
 
 impl Hybrid {
     /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
@@ -151,7 +158,6 @@ impl Hybrid {
 
     /// A factor from L. (n × n)
     pub(crate) fn factor<T: Real>(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
-        let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;
-        Ok(HybridFactor::new(self.device.clone(), self.tuning, self.safeguard, l))
+        factor::HybridFactor::new(&self.device, self.tuning, self.safeguard, l)
     }
 }
