@@ -1,14 +1,14 @@
 //! CUDA as the hybrid engine calls it.
 
-use super::api::{Api, LockedMemory, Place, Trailing};
-use super::form::Forms;
 use super::kernels::Kernels;
-use super::tuning::Tuning;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
+use crate::hybrid::api::{Api, LockedMemory, Place, Trailing};
+use crate::hybrid::form::Forms;
+use crate::hybrid::tuning::Tuning;
 use crate::real::Real;
 
 // SAFETY: the driver's memory has the lengths that are asked of it, its waits wait, and the kernels access what their contracts

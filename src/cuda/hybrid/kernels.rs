@@ -1,9 +1,5 @@
 //! The kernels of the hybrid engine, each with the one function that launches it.
 
-use super::api::{Place, Trailing};
-use super::blocking::Blocking;
-use super::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
-use super::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, Pinned};
@@ -11,6 +7,10 @@ use crate::cuda::module::Module;
 use crate::cuda::ptx::{COPY_F32, COPY_F64, INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::hybrid::api::{Place, Trailing};
+use crate::hybrid::blocking::Blocking;
+use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
+use crate::hybrid::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::real::Real;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;

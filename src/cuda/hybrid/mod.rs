@@ -1,47 +1,18 @@
-//! The hybrid engine: L in host memory, diagonal blocks on the CPU, and all rows below them streamed through the GPU.
+//! The hybrid engine on CUDA. What is not CUDA is in [`crate::hybrid`].
 //!
 //! | file | holds |
 //! |---|---|
-//! | `tuning` | the parameters of a launch and of the panels |
-//! | `api` | the calls of a device's API that the engine makes |
-//! | `cuda_api` | CUDA as such an API |
-//! | `form` | the forms in which the kernels process a rank block |
+//! | `cuda_tuning` | parameters for a device |
 //! | `kernels` | the kernels, each with the one function that launches it |
-//! | `blocking` | the division of the columns of V into rank blocks |
-//! | `panels` | the layout of L in host memory |
-//! | `reflectors` | converts the CPU's block reflectors to the device's layouts |
-//! | `host_part` | the part of a panel that the CPU processes |
-//! | `host_diagonal` | its diagonal step |
-//! | `pipe` | the device memory of a factor: slots, V, streams, events |
-//! | `waits` | the waits of the pipeline, by name |
-//! | `enqueue` | the work that is enqueued for a panel |
-//! | `schedule` | the sweep: the order of the work on a panel, and its waits |
-//! | `factor` | L, and the working memory of modifications |
-//! | `resize` | insertion, removal and reordering of rows and columns |
+//! | `cuda_api` | the calls of CUDA that the engine makes |
 
-pub(super) mod api;
-pub(super) mod blocking;
 mod cuda_api;
-mod enqueue;
-mod factor;
-pub(super) mod form;
-mod host_diagonal;
-mod host_part;
+mod cuda_tuning;
 pub(super) mod kernels;
-mod panels;
-mod pipe;
-mod reflectors;
-mod resize;
-mod schedule;
-pub(super) mod tuning;
-mod waits;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fake-cuda"))]
 mod tests;
 
-use self::api::Api;
-use self::pipe::device_bytes;
-pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
 use crate::error::Error;
@@ -49,6 +20,10 @@ use crate::factorize::check;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
+use crate::hybrid::api::Api;
+use crate::hybrid::factor;
+use crate::hybrid::pipe::device_bytes;
+pub use crate::hybrid::tuning::Tuning;
 use crate::operand::Operand;
 use crate::real::Real;
 use crate::storage::{Origin, Safeguard};
@@ -91,7 +66,7 @@ pub struct Hybrid {
 
 impl Hybrid {
     /// # Errors
-    /// [`Error::Tuning`] with the field of `tuning` that violates its rule.
+    /// [`Error::Tuning`] with the field of `cuda_tuning` that violates its rule.
     pub fn new(device: &Device, tuning: Tuning) -> Result<Self, Error> {
         tuning.validate()?;
         Ok(Self { device: device.clone(), tuning, safeguard: Safeguard::default() })

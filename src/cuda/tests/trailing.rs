@@ -2,13 +2,13 @@
 
 use super::{device, entries};
 use crate::cuda::device::Device;
-use crate::cuda::hybrid::api::Trailing;
-use crate::cuda::hybrid::blocking::Blocking;
-use crate::cuda::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride, tensor_b};
 use crate::cuda::hybrid::kernels::Kernels;
-use crate::cuda::hybrid::tuning::Tuning;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
+use crate::hybrid::api::Trailing;
+use crate::hybrid::blocking::Blocking;
+use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride, tensor_b};
+use crate::hybrid::tuning::Tuning;
 use crate::real::Real;
 use crate::sweep::rank_blocks::RankBlocks;
 use core::ops::Range;

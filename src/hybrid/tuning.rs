@@ -1,10 +1,9 @@
 //! The width of panels and the shape of launches.
 
-use crate::cuda::device::Device;
 use crate::error::Error;
 
 /// A block has at most this number of threads divided by the elements of each.
-pub(super) const MAX_THREADS_ELEMENTS: usize = 4096;
+pub(crate) const MAX_THREADS_ELEMENTS: usize = 4096;
 
 /// The parameters of the engines that stream panels through a GPU, with the names of Walder (2010).
 ///
@@ -52,21 +51,6 @@ impl Tuning {
             elements_per_thread: 16,
             panel_cols: 28 * 32,
             slots: 2,
-        }
-    }
-
-    /// Parameters for a device: enough blocks to fill it, and panels of a few megabytes.
-    ///
-    /// The blocks are small, so that a few thousand rows are enough for most multiprocessors.
-    #[must_use]
-    pub fn for_device(device: &Device) -> Self {
-        const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
-        Self {
-            blocks_per_kernel: (BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors()).clamp(1, 65_535),
-            threads_per_block: 128,
-            elements_per_thread: 16,
-            panel_cols: 96,
-            slots: 3,
         }
     }
 

@@ -107,7 +107,7 @@ impl<T: Real, A: Api> HybridFactor<T, A> {
     }
 
     #[cfg(all(test, feature = "fake-cuda"))]
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         if let Some((pipe, _)) = &self.pipe {
             let _ = pipe.drain();
         }
