@@ -2,13 +2,13 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `cuda_tuning` | parameters for a device |
+//! | `tuning` | parameters for a device |
 //! | `kernels` | the kernels, each with the one function that launches it |
-//! | `cuda_api` | the calls of CUDA that the engine makes |
+//! | `api` | the calls of CUDA that the engine makes |
 
-mod cuda_api;
-mod cuda_tuning;
+mod api;
 pub(super) mod kernels;
+mod tuning;
 
 #[cfg(all(test, feature = "fake-cuda"))]
 mod tests;
@@ -66,7 +66,7 @@ pub struct Hybrid {
 
 impl Hybrid {
     /// # Errors
-    /// [`Error::Tuning`] with the field of `cuda_tuning` that violates its rule.
+    /// [`Error::Tuning`] with the field of `tuning` that violates its rule.
     pub fn new(device: &Device, tuning: Tuning) -> Result<Self, Error> {
         tuning.validate()?;
         Ok(Self { device: device.clone(), tuning, safeguard: Safeguard::default() })
