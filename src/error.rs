@@ -156,3 +156,21 @@ pub enum DeviceErrorKind {
     /// Any other error, described by the message.
     Other,
 }
+
+/// An [`Error::Device`] for a machine that cannot do what is asked.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn unavailable(message: impl Into<String>) -> Error {
+    Error::Device { kind: DeviceErrorKind::Unavailable, message: message.into() }
+}
+
+/// An [`Error::Device`] for memory that is not available.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn out_of_memory(message: impl Into<String>) -> Error {
+    Error::Device { kind: DeviceErrorKind::OutOfMemory, message: message.into() }
+}
+
+/// An [`Error::Device`] of no other kind.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn other(message: impl Into<String>) -> Error {
+    Error::Device { kind: DeviceErrorKind::Other, message: message.into() }
+}

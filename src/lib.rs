@@ -100,6 +100,9 @@ mod float;
 mod guarded;
 mod history;
 mod host;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+#[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
+mod hybrid;
 mod in_place;
 #[cfg(feature = "opencl")]
 pub mod opencl;

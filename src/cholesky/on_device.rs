@@ -2,9 +2,8 @@
 
 use crate::any::AnyEngine;
 use crate::cholesky::Cholesky;
-use crate::cuda::error::other;
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Resident, ResidentFactor};
-use crate::error::Error;
+use crate::error::{Error, other};
 use crate::scalar::Scalar;
 use core::any::Any;
 

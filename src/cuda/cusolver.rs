@@ -2,11 +2,10 @@
 
 use super::dense::Dense;
 use super::device::Device;
-use super::error::other;
 use super::handles::{Handles, check};
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
-use crate::error::Error;
+use crate::error::{Error, other};
 use crate::real::Real;
 use core::ffi::c_void;
 use cudarc::cusolver::sys::{self, cudaDataType, cusolverDnHandle_t, cusolverDnParams_t};

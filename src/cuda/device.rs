@@ -2,11 +2,11 @@
 
 use super::block::Block;
 use super::doubt::Doubt;
-use super::error::{failed, unavailable};
+use super::error::failed;
 use super::handles::Handles;
 use super::module::Module;
 use super::ptx::Ptx;
-use crate::error::{DeviceErrorKind, Error};
+use crate::error::{DeviceErrorKind, Error, unavailable};
 use core::fmt;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};

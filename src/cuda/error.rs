@@ -46,18 +46,3 @@ fn kind(error: CUresult) -> DeviceErrorKind {
         _ => DeviceErrorKind::Other,
     }
 }
-
-/// An [`Error::Device`] for a machine that cannot do what is asked.
-pub(crate) fn unavailable(message: impl Into<String>) -> Error {
-    Error::Device { kind: DeviceErrorKind::Unavailable, message: message.into() }
-}
-
-/// An [`Error::Device`] for memory that is not available.
-pub(crate) fn out_of_memory(message: impl Into<String>) -> Error {
-    Error::Device { kind: DeviceErrorKind::OutOfMemory, message: message.into() }
-}
-
-/// An [`Error::Device`] of no other kind.
-pub(crate) fn other(message: impl Into<String>) -> Error {
-    Error::Device { kind: DeviceErrorKind::Other, message: message.into() }
-}

@@ -1,7 +1,7 @@
 //! Handles of cuSOLVER, whose library is loaded at run time.
 
-use super::error::{failed, other, unavailable};
-use crate::error::Error;
+use super::error::failed;
+use crate::error::{Error, other, unavailable};
 use cudarc::cusolver::sys::{self, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};
 use cudarc::driver::CudaContext;
 use std::sync::{Arc, OnceLock};

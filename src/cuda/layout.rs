@@ -1,8 +1,7 @@
 //! Numbers that the kernels of a module export: sizes, layouts, limits and thresholds (`kernels/common/layout.cuh`). The host
 //! uses them, or compares them with its own constants when it loads the module.
 
-use super::error::other;
-use crate::error::Error;
+use crate::error::{Error, other};
 
 /// Named values that a module exports.
 pub(super) struct Exports<V> {

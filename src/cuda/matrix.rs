@@ -1,11 +1,10 @@
 //! Matrices in device memory for callers: owned ones, and views of memory that the caller manages.
 
 use super::device::Device;
-use super::error::other;
 use super::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use super::stream::Stream;
 use crate::check::extent;
-use crate::error::Error;
+use crate::error::{Error, other};
 use crate::real::Real;
 use core::marker::PhantomData;
 use core::ops::Range;

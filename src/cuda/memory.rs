@@ -5,9 +5,9 @@
 
 use super::block::Block;
 use super::device::Device;
-use super::error::{failed, other, out_of_memory};
+use super::error::failed;
 use super::plain::Plain;
-use crate::error::Error;
+use crate::error::{Error, other, out_of_memory};
 use core::marker::PhantomData;
 use core::ops::Range;
 use core::ptr::NonNull;
@@ -19,11 +19,6 @@ fn bytes_of<T>(len: usize) -> Result<usize, Error> {
     len.checked_mul(size_of::<T>())
         .map(|bytes| bytes.max(1))
         .ok_or_else(|| out_of_memory(format!("{len} scalars are more bytes than can be counted")))
-}
-
-/// `len` scalars rounded up to whole lines of 128 bytes.
-pub(crate) fn whole_lines<T>(len: usize) -> usize {
-    len.next_multiple_of(128 / size_of::<T>())
 }
 
 /// Memory of the device for `len` scalars, not initialized. Aligned to 256 bytes.

@@ -25,7 +25,7 @@
 //! | `operands` | the same as operands of the public calls |
 //! | `factorize/` | initial factors on the GPU |
 //! | `resident/` | the engine whose factor stays in device memory |
-//! | `hybrid/` | the engine that streams a factor in host memory through the device |
+//! | `hybrid/` | the engine that streams a factor in host memory through the device: its calls of CUDA |
 
 #[allow(unsafe_code, reason = "frees memory of the driver")]
 mod block;
@@ -41,7 +41,7 @@ pub(crate) mod error;
 mod factorize;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod handles;
-#[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
+#[allow(unsafe_code, reason = "copies and launches on packed panels")]
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod launch;

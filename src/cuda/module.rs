@@ -1,10 +1,10 @@
 //! Modules: kernels that the driver has translated.
 
-use super::error::{failed, other};
+use super::error::failed;
 use super::layout::{Exports, Layout};
 use super::plain::Plain;
 use super::ptx::Ptx;
-use crate::error::Error;
+use crate::error::{Error, other};
 use cudarc::driver::{CudaContext, result, sys};
 use std::sync::{Arc, OnceLock};
 

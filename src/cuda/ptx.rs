@@ -1,7 +1,6 @@
 //! The shipped kernels.
 
-use super::error::other;
-use crate::error::Error;
+use crate::error::{Error, other};
 use miniz_oxide::inflate::decompress_to_vec;
 use std::ffi::CString;
 

@@ -31,7 +31,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub fn as_ptr(&self) -> *const T {
         self.lines.as_ptr().cast()
     }

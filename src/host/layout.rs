@@ -53,3 +53,10 @@ pub(crate) fn copy_lower<T: Float + RealField>(
         to.as_mut().col_mut(j).subrows_mut(j, rows).copy_from(from.col(j).subrows(j, rows));
     }
 }
+
+/// `len` scalars rounded up to whole lines of 128 bytes, as the memory of GPUs has them: the distance between columns that a
+/// device reads or writes.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn whole_lines<T>(len: usize) -> usize {
+    len.next_multiple_of(128 / size_of::<T>())
+}

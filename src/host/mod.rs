@@ -17,7 +17,7 @@ pub mod layout;
 #[allow(unsafe_code, reason = "advice about memory")]
 mod pages;
 pub mod pool;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 #[allow(unsafe_code, reason = "a task on the caller's stack, shared by its workers")]
 pub mod region;
 #[allow(unsafe_code, reason = "loads and stores of registers")]

@@ -32,7 +32,7 @@ impl<T: RotationKernel> Rotation<T> {
     }
 
     /// a ← c a − s b, b ← s a + c b. Both have the same length.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub fn apply(self, a: &mut [T], b: &mut [T]) {
         let (len, new) = (a.len().min(b.len()), a.as_mut_ptr());
         let old = new.cast_const();

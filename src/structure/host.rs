@@ -2,7 +2,7 @@
 
 use super::scratch::room;
 use super::{Border, ColumnsAsV, Rearrangement, Run};
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::host::rotation::Rotation;
 use crate::real::Real;
 use core::ops::Range;
@@ -142,7 +142,7 @@ fn rearrange_columns<T: Real>(
 /// ```text
 /// l'_ij = (τ_{j+1} l_ij − z_j p_i) / τ_j          p_i ← (z_j l_ij + τ_{j+1} p_i) / τ_j
 /// ```
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub fn backwards<T: Real>(
     l: &mut impl HostColumns<T>,
     (from, to): (usize, usize),

@@ -27,7 +27,7 @@ mod scratch;
 mod there;
 
 pub use border::{Border, schur};
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) use host::backwards;
 pub(crate) use host::{HostColumns, each_column, gather_v, rearrange, write_border};
 pub use rearrangement::{Rearrangement, Run};

@@ -1,9 +1,9 @@
 //! What all sweeps share: the columns that they process, and V as they read it. This module is data and geometry only. Each
-//! engine has its own schedule (`cpu/serial.rs`, `cpu/workers.rs`, `cuda/hybrid/schedule.rs`, `cuda/resident/schedule.rs`).
+//! engine has its own schedule (`cpu/serial.rs`, `cpu/workers.rs`, `hybrid/schedule.rs`, `cuda/resident/schedule.rs`).
 
 pub mod outline;
 pub mod plan;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod rank_blocks;
 pub mod signed;
 pub mod stop;

@@ -54,6 +54,7 @@ impl RankBlocks {
     }
 
     /// The place of a column of the signed V in the blocks.
+    #[cfg(any(feature = "cuda", test))]
     pub fn place_of(&self, column: usize) -> usize {
         match column.checked_sub(self.plus) {
             None => column,
@@ -62,6 +63,7 @@ impl RankBlocks {
     }
 
     /// The places of columns of V, in runs of neighbours.
+    #[cfg(any(feature = "cuda", test))]
     pub fn places_of_v(&self) -> [Range<usize>; 3] {
         let (after_plus, behind) = (self.count_plus() * self.width, self.after_first_minus());
         [0..self.plus, after_plus..after_plus + self.columns_of_first_minus(), behind..self.columns()]

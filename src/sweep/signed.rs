@@ -1,7 +1,7 @@
 //! V diag(w) Vᵀ as a sweep reads it: checked, scaled by √|w|, columns with a plus sign first.
 
 use super::outline::{Outline, Seen, outline};
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use super::rank_blocks::RankBlocks;
 use super::weights::Weights;
 use crate::check::largest_entries;
@@ -9,10 +9,10 @@ use crate::check::largest_entries;
 use crate::check::largest_entry;
 use crate::error::Error;
 use crate::float::Float;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use rayon::prelude::*;
 
 /// The order of the columns of one V, and data about them. The memory is kept, so later calls allocate nothing.
@@ -126,15 +126,17 @@ pub(crate) fn copy_scaled<T: Float>(y: &mut [T], x: ColRef<'_, T>, scale: T) {
 }
 
 /// V in rank blocks, column-major, as devices read it.
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 impl<T: Float> Signed<T> {
     /// The rank blocks of the columns in the current order.
+    #[cfg(feature = "cuda")]
     pub fn blocks(&self, width: usize) -> RankBlocks {
         let (plus, minus) = self.signs();
         RankBlocks::new(width, plus, minus)
     }
 
     /// For each column of V: its place in the blocks and the factor √|w|; `None` if w is 0.
+    #[cfg(feature = "cuda")]
     pub fn places(&mut self, blocks: &RankBlocks, columns: usize) -> &[Option<(usize, T)>] {
         self.places.clear();
         self.places.resize(columns, None);
@@ -162,6 +164,7 @@ impl<T: Float> Signed<T> {
     ///
     /// # Errors
     /// As [`check`](Self::check).
+    #[cfg(feature = "cuda")]
     pub fn check_and_pack(
         &mut self,
         (v, weights): (MatRef<'_, T>, Weights<'_, T>),

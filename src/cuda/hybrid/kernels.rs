@@ -1,42 +1,20 @@
 //! The kernels of the hybrid engine, each with the one function that launches it.
 
-use super::blocking::Blocking;
-use super::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
-use super::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
-use crate::cuda::memory::DeviceSlice;
+use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::module::Module;
 use crate::cuda::ptx::{COPY_F32, COPY_F64, INTERCHANGED, TRAILING_F32, TRAILING_F64, TRAILING_TENSOR};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::hybrid::api::{Place, Trailing};
+use crate::hybrid::blocking::Blocking;
+use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
+use crate::hybrid::tuning::{MAX_THREADS_ELEMENTS, Tuning};
 use crate::real::Real;
 use core::ffi::{c_int, c_longlong};
 use core::marker::PhantomData;
-use core::ops::Range;
 use std::sync::Arc;
-
-/// The trailing step: applies all columns of a panel to a range of rows, one rank block of V after the other. The sign of a
-/// rank block is part of its reflectors.
-///
-/// Shapes, column-major: entry (i, j) of the panel at `panel[i + j · panel_stride]`, entry (i, r) of V at `v[i + r ·
-/// v_stride]`; `reflectors`, of all rank blocks, are in the layout of the form's kernel, or of `interchanged.cu`.
-pub(crate) struct Trailing<'a, T> {
-    pub panel: DeviceSlice<'a, T>,
-    pub panel_stride: usize,
-    pub v: DeviceSlice<'a, T>,
-    pub v_stride: usize,
-    pub reflectors: DeviceSlice<'a, T>,
-    /// Columns of the panel, a multiple of 8.
-    pub cols: usize,
-    /// The rank blocks of V, and the form in which they are processed.
-    pub blocking: Blocking,
-    /// The rank blocks of the step. All of them have interchanges, or none has.
-    pub rank_blocks: Range<usize>,
-    pub interchanged: bool,
-    /// The rows of the panel and of V of the step.
-    pub rows: Range<usize>,
-}
 
 /// The kernels for one scalar type, loaded on one device.
 pub(crate) struct Kernels<T> {
@@ -96,21 +74,22 @@ impl<T: Real> Kernels<T> {
     /// [`Error::Device`] if the driver refuses a launch or an earlier one has failed.
     ///
     /// # Safety
-    /// The slices have the shapes that `step` describes, and `tuning` is valid for at least this number of elements. Until the
-    /// step is done (an event recorded after it has been waited for) they exist, and only this stream uses those rows of the
+    /// The memory has the shapes that `step` describes, and `tuning` is valid for at least this number of elements. Until the
+    /// step is done (an event recorded after it has been waited for) it exists, and only this stream uses those rows of the
     /// panel and of V, or writes the reflectors.
     pub unsafe fn trailing(
         &self,
         stream: &Stream,
-        step: &Trailing<'_, T>,
+        step: &Trailing<'_, T, Device>,
         tuning: &Tuning,
     ) -> Result<(), Error> {
         let Blocking { form, instance, .. } = step.blocking;
         debug_assert!(tuning.elements_per_thread >= step.blocking.elements());
-        if step.cols == 0 || step.rank_blocks.is_empty() || step.rows.is_empty() {
+        if step.is_empty() {
             return Ok(());
         }
         step.check();
+        debug_assert!(address(step.reflectors, 0).is_multiple_of(16), "the reflectors are not aligned");
         let (function, lanes, shared_bytes) = match form {
             _ if step.interchanged => (&self.interchanged, 1, 0),
             Form::Tensor => (&self.tensor[instance], form.lanes(), step.shared_bytes()),
@@ -123,7 +102,7 @@ impl<T: Real> Kernels<T> {
             let blocks = wanted.min(tuning.blocks_per_kernel);
             let shape = Launch { blocks: (blocks, 1), threads, shared_bytes };
             // SAFETY: the function has these arguments. Threads 0 .. blocks · threads use the rows from `first` on and none
-            // from `rows.end` on, which are inside the slices; the caller guarantees the rest.
+            // from `rows.end` on, which are inside the memory; the caller guarantees the rest.
             unsafe {
                 match step.interchanged {
                     true => step.launch_interchanged(function, stream, shape, first),
@@ -136,28 +115,77 @@ impl<T: Real> Kernels<T> {
     }
 }
 
+/// The address of the scalar at `offset`, as the value of a kernel's pointer parameter.
+fn address<T: Real>(memory: &DeviceBuffer<T>, offset: usize) -> u64 {
+    memory.slice(offset..memory.len()).address()
+}
+
 /// The location of a matrix that [`Kernels::copy`] reads or writes: an address, and the column stride in scalars.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub address: u64,
-    pub stride: usize,
+struct Columns {
+    address: u64,
+    stride: usize,
+}
+
+impl Columns {
+    fn on_device<T: Real>(Place { memory, offset, stride }: Place<'_, DeviceBuffer<T>>) -> Self {
+        Self { address: address(memory, offset), stride }
+    }
+
+    fn on_host<T: Real>(Place { memory, offset, stride }: Place<'_, Pinned<T>>) -> Self {
+        Self { address: memory.address(offset), stride }
+    }
 }
 
 impl<T: Real> Kernels<T> {
-    /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, in either direction, on
-    /// `stream`. Unlike an upload or download it is not queued after other copies.
+    /// Enqueues a copy of `shape` from page-locked host memory to the device on `stream`. Unlike [`Stream::upload`] it is not
+    /// queued after other copies.
     ///
     /// # Errors
     /// [`Error::Device`] if the driver refuses the launch or an earlier one has failed.
     ///
     /// # Safety
-    /// Both locations have memory for that many columns. Until the copy is done they exist, nothing writes `from`, and only
-    /// this stream uses `to`.
-    pub unsafe fn copy(
+    /// As [`Stream::upload`], for these columns.
+    pub unsafe fn upload(
         &self,
         stream: &Stream,
-        (from, to): (Place, Place),
+        from: Place<'_, Pinned<T>>,
+        shape: (usize, usize),
+        to: Place<'_, DeviceBuffer<T>>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller guarantees the memory.
+        unsafe { self.copy(stream, Columns::on_host(from), shape, Columns::on_device(to)) }
+    }
+
+    /// The same in the other direction.
+    ///
+    /// # Errors
+    /// As [`upload`](Self::upload).
+    ///
+    /// # Safety
+    /// As [`Stream::download`], for these columns.
+    pub unsafe fn download(
+        &self,
+        stream: &Stream,
+        from: Place<'_, DeviceBuffer<T>>,
+        shape: (usize, usize),
+        to: Place<'_, Pinned<T>>,
+    ) -> Result<(), Error> {
+        // SAFETY: the caller guarantees the memory.
+        unsafe { self.copy(stream, Columns::on_device(from), shape, Columns::on_host(to)) }
+    }
+
+    /// Enqueues a copy of `rows` × `cols` scalars between device memory and page-locked host memory, in either direction.
+    ///
+    /// # Safety
+    /// Both locations have memory for that many columns. Until the copy is done they exist, nothing writes `from`, and only
+    /// this stream uses `to`.
+    unsafe fn copy(
+        &self,
+        stream: &Stream,
+        from: Columns,
         (rows, cols): (usize, usize),
+        to: Columns,
     ) -> Result<(), Error> {
         const THREADS: usize = 256;
         const BLOCKS: usize = 64;
@@ -182,43 +210,11 @@ impl<T: Real> Kernels<T> {
     }
 }
 
-impl<T> Trailing<'_, T> {
-    fn shared_bytes(&self) -> usize {
-        self.blocking.form.shared_bytes::<T>(self.blocking.elements())
-    }
-
-    /// Scalars from the reflectors of one rank block to those of the next.
-    fn block_stride(&self) -> usize {
-        self.cols / COLUMN_GROUP * self.blocking.form.group_scalars::<T>(self.blocking.elements())
-    }
-
-    /// The start of the reflectors and of the columns of V of the step's rank blocks.
-    fn first_block(&self) -> (u64, u64) {
-        let (first, bytes) = (self.rank_blocks.start, size_of::<T>());
-        let reflectors = first * self.block_stride() * bytes;
-        let v = first * self.blocking.blocks.width * self.v_stride * bytes;
-        (self.reflectors.address() + reflectors as u64, self.v.address() + v as u64)
-    }
-
-    /// Asserts the contracts of all kernels, as far as they can be checked here.
-    fn check(&self) {
-        let Self { panel, panel_stride, v, v_stride, reflectors, cols, blocking, rank_blocks, rows, .. } =
-            self;
-        let Blocking { blocks, form, .. } = blocking;
-        debug_assert!(rank_blocks.end <= blocks.count(), "no such rank block");
-        debug_assert!(blocks.width.is_multiple_of(4), "sums of dot products");
-        let columns = blocks.columns();
-        debug_assert!(matches!(form.lanes(), 1 | 2 | 4), "lanes share a warp");
-        debug_assert!(blocks.width == form.lanes() * blocking.elements());
-        debug_assert!(*form != Form::Tensor || size_of::<T>() == 8, "tensor cores are for double precision");
-        debug_assert!(cols.is_multiple_of(COLUMN_GROUP), "columns come in groups");
-        debug_assert!(rows.end <= *panel_stride || *cols == 1, "a column of the panel runs into the next");
-        debug_assert!((cols - 1) * panel_stride + rows.end <= panel.len(), "the panel is too short");
-        debug_assert!(rows.end <= *v_stride, "a column of V runs into the next");
-        debug_assert!((columns - 1) * v_stride + rows.end <= v.len(), "V is too short");
-        let scalars = blocking.reflector_scalars::<T>(*cols);
-        debug_assert!(scalars <= reflectors.len(), "too few reflectors");
-        debug_assert!(reflectors.address().is_multiple_of(16), "the reflectors are not aligned");
+impl<T: Real> Trailing<'_, T, Device> {
+    /// The addresses of the reflectors and of the columns of V of the step's rank blocks.
+    fn addresses(&self) -> (u64, u64) {
+        let (reflectors, v) = self.first_block();
+        (address(self.reflectors, reflectors), address(self.v, v))
     }
 
     /// The only function that knows the order of the kernel's arguments.
@@ -232,9 +228,9 @@ impl<T> Trailing<'_, T> {
         shape: Launch,
         first: usize,
     ) -> Result<(), Error> {
-        let mut panel = self.panel.address();
+        let mut panel = address(self.panel, 0);
         let mut panel_stride = self.panel_stride as c_longlong;
-        let (mut reflectors, mut v) = self.first_block();
+        let (mut reflectors, mut v) = self.addresses();
         let mut v_stride = self.v_stride as c_longlong;
         let mut cols = self.cols as c_int;
         let mut blocks = self.rank_blocks.len() as c_int;
@@ -268,9 +264,9 @@ impl<T> Trailing<'_, T> {
         shape: Launch,
         first: usize,
     ) -> Result<(), Error> {
-        let (mut reflectors, mut v) = self.first_block();
+        let (mut reflectors, mut v) = self.addresses();
         let plus = self.blocking.blocks.count_plus();
-        let mut panel = self.panel.address();
+        let mut panel = address(self.panel, 0);
         let mut panel_stride = self.panel_stride as c_longlong;
         let mut v_stride = self.v_stride as c_longlong;
         let mut block_stride = self.block_stride() as c_longlong;

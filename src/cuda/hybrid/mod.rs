@@ -1,45 +1,18 @@
-//! The hybrid engine: L in host memory, diagonal blocks on the CPU, and all rows below them streamed through the GPU.
+//! The hybrid engine on CUDA. What is not CUDA is in [`crate::hybrid`].
 //!
 //! | file | holds |
 //! |---|---|
-//! | `tuning` | the parameters of a launch and of the panels |
-//! | `form` | the forms in which the kernels process a rank block |
+//! | `tuning` | parameters for a device |
 //! | `kernels` | the kernels, each with the one function that launches it |
-//! | `blocking` | the division of the columns of V into rank blocks |
-//! | `panels` | the layout of L in host memory |
-//! | `reflectors` | converts the CPU's block reflectors to the device's layouts |
-//! | `host_part` | the part of a panel that the CPU processes |
-//! | `host_diagonal` | its diagonal step |
-//! | `pipe` | the device memory of a factor: slots, V, streams, events |
-//! | `waits` | the waits of the pipeline, by name |
-//! | `enqueue` | the work that is enqueued for a panel |
-//! | `schedule` | the sweep: the order of the work on a panel, and its waits |
-//! | `factor` | L, and the working memory of modifications |
-//! | `resize` | insertion, removal and reordering of rows and columns |
+//! | `api` | the calls of CUDA that the engine makes |
 
-pub(super) mod blocking;
-mod enqueue;
-mod factor;
-pub(super) mod form;
-mod host_diagonal;
-mod host_part;
+mod api;
 pub(super) mod kernels;
-mod panels;
-mod pipe;
-mod reflectors;
-mod resize;
-mod schedule;
-pub(super) mod tuning;
-mod waits;
+mod tuning;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fake-cuda"))]
 mod tests;
 
-use self::blocking::Blocking;
-pub use self::factor::HybridFactor;
-use self::panels::Panels;
-use self::pipe::device_bytes;
-pub use self::tuning::Tuning;
 use super::device::Device;
 use super::factorize;
 use crate::error::Error;
@@ -47,6 +20,10 @@ use crate::factorize::check;
 use crate::host::blocked;
 use crate::host::layout::lower;
 use crate::host::threads::Threads;
+use crate::hybrid::api::Api;
+use crate::hybrid::factor;
+use crate::hybrid::pipe::device_bytes;
+pub use crate::hybrid::tuning::Tuning;
 use crate::operand::Operand;
 use crate::real::Real;
 use crate::storage::{Origin, Safeguard};
@@ -119,13 +96,18 @@ impl Hybrid {
     /// `usize::MAX` for a tuning that is not valid, and for n or k greater than 2²⁸.
     #[must_use]
     pub fn device_bytes<T: Real>(n: usize, k: usize, tuning: &Tuning) -> usize {
-        const MOST: usize = 1 << 28;
-        if n > MOST || k > MOST || tuning.validate().is_err() {
-            return usize::MAX;
-        }
-        device_bytes::<T>(n, &Blocking::new::<T>(k, 0, tuning.elements_per_thread), tuning)
+        device_bytes::<T>(n, k, tuning, <Device as Api>::FORMS)
     }
 }
+
+/// L as the engine stores it.
+pub(crate) type HybridFactor<T> = factor::HybridFactor<T, Device>;
+
+const _: () = {
+    const fn goes_anywhere<T: Send + Sync>() {}
+    goes_anywhere::<HybridFactor<f64>>();
+    goes_anywhere::<HybridFactor<f32>>();
+};
 
 impl Hybrid {
     /// On the GPU, if A fits and is large enough: by cuSOLVER if its library is found and works, otherwise by this library's
@@ -151,7 +133,6 @@ impl Hybrid {
 
     /// A factor from L. (n × n)
     pub(crate) fn factor<T: Real>(&self, l: Mat<T>) -> Result<HybridFactor<T>, Error> {
-        let l = Panels::from_factor(&self.device, l.as_ref(), self.tuning.panel_cols)?;
-        Ok(HybridFactor::new(self.device.clone(), self.tuning, self.safeguard, l))
+        factor::HybridFactor::new(&self.device, self.tuning, self.safeguard, l)
     }
 }

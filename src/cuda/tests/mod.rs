@@ -4,7 +4,7 @@ use super::cusolver::Solver;
 use super::dense::Dense;
 use super::device::Device;
 use super::factorize::{self, By};
-use super::hybrid::tuning::Tuning;
+use super::hybrid::Tuning;
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::{Event, Stream};
 use crate::error::Error;

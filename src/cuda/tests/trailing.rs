@@ -2,12 +2,13 @@
 
 use super::{device, entries};
 use crate::cuda::device::Device;
-use crate::cuda::hybrid::blocking::Blocking;
-use crate::cuda::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride, tensor_b};
-use crate::cuda::hybrid::kernels::{Kernels, Trailing};
-use crate::cuda::hybrid::tuning::Tuning;
+use crate::cuda::hybrid::kernels::Kernels;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::stream::Stream;
+use crate::hybrid::api::Trailing;
+use crate::hybrid::blocking::Blocking;
+use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride, tensor_b};
+use crate::hybrid::tuning::Tuning;
 use crate::real::Real;
 use crate::sweep::rank_blocks::RankBlocks;
 use core::ops::Range;
@@ -199,11 +200,12 @@ impl<T: Real> Step<T> {
             for (pinned, buffer) in &homes {
                 stream.upload(pinned, 0..pinned.len(), buffer.slice(0..buffer.len())).unwrap();
             }
-            let [panel, v, reflectors] = homes.each_ref().map(|(_, buffer)| buffer.slice(0..buffer.len()));
+            let [panel, v, reflectors] = homes.each_ref().map(|(_, buffer)| buffer);
             let step = Trailing {
                 panel,
                 panel_stride: self.panel_stride,
                 v,
+                v_first: 0,
                 v_stride: self.v_stride,
                 reflectors,
                 cols: self.cols,

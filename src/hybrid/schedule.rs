@@ -15,6 +15,7 @@
 //! The work of the CPU on one panel is one parallel region: threads on standby process the diagonal block, the next diagonal
 //! rows and the driver calls at the same time.
 
+use super::api::{Api, LockedMemory};
 use super::blocking::Blocking;
 use super::enqueue::Enqueue;
 use super::host_part::{HostPart, Out};
@@ -35,11 +36,11 @@ use crate::sweep::stop::Stop;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One sweep of one factor.
-pub(super) struct HybridSweep<'a, T: Real> {
-    pub pipe: &'a mut Pipe<T>,
+pub(super) struct HybridSweep<'a, T: Real, A: Api> {
+    pub pipe: &'a mut Pipe<T, A>,
     pub host_part: &'a mut HostPart<T>,
-    pub l: &'a mut Panels<T>,
-    pub shadow: Option<&'a mut Panels<T>>,
+    pub l: &'a mut Panels<T, A>,
+    pub shadow: Option<&'a mut Panels<T, A>>,
     /// The destination of the current panel's host part in a dry run.
     pub scratch: &'a mut Buffer<T>,
     pub target: Target,
@@ -52,7 +53,7 @@ pub(super) struct HybridSweep<'a, T: Real> {
     pub written: bool,
 }
 
-impl<T: Real> HybridSweep<'_, T> {
+impl<T: Real, A: Api> HybridSweep<'_, T, A> {
     /// [L V] → [L' V'], with V in `v_host`.
     pub fn run(mut self) -> Result<Health<T>, Stop> {
         let swept = self.panels();
@@ -119,7 +120,7 @@ impl<T: Real> HybridSweep<'_, T> {
         Stop::Device { error, written: self.written }
     }
 
-    fn enqueue(&self) -> Enqueue<'_, T> {
+    fn enqueue(&self) -> Enqueue<'_, T, A> {
         let Self { pipe, l, shadow, target, blocking, tuning, plan, .. } = self;
         let home = match target {
             Target::InPlace => Some(&**l),
@@ -132,16 +133,17 @@ impl<T: Real> HybridSweep<'_, T> {
     /// Copies V from `v_host` to the device, and its first rows to the host part.
     fn send_v(&mut self) -> Result<(), Error> {
         let Self { pipe, host_part, plan, .. } = self;
-        let len = pipe.v_stride * self.blocking.blocks.columns();
+        let stride = pipe.v_stride;
+        let shape = (stride, self.blocking.blocks.columns());
         let first = Panel { index: 0, first: plan.start, cols: plan.panel_cols };
         if !trailing_rows(first, plan.rows).is_empty() {
             // SAFETY: nothing is in flight yet; `v_host` is not written before the first rows are copied back, which is after
             // `ready` and so after this copy.
-            unsafe { pipe.work.upload(&pipe.v_host, 0..len, pipe.v.slice(0..len))? };
+            unsafe { A::upload(&pipe.work, (&pipe.v_host, stride), shape, (&pipe.v, stride))? };
         }
         if let Some(first) = plan.panel(0) {
             // SAFETY: as above.
-            unsafe { host_part.load(&pipe.v_host, pipe.v_stride, first.block()) };
+            unsafe { host_part.load(&pipe.v_host, stride, first.block()) };
         }
         Ok(())
     }
@@ -161,7 +163,7 @@ impl<T: Real> HybridSweep<'_, T> {
     }
 }
 
-impl<T: Real> Drop for HybridSweep<'_, T> {
+impl<T: Real, A: Api> Drop for HybridSweep<'_, T, A> {
     /// When a sweep ends, in any way, no copy is in flight that uses the caller's memory.
     fn drop(&mut self) {
         if waits(Wait::Finished) {

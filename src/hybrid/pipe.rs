@@ -7,51 +7,50 @@
 //! down    trailing rows from their slots back to the host                     <── worked, exported
 //! ```
 
+use super::api::Api;
 use super::blocking::Blocking;
-use super::kernels::{Kernels, Place};
+use super::form::Forms;
 use super::tuning::Tuning;
-use crate::cuda::device::Device;
-use crate::cuda::memory::{DeviceBuffer, Pinned, whole_lines};
-use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
+use crate::host::layout::whole_lines;
 use crate::real::Real;
 
 /// Device memory for one streamed panel.
-pub(super) struct Slot<T> {
-    pub panel: DeviceBuffer<T>,
+pub(super) struct Slot<T: Real, A: Api> {
+    pub panel: A::Memory<T>,
     /// The panel has been copied in.
-    pub arrived: Event,
+    pub arrived: A::Event,
     /// The device has applied the reflectors to it.
-    pub worked: Event,
+    pub worked: A::Event,
     /// It has been copied out, or need not be.
-    pub left: Event,
+    pub left: A::Event,
 }
 
 /// The block reflectors of one panel, for all rank blocks.
-pub(super) struct Reflectors<T> {
-    pub host: Pinned<T>,
-    pub device: DeviceBuffer<T>,
+pub(super) struct Reflectors<T: Real, A: Api> {
+    pub host: A::Locked<T>,
+    pub device: A::Memory<T>,
 }
 
-/// Streams and memory for sweeps of up to a certain size.
-pub(super) struct Pipe<T> {
-    pub kernels: Kernels<T>,
-    pub up: Stream,
-    pub work: Stream,
-    pub ahead: Stream,
-    pub down: Stream,
-    pub slots: Vec<Slot<T>>,
+/// Queues and memory for sweeps of up to a certain size.
+pub(super) struct Pipe<T: Real, A: Api> {
+    pub kernels: A::Kernels<T>,
+    pub up: A::Queue,
+    pub work: A::Queue,
+    pub ahead: A::Queue,
+    pub down: A::Queue,
+    pub slots: Vec<Slot<T, A>>,
     /// Of a panel and of the next one: the host writes one while the device reads the other.
-    pub reflectors: [Reflectors<T>; 2],
+    pub reflectors: [Reflectors<T, A>; 2],
     /// V, column-major, with columns `v_stride` apart: on the device, and in the host memory from which the host reads its
     /// rows.
-    pub v: DeviceBuffer<T>,
-    pub v_host: Pinned<T>,
+    pub v: A::Memory<T>,
+    pub v_host: A::Locked<T>,
     pub v_stride: usize,
     /// All data for the work on the panel is on the device.
-    pub ready: Event,
+    pub ready: A::Event,
     /// The rows of V that the host needs next are in `v_host`; by the parity of the panel that was applied to them last.
-    pub exported: [Event; 2],
+    pub exported: [A::Event; 2],
     order: usize,
     tuning: Tuning,
     scalars: Scalars,
@@ -76,44 +75,50 @@ impl Scalars {
     }
 }
 
-/// Device memory of a sweep, in bytes: `slots` panels, V and two sets of reflectors.
-pub(super) fn device_bytes<T>(order: usize, blocking: &Blocking, tuning: &Tuning) -> usize {
-    let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, blocking, tuning);
+/// Device memory of a sweep over k columns of V of one sign, in bytes: `slots` panels, V and two sets of reflectors.
+/// `usize::MAX` for a tuning that is not valid, and for numbers that could overflow.
+pub(crate) fn device_bytes<T: Real>(order: usize, k: usize, tuning: &Tuning, forms: Forms) -> usize {
+    const MOST: usize = 1 << 28;
+    if order > MOST || k > MOST || tuning.validate().is_err() {
+        return usize::MAX;
+    }
+    let blocking = Blocking::new::<T>(k, 0, tuning.elements_per_thread, forms);
+    let Scalars { slot, v, reflectors } = Scalars::new::<T>(order, &blocking, tuning);
     (tuning.slots * slot + v + 2 * reflectors) * size_of::<T>()
 }
 
-impl<T: Real> Pipe<T> {
+impl<T: Real, A: Api> Pipe<T, A> {
     /// # Errors
     /// [`Error::Device`] if the device or the host does not have that much memory.
-    pub fn new(device: &Device, order: usize, blocking: &Blocking, tuning: &Tuning) -> Result<Self, Error> {
+    pub fn new(device: &A, order: usize, blocking: &Blocking, tuning: &Tuning) -> Result<Self, Error> {
         let scalars = Scalars::new::<T>(order, blocking, tuning);
         let slot = || {
             Ok(Slot {
-                panel: DeviceBuffer::new(device, scalars.slot)?,
-                arrived: Event::new(device)?,
-                worked: Event::new(device)?,
-                left: Event::new(device)?,
+                panel: device.memory(scalars.slot)?,
+                arrived: device.event()?,
+                worked: device.event()?,
+                left: device.event()?,
             })
         };
         let reflectors = || -> Result<_, Error> {
             Ok(Reflectors {
-                host: Pinned::new(device, scalars.reflectors)?,
-                device: DeviceBuffer::new(device, scalars.reflectors)?,
+                host: device.locked(scalars.reflectors)?,
+                device: device.memory(scalars.reflectors)?,
             })
         };
         Ok(Self {
-            kernels: Kernels::load(device)?,
-            up: Stream::new(device)?,
-            work: Stream::new(device)?,
-            ahead: Stream::first(device)?,
-            down: Stream::new(device)?,
+            kernels: device.kernels()?,
+            up: device.queue(false)?,
+            work: device.queue(false)?,
+            ahead: device.queue(true)?,
+            down: device.queue(false)?,
             slots: (0..tuning.slots).map(|_| slot()).collect::<Result<_, Error>>()?,
             reflectors: [reflectors()?, reflectors()?],
-            v: DeviceBuffer::new(device, scalars.v)?,
-            v_host: Pinned::new(device, scalars.v)?,
+            v: device.memory(scalars.v)?,
+            v_host: device.locked(scalars.v)?,
             v_stride: whole_lines::<T>(order),
-            ready: Event::new(device)?,
-            exported: [Event::new(device)?, Event::new(device)?],
+            ready: device.event()?,
+            exported: [device.event()?, device.event()?],
             order,
             tuning: *tuning,
             scalars,
@@ -130,17 +135,10 @@ impl<T: Real> Pipe<T> {
             && reflectors <= self.scalars.reflectors
     }
 
-    /// Rows from `row` on of V, on the device and in host memory.
-    pub fn rows_of_v(&self, row: usize) -> (Place, Place) {
-        let stride = self.v_stride;
-        let device = Place { address: self.v.slice(row..self.v.len()).address(), stride };
-        (device, Place { address: self.v_host.address(row), stride })
-    }
-
     /// Waits for all enqueued work.
     pub fn drain(&self) -> Result<(), Error> {
-        // Waits for every stream, also after an error.
-        let outcomes = [&self.up, &self.work, &self.ahead, &self.down].map(Stream::synchronize);
+        // Waits for every queue, also after an error.
+        let outcomes = [&self.up, &self.work, &self.ahead, &self.down].map(A::drain);
         outcomes.into_iter().collect()
     }
 }

@@ -6,6 +6,15 @@ pub(crate) const ELEMENTS: [usize; 4] = [4, 8, 16, 32];
 /// Columns of L are processed in groups of this many: `COLUMN_GROUP` of `trailing.cu` and `trailing_tensor.cu`.
 pub(crate) const COLUMN_GROUP: usize = 8;
 
+/// The forms in which a device's kernels process rank blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forms {
+    /// They have [`Form::Tensor`].
+    pub tensor: bool,
+    /// They have [`Form::Columns`] with each of these numbers of lanes; of equal ones the first is taken.
+    pub lanes: &'static [usize],
+}
+
 /// How the trailing step processes a row, in one rank block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {

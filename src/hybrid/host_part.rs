@@ -8,12 +8,12 @@
 //! the previous rank block; of the next diagonal rows each takes some, after all rank blocks. The division does not change a
 //! bit of the result.
 
+use super::api::LockedMemory;
 use super::blocking::Blocking;
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::packed::{Packed, Tiles};
 use crate::cpu::kernels::shape::{Shape, shape};
-use crate::cuda::memory::Pinned;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
 use crate::host::pool::wait_until;
@@ -134,7 +134,7 @@ impl<T: Real> HostPart<T> {
     ///
     /// # Safety
     /// No code writes to these rows of `v` during the call. (column stride `stride`)
-    pub unsafe fn load(&mut self, v: &Pinned<T>, stride: usize, rows: Range<usize>) {
+    pub unsafe fn load(&mut self, v: &impl LockedMemory<T>, stride: usize, rows: Range<usize>) {
         self.make_room(&rows, 0);
         for tile in 0..self.chunks(&rows) {
             // SAFETY: there is room for these rows, and the caller guarantees `v`.
@@ -156,7 +156,14 @@ impl<T: Real> HostPart<T> {
     ///
     /// # Safety
     /// There is room for them, no other thread uses the tile, and no code writes to its rows of `v`.
-    unsafe fn copy_tile(&self, v: &Pinned<T>, stride: usize, rows: &Range<usize>, tile: usize, index: usize) {
+    unsafe fn copy_tile(
+        &self,
+        v: &impl LockedMemory<T>,
+        stride: usize,
+        rows: &Range<usize>,
+        tile: usize,
+        index: usize,
+    ) {
         let width = self.width();
         let rows = self.chunk(rows, tile);
         for (g, block) in self.blocks().iter().enumerate() {
@@ -288,7 +295,7 @@ impl<T: Real> HostPart<T> {
         panel: Panel,
         rows: &Range<usize>,
         host: Entries<T>,
-        (v, stride): (&Pinned<T>, usize),
+        (v, stride): (&impl LockedMemory<T>, usize),
     ) {
         // SAFETY: the caller guarantees the rows; `begin` has reserved room.
         unsafe { self.copy_tile(v, stride, rows, c, panel.index + 1) };

@@ -2,7 +2,7 @@
 
 /// A wait of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(crate) enum Wait {
     /// A slot is not filled before its previous panel has been copied out.
     SlotLeft,
     /// A panel is not transformed before it has been copied in.
@@ -26,4 +26,22 @@ pub(super) fn waits(_: Wait) -> bool {
 }
 
 #[cfg(test)]
-pub(super) use super::tests::waits;
+pub(super) use self::omitted::waits;
+
+/// The wait that a test omits.
+#[cfg(test)]
+pub(crate) mod omitted {
+    use super::Wait;
+    use std::sync::{Mutex, PoisonError};
+
+    static OMITTED: Mutex<Option<Wait>> = Mutex::new(None);
+
+    pub fn waits(wait: Wait) -> bool {
+        *OMITTED.lock().unwrap_or_else(PoisonError::into_inner) != Some(wait)
+    }
+
+    #[cfg(feature = "fake-cuda")]
+    pub fn without(wait: Option<Wait>) {
+        *OMITTED.lock().unwrap_or_else(PoisonError::into_inner) = wait;
+    }
+}

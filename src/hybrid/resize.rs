@@ -1,5 +1,6 @@
 //! Insertion, removal and reordering of rows and columns of L in panels.
 
+use super::api::Api;
 use super::factor::HybridFactor;
 use super::panels::Panels;
 use crate::check::room;
@@ -10,7 +11,7 @@ use crate::structure::{ColumnsAsV, HostColumns, gather_v};
 use crate::sweep::outline::Outline;
 use faer::Mat;
 
-impl<T: Real> HybridFactor<T> {
+impl<T: Real, A: Api> HybridFactor<T, A> {
     /// As [`Storage::reserve`](crate::storage::Storage::reserve).
     pub(super) fn make_room(&mut self, capacity: usize) -> Result<(), Error> {
         let (order, panel_cols) = (self.l.order(), self.l.panel_cols());

@@ -1,11 +1,10 @@
 //! The layout of L in host memory in the hybrid engine: packed, by panels.
 
+use super::api::{Api, LockedMemory};
 use crate::cpu::solve::Blocks;
-use crate::cuda::device::Device;
-use crate::cuda::memory::{Pinned, whole_lines};
 use crate::error::Error;
 use crate::host::buffer::Buffer;
-use crate::host::layout::stride;
+use crate::host::layout::{stride, whole_lines};
 use crate::real::Real;
 use crate::storage::Side;
 use crate::structure::{HostColumns, each_column};
@@ -16,20 +15,20 @@ use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
 
 /// L (n × n), lower triangle, in panels of `panel_cols` columns. There is room for a factor of order `capacity`, both in the
 /// number of panels and in their rows.
-pub(super) struct Panels<T> {
+pub(super) struct Panels<T: Real, A: Api> {
     order: usize,
     capacity: usize,
     panel_cols: usize,
-    panels: Vec<Parts<T>>,
+    panels: Vec<Parts<T, A>>,
 }
 
 /// One panel of b columns: the part that the CPU processes, and the part that is streamed through the device.
-struct Parts<T> {
+struct Parts<T: Real, A: Api> {
     /// The host part: the diagonal block and the next diagonal rows, column-major. (2 b × b, or less at the end)
     host: Buffer<T>,
     /// The trailing rows, column-major and contiguous, so that one copy moves them; the column stride is a multiple of whole
     /// lines. (rows × b)
-    trailing: Pinned<T>,
+    trailing: A::Locked<T>,
 }
 
 /// The rows of a panel's host part, by absolute row.
@@ -42,23 +41,23 @@ pub(super) fn trailing_rows(panel: Panel, order: usize) -> Range<usize> {
     host_rows(panel, order).end..order
 }
 
-impl<T: Real> Panels<T> {
+impl<T: Real, A: Api> Panels<T, A> {
     /// # Errors
     /// [`Error::Device`] if the host does not have that much memory that can be locked.
-    pub fn zeros(device: &Device, order: usize, capacity: usize, panel_cols: usize) -> Result<Self, Error> {
+    pub fn zeros(device: &A, order: usize, capacity: usize, panel_cols: usize) -> Result<Self, Error> {
         let mut all = Self { order, capacity, panel_cols, panels: Vec::new() };
         for index in 0..capacity.div_ceil(panel_cols) {
             let (panel, [host_stride, stride]) = (all.of_order(index, capacity), all.strides(index));
             let mut host = Buffer::default();
             host.reserve(host_stride * panel.cols);
-            all.panels.push(Parts { host, trailing: Pinned::new(device, stride * panel.cols)? });
+            all.panels.push(Parts { host, trailing: device.locked(stride * panel.cols)? });
         }
         Ok(all)
     }
 
     /// # Errors
     /// As [`zeros`](Self::zeros).
-    pub fn from_factor(device: &Device, l: MatRef<'_, T>, panel_cols: usize) -> Result<Self, Error> {
+    pub fn from_factor(device: &A, l: MatRef<'_, T>, panel_cols: usize) -> Result<Self, Error> {
         let order = l.nrows();
         let mut all = Self::zeros(device, order, order, panel_cols)?;
         all.set(0, 0..order, l, Par::Seq);
@@ -122,7 +121,7 @@ impl<T: Real> Panels<T> {
     }
 
     /// The memory of a panel's trailing rows, and its column stride.
-    pub fn trailing(&self, panel: Panel) -> (&Pinned<T>, usize) {
+    pub fn trailing(&self, panel: Panel) -> (&A::Locked<T>, usize) {
         let index = panel.first / self.panel_cols;
         (&self.panels[index].trailing, self.strides(index)[1])
     }
@@ -186,7 +185,7 @@ impl<T: Real> Panels<T> {
     }
 
     /// The leading columns of L, for a solve.
-    pub fn leading(&self, columns: usize) -> Leading<'_, T> {
+    pub fn leading(&self, columns: usize) -> Leading<'_, T, A> {
         Leading { panels: self, columns }
     }
 
@@ -220,12 +219,12 @@ impl<T: Real> Panels<T> {
 }
 
 /// The leading columns of L.
-pub(super) struct Leading<'a, T> {
-    panels: &'a Panels<T>,
+pub(super) struct Leading<'a, T: Real, A: Api> {
+    panels: &'a Panels<T, A>,
     columns: usize,
 }
 
-impl<T: Real> Blocks<T> for Leading<'_, T> {
+impl<T: Real, A: Api> Blocks<T> for Leading<'_, T, A> {
     fn shape(&self) -> (usize, usize) {
         (self.panels.order, self.columns)
     }
@@ -255,7 +254,7 @@ impl<T: Real> Blocks<T> for Leading<'_, T> {
     }
 }
 
-impl<T: Real> HostColumns<T> for Panels<T> {
+impl<T: Real, A: Api> HostColumns<T> for Panels<T, A> {
     fn order(&self) -> usize {
         self.order
     }

@@ -1,5 +1,6 @@
 //! L in host memory in panels, and the working memory of modifications.
 
+use super::api::{Api, LockedMemory};
 use super::blocking::Blocking;
 use super::host_part::HostPart;
 use super::panels::Panels;
@@ -8,9 +9,7 @@ use super::schedule::HybridSweep;
 use super::tuning::Tuning;
 use crate::check::finite;
 use crate::cpu::solve::solve;
-use crate::cuda::device::Device;
-use crate::cuda::error::other;
-use crate::error::Error;
+use crate::error::{Error, other};
 use crate::host::buffer::Buffer;
 use crate::host::layout::zeros;
 use crate::host::region::StandBy;
@@ -31,16 +30,16 @@ use faer::reborrow::ReborrowMut;
 use faer::{Mat, MatMut, MatRef};
 
 /// L as the hybrid engine stores it.
-pub struct HybridFactor<T> {
-    pub(super) device: Device,
+pub(crate) struct HybridFactor<T: Real, A: Api> {
+    pub(super) device: A,
     pub(super) tuning: Tuning,
     pub(super) safeguard: Safeguard,
-    pub(super) l: Panels<T>,
+    pub(super) l: Panels<T, A>,
     /// As L, once it has been allocated.
-    shadow: Option<Panels<T>>,
+    shadow: Option<Panels<T, A>>,
     signed: Signed<T>,
     /// The device memory, and the rank blocks of the V that was staged last.
-    pipe: Option<(Pipe<T>, Blocking)>,
+    pipe: Option<(Pipe<T, A>, Blocking)>,
     host_part: HostPart<T>,
     /// The new host part of a panel in a dry run.
     scratch: Buffer<T>,
@@ -50,22 +49,19 @@ pub struct HybridFactor<T> {
     report: Option<Modification>,
 }
 
-impl<T> core::fmt::Debug for HybridFactor<T> {
+impl<T: Real, A: Api> core::fmt::Debug for HybridFactor<T, A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("HybridFactor").finish_non_exhaustive()
     }
 }
 
-const _: () = {
-    const fn goes_anywhere<T: Send + Sync>() {}
-    goes_anywhere::<HybridFactor<f64>>();
-    goes_anywhere::<HybridFactor<f32>>();
-};
-
-impl<T: Real> HybridFactor<T> {
-    pub(super) fn new(device: Device, tuning: Tuning, safeguard: Safeguard, l: Panels<T>) -> Self {
-        Self {
-            device,
+impl<T: Real, A: Api> HybridFactor<T, A> {
+    /// # Errors
+    /// [`Error::Device`] if the host does not have that much memory that can be locked.
+    pub(crate) fn new(device: &A, tuning: Tuning, safeguard: Safeguard, l: Mat<T>) -> Result<Self, Error> {
+        let l = Panels::from_factor(device, l.as_ref(), tuning.panel_cols)?;
+        Ok(Self {
+            device: device.clone(),
             tuning,
             safeguard,
             l,
@@ -76,7 +72,7 @@ impl<T: Real> HybridFactor<T> {
             scratch: Buffer::default(),
             columns: Mat::new(),
             report: None,
-        }
+        })
     }
 
     /// Frees the shadow buffer.
@@ -85,7 +81,7 @@ impl<T: Real> HybridFactor<T> {
     }
 
     /// Replaces L by a copy in memory with more room.
-    pub(super) fn take_over(&mut self, l: Panels<T>) {
+    pub(super) fn take_over(&mut self, l: Panels<T, A>) {
         self.l = l;
     }
 
@@ -111,7 +107,7 @@ impl<T: Real> HybridFactor<T> {
     }
 
     #[cfg(all(test, feature = "fake-cuda"))]
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         if let Some((pipe, _)) = &self.pipe {
             let _ = pipe.drain();
         }
@@ -128,7 +124,7 @@ impl<T: Real> HybridFactor<T> {
         let Some(first) = outline.first_column::<T>(order) else { return Ok(outline) };
         self.signed.order(weights, v.ncols());
         let limit = self.tuning.elements_per_thread;
-        let blocking = Blocking::new::<T>(outline.plus, outline.minus, limit);
+        let blocking = Blocking::new::<T>(outline.plus, outline.minus, limit, A::FORMS);
         let rows = self.panel_start(first)..order;
         self.ready(blocking)?;
         if let Some((pipe, _)) = &mut self.pipe {
@@ -142,7 +138,7 @@ impl<T: Real> HybridFactor<T> {
     }
 }
 
-impl<T: Real> Swept<T> for HybridFactor<T> {
+impl<T: Real, A: Api> Swept<T> for HybridFactor<T, A> {
     fn traits(&self) -> Traits {
         Traits::new(self.safeguard)
     }
@@ -235,7 +231,7 @@ impl<T: Real> Swept<T> for HybridFactor<T> {
     }
 }
 
-impl<T: Real> Storage<T> for HybridFactor<T> {
+impl<T: Real, A: Api> Storage<T> for HybridFactor<T, A> {
     fn capacity(&self) -> usize {
         self.l.capacity()
     }
