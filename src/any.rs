@@ -6,6 +6,10 @@ use crate::cuda::{Device, Hybrid, Resident, Tuning};
 use crate::engine::{Engine, sealed::Sealed};
 use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
+#[cfg(not(all(feature = "cuda", feature = "opencl")))]
+use crate::error::unavailable;
+#[cfg(feature = "opencl")]
+use crate::opencl;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
 use crate::storage::{Origin, Safeguard};
@@ -15,7 +19,7 @@ use faer::{Mat, Par};
 
 /// Which engine, and on which device.
 ///
-/// As text: `cpu`, `hybrid`, `cuda`; `hybrid:1` and `cuda:1` select another device than the first.
+/// As text: `cpu`, `hybrid`, `cuda`, `opencl`; `hybrid:1`, `cuda:1` and `opencl:1` select another device than the first.
 ///
 /// ```
 /// use cholupdate::EngineKind;
@@ -23,7 +27,7 @@ use faer::{Mat, Par};
 /// # fn main() -> Result<(), cholupdate::Error> {
 /// assert_eq!("cuda:1".parse::<EngineKind>()?, EngineKind::Cuda { device: 1 });
 /// assert_eq!(EngineKind::Hybrid { device: 0 }.to_string(), "hybrid");
-/// assert!("opencl".parse::<EngineKind>().is_err());
+/// assert!("gpu".parse::<EngineKind>().is_err());
 /// # Ok(())
 /// # }
 /// ```
@@ -43,6 +47,11 @@ pub enum EngineKind {
         /// Number of the device.
         device: usize,
     },
+    /// `opencl::Hybrid`, tuned for the device.
+    OpenCl {
+        /// Number of the device, through all platforms in the loader's order.
+        device: usize,
+    },
 }
 
 impl FromStr for EngineKind {
@@ -51,7 +60,7 @@ impl FromStr for EngineKind {
     /// # Errors
     /// `OutOfRange`, naming `engine`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let rule = "\"cpu\", \"hybrid\", \"cuda\", or \"cuda:1\" for another device";
+        let rule = "\"cpu\", \"hybrid\", \"cuda\", \"opencl\", or \"cuda:1\" for another device";
         let unknown = Error::OutOfRange { argument: "engine", rule };
         let (name, device) = match text.split_once(':') {
             Some((name, device)) => (name, Some(device.parse().map_err(|_| unknown.clone())?)),
@@ -61,6 +70,7 @@ impl FromStr for EngineKind {
             ("cpu", None) => Ok(Self::Cpu),
             ("hybrid", device) => Ok(Self::Hybrid { device: device.unwrap_or(0) }),
             ("cuda", device) => Ok(Self::Cuda { device: device.unwrap_or(0) }),
+            ("opencl", device) => Ok(Self::OpenCl { device: device.unwrap_or(0) }),
             _ => Err(unknown),
         }
     }
@@ -72,8 +82,10 @@ impl fmt::Display for EngineKind {
             Self::Cpu => f.write_str("cpu"),
             Self::Hybrid { device: 0 } => f.write_str("hybrid"),
             Self::Cuda { device: 0 } => f.write_str("cuda"),
+            Self::OpenCl { device: 0 } => f.write_str("opencl"),
             Self::Hybrid { device } => write!(f, "hybrid:{device}"),
             Self::Cuda { device } => write!(f, "cuda:{device}"),
+            Self::OpenCl { device } => write!(f, "opencl:{device}"),
         }
     }
 }
@@ -137,6 +149,8 @@ enum Chosen {
     Hybrid(Hybrid),
     #[cfg(feature = "cuda")]
     Resident(Resident),
+    #[cfg(feature = "opencl")]
+    OpenCl(opencl::Hybrid),
 }
 
 impl AnyEngine {
@@ -144,7 +158,7 @@ impl AnyEngine {
     /// ([`cuda::Device::kept`](crate::cuda::Device::kept)).
     ///
     /// # Errors
-    /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` if there is no such device, or if the feature `cuda` is off.
+    /// `OutOfRange`, as [`EngineSpec::validate`]; `Device` if there is no such device, or if the feature `cuda` or `opencl` is off.
     pub fn new(spec: &EngineSpec) -> Result<Self, Error> {
         spec.validate()?;
         let chosen = match spec.kind {
@@ -161,8 +175,16 @@ impl AnyEngine {
             EngineKind::Cuda { device } => Chosen::Resident(Resident::new(&Device::kept(device)?)),
             #[cfg(not(feature = "cuda"))]
             EngineKind::Hybrid { .. } | EngineKind::Cuda { .. } => {
-                let message = "this library was built without the feature `cuda`".into();
-                return Err(Error::Device { kind: crate::error::DeviceErrorKind::Unavailable, message });
+                return Err(unavailable("this library was built without the feature `cuda`"));
+            }
+            #[cfg(feature = "opencl")]
+            EngineKind::OpenCl { device } => {
+                let engine = opencl::Hybrid::on(&opencl::Device::new(device)?);
+                Chosen::OpenCl(engine.with_safeguard(spec.safeguard))
+            }
+            #[cfg(not(feature = "opencl"))]
+            EngineKind::OpenCl { .. } => {
+                return Err(unavailable("this library was built without the feature `opencl`"));
             }
         };
         Ok(Self { spec: *spec, chosen })
@@ -187,6 +209,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => T::hybrid(engine, l),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => T::resident(engine, l),
+            #[cfg(feature = "opencl")]
+            Chosen::OpenCl(engine) => T::opencl_hybrid(engine, l),
         }
     }
 
@@ -197,6 +221,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => Engine::<T>::par(engine),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => Engine::<T>::par(engine),
+            #[cfg(feature = "opencl")]
+            Chosen::OpenCl(engine) => Engine::<T>::par(engine),
         }
     }
 
@@ -208,6 +234,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => T::hybrid_made(engine, what, given),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => T::resident_made(engine, what, given),
+            #[cfg(feature = "opencl")]
+            Chosen::OpenCl(_) => Ok(None),
         }
     }
 }

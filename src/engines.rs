@@ -4,11 +4,15 @@ use crate::cpu::{Cpu, HostFactor};
 #[cfg(feature = "cuda")]
 use crate::cuda::{Hybrid, Resident};
 use crate::engine::{Engine, sealed::Sealed};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use crate::erased::AnyStorage;
 #[cfg(feature = "cuda")]
-use crate::erased::{AnyStorage, Made};
+use crate::erased::Made;
 use crate::error::Error;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::host::threads::Threads;
+#[cfg(feature = "opencl")]
+use crate::opencl;
 #[cfg(feature = "cuda")]
 use crate::operand::Operand;
 use crate::scalar::Scalar;
@@ -47,6 +51,22 @@ impl<T: Scalar> Engine<T> for Hybrid {
 
     fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
         T::hybrid_made(self, what, given)
+    }
+}
+
+#[cfg(feature = "opencl")]
+impl Sealed for opencl::Hybrid {}
+
+#[cfg(feature = "opencl")]
+impl<T: Scalar> Engine<T> for opencl::Hybrid {
+    type Factor = AnyStorage<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::opencl_hybrid(self, l)
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
     }
 }
 

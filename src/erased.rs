@@ -6,6 +6,8 @@ use crate::cpu::HostFactor;
 #[cfg(feature = "cuda")]
 use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Hybrid, Resident, ResidentFactor};
 use crate::error::Error;
+#[cfg(feature = "opencl")]
+use crate::opencl;
 #[cfg(feature = "cuda")]
 use crate::operand::Operand;
 use crate::operand::OperandMut;
@@ -18,7 +20,7 @@ use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use core::ops::Range;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl"))]
 use faer::Mat;
 use faer::{MatMut, MatRef};
 
@@ -37,6 +39,9 @@ functions! {
         #[cfg(feature = "cuda")]
         hybrid_made(engine: &Hybrid, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
             = |engine: &Hybrid, what, given| engine.made(what, given).map(any_made);
+        #[cfg(feature = "opencl")]
+        opencl_hybrid(engine: &opencl::Hybrid, l: Mat<Self>) -> Result<AnyStorage<Self>, Error>
+            = |engine: &opencl::Hybrid, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]
         resident(engine: &Resident, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Resident, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]

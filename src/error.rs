@@ -158,7 +158,6 @@ pub enum DeviceErrorKind {
 }
 
 /// An [`Error::Device`] for a machine that cannot do what is asked.
-#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) fn unavailable(message: impl Into<String>) -> Error {
     Error::Device { kind: DeviceErrorKind::Unavailable, message: message.into() }
 }

@@ -195,11 +195,6 @@ impl<T: Real, A: Api> Trailing<'_, T, A> {
         self.cols == 0 || self.rank_blocks.is_empty() || self.rows.is_empty()
     }
 
-    /// Bytes of memory that threads share.
-    pub fn shared_bytes(&self) -> usize {
-        self.blocking.form.shared_bytes::<T>(self.blocking.elements())
-    }
-
     /// Scalars from the reflectors of one rank block to those of the next.
     pub fn block_stride(&self) -> usize {
         self.cols / COLUMN_GROUP * self.blocking.form.group_scalars::<T>(self.blocking.elements())

@@ -40,12 +40,6 @@ impl Form {
             Self::Tensor => (self.lanes() * elements + COLUMN_GROUP + 2) * COLUMN_GROUP,
         }
     }
-
-    /// Bytes of shared memory: the current group of reflectors, and with tensor cores the next one, which is being copied.
-    pub fn shared_bytes<T>(self, elements: usize) -> usize {
-        let groups = if self == Self::Tensor { 2 } else { 1 };
-        groups * self.group_scalars::<T>(elements) * size_of::<T>()
-    }
 }
 
 /// For [`Form::Columns`]: scalars from one row of the reflectors to the next, which are b and 16 bytes with s and x.

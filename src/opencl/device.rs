@@ -1,9 +1,10 @@
 //! OpenCL platforms and devices, and the programs compiled for a device.
 
-use super::error::{failed, unavailable};
-use crate::error::Error;
+use super::error::failed;
+use crate::error::{Error, unavailable};
 use crate::real::Real;
 use core::fmt;
+use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{
     CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
@@ -12,6 +13,7 @@ use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_RUNTIME_LOAD_FAILED
 use opencl3::program::Program;
 use opencl3::types::cl_device_id;
 use opencl3::{device, platform};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An implementation of OpenCL that is installed on this machine.
@@ -134,9 +136,12 @@ struct Shared {
     name: String,
     platform: String,
     compute_units: usize,
-    group_limit: usize,
     double_precision: bool,
     rounds_correctly: bool,
+    /// For calls that are not part of other work.
+    queue: CommandQueue,
+    /// A wait has failed, so that commands may still be running.
+    doubt: AtomicBool,
 }
 
 /// A program's text, and the options that it is compiled with.
@@ -144,12 +149,28 @@ struct Shared {
 pub(super) struct Source {
     pub name: &'static str,
     pub text: &'static str,
+    /// DOUBLE of the text.
     pub double: bool,
-    /// Row after row, for devices whose work-items each read a row.
-    pub by_rows: bool,
+    /// Another name that the text uses, and its value.
+    pub parameter: (&'static str, usize),
 }
 
 impl Device {
+    /// The device with this number, counted from 0 through all platforms in the loader's order.
+    ///
+    /// # Errors
+    /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there are not so many devices.
+    pub fn new(number: usize) -> Result<Self, Error> {
+        let mut devices = Vec::new();
+        for platform in platforms()? {
+            devices.extend(platform.devices()?);
+        }
+        let count = devices.len();
+        devices.into_iter().nth(number).ok_or_else(|| {
+            unavailable(format!("there is no OpenCL device {number}: the number of devices is {count}"))
+        })
+    }
+
     /// The first device of this kind on any platform.
     ///
     /// # Errors
@@ -177,13 +198,17 @@ impl Device {
         let extensions = id.extensions().map_err(attempt())?;
         let context =
             Context::from_device(&id).map_err(failed(format_args!("making a context on {name}")))?;
+        // SAFETY: the device is the context's.
+        let queue = unsafe { CommandQueue::create(&context, id.id(), 0) };
+        let queue = queue.map_err(failed(format_args!("making a queue on {name}")))?;
         let shared = Shared {
             context,
+            queue,
+            doubt: AtomicBool::new(false),
             programs: Mutex::default(),
             kind,
             platform: platform.name.clone(),
             compute_units: id.max_compute_units().map_err(attempt())? as usize,
-            group_limit: id.max_work_group_size().map_err(attempt())?,
             double_precision: extensions.split_whitespace().any(|extension| extension == "cl_khr_fp64"),
             rounds_correctly: id.single_fp_config().map_err(attempt())? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
                 != 0,
@@ -223,17 +248,27 @@ impl Device {
         self.shared.double_precision
     }
 
-    /// The most work-items of a work-group.
-    pub(super) fn group_limit(&self) -> usize {
-        self.shared.group_limit
-    }
-
     pub(super) fn id(&self) -> cl_device_id {
         self.shared.id.id()
     }
 
     pub(super) fn context(&self) -> &Context {
         &self.shared.context
+    }
+
+    /// A queue for calls that are not part of other work.
+    pub(super) fn queue(&self) -> &CommandQueue {
+        &self.shared.queue
+    }
+
+    /// Records that a wait has failed, so that commands of this device may still be running.
+    pub(super) fn doubt(&self) {
+        self.shared.doubt.store(true, Ordering::Release);
+    }
+
+    /// Whether host memory that commands have used is free again after the last waits.
+    pub(super) fn is_doubtless(&self) -> bool {
+        !self.shared.doubt.load(Ordering::Acquire)
     }
 
     /// Checks that the device computes in the precision of `T`.
@@ -265,17 +300,14 @@ impl Device {
     }
 
     fn compile(&self, source: Source) -> Result<Program, Error> {
-        let Source { name, text, double, by_rows } = source;
+        let Source { name, text, double, parameter: (parameter, value) } = source;
         let attempt = format_args!("compiling {name} for {}", self.name());
         let mut program = Program::create_from_source(self.context(), text).map_err(failed(attempt))?;
         // Without the option a quotient may be wrong by 2.5 units in the last place, a root by 3.
         let rounding =
             if self.shared.rounds_correctly { " -cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
-        let options = format!(
-            "-cl-std=CL1.2 -D DOUBLE={} -D BY_ROWS={}{rounding}",
-            u8::from(double),
-            u8::from(by_rows)
-        );
+        let options =
+            format!("-cl-std=CL1.2 -D DOUBLE={} -D {parameter}={value}{rounding}", u8::from(double));
         match program.build(self.context().devices(), &options) {
             Ok(()) => Ok(program),
             Err(error) => Err(with_log(failed(attempt)(error), program.get_build_log(self.id()).ok())),
@@ -327,7 +359,7 @@ mod tests {
     fn the_log_of_the_compiler_is_in_the_error() {
         let Some(device) = without_double_precision() else { return };
         let text = "__kernel void wrong(__global float* x) { *x = undeclared_name; }";
-        let source = Source { name: "wrong.cl", text, double: false, by_rows: false };
+        let source = Source { name: "wrong.cl", text, double: false, parameter: ("UNUSED", 0) };
         let error = device.program(source).unwrap_err().to_string();
         assert!(error.contains("compiling wrong.cl for") && error.contains("undeclared_name"), "{error}");
     }

@@ -29,8 +29,3 @@ fn kind(code: i32) -> DeviceErrorKind {
         _ => DeviceErrorKind::Other,
     }
 }
-
-/// An [`Error::Device`] for a machine that cannot do what is asked.
-pub(super) fn unavailable(message: impl Into<String>) -> Error {
-    Error::Device { kind: DeviceErrorKind::Unavailable, message: message.into() }
-}

@@ -10,6 +10,9 @@ use crate::real::Real;
 use faer::{Mat, MatRef};
 use std::time::{Duration, Instant};
 
+/// Work-items of a work-group. Always the same: some drivers compile a kernel again for each size.
+const GROUP: usize = 64;
+
 /// Kernels that factor a matrix column after column.
 ///
 /// A CPU reads the matrix row after row, as the thesis does; on a GPU the columns are contiguous, so that neighbouring
@@ -120,7 +123,7 @@ impl<T: Real> Run<T> {
             name: "crout.cl",
             text: include_str!("../../kernels/opencl/crout.cl"),
             double: size_of::<T>() == 8,
-            by_rows: layout.by_rows,
+            parameter: ("BY_ROWS", usize::from(layout.by_rows)),
         })?;
         let steps: &[_] = match kernels {
             ColumnKernels::Single => &[("crout_single", Extent::FromDiagonal)],
@@ -185,7 +188,7 @@ impl<T: Real> Run<T> {
                 // exist as long as `self`, and this queue alone uses them.
                 unsafe {
                     function.set(3, &(column as u64))?;
-                    self.queue.launch(function, items)?;
+                    self.queue.launch(function, items, GROUP)?;
                 }
             }
         }

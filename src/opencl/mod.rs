@@ -10,14 +10,18 @@
 //! |---|---|
 //! | `error` | OpenCL errors as errors of this library |
 //! | `device` | platforms, devices, and programs compiled for a device |
-//! | `memory` | device memory |
-//! | `queue` | command queues, copies and kernels |
+//! | `memory` | device memory, and host memory that is copied at the link's rate |
+//! | `queue` | command queues, events, copies and kernels |
 //! | `factorize` | initial factors, column after column |
+//! | `hybrid/` | the engine that streams a factor in host memory through the device |
 
+#[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
 mod error;
 #[allow(unsafe_code, reason = "kernels on device memory")]
 mod factorize;
+#[allow(unsafe_code, reason = "kernels on device memory")]
+mod hybrid;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod memory;
 #[allow(unsafe_code, reason = "calls into the driver")]
@@ -26,3 +30,5 @@ mod queue;
 pub use self::device::{Device, DeviceKind, Platform, platforms};
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::by_column;
+pub use self::hybrid::Hybrid;
+pub use crate::hybrid::tuning::Tuning;

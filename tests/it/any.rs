@@ -12,11 +12,13 @@ fn names_are_read_as_they_are_written() {
         ("hybrid:3", EngineKind::Hybrid { device: 3 }),
         ("cuda", EngineKind::Cuda { device: 0 }),
         ("cuda:12", EngineKind::Cuda { device: 12 }),
+        ("opencl", EngineKind::OpenCl { device: 0 }),
+        ("opencl:2", EngineKind::OpenCl { device: 2 }),
     ] {
         assert_eq!(text.parse(), Ok(kind));
         assert_eq!(kind.to_string(), text);
     }
-    for text in ["", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:1:2", "opencl", "cuda 1"] {
+    for text in ["", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:1:2", "opencl:", "gpu", "cuda 1"] {
         let error = text.parse::<EngineKind>().unwrap_err();
         assert_eq!(error.argument(), Some("engine"), "{text:?}: {error}");
     }

@@ -211,6 +211,13 @@ impl<T: Real> Kernels<T> {
 }
 
 impl<T: Real> Trailing<'_, T, Device> {
+    /// Bytes of shared memory: the current group of reflectors, and with tensor cores the next one, which is being copied.
+    fn shared_bytes(&self) -> usize {
+        let form = self.blocking.form;
+        let groups = if form == Form::Tensor { 2 } else { 1 };
+        groups * form.group_scalars::<T>(self.blocking.elements()) * size_of::<T>()
+    }
+
     /// The addresses of the reflectors and of the columns of V of the step's rank blocks.
     fn addresses(&self) -> (u64, u64) {
         let (reflectors, v) = self.first_block();

@@ -37,6 +37,8 @@ macro_rules! on_gpu_engines {
         on_engine!(resident, crate::support::cuda::resident(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
+        #[cfg(feature = "opencl")]
+        on_engine!(opencl_hybrid, crate::support::opencl::hybrid(); $($test),+);
     };
 }
 

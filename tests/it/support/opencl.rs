@@ -1,7 +1,7 @@
 //! OpenCL devices.
 
 use cholupdate::Error;
-use cholupdate::opencl::{Device, platforms};
+use cholupdate::opencl::{Device, Hybrid, Tuning, platforms};
 
 /// Every device of every platform. Without any the test prints that, or fails if one is required.
 pub fn devices() -> Vec<Device> {
@@ -18,4 +18,17 @@ pub fn devices() -> Vec<Device> {
         }
         found => found.unwrap(),
     }
+}
+
+/// On the first device, with panels so narrow that small factors have many, and launches of few rows.
+pub fn hybrid() -> Option<((), Hybrid)> {
+    let tuning = Tuning {
+        blocks_per_kernel: 2,
+        threads_per_block: 32,
+        elements_per_thread: 32,
+        panel_cols: 16,
+        slots: 3,
+    };
+    let device = devices().into_iter().next()?;
+    Some(((), Hybrid::new(&device, tuning).unwrap()))
 }
