@@ -56,7 +56,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `cuda` | yes | the module [`cuda`]; needs no CUDA to build, and loads the driver at run time |
-//! | `opencl` | no | the module `opencl`: initial factors on OpenCL devices; needs no OpenCL to build, and loads it at run time |
+//! | `opencl` | no | the module `opencl`: initial factors and the hybrid engine on OpenCL devices; needs no OpenCL to build, and loads it at run time |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |

@@ -15,6 +15,8 @@ pub enum cholupdate_engine {
     CHOLUPDATE_HYBRID = 1,
     /// The memory of a GPU.
     CHOLUPDATE_CUDA = 2,
+    /// Host memory, streamed through an OpenCL device.
+    CHOLUPDATE_OPENCL = 3,
 }
 
 /// How a modification that may break down preserves the factor. Updates cannot break down, and cost nothing more.
@@ -41,7 +43,7 @@ pub struct cholupdate_options {
     pub engine: i32,
     /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
     pub safeguard: i32,
-    /// Number of the GPU; 0 by default.
+    /// Number of the GPU or OpenCL device; 0 by default.
     pub device: i64,
     /// The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
     pub threads: i64,
@@ -94,8 +96,9 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
         0 => EngineKind::Cpu,
         1 => EngineKind::Hybrid { device },
         2 => EngineKind::Cuda { device },
+        3 => EngineKind::OpenCl { device },
         other => {
-            return Err(Refused::invalid("options.engine", other, "0, 1 or 2 (CPU, hybrid, CUDA)"));
+            return Err(Refused::invalid("options.engine", other, "0 to 3 (CPU, hybrid, CUDA, OpenCL)"));
         }
     };
     let safeguard = match options.safeguard {
@@ -128,6 +131,7 @@ pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
     match kind {
         EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
         EngineKind::Hybrid { .. } => Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace")),
+        EngineKind::OpenCl { .. } => Err(Refused::invalid("options.engine", 3, "0 (CPU) for a workspace")),
         _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
     }
 }

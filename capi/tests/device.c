@@ -125,11 +125,27 @@ static void engine(int32_t name) {
     cholupdate_d_free(host);
 }
 
+/* Whether there is an OpenCL device. */
+static int opencl(void) {
+    const char *required = getenv("CHOLUPDATE_REQUIRE_OPENCL");
+    cholupdate_d *factor = NULL;
+    cholupdate_options options;
+    cholupdate_status status;
+    CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
+    options.engine = CHOLUPDATE_OPENCL;
+    status = cholupdate_d_new(0, NULL, 0, 'L', &options, &factor);
+    cholupdate_d_free(factor);
+    CHECK(status == CHOLUPDATE_OK || status == CHOLUPDATE_UNAVAILABLE);
+    CHECK(status == CHOLUPDATE_OK || required == NULL || strcmp(required, "1") != 0);
+    return status == CHOLUPDATE_OK;
+}
+
 int main(void) {
     driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver != NULL);
     engine(CHOLUPDATE_HYBRID);
     engine(CHOLUPDATE_CUDA);
+    if (opencl()) engine(CHOLUPDATE_OPENCL);
     puts("device: ok");
     return 0;
 }

@@ -177,6 +177,10 @@ static void using(void) {
     CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
     options.engine = CHOLUPDATE_HYBRID;
     REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
+    options.engine = CHOLUPDATE_OPENCL;
+    REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
+    options.engine = 4;
+    REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
     REFUSED(cholupdate_d_workspace_new(NULL, NULL), NULLS, "`workspace`");
 
     /* NULL may be freed, and empty arrays may be NULL. */

@@ -21,9 +21,9 @@ use pyo3::types::{PyDict, PyTuple};
 ///     memory become float64.
 /// upper : bool, default False
 ///     Read the upper triangle of `a` instead of the lower one.
-/// engine : {"cpu", "hybrid", "cuda"}, default "cpu"
-///     Where the factor is stored: in host memory ("cpu"), in host memory and streamed through a GPU ("hybrid"), or in the memory
-///     of a GPU ("cuda"). ``"cuda:1"`` selects the second GPU.
+/// engine : {"cpu", "hybrid", "cuda", "opencl"}, default "cpu"
+///     Where the factor is stored: in host memory ("cpu"), in host memory and streamed through an NVIDIA GPU ("hybrid") or an
+///     OpenCL device ("opencl"), or in the memory of an NVIDIA GPU ("cuda"). ``"cuda:1"`` selects the second GPU.
 /// threads : int, optional
 ///     The maximum number of threads of the engine "cpu". By default, and with -1, the number of processors.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
@@ -35,7 +35,7 @@ use pyo3::types::{PyDict, PyTuple};
 /// NotPositiveDefiniteError
 ///     A is not positive definite. The attribute `column` of the error is the first column that breaks down.
 /// DeviceError
-///     The engine finds no GPU, or the GPU fails.
+///     The engine finds no GPU or OpenCL device, or the device fails.
 /// ValueError, TypeError
 ///     An argument is invalid. The message names it.
 ///
@@ -272,7 +272,7 @@ impl Cholesky {
     ///
     /// Parameters
     /// ----------
-    /// engine : {"cpu", "hybrid", "cuda"}
+    /// engine : {"cpu", "hybrid", "cuda", "opencl"}
     /// threads : int, optional
     /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"
     ///     As for `Cholesky`.

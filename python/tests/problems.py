@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+
+def opencl() -> tuple[str, ...]:
+    """The engine "opencl", if there is an OpenCL device. CHOLUPDATE_REQUIRE_OPENCL=1 requires one."""
+    script = "import cholupdate; cholupdate.Cholesky([[1.0]], engine='opencl')"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    if found.returncode == 0:
+        return ("opencl",)
+    assert "DeviceError" in found.stderr and os.environ.get("CHOLUPDATE_REQUIRE_OPENCL") != "1", found.stderr
+    return ()
 
 
 def spd(n: int, dtype: Any = np.float64, seed: int = 0) -> Array:

@@ -15,9 +15,9 @@ import pytest
 
 import cholupdate as cu
 from fake_cuda import Driver, Namespace, exported, put
-from problems import columns, spd
+from problems import columns, opencl, spd
 
-ENGINES = ("cpu", "hybrid", "cuda")
+ENGINES = ("cpu", "hybrid", "cuda", *opencl())
 DTYPES = (np.float32, np.float64)
 
 
@@ -36,7 +36,7 @@ for engine in ("cuda", "hybrid"):
         assert found.stdout.split() == ["unavailable"] * 2
 
 
-@pytest.mark.parametrize("engine", ["hybrid", "cuda"])
+@pytest.mark.parametrize("engine", ENGINES[1:])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_all_verbs(driver: Driver, engine: str, dtype: Any) -> None:
     tolerance = 100 * np.finfo(dtype).eps

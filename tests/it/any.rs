@@ -131,6 +131,19 @@ fn engines_on_a_gpu() {
     assert!(here.to_factor_on_device().unwrap().is_none() && here.reconstruct_on_device().unwrap().is_none());
 }
 
+#[cfg(feature = "opencl")]
+#[test]
+fn the_engine_on_opencl_is_the_same_by_name() {
+    use cholupdate::opencl::Hybrid;
+    let Some(device) = crate::support::opencl::devices().into_iter().next() else { return };
+    for safeguard in [Safeguard::ShadowBuffer, Safeguard::DryRun] {
+        let spec = EngineSpec { kind: EngineKind::OpenCl { device: 0 }, safeguard, ..EngineSpec::default() };
+        let named = AnyEngine::new(&spec).unwrap();
+        compare::<f64, _>(&named, Hybrid::on(&device).with_safeguard(safeguard));
+        compare::<f32, _>(&named, Hybrid::on(&device).with_safeguard(safeguard));
+    }
+}
+
 #[test]
 fn errors_name_their_arguments() {
     let factor = Cholesky::from_factor(&[[1.0]].concat()).unwrap();

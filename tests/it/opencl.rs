@@ -1,10 +1,15 @@
 //! OpenCL's devices, and what is missing where there are none. The methods are tested with the others, in `factorize`.
 
 use crate::support::opencl::devices;
+use crate::support::problem::{Kind, Problem};
+#[cfg(feature = "cuda")]
+use crate::support::real::Real;
+use crate::support::real::bits;
 use cholupdate::factorize::opencl::{ColumnKernels, Device, DeviceKind, platforms};
 use cholupdate::factorize::{Method, factorize};
 use cholupdate::faer::Mat;
-use cholupdate::{DeviceErrorKind, Error};
+use cholupdate::opencl::{Hybrid, Tuning};
+use cholupdate::{Cholesky, DeviceErrorKind, Error};
 use std::path::Path;
 use std::process::Command;
 
@@ -47,6 +52,80 @@ fn any_number_of_threads_may_use_a_device() {
                 scope.spawn(|| (0..5).for_each(|_| assert_eq!(factorize(&a, &method).unwrap(), expected)));
             }
         });
+    }
+}
+
+#[test]
+fn a_number_that_no_device_has_is_refused() {
+    let count = devices().len();
+    if let Err(Error::Device { kind: DeviceErrorKind::Unavailable, message }) = Device::new(count) {
+        assert!(count == 0 || message.contains(&format!("there is no OpenCL device {count}")), "{message}");
+    } else {
+        panic!("there is no such device");
+    }
+}
+
+#[test]
+fn parameters_of_the_engine_are_checked() {
+    for device in devices() {
+        let tuning = Tuning { slots: 7, ..Tuning::walder() };
+        let refused = Hybrid::new(&device, tuning).unwrap_err();
+        assert_eq!(refused.to_string(), "`slots` is 7, but must be 2 or 3");
+        assert_eq!(*Hybrid::new(&device, Tuning::walder()).unwrap().tuning(), Tuning::walder());
+        assert!(Hybrid::on(&device).tuning().validate().is_ok());
+        let [small, large] = [1000, 2000].map(|n| Hybrid::device_bytes::<f64>(n, 8, &Tuning::walder()));
+        assert!(small < large && large < 4 * small, "{small}, {large}: O(n)");
+    }
+}
+
+/// Launches and slots change no bit, and neither does the width of work-groups.
+#[test]
+fn launches_do_not_change_the_result() {
+    let problem = Problem::<f64>::feasible(150, 9, Kind::Mixed, 0.3, 4);
+    for device in devices() {
+        let mut results = Vec::new();
+        for (blocks_per_kernel, threads_per_block, slots) in [(1, 32, 2), (3, 64, 3), (1000, 128, 3)] {
+            let tuning = Tuning {
+                blocks_per_kernel,
+                threads_per_block,
+                slots,
+                panel_cols: 24,
+                ..*Hybrid::on(&device).tuning()
+            };
+            let engine = Hybrid::new(&device, tuning).unwrap();
+            let mut factor = Cholesky::from_factor_in(&problem.l, engine).unwrap();
+            factor.modify(&problem.v, &problem.weights).unwrap();
+            results.push(bits(factor.to_factor().unwrap().as_ref()));
+        }
+        assert!(results.iter().all(|result| *result == results[0]), "{device:?}");
+    }
+}
+
+/// The kernels round as those of CUDA do, where these have one thread for each row.
+#[cfg(feature = "cuda")]
+#[test]
+fn results_are_those_of_the_hybrid_engine_on_cuda() {
+    use crate::support::cuda;
+    fn compare<T: Real>(device: &Device, on_cuda: &cholupdate::cuda::Hybrid, k: usize) {
+        let problem = Problem::<T>::feasible(150, k, Kind::Mixed, 0.3, 4);
+        let modified = |mut factor: Cholesky<T, _>| {
+            factor.modify(&problem.v, &problem.weights).unwrap();
+            bits(factor.to_factor().unwrap().as_ref())
+        };
+        let tuning = *on_cuda.tuning();
+        let engine = Hybrid::new(device, tuning).unwrap();
+        let here = modified(Cholesky::from_factor_in(&problem.l, engine).unwrap());
+        let mut there = Cholesky::from_factor_in(&problem.l, on_cuda.clone()).unwrap();
+        there.modify(&problem.v, &problem.weights).unwrap();
+        assert!(here == bits(there.to_factor().unwrap().as_ref()), "k = {k}, {device:?}");
+    }
+    let Some((_turn, on_cuda)) = cuda::hybrid() else { return };
+    for device in devices() {
+        for k in [1, 4, 8] {
+            compare::<f64>(&device, &on_cuda, k);
+            compare::<f32>(&device, &on_cuda, k);
+        }
+        compare::<f32>(&device, &on_cuda, 16);
     }
 }
 
