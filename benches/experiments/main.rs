@@ -5,16 +5,22 @@
 //! cargo bench -p cholupdate-bench --bench experiments -- --quick               # all, 3 repetitions, orders up to 2500
 //! cargo bench -p cholupdate-bench --bench experiments -- table-4.1 figure-5.2  # these
 //! cargo bench -p cholupdate-bench --bench experiments -- --up-to 5000 --repetitions 5
+//! # Those with OpenCL alone, and those that compare it with the others:
+//! cargo bench -p cholupdate-bench --bench experiments -- figure-5.4 figure-5.5 figure-5.8 figure-5.9
+//! cargo bench -p cholupdate-bench --bench experiments -- figure-5.6 figure-5.13 figure-5.14
 //! ```
 //!
-//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Without a device, cells that need
-//! one are left out. Times are those of the algorithm alone, with the transfers to the GPU and back; each row has their mean,
+//! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Cells that need a device which is
+//! missing are left out: CUDA's first, OpenCL's first CPU or OpenCL's first GPU. OpenCL needs the feature `opencl`, which is
+//! enabled by default. Times are those of the algorithm alone, with the transfers to the GPU and back; each row has their mean,
 //! its standard error, and the deviation max |L Lᵀ − A|.
 
+mod devices;
 mod plan;
 mod report;
 mod run;
 
+use crate::devices::{Devices, opencl_in_short};
 use crate::plan::{Scale, experiments};
 use crate::report::report;
 use crate::run::{SEED, run};
@@ -54,17 +60,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             name => names.push(name.to_string()),
         }
     }
-    let device = Device::new(0);
-    if let Err(error) = &device {
-        println!("without a device: {error}");
-    }
-    let all = experiments(scale, device.as_ref().ok());
+    let devices = Devices::new();
+    let all = experiments(scale, &devices);
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|one| one.name != **name)) {
         let known: Vec<_> = all.iter().map(|one| one.name).collect();
         return Err(format!("there is no {unknown}, but {}", known.join(", ")).into());
     }
     fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    let about = format!("{}, seed {SEED}", in_short(device.as_ref().ok().map(Device::name)));
+    let about = format!("{}, seed {SEED}", in_short(devices.cuda.as_ref().map(Device::name)));
     let mut done = Vec::new();
     for experiment in all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name)) {
         if experiment.cells.is_empty() {
@@ -72,6 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         let rows = run(experiment, scale, &mut done)?;
+        let about = about.clone() + &opencl_in_short(experiment.cells.iter().map(|cell| &cell.method));
         report(&out, experiment, &rows, &about)?;
     }
     Ok(())

@@ -1,6 +1,10 @@
 //! The measured experiments: each experiment of the originals as a list of cells.
 
-use cholupdate::cuda::{ColumnKernels, Device};
+mod gpu;
+#[cfg(feature = "opencl")]
+mod opencl;
+
+use crate::devices::{Devices, Place};
 use cholupdate::factorize::{Method, Sequential, Threaded};
 
 /// The part of the original that is repeated.
@@ -96,16 +100,41 @@ fn experiment(
     Experiment { name, title, axis, scalar: Type::F32, charts: [Quantity::Seconds, second], cells }
 }
 
-/// All experiments; those on a GPU have no cells without one.
-pub fn experiments(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
-    let mut all = on_the_cpu(scale);
-    all.extend(on_the_gpu(scale, device));
+/// All experiments; cells on a device that is missing are left out.
+pub fn experiments(scale: Scale, devices: &Devices) -> Vec<Experiment> {
+    let mut all = on_the_cpu(scale, devices);
+    #[cfg(feature = "opencl")]
+    all.extend(opencl::experiments(scale, devices));
+    all.extend(gpu::experiments(scale, devices));
     all
 }
 
-fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
-    let all_threads = rayon::current_num_threads();
-    let in_place = |threads| Method::Threads { variant: Threaded::InPlace, threads, cutoff: 0 };
+/// The fastest methods with all threads.
+fn threads_and_faer(orders: &[usize]) -> Vec<Cell> {
+    let threads = rayon::current_num_threads();
+    let in_place = || Method::Threads { variant: Threaded::InPlace, threads, cutoff: 0 };
+    let methods = |&order: &usize| {
+        [
+            cell(format!("InPlace, {threads} threads"), order, order, in_place()),
+            cell(format!("faer, {threads} threads"), order, order, Method::Blocked),
+        ]
+    };
+    orders.iter().flat_map(methods).collect()
+}
+
+/// The thesis's best kernels of OpenCL at these orders, with the cutoff for each.
+fn best_opencl(
+    place: Place,
+    orders: &[usize],
+    devices: &Devices,
+    cutoff: impl Fn(usize) -> usize,
+) -> Vec<Cell> {
+    let series = format!("OpenCL on the {place}, Single");
+    let at = |&order: &usize| Some(cell(&series, order, order, devices.best_opencl(place, cutoff(order))?));
+    orders.iter().filter_map(at).collect()
+}
+
+fn on_the_cpu(scale: Scale, devices: &Devices) -> Vec<Experiment> {
     let orders = scale.orders(&ORDERS);
     let largest = scale.orders(&[7500])[0];
 
@@ -132,10 +161,8 @@ fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
     }
 
     let mut lapack = base(&orders, |order| order);
-    for &order in &orders {
-        lapack.push(cell(format!("InPlace, {all_threads} threads"), order, order, in_place(all_threads)));
-        lapack.push(cell(format!("faer, {all_threads} threads"), order, order, Method::Blocked));
-    }
+    lapack.extend(threads_and_faer(&orders));
+    lapack.extend(best_opencl(Place::Cpu, &orders, devices, |_| 0));
 
     vec![
         experiment(
@@ -163,90 +190,5 @@ fn on_the_cpu(scale: Scale) -> Vec<Experiment> {
             Quantity::Speedup,
             lapack,
         ),
-    ]
-}
-
-fn on_the_gpu(scale: Scale, device: Option<&Device>) -> Vec<Experiment> {
-    const THESIS: [ColumnKernels; 3] = [ColumnKernels::Single, ColumnKernels::Two, ColumnKernels::TwoInPlace];
-    let orders = scale.orders(&ORDERS);
-    let all_threads = rayon::current_num_threads();
-    let on = |kernels, threads_per_block, cutoff| {
-        device.map(|device| Method::Cuda { device: device.clone(), kernels, threads_per_block, cutoff })
-    };
-    let push = |cells: &mut Vec<Cell>, series: String, x, order, method: Option<Method>| {
-        cells.extend(method.map(|method| cell(series, x, order, method)));
-    };
-
-    let (mut cutoffs, mut blocks, mut variants) = (Vec::new(), Vec::new(), Vec::new());
-    for kernels in THESIS {
-        for (threads, cutoff) in [8, 128].into_iter().flat_map(|t| CUTOFFS.map(|c| (t, c))) {
-            let order = scale.orders(&[2500])[0];
-            let series = format!("{kernels:?}, {threads} threads a block");
-            push(&mut cutoffs, series, cutoff, order, on(kernels, threads, cutoff));
-        }
-        for &order in &scale.orders(&[250, 2500, 7500]) {
-            for threads in [1, 2, 4, 8, 128, 512, 1024] {
-                let series = format!("{kernels:?}, n = {order}");
-                push(&mut blocks, series, threads, order, on(kernels, threads, 0));
-            }
-        }
-        for (&order, threads) in orders.iter().flat_map(|n| [8, 128].map(|t| (n, t))) {
-            let series = format!("{kernels:?}, {threads} threads a block");
-            push(&mut variants, series, order, order, on(kernels, threads, 0));
-        }
-    }
-
-    let (mut cusolver, mut overall) = (Vec::new(), Vec::new());
-    if let Some(device) = device {
-        cusolver = base(&orders, |order| order);
-        for &order in &orders {
-            push(
-                &mut cusolver,
-                "Single, 128 threads a block".into(),
-                order,
-                order,
-                on(ColumnKernels::Single, 128, 0),
-            );
-            let fastest = Method::fastest_on(device);
-            if matches!(fastest, Method::CuSolver { .. }) {
-                push(&mut cusolver, "cuSOLVER".into(), order, order, Some(fastest));
-            }
-            let method = Method::Threads { variant: Threaded::InPlace, threads: all_threads, cutoff: 0 };
-            overall.push(cell(format!("InPlace, {all_threads} threads"), order, order, method));
-            overall.push(cell(format!("faer, {all_threads} threads"), order, order, Method::Blocked));
-        }
-        overall.extend(cusolver.iter().cloned());
-    }
-
-    let mut sycl = Vec::new();
-    for order in scale.orders(&[32, 64, 128, 256, 512, 1024]) {
-        push(&mut sycl, "PivotRows".into(), order, order, on(ColumnKernels::PivotRows, 128, 0));
-    }
-
-    let mut polybench = Vec::new();
-    for order in scale.orders(&[40, 120, 400, 2000, 4000]) {
-        push(&mut polybench, "Tiled".into(), order, order, on(ColumnKernels::Tiled, 256, 0));
-        if device.is_some() {
-            polybench.extend(base(&[order], |order| order));
-        }
-    }
-
-    vec![
-        experiment("figure-5.10", "Ruschel, figure 5.10: cutoff", "cutoff", Quantity::Deviation, cutoffs),
-        experiment(
-            "figure-5.11",
-            "Ruschel, figure 5.11: threads a block",
-            "threads a block",
-            Quantity::Deviation,
-            blocks,
-        ),
-        experiment("figure-5.12", "Ruschel, figure 5.12: kernels", "n", Quantity::Deviation, variants),
-        experiment("figure-5.13", "Ruschel, figure 5.13: cuSOLVER", "n", Quantity::Speedup, cusolver),
-        experiment("figure-5.14", "Ruschel, figure 5.14: overall", "n", Quantity::Speedup, overall),
-        experiment("sycl", "Pivot and pivot row, after the SYCL version", "n", Quantity::Deviation, sycl),
-        Experiment {
-            scalar: Type::F64,
-            ..experiment("polybench", "PolyBench: tiled kernels", "n", Quantity::Speedup, polybench)
-        },
     ]
 }

@@ -1,0 +1,81 @@
+//! The devices that methods run on, of which each may be missing.
+
+use cholupdate::cuda;
+use cholupdate::factorize::Method;
+#[cfg(feature = "opencl")]
+use cholupdate::opencl::{ColumnKernels, Device, DeviceKind};
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+
+/// Where OpenCL's kernels run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Cpu,
+    Gpu,
+}
+
+pub struct Devices {
+    pub cuda: Option<cuda::Device>,
+    #[cfg(feature = "opencl")]
+    opencl: Vec<(Place, Device)>,
+}
+
+impl Devices {
+    /// The first of each kind. Prints why one is missing.
+    pub fn new() -> Self {
+        #[cfg(feature = "opencl")]
+        let opencl =
+            |(place, kind)| Some((place, found(format_args!("OpenCL on the {place}"), Device::first(kind))?));
+        Self {
+            cuda: found("CUDA", cuda::Device::new(0)),
+            #[cfg(feature = "opencl")]
+            opencl: [(Place::Cpu, DeviceKind::Cpu), (Place::Gpu, DeviceKind::Gpu)]
+                .into_iter()
+                .filter_map(opencl)
+                .collect(),
+        }
+    }
+
+    /// OpenCL with these kernels and this cutoff, if there is a device.
+    #[cfg(feature = "opencl")]
+    pub fn opencl(&self, place: Place, variant: ColumnKernels, cutoff: usize) -> Option<Method> {
+        let (_, device) = self.opencl.iter().find(|(known, _)| *known == place)?;
+        Some(Method::OpenCl { device: device.clone(), variant, cutoff })
+    }
+
+    /// OpenCL with a single kernel for each column, the best of the thesis, if there is a device.
+    #[cfg(feature = "opencl")]
+    pub fn best_opencl(&self, place: Place, cutoff: usize) -> Option<Method> {
+        self.opencl(place, ColumnKernels::Single, cutoff)
+    }
+
+    /// None: the benchmark is compiled without OpenCL.
+    #[cfg(not(feature = "opencl"))]
+    pub fn best_opencl(&self, _: Place, _: usize) -> Option<Method> {
+        None
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpu => "CPU",
+            Self::Gpu => "GPU",
+        })
+    }
+}
+
+fn found<D>(what: impl Display, device: Result<D, cholupdate::Error>) -> Option<D> {
+    device.inspect_err(|error| println!("without {what}: {error}")).ok()
+}
+
+/// The OpenCL devices of these methods and their platforms, for the head of a result; empty if there are none.
+pub fn opencl_in_short<'a>(methods: impl Iterator<Item = &'a Method>) -> String {
+    let name = |method: &Method| match method {
+        #[cfg(feature = "opencl")]
+        Method::OpenCl { device, .. } => Some(format!("; OpenCL: {} ({})", device.name(), device.platform())),
+        _ => None,
+    };
+    let names: BTreeSet<String> = methods.filter_map(name).collect();
+    names.into_iter().collect()
+}
