@@ -1,7 +1,7 @@
 //! Updates and downdates on the engines with a GPU, against the CPU engine on all threads and refactorizing on the device.
 //!
 //! For each order and rank, in turns: the resident engine with V on the device and with V in host memory, and the CPU engine;
-//! from n = 4096 on the hybrid engine. By PyTorch, if it is found: forming A + V Vᵀ and its factor (cuSOLVER) with everything
+//! from n = 4096 on the hybrid engine, on CUDA and on the first OpenCL device that is a GPU. By PyTorch, if it is found: forming A + V Vᵀ and its factor (cuSOLVER) with everything
 //! on the device, and from n = 4096 on with L and V in host memory, copies included; by JAX its `cholesky_update`, of rank 1.
 //! Then, where the ranks contain 16, updates that outweigh the matrix. Without a device it prints that and ends.
 //!
@@ -20,7 +20,7 @@
 
 use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident, Tuning};
 use cholupdate::faer::Scale;
-use cholupdate::{Cholesky, Error};
+use cholupdate::{Cholesky, Error, opencl};
 use cholupdate_bench::case::{Case, Verb};
 use cholupdate_bench::competitors::ours::{Ours, factor, from_host};
 use cholupdate_bench::engines::{Calls, Entrant, OnDevice};
@@ -46,6 +46,7 @@ struct Bench {
     tunings: Vec<(String, Tuning)>,
     torch: Option<Python>,
     jax: Option<Python>,
+    opencl: Option<opencl::Device>,
 }
 
 fn main() -> Result<(), Error> {
@@ -60,7 +61,10 @@ fn main() -> Result<(), Error> {
     let (orders, ranks) =
         on.settings.grid(&[512, 1024, 2048, 4096, 8192, 16384, 32768], &[1, 4, 16, 64, 256]);
     let [torch, jax] = peers;
-    let bench = Bench { on, tunings, torch, jax };
+    let opencl = opencl::Device::first(opencl::DeviceKind::Gpu)
+        .inspect_err(|error| println!("without OpenCL: {error}"))
+        .ok();
+    let bench = Bench { on, tunings, torch, jax, opencl };
     for order in orders {
         bench.cells::<f64>(order, &ranks)?;
         bench.cells::<f32>(order, &ranks)?;
@@ -84,6 +88,14 @@ impl Bench {
             Ok((name, bound, factor(&problem, Hybrid::new(&on.device, *tuning)?)))
         });
         let hybrid: Vec<_> = hybrid.collect::<Result<_, Error>>()?;
+        let on_opencl = match (large, &self.opencl) {
+            (true, Some(device)) => {
+                let engine = opencl::Hybrid::on(device);
+                let bound = bytes_each_way::<T>(order, engine.tuning().panel_cols) / on.link;
+                Some((bound, factor(&problem, engine)))
+            }
+            _ => None,
+        };
         for &rank in ranks {
             let case = Case::modifying(&problem, rank);
             let there = DeviceMatrix::from_host(&on.device, &case.columns)?;
@@ -101,6 +113,10 @@ impl Bench {
             ];
             for (name, bound, factor) in &hybrid {
                 entrants.push(Entrant::new(*name, threads, &[*bound; 2], from_host(factor, &case)));
+            }
+            if let Some((bound, factor)) = &on_opencl {
+                let calls = from_host(factor, &case);
+                entrants.push(Entrant::new("cholupdate hybrid; OpenCL", threads, &[*bound; 2], calls));
             }
             if let Some(cpu) = &cpu {
                 entrants.push(Entrant::new("cholupdate", threads, &[f64::NAN; 2], from_host(cpu, &case)));

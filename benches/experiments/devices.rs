@@ -2,7 +2,6 @@
 
 use cholupdate::cuda;
 use cholupdate::factorize::Method;
-#[cfg(feature = "opencl")]
 use cholupdate::opencl::{ColumnKernels, Device, DeviceKind};
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -16,19 +15,16 @@ pub enum Place {
 
 pub struct Devices {
     pub cuda: Option<cuda::Device>,
-    #[cfg(feature = "opencl")]
     opencl: Vec<(Place, Device)>,
 }
 
 impl Devices {
     /// The first of each kind. Prints why one is missing.
     pub fn new() -> Self {
-        #[cfg(feature = "opencl")]
         let opencl =
             |(place, kind)| Some((place, found(format_args!("OpenCL on the {place}"), Device::first(kind))?));
         Self {
             cuda: found("CUDA", cuda::Device::new(0)),
-            #[cfg(feature = "opencl")]
             opencl: [(Place::Cpu, DeviceKind::Cpu), (Place::Gpu, DeviceKind::Gpu)]
                 .into_iter()
                 .filter_map(opencl)
@@ -37,22 +33,14 @@ impl Devices {
     }
 
     /// OpenCL with these kernels and this cutoff, if there is a device.
-    #[cfg(feature = "opencl")]
     pub fn opencl(&self, place: Place, variant: ColumnKernels, cutoff: usize) -> Option<Method> {
         let (_, device) = self.opencl.iter().find(|(known, _)| *known == place)?;
         Some(Method::OpenCl { device: device.clone(), variant, cutoff })
     }
 
     /// OpenCL with a single kernel for each column, the best of the thesis, if there is a device.
-    #[cfg(feature = "opencl")]
     pub fn best_opencl(&self, place: Place, cutoff: usize) -> Option<Method> {
         self.opencl(place, ColumnKernels::Single, cutoff)
-    }
-
-    /// None: the benchmark is compiled without OpenCL.
-    #[cfg(not(feature = "opencl"))]
-    pub fn best_opencl(&self, _: Place, _: usize) -> Option<Method> {
-        None
     }
 }
 
@@ -72,7 +60,6 @@ fn found<D>(what: impl Display, device: Result<D, cholupdate::Error>) -> Option<
 /// The OpenCL devices of these methods and their platforms, for the head of a result; empty if there are none.
 pub fn opencl_in_short<'a>(methods: impl Iterator<Item = &'a Method>) -> String {
     let name = |method: &Method| match method {
-        #[cfg(feature = "opencl")]
         Method::OpenCl { device, .. } => Some(format!("; OpenCL: {} ({})", device.name(), device.platform())),
         _ => None,
     };

@@ -1,7 +1,6 @@
 //! The measured experiments: each experiment of the originals as a list of cells.
 
 mod gpu;
-#[cfg(feature = "opencl")]
 mod opencl;
 
 use crate::devices::{Devices, Place};
@@ -103,7 +102,6 @@ fn experiment(
 /// All experiments; cells on a device that is missing are left out.
 pub fn experiments(scale: Scale, devices: &Devices) -> Vec<Experiment> {
     let mut all = on_the_cpu(scale, devices);
-    #[cfg(feature = "opencl")]
     all.extend(opencl::experiments(scale, devices));
     all.extend(gpu::experiments(scale, devices));
     all
