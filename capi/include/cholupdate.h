@@ -110,6 +110,10 @@ typedef enum {
    * The memory of a GPU.
    */
   CHOLUPDATE_CUDA = 2,
+  /**
+   * Host memory, streamed through an OpenCL device.
+   */
+  CHOLUPDATE_OPENCL = 3,
 } cholupdate_engine;
 
 /**
@@ -196,7 +200,7 @@ typedef struct {
    */
   int32_t safeguard;
   /**
-   * Number of the GPU; 0 by default.
+   * Number of the GPU or OpenCL device; 0 by default.
    */
   int64_t device;
   /**
