@@ -57,12 +57,11 @@ fn found<D>(what: impl Display, device: Result<D, cholupdate::Error>) -> Option<
     device.inspect_err(|error| println!("without {what}: {error}")).ok()
 }
 
-/// The OpenCL devices of these methods and their platforms, for the head of a result; empty if there are none.
-pub fn opencl_in_short<'a>(methods: impl Iterator<Item = &'a Method>) -> String {
+/// The OpenCL devices of these methods and their platforms, for the head of a result.
+pub fn opencl_in_short<'a>(methods: impl Iterator<Item = &'a Method>) -> BTreeSet<String> {
     let name = |method: &Method| match method {
-        Method::OpenCl { device, .. } => Some(format!("; OpenCL: {} ({})", device.name(), device.platform())),
+        Method::OpenCl { device, .. } => Some(format!("OpenCL: {} ({})", device.name(), device.platform())),
         _ => None,
     };
-    let names: BTreeSet<String> = methods.filter_map(name).collect();
-    names.into_iter().collect()
+    methods.filter_map(name).collect()
 }

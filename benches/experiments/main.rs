@@ -75,7 +75,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         let rows = run(experiment, scale, &mut done)?;
-        let about = about.clone() + &opencl_in_short(experiment.cells.iter().map(|cell| &cell.method));
+        let mut about = vec![about.clone()];
+        about.extend(opencl_in_short(experiment.cells.iter().map(|cell| &cell.method)));
         report(&out, experiment, &rows, &about)?;
     }
     Ok(())

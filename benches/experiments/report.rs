@@ -30,11 +30,17 @@ fn name_of(which: Quantity) -> &'static str {
     }
 }
 
-pub fn report(out: &Path, experiment: &Experiment, rows: &[Row], about: &str) -> Result<(), Box<dyn Error>> {
+pub fn report(
+    out: &Path,
+    experiment: &Experiment,
+    rows: &[Row],
+    about: &[String],
+) -> Result<(), Box<dyn Error>> {
     let Experiment { name, title, axis, .. } = *experiment;
     let scalar = if experiment.scalar == Type::F32 { "f32" } else { "f64" };
-    println!("{title} ({scalar}; {about})");
-    let mut csv = format!("# {title}; {scalar}; {about}\n");
+    let on_a_line = about.join("; ");
+    println!("{title} ({scalar}; {on_a_line})");
+    let mut csv = format!("# {title}; {scalar}; {on_a_line}\n");
     csv += "series,x,n,mean_seconds,standard_error,repetitions,speedup,max_deviation\n";
     for row in rows {
         let speedup = quantity(Quantity::Speedup, rows, row).map_or(String::new(), |x| format!("{x:.3}"));
@@ -74,6 +80,6 @@ pub fn report(out: &Path, experiment: &Experiment, rows: &[Row], about: &str) ->
             curves: series.iter().enumerate().map(curve).collect(),
         }
     };
-    let title = format!("{title} ({scalar}; {about})");
+    let title = format!("{title} ({scalar})\n{}", about.join("\n"));
     figure(&out.join(format!("{name}.svg")), &title, experiment.charts.map(chart))
 }

@@ -55,7 +55,7 @@ pub struct Chart<'a> {
     pub curves: Vec<Curve>,
 }
 
-/// Charts side by side, on white.
+/// Charts side by side, on white, below the lines of the title.
 ///
 /// # Errors
 /// When the text cannot be drawn.
@@ -65,9 +65,15 @@ pub fn svg<const N: usize>(title: &str, charts: [Chart<'_>; N]) -> Result<String
     Ok(text)
 }
 
-fn onto<const N: usize>(area: Area<'_>, title: &str, charts: [Chart<'_>; N]) -> Result<(), Box<dyn Error>> {
+fn onto<const N: usize>(
+    mut area: Area<'_>,
+    title: &str,
+    charts: [Chart<'_>; N],
+) -> Result<(), Box<dyn Error>> {
     area.fill(&WHITE)?;
-    let area = area.titled(title, ("sans-serif", 16))?;
+    for line in title.lines() {
+        area = area.titled(line, ("sans-serif", 16))?;
+    }
     for (area, chart) in area.split_evenly((1, N)).iter().zip(charts) {
         draw(area, &chart)?;
     }
