@@ -51,7 +51,8 @@ pub fn factorize<'a, T: Scalar>(a: impl Into<Operand<'a, T>>, method: &Method) -
 
 /// As [`factorize`], and the time of the algorithm alone, as Ruschel's thesis measures it. It excludes the checks of A, the
 /// conversion of A and L to the method's layout, the allocation of their memory, and the start of threads and of a device. It
-/// includes the transfers to a GPU and back, and what faer and cuSOLVER allocate themselves.
+/// includes the transfers to a GPU and back, what faer and cuSOLVER allocate themselves, and, in the first call, what an OpenCL
+/// driver compiles when a kernel is first enqueued.
 ///
 /// # Errors
 /// As [`factorize`].

@@ -73,7 +73,7 @@ fn parameters_of_the_engine_are_checked() {
         assert_eq!(refused.to_string(), "`slots` is 7, but must be 2 or 3");
         assert_eq!(*Hybrid::new(&device, Tuning::walder()).unwrap().tuning(), Tuning::walder());
         assert!(Hybrid::on(&device).tuning().validate().is_ok());
-        let [small, large] = [1000, 2000].map(|n| Hybrid::device_bytes::<f64>(n, 8, &Tuning::walder()));
+        let [small, large] = [10_000, 20_000].map(|n| Hybrid::device_bytes::<f64>(n, 8, &Tuning::walder()));
         assert!(small < large && large < 4 * small, "{small}, {large}: O(n)");
     }
 }
