@@ -1,9 +1,10 @@
 //! Updates and downdates on the engines with a GPU, against the CPU engine on all threads and refactorizing on the device.
 //!
 //! For each order and rank, in turns: the resident engine with V on the device and with V in host memory, and the CPU engine;
-//! from n = 4096 on the hybrid engine, on CUDA and on the first OpenCL device that is a GPU. By PyTorch, if it is found: forming A + V Vᵀ and its factor (cuSOLVER) with everything
-//! on the device, and from n = 4096 on with L and V in host memory, copies included; by JAX its `cholesky_update`, of rank 1.
-//! Then, where the ranks contain 16, updates that outweigh the matrix. Without a device it prints that and ends.
+//! from n = 4096 on the hybrid engine, on CUDA and on the first OpenCL device that is a GPU. By PyTorch, if it is found:
+//! forming A + V Vᵀ and its factor (cuSOLVER) with everything on the device, and from n = 4096 on with L and V in host memory,
+//! copies included; by JAX its `cholesky_update`, of rank 1. Then, where the ranks contain 16, updates that outweigh the
+//! matrix. Without a device it prints that and ends.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench modify_device

@@ -49,7 +49,7 @@ pub enum EngineKind {
     },
     /// `opencl::Hybrid`, tuned for the device.
     OpenCl {
-        /// Number of the device, through all platforms in the loader's order.
+        /// Number of the device, as for `opencl::Device::new`: GPUs first.
         device: usize,
     },
 }

@@ -33,6 +33,7 @@
 //! | [`Cpu`] | host memory | [`Cholesky::new`] |
 //! | [`cuda::Resident`] | the memory of a GPU | [`Cholesky::new_in`] |
 //! | [`cuda::Hybrid`] | host memory, streamed through a GPU | [`Cholesky::new_in`] |
+//! | `opencl::Hybrid` | the same, through an OpenCL device | [`Cholesky::new_in`] |
 //!
 //! V and right-hand sides may be faer's matrices and views (re-exported as [`faer`]), slices, arrays and vectors of one column,
 //! nalgebra's matrices, or matrices in device memory ([`cuda::DeviceMatrix`], [`cuda::DeviceView`]). [`Cholesky::submit`]

@@ -11,9 +11,8 @@
 //! ```
 //!
 //! Writes a CSV and an SVG for each to `target/experiments`, or to the folder after `--out`. Cells that need a device which is
-//! missing are left out: CUDA's first, OpenCL's first CPU or OpenCL's first GPU. OpenCL needs the feature `opencl`, which is
-//! enabled by default. Times are those of the algorithm alone, with the transfers to the GPU and back; each row has their mean,
-//! its standard error, and the deviation max |L Lᵀ − A|.
+//! missing are left out: CUDA's first, OpenCL's first CPU or OpenCL's first GPU. Times are those of the algorithm alone, with the
+//! transfers to the GPU and back; each row has their mean, its standard error, and the deviation max |L Lᵀ − A|.
 
 mod devices;
 mod plan;

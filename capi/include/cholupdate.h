@@ -200,7 +200,7 @@ typedef struct {
    */
   int32_t safeguard;
   /**
-   * Number of the GPU or OpenCL device; 0 by default.
+   * Number of the GPU, or of the OpenCL device, of which GPUs come first; 0 by default.
    */
   int64_t device;
   /**

@@ -43,7 +43,7 @@ pub struct cholupdate_options {
     pub engine: i32,
     /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
     pub safeguard: i32,
-    /// Number of the GPU or OpenCL device; 0 by default.
+    /// Number of the GPU, or of the OpenCL device, of which GPUs come first; 0 by default.
     pub device: i64,
     /// The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
     pub threads: i64,

@@ -6,7 +6,8 @@
 // lower triangles are used. info: one number, 0 before the first kernel.
 //
 // A kernel computes column j of l from the columns before it and column j of a. If a pivot^2 is not positive, it stores
-// the column's number, counted from 1, in info, and every later kernel does nothing.
+// the column's number, counted from 1, in info, and every later kernel does nothing. (In the kernel that stores it, other
+// work-items may see it or not: what they write is not read.)
 //
 // crout_single: a work-item for each of the rows j .. n, each of which computes the pivot itself. crout_diagonal: one
 // work-item. crout_below, after it: a work-item for each of the rows j + 1 .. n. Work-items without a row do nothing, so

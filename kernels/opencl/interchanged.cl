@@ -3,7 +3,7 @@
 // precision of `real`, by the compensated dot product of Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci.
 // Comput. 26 (2005).
 //
-// Compiled with DOUBLE (1: double precision) and UNROLLED (products of a row that are formed at a time).
+// Compiled with DOUBLE (1: double precision).
 //
 // Shapes, column-major, strides and offsets in scalars:
 //     panel       rows first .. end of column j < cols at panel + j * panel_stride; read and written
@@ -11,7 +11,7 @@
 //     reflectors  from reflectors_first on, rank_blocks of them, block_stride apart: of each column width entries of b, x_j
 //                 and the interchange t_j; read
 // The first `plus` rank blocks have a plus sign, the others a minus. Work-item t has row first + t, and none from `end` on.
-// width is a multiple of UNROLLED, which is 4.
+// width is a multiple of 4.
 
 #if DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -20,6 +20,9 @@ typedef double real;
 typedef float real;
 #endif
 #pragma OPENCL FP_CONTRACT OFF
+
+// Partial sums of a dot product, which shorten its chain of dependent operations.
+#define SUMS 4
 
 // A sum: its value in working precision, and its rounding error.
 typedef struct {
@@ -88,10 +91,10 @@ __kernel void interchanged(__global real* panel, ulong panel_stride, __global re
             if (t != 0) {
                 u = change_places(v, v_stride, row, width, x, t, p >= plus, &l);
             } else {
-                real sums[UNROLLED] = {0};
-                for (uint c = 0; c < width; c += UNROLLED)
+                real sums[SUMS] = {0};
+                for (uint c = 0; c < width; c += SUMS)
 #pragma unroll
-                    for (int s = 0; s < UNROLLED; ++s) sums[s] = fma(v[(c + s) * v_stride], row[c + s], sums[s]);
+                    for (int s = 0; s < SUMS; ++s) sums[s] = fma(v[(c + s) * v_stride], row[c + s], sums[s]);
                 const real dot = (sums[0] + sums[1]) + (sums[2] + sums[3]);
                 const real d = fma(sign * (2 + x), dot, x * l);
                 u = fma((real)2, l, d);

@@ -1,8 +1,8 @@
 // Transforms the trailing rows of a panel by its reflectors, one rank block after the other: kernels/hybrid/trailing.cu
 // with one work-item for each row, and the same roundings, bit for bit.
 //
-// Compiled with DOUBLE (1: double precision) and ELEMENTS (columns of V in a rank block, all of one sign: a multiple of
-// 4). With row j of a rank block's reflectors (b_j, s_j and x_j, which include the sign), each row i of the panel (l)
+// Compiled with DOUBLE (1: double precision), ELEMENTS (columns of V in a rank block, all of one sign: a multiple of 4),
+// STRIDE (scalars from one row of the reflectors to the next) and COLUMN_GROUP (columns of L that are loaded ahead). With row j of a rank block's reflectors (b_j, s_j and x_j, which include the sign), each row i of the panel (l)
 // and of V (v) is transformed by the columns j = 0 .. cols - 1 in order:
 //
 //     d = x_j l_ij + s_j <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
@@ -26,9 +26,6 @@ typedef float4 real4;
 #pragma OPENCL FP_CONTRACT OFF
 
 #define QUADS (ELEMENTS / 4)
-#define STRIDE (ELEMENTS + 16 / sizeof(real))
-// Columns of L that are loaded ahead of the current one.
-#define COLUMN_GROUP 8
 
 __kernel void trailing(__global real* panel, ulong panel_stride, __global real* v, ulong v_first, ulong v_stride,
                        const __global real* reflectors, ulong reflectors_first, uint cols, uint rank_blocks,

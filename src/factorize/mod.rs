@@ -30,6 +30,7 @@ pub(crate) use self::run::{Factorize, check};
 pub use self::sequential::Sequential;
 pub use self::threads::Threaded;
 #[cfg(feature = "opencl")]
+#[doc(no_inline)]
 pub use crate::opencl;
 
 use crate::error::Error;

@@ -36,8 +36,11 @@ pub(crate) unsafe trait Api: Clone + fmt::Debug + Send + Sync + 'static {
     /// The kernels, compiled for a scalar type.
     type Kernels<T: Real>: Send + Sync;
 
-    /// A queue. Where the device can, work on one that is `first` starts before waiting work of others.
-    fn queue(&self, first: bool) -> Result<Self::Queue, Error>;
+    fn queue(&self) -> Result<Self::Queue, Error>;
+
+    /// A queue for work on other rows of the memory that `work` uses at the same time: where the device can, one whose work
+    /// starts before waiting work of others; where queues must not share memory, `work` itself.
+    fn queue_ahead_of(&self, work: &Self::Queue) -> Result<Self::Queue, Error>;
 
     /// An event that has not been recorded.
     fn event(&self) -> Result<Self::Event, Error>;

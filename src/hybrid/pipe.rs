@@ -106,12 +106,13 @@ impl<T: Real, A: Api> Pipe<T, A> {
                 device: device.memory(scalars.reflectors)?,
             })
         };
+        let work = device.queue()?;
         Ok(Self {
             kernels: device.kernels()?,
-            up: device.queue(false)?,
-            work: device.queue(false)?,
-            ahead: device.queue(true)?,
-            down: device.queue(false)?,
+            up: device.queue()?,
+            ahead: device.queue_ahead_of(&work)?,
+            work,
+            down: device.queue()?,
             slots: (0..tuning.slots).map(|_| slot()).collect::<Result<_, Error>>()?,
             reflectors: [reflectors()?, reflectors()?],
             v: device.memory(scalars.v)?,

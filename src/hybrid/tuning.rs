@@ -22,11 +22,11 @@ pub(crate) const MAX_THREADS_ELEMENTS: usize = 4096;
 /// Source: C. Walder, *Rank k Cholesky Up/Down-dating on the GPU: gpucholmodV0.2*, 2010, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
-    /// Thread blocks (OpenCL: work-groups) in a launch. More rows than `blocks_per_kernel · threads_per_block`, divided by the threads that share a
-    /// row, need several launches.
+    /// Thread blocks (OpenCL: work-groups) in a launch. More rows than `blocks_per_kernel · threads_per_block`, divided by the
+    /// threads that share a row, need several launches.
     pub blocks_per_kernel: usize,
-    /// Threads (OpenCL: work-items) in a block. With CUDA 1, 2 or 4 neighbours share a trailing row of a panel, 4 on tensor cores
-    /// (double precision, 9 columns of V or more); with OpenCL each has a row.
+    /// Threads (OpenCL: work-items) in a block. With CUDA 1, 2 or 4 neighbours share a trailing row of a panel, 4 on tensor
+    /// cores (double precision, 9 columns of V or more); with OpenCL each has a row.
     pub threads_per_block: usize,
     /// The largest number of columns of V that a thread keeps in registers for one rank block. A rank block has that many for
     /// each of the threads that share a row.

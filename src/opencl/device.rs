@@ -1,128 +1,47 @@
-//! OpenCL platforms and devices, and the programs compiled for a device.
+//! OpenCL devices, with what is made for each: a context, and the programs compiled so far.
 
 use super::error::failed;
+use super::handle::Handle;
+use super::program::{Source, compile};
 use crate::error::{Error, unavailable};
-use crate::real::Real;
+use core::ffi::c_void;
 use core::fmt;
-use opencl3::command_queue::CommandQueue;
+use opencl3::command_queue::create_command_queue;
 use opencl3::context::Context;
-use opencl3::device::{
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
-};
-use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::device;
+use opencl3::device::{CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT};
 use opencl3::program::Program;
-use opencl3::types::cl_device_id;
-use opencl3::{device, platform};
+use opencl3::types::{cl_context, cl_device_id};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// An implementation of OpenCL that is installed on this machine.
-#[derive(Clone, Debug)]
-pub struct Platform {
-    id: platform::Platform,
-    name: String,
-    version: String,
-}
-
-/// The platforms of this machine, in the order of the OpenCL loader. There is at least one.
-///
-/// ```
-/// use cholupdate::opencl::platforms;
-///
-/// match platforms() {
-///     Ok(platforms) => platforms.iter().for_each(|platform| println!("{}", platform.name())),
-///     Err(error) => println!("without OpenCL, then: {error}"),
-/// }
-/// ```
-///
-/// # Errors
-/// [`Error::Device`], of the kind `Unavailable`, if the loader's library (`libOpenCL`) or any platform is missing.
-pub fn platforms() -> Result<Vec<Platform>, Error> {
-    let _alone = known_devices();
-    let found = platform::get_platforms().map_err(|error| match error.0 {
-        DLOPEN_RUNTIME_LOAD_FAILED => unavailable("no OpenCL: its loader (libOpenCL) was not found"),
-        CL_PLATFORM_NOT_FOUND_KHR => no_platform(),
-        _ => failed("asking the OpenCL loader for platforms")(error),
-    })?;
-    if found.is_empty() {
-        return Err(no_platform());
-    }
-    let platform = |id: platform::Platform| {
-        let property =
-            |value: opencl3::Result<String>| value.map_err(failed("asking a platform for its name"));
-        Ok(Platform { id, name: property(id.name())?, version: property(id.version())? })
-    };
-    found.into_iter().map(platform).collect()
-}
-
-/// The devices that have been requested. Platforms are asked for devices and properties by the holder of this lock alone: some
-/// crash if several threads ask at the same time.
-fn known_devices() -> MutexGuard<'static, Vec<Device>> {
-    static DEVICES: Mutex<Vec<Device>> = Mutex::new(Vec::new());
-    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn no_platform() -> Error {
-    unavailable("no OpenCL: its loader finds no platform")
-}
-
-impl Platform {
-    /// The platform's name for itself.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The version of OpenCL, and of the platform.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// The devices of the platform, in its order; there may be none.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the platform fails.
-    pub fn devices(&self) -> Result<Vec<Device>, Error> {
-        let mut known = known_devices();
-        let found = self.id.get_devices(CL_DEVICE_TYPE_ALL);
-        let found = found.map_err(failed(format_args!("asking {} for devices", self.name)))?;
-        found
-            .into_iter()
-            .map(|id| match known.iter().find(|device| device.id() == id) {
-                Some(device) => Ok(device.clone()),
-                None => Device::open(self, id).inspect(|device| known.push(device.clone())),
-            })
-            .collect()
-    }
-}
-
-/// What a device is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What a device is. In the order of the numbers of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DeviceKind {
-    /// The processor of the host.
-    Cpu,
     /// A graphics processor.
     Gpu,
-    /// Another kind of device.
+    /// A device that is neither of the others.
     Accelerator,
+    /// The processor of the host.
+    Cpu,
 }
 
 impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Cpu => "CPU",
             Self::Gpu => "GPU",
             Self::Accelerator => "accelerator",
+            Self::Cpu => "CPU",
         })
     }
 }
 
 /// An OpenCL device.
 ///
-/// Cheap to clone. A device that has been requested is kept until the process ends, with its context and the programs that
-/// have been compiled for it.
+/// Cheap to clone. A device that has been requested is kept until the process ends, with its context and the programs that have
+/// been compiled for it. If a wait for it fails, work may go on in memory that is in use: factors on it then return errors, and
+/// a device that is requested anew has a context of its own.
 #[derive(Clone)]
 pub struct Device {
     shared: Arc<Shared>,
@@ -130,63 +49,36 @@ pub struct Device {
 
 struct Shared {
     id: device::Device,
-    context: Context,
-    programs: Mutex<Vec<(Source, Arc<Program>)>>,
     kind: DeviceKind,
     name: String,
     platform: String,
     compute_units: usize,
+    group_limit: usize,
     double_precision: bool,
     rounds_correctly: bool,
-    /// For calls that are not part of other work.
-    queue: CommandQueue,
+    opened: OnceLock<Opened>,
+    programs: Mutex<Vec<(Source, Arc<Program>)>>,
     /// A wait has failed, so that commands may still be running.
     doubt: AtomicBool,
 }
 
-/// A program's text, and the options that it is compiled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    pub name: &'static str,
-    pub text: &'static str,
-    /// DOUBLE of the text.
-    pub double: bool,
-    /// Another name that the text uses, and its value.
-    pub parameter: (&'static str, usize),
+/// What takes memory of the device: it is made when it is first needed.
+struct Opened {
+    /// For calls that are not part of other work.
+    queue: Handle,
+    context: Context,
+}
+
+/// The devices that have been requested. Platforms are asked for devices and properties by the holder of this lock alone: some
+/// crash if several threads ask at the same time.
+pub(super) fn known() -> MutexGuard<'static, Vec<Device>> {
+    static DEVICES: Mutex<Vec<Device>> = Mutex::new(Vec::new());
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Device {
-    /// The device with this number, counted from 0 through all platforms in the loader's order.
-    ///
-    /// # Errors
-    /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there are not so many devices.
-    pub fn new(number: usize) -> Result<Self, Error> {
-        let mut devices = Vec::new();
-        for platform in platforms()? {
-            devices.extend(platform.devices()?);
-        }
-        let count = devices.len();
-        devices.into_iter().nth(number).ok_or_else(|| {
-            unavailable(format!("there is no OpenCL device {number}: the number of devices is {count}"))
-        })
-    }
-
-    /// The first device of this kind on any platform.
-    ///
-    /// # Errors
-    /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there is no device of this kind.
-    pub fn first(kind: DeviceKind) -> Result<Self, Error> {
-        let platforms = platforms()?;
-        for platform in &platforms {
-            if let Some(device) = platform.devices()?.into_iter().find(|device| device.kind() == kind) {
-                return Ok(device);
-            }
-        }
-        let names: Vec<&str> = platforms.iter().map(Platform::name).collect();
-        Err(unavailable(format!("no OpenCL device is a {kind} (platforms: {})", names.join(", "))))
-    }
-
-    fn open(platform: &Platform, id: cl_device_id) -> Result<Self, Error> {
+    /// Asks the platform for the device's properties.
+    pub(super) fn described(platform: &str, id: cl_device_id) -> Result<Self, Error> {
         let id = device::Device::new(id);
         let attempt = || failed("asking an OpenCL device for its properties");
         let kind = match id.dev_type().map_err(attempt())? {
@@ -194,26 +86,20 @@ impl Device {
             kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
             _ => DeviceKind::Accelerator,
         };
-        let name = id.name().map_err(attempt())?.trim().to_string();
         let extensions = id.extensions().map_err(attempt())?;
-        let context =
-            Context::from_device(&id).map_err(failed(format_args!("making a context on {name}")))?;
-        // SAFETY: the device is the context's.
-        let queue = unsafe { CommandQueue::create(&context, id.id(), 0) };
-        let queue = queue.map_err(failed(format_args!("making a queue on {name}")))?;
+        let rounding = id.single_fp_config().map_err(attempt())? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
         let shared = Shared {
-            context,
-            queue,
-            doubt: AtomicBool::new(false),
-            programs: Mutex::default(),
             kind,
-            platform: platform.name.clone(),
+            name: id.name().map_err(attempt())?.trim().to_string(),
+            platform: platform.to_string(),
             compute_units: id.max_compute_units().map_err(attempt())? as usize,
+            group_limit: id.max_work_group_size().map_err(attempt())?.max(1),
             double_precision: extensions.split_whitespace().any(|extension| extension == "cl_khr_fp64"),
-            rounds_correctly: id.single_fp_config().map_err(attempt())? & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
-                != 0,
-            name,
+            rounds_correctly: rounding != 0,
             id,
+            opened: OnceLock::new(),
+            programs: Mutex::default(),
+            doubt: AtomicBool::new(false),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -248,22 +134,43 @@ impl Device {
         self.shared.double_precision
     }
 
+    /// The most work-items of a work-group.
+    pub(super) fn group_limit(&self) -> usize {
+        self.shared.group_limit
+    }
+
     pub(super) fn id(&self) -> cl_device_id {
         self.shared.id.id()
     }
 
-    pub(super) fn context(&self) -> &Context {
-        &self.shared.context
+    fn opened(&self) -> Result<&Opened, Error> {
+        let shared = &*self.shared;
+        if let Some(opened) = shared.opened.get() {
+            return Ok(opened);
+        }
+        let attempt = format!("making a context on {}", self.name());
+        let context = Context::from_device(&shared.id).map_err(failed(&attempt))?;
+        // SAFETY: the device is the context's.
+        let queue = unsafe { create_command_queue(context.get(), self.id(), 0) };
+        let queue = queue.map_err(failed(attempt))?;
+        // SAFETY: a new queue.
+        let queue = unsafe { Handle::queue(queue) };
+        Ok(shared.opened.get_or_init(|| Opened { queue, context }))
+    }
+
+    pub(super) fn context(&self) -> Result<cl_context, Error> {
+        Ok(self.opened()?.context.get())
     }
 
     /// A queue for calls that are not part of other work.
-    pub(super) fn queue(&self) -> &CommandQueue {
-        &self.shared.queue
+    pub(super) fn queue(&self) -> Result<*mut c_void, Error> {
+        Ok(self.opened()?.queue.get())
     }
 
     /// Records that a wait has failed, so that commands of this device may still be running.
     pub(super) fn doubt(&self) {
         self.shared.doubt.store(true, Ordering::Release);
+        known().retain(|device| !Arc::ptr_eq(&device.shared, &self.shared));
     }
 
     /// Whether host memory that commands have used is free again after the last waits.
@@ -275,7 +182,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Device`], of the kind `Unavailable`.
-    pub(super) fn supports<T: Real>(&self) -> Result<(), Error> {
+    pub(super) fn supports<T>(&self) -> Result<(), Error> {
         if size_of::<T>() == 8 && !self.has_double_precision() {
             let name = self.name();
             return Err(unavailable(format!(
@@ -294,34 +201,11 @@ impl Device {
         if let Some((_, program)) = programs.iter().find(|(known, _)| *known == source) {
             return Ok(program.clone());
         }
-        let program = Arc::new(self.compile(source)?);
+        let context = &self.opened()?.context;
+        let program = Arc::new(compile(self, context, &source, self.shared.rounds_correctly)?);
         programs.push((source, program.clone()));
         Ok(program)
     }
-
-    fn compile(&self, source: Source) -> Result<Program, Error> {
-        let Source { name, text, double, parameter: (parameter, value) } = source;
-        let attempt = format_args!("compiling {name} for {}", self.name());
-        let mut program = Program::create_from_source(self.context(), text).map_err(failed(attempt))?;
-        // Without the option a quotient may be wrong by 2.5 units in the last place, a root by 3.
-        let rounding =
-            if self.shared.rounds_correctly { " -cl-fp32-correctly-rounded-divide-sqrt" } else { "" };
-        let options =
-            format!("-cl-std=CL1.2 -D DOUBLE={} -D {parameter}={value}{rounding}", u8::from(double));
-        match program.build(self.context().devices(), &options) {
-            Ok(()) => Ok(program),
-            Err(error) => Err(with_log(failed(attempt)(error), program.get_build_log(self.id()).ok())),
-        }
-    }
-}
-
-/// Appends the compiler's log to the message.
-fn with_log(mut error: Error, log: Option<String>) -> Error {
-    if let (Error::Device { message, .. }, Some(log)) = (&mut error, log) {
-        message.push_str("; the compiler's log:\n");
-        message.push_str(log.trim());
-    }
-    error
 }
 
 impl fmt::Debug for Device {
@@ -331,36 +215,72 @@ impl fmt::Debug for Device {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::factorize::{Method, factorize};
+    use crate::opencl::{ColumnKernels, Hybrid};
+    use crate::{Cholesky, DeviceErrorKind};
+    use faer::Mat;
 
-    /// A device of this machine, if there is one, as if it had no double precision.
-    fn without_double_precision() -> Option<Device> {
-        let platform = platforms().ok()?.into_iter().next()?;
-        let id = platform.devices().ok()?.first()?.id();
-        let _alone = known_devices();
-        let mut shared = Arc::into_inner(Device::open(&platform, id).ok()?.shared)?;
-        shared.double_precision = false;
+    /// A device of this machine, if there is one, as if it had other properties.
+    fn altered(alter: impl FnOnce(&mut Shared)) -> Option<Device> {
+        let required = std::env::var_os("CHOLUPDATE_REQUIRE_OPENCL").is_some_and(|value| value == "1");
+        let device = Device::new(0);
+        if device.is_err() && !required {
+            return None;
+        }
+        let id = device.unwrap().id();
+        let _alone = known();
+        let mut shared = Arc::into_inner(Device::described("any", id).unwrap().shared).unwrap();
+        alter(&mut shared);
         Some(Device { shared: Arc::new(shared) })
+    }
+
+    fn without_double_precision() -> Option<Device> {
+        altered(|shared| shared.double_precision = false)
+    }
+
+    pub fn with_work_groups_of(limit: usize) -> Option<Device> {
+        altered(|shared| shared.group_limit = limit)
     }
 
     #[test]
     fn what_a_device_cannot_do_is_said() {
         let Some(device) = without_double_precision() else { return };
-        let double = device.supports::<f64>().unwrap_err();
-        assert!(
-            double.to_string().contains("has no double precision (cl_khr_fp64); f32 works there"),
-            "{double}"
-        );
-        assert_eq!(device.supports::<f32>(), Ok(()));
+        let method = Method::OpenCl { device: device.clone(), variant: ColumnKernels::Single, cutoff: 0 };
+        let a = Mat::<f64>::identity(20, 20);
+        let engine = Hybrid::on(&device);
+        for refused in [factorize(&a, &method).err(), Cholesky::new_in(&a, engine.clone()).err()] {
+            let Some(Error::Device { kind: DeviceErrorKind::Unavailable, message }) = refused else {
+                panic!("{refused:?}")
+            };
+            assert!(message.contains("has no double precision (cl_khr_fp64); f32 works there"), "{message}");
+        }
+        let a = Mat::<f32>::identity(20, 20);
+        assert_eq!(factorize(&a, &method).unwrap(), a);
+        Cholesky::new_in(&a, engine).unwrap().update(&[1.0_f32; 20]).unwrap();
     }
 
     #[test]
     fn the_log_of_the_compiler_is_in_the_error() {
         let Some(device) = without_double_precision() else { return };
         let text = "__kernel void wrong(__global float* x) { *x = undeclared_name; }";
-        let source = Source { name: "wrong.cl", text, double: false, parameter: ("UNUSED", 0) };
+        let source = Source { name: "wrong.cl", text, parameters: Vec::new() };
         let error = device.program(source).unwrap_err().to_string();
         assert!(error.contains("compiling wrong.cl for") && error.contains("undeclared_name"), "{error}");
+    }
+
+    #[test]
+    fn after_a_failed_wait_memory_is_not_given_out_and_the_device_can_be_had_again() {
+        let Some(device) = without_double_precision() else { return };
+        let mut locked = crate::opencl::memory::Locked::<f32>::new(&device, 10).unwrap();
+        assert_eq!(locked.as_mut_slice().unwrap(), [0.0; 10]);
+        device.doubt();
+        assert!(locked.as_mut_slice().is_err());
+        let doubted = Device::new(0).unwrap();
+        doubted.doubt();
+        let again = Device::new(0).unwrap();
+        assert!(again.is_doubtless() && !Arc::ptr_eq(&again.shared, &doubted.shared));
+        assert_eq!(again.name(), doubted.name());
     }
 }

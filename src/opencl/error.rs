@@ -25,7 +25,10 @@ fn kind(code: i32) -> DeviceErrorKind {
         | codes::CL_PLATFORM_NOT_FOUND_KHR
         | codes::DLOPEN_RUNTIME_LOAD_FAILED
         | codes::DLOPEN_FUNCTION_NOT_AVAILABLE => DeviceErrorKind::Unavailable,
-        codes::CL_CONTEXT_TERMINATED_KHR => DeviceErrorKind::Lost,
+        // Handles are valid here unless the context has failed.
+        codes::CL_CONTEXT_TERMINATED_KHR | codes::CL_INVALID_CONTEXT | codes::CL_INVALID_COMMAND_QUEUE => {
+            DeviceErrorKind::Lost
+        }
         _ => DeviceErrorKind::Other,
     }
 }

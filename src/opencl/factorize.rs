@@ -1,7 +1,8 @@
 //! Initial factors by kernels that are enqueued column after column.
 
-use super::device::{Device, DeviceKind, Source};
+use super::device::{Device, DeviceKind};
 use super::memory::Memory;
+use super::program::Source;
 use super::queue::{Function, Queue};
 use crate::error::Error;
 use crate::host::crout::remaining_columns;
@@ -48,9 +49,15 @@ pub(crate) fn by_column<T: Real>(
     kernels: ColumnKernels,
     cutoff: usize,
 ) -> Result<(Mat<T>, Duration), Error> {
-    let run = Run::<T>::new(device, a.nrows(), kernels)?;
+    device.supports::<T>()?;
     let mut l = lower(a);
     let cols = l.ncols().saturating_sub(cutoff);
+    if cols == 0 {
+        let start = Instant::now();
+        remaining_columns(l.as_mut(), 0)?;
+        return Ok((l, start.elapsed()));
+    }
+    let run = Run::<T>::new(device, a.nrows(), kernels)?;
     let mut entries = run.layout.pack(l.as_ref());
     let start = Instant::now();
     run.columns(&mut entries, cols)?;
@@ -117,18 +124,19 @@ enum Extent {
 
 impl<T: Real> Run<T> {
     fn new(device: &Device, order: usize, kernels: ColumnKernels) -> Result<Self, Error> {
-        device.supports::<T>()?;
         let layout = Layout { order, by_rows: device.kind() == DeviceKind::Cpu };
         let program = device.program(Source {
             name: "crout.cl",
             text: include_str!("../../kernels/opencl/crout.cl"),
-            double: size_of::<T>() == 8,
-            parameter: ("BY_ROWS", usize::from(layout.by_rows)),
+            parameters: vec![
+                ("DOUBLE", usize::from(size_of::<T>() == 8)),
+                ("BY_ROWS", usize::from(layout.by_rows)),
+            ],
         })?;
         let steps: &[_] = match kernels {
-            ColumnKernels::Single => &[("crout_single", Extent::FromDiagonal)],
+            ColumnKernels::Single => &[(c"crout_single", Extent::FromDiagonal)],
             ColumnKernels::Two | ColumnKernels::TwoInPlace => {
-                &[("crout_diagonal", Extent::One), ("crout_below", Extent::Below)]
+                &[(c"crout_diagonal", Extent::One), (c"crout_below", Extent::Below)]
             }
         };
         let memory = || Memory::new(device, order * order);

@@ -2,41 +2,73 @@
 
 use super::device::Device;
 use super::error::failed;
-use crate::error::{Error, other, out_of_memory};
-use core::ptr::NonNull;
-use opencl3::memory::{Buffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_mem, cl_mem_flags};
+use super::handle::Handle;
+use crate::error::{DeviceErrorKind, Error, other, out_of_memory};
+use core::ffi::c_void;
+use core::ptr::{NonNull, null, null_mut};
+use opencl3::command_queue::{enqueue_map_buffer, enqueue_unmap_mem_object, enqueue_write_buffer, flush};
+use opencl3::error_codes::CL_OUT_OF_RESOURCES;
+use opencl3::memory::{
+    CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, retain_mem_object,
+};
+use opencl3::types::{CL_BLOCKING, cl_mem_flags};
 
-/// A buffer for `len` scalars, at least one, because OpenCL does not allocate empty ones.
-fn buffer<T>(device: &Device, flags: cl_mem_flags, len: usize) -> Result<Buffer<T>, Error> {
-    let count = len.max(1);
-    let Some(bytes) = count.checked_mul(size_of::<T>()) else {
-        return Err(out_of_memory(format!("{len} scalars are more bytes than can be counted")));
-    };
+/// An allocation that fails, as an error.
+fn no_room(device: &Device, bytes: usize) -> impl FnOnce(i32) -> Error {
+    move |code| {
+        let error = failed(format_args!("allocating {bytes} bytes on {}", device.name()))(code);
+        match error {
+            // Elsewhere it may mean anything.
+            Error::Device { message, .. } if code == CL_OUT_OF_RESOURCES => {
+                Error::Device { kind: DeviceErrorKind::OutOfMemory, message }
+            }
+            error => error,
+        }
+    }
+}
+
+/// A buffer for `len` scalars, at least one, because OpenCL does not allocate empty ones; and its bytes.
+fn buffer<T>(device: &Device, flags: cl_mem_flags, len: usize) -> Result<(Handle, usize), Error> {
+    let bytes = len.max(1).checked_mul(size_of::<T>());
+    let bytes =
+        bytes.ok_or_else(|| out_of_memory(format!("{len} scalars are more bytes than can be counted")))?;
     // SAFETY: without a flag that names host memory, none is used.
-    let buffer = unsafe { Buffer::create(device.context(), flags, count, core::ptr::null_mut()) };
-    buffer.map_err(failed(format_args!("allocating {bytes} bytes on {}", device.name())))
+    let buffer = unsafe { create_buffer(device.context()?, flags, bytes, null_mut()) };
+    // SAFETY: a new buffer.
+    buffer.map(|buffer| (unsafe { Handle::buffer(buffer) }, bytes)).map_err(no_room(device, bytes))
 }
 
 /// Memory of the device for `len` scalars, not initialized.
 pub(crate) struct Memory<T> {
-    buffer: Buffer<T>,
+    buffer: Handle,
     len: usize,
+    scalar: core::marker::PhantomData<T>,
 }
 
 impl<T> Memory<T> {
     /// # Errors
     /// [`Error::Device`] if the device does not have that much memory, or not in one piece.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        Ok(Self { buffer: buffer(device, CL_MEM_READ_WRITE, len)?, len })
+        let (buffer, bytes) = buffer::<T>(device, CL_MEM_READ_WRITE, len)?;
+        let zeros = [0_u8; 8];
+        let first = zeros.len().min(bytes);
+        // Drivers allocate a buffer when it is first used. This must not fail later, in the middle of a modification.
+        // SAFETY: the buffer has these bytes, and the copy is done when the call returns.
+        let event = unsafe {
+            let (queue, zeros) = (device.queue()?, zeros.as_ptr().cast::<c_void>());
+            enqueue_write_buffer(queue, buffer.get(), CL_BLOCKING, 0, first, zeros, 0, null())
+        };
+        // SAFETY: a new event.
+        event.map(|event| drop(unsafe { Handle::event(event) })).map_err(no_room(device, bytes))?;
+        Ok(Self { buffer, len, scalar: core::marker::PhantomData })
     }
 
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The handle, as the value of a kernel's argument.
-    pub fn handle(&self) -> cl_mem {
+    /// The buffer, as the value of a kernel's argument.
+    pub fn handle(&self) -> *mut c_void {
         self.buffer.get()
     }
 }
@@ -45,7 +77,7 @@ impl<T> Memory<T> {
 /// to it at the link's rate.
 pub(crate) struct Locked<T> {
     /// Mapped at `start` for as long as it exists.
-    buffer: Buffer<T>,
+    buffer: Handle,
     start: NonNull<T>,
     len: usize,
     device: Device,
@@ -60,14 +92,15 @@ impl<T: Copy> Locked<T> {
     /// # Errors
     /// [`Error::Device`] if the host does not have that much memory.
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
-        let buffer = buffer::<T>(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, len)?;
-        let (bytes, mut start) = (len.max(1) * size_of::<T>(), core::ptr::null_mut());
-        let flags = CL_MAP_READ | CL_MAP_WRITE;
+        let (buffer, bytes) = buffer::<T>(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, len)?;
+        let (mut start, flags) = (null_mut(), CL_MAP_READ | CL_MAP_WRITE);
         // SAFETY: the buffer has these bytes, and `Drop` unmaps it.
         let mapped = unsafe {
-            device.queue().enqueue_map_buffer(&buffer, CL_BLOCKING, flags, 0, bytes, &mut start, &[])
+            let queue = device.queue()?;
+            enqueue_map_buffer(queue, buffer.get(), CL_BLOCKING, flags, 0, bytes, &mut start, 0, null())
         };
-        mapped.map_err(failed(format_args!("mapping {bytes} bytes of host memory")))?;
+        // SAFETY: a new event.
+        mapped.map(|event| drop(unsafe { Handle::event(event) })).map_err(no_room(device, bytes))?;
         let start = NonNull::new(start.cast::<T>())
             .ok_or_else(|| other("the driver mapped host memory at no address"))?;
         // SAFETY: the driver has mapped `bytes` bytes there, and this is their only owner.
@@ -89,21 +122,26 @@ impl<T: Copy> Locked<T> {
         if !self.device.is_doubtless() {
             return Err(other("a wait for the device has failed, so its memory may be in use"));
         }
-        // SAFETY: `len` scalars are mapped and initialized, and borrowed exclusively; no copy is in flight, as callers guarantee.
+        // SAFETY: `len` scalars are mapped and initialized, and borrowed exclusively; no copy is in flight, as callers
+        // guarantee.
         Ok(unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) })
     }
 }
 
 impl<T> Drop for Locked<T> {
     fn drop(&mut self) {
-        if self.device.is_doubtless() {
-            let (queue, start) = (self.device.queue(), self.start.as_ptr().cast());
-            // SAFETY: mapped there by `new`, unmapped only here; copies have been waited for, as callers guarantee.
-            let _ = unsafe { queue.enqueue_unmap_mem_object(self.buffer.get(), start, &[]) };
-        } else {
+        if !self.device.is_doubtless() {
             // A copy may still use the memory: another reference keeps it, and it stays mapped.
             // SAFETY: the buffer exists.
-            let _ = unsafe { opencl3::memory::retain_mem_object(self.buffer.get()) };
+            let _ = unsafe { retain_mem_object(self.buffer.get()) };
+        } else if let Ok(queue) = self.device.queue() {
+            // SAFETY: mapped there by `new`, unmapped only here; copies have been waited for, as callers guarantee.
+            let unmapped = unsafe {
+                enqueue_unmap_mem_object(queue, self.buffer.get(), self.start.as_ptr().cast(), 0, null())
+            };
+            // SAFETY: a new event.
+            drop(unmapped.map(|event| unsafe { Handle::event(event) }));
+            let _ = flush(queue);
         }
     }
 }

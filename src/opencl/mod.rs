@@ -9,7 +9,10 @@
 //! | file | holds |
 //! |---|---|
 //! | `error` | OpenCL errors as errors of this library |
-//! | `device` | platforms, devices, and programs compiled for a device |
+//! | `handle` | objects of OpenCL that this crate owns |
+//! | `program` | programs, and how the driver compiles them |
+//! | `device` | devices: properties, context, programs |
+//! | `platform` | the platforms and devices of this machine |
 //! | `memory` | device memory, and host memory that is copied at the link's rate |
 //! | `queue` | command queues, events, copies and kernels |
 //! | `factorize` | initial factors, column after column |
@@ -20,15 +23,20 @@ mod device;
 mod error;
 #[allow(unsafe_code, reason = "kernels on device memory")]
 mod factorize;
+#[allow(unsafe_code, reason = "releases objects of the driver")]
+mod handle;
 #[allow(unsafe_code, reason = "kernels on device memory")]
 mod hybrid;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod memory;
+mod platform;
+mod program;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod queue;
 
-pub use self::device::{Device, DeviceKind, Platform, platforms};
+pub use self::device::{Device, DeviceKind};
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::by_column;
 pub use self::hybrid::Hybrid;
+pub use self::platform::{Platform, platforms};
 pub use crate::hybrid::tuning::Tuning;

@@ -2,37 +2,52 @@
 
 use super::device::Device;
 use super::error::failed;
+use super::handle::Handle;
 use super::memory::{Locked, Memory};
 use crate::error::Error;
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 use core::ptr::null;
 use opencl3::command_queue::{
-    CommandQueue, enqueue_barrier_with_wait_list, enqueue_marker_with_wait_list, enqueue_nd_range_kernel,
-    enqueue_read_buffer, enqueue_read_buffer_rect, enqueue_write_buffer, enqueue_write_buffer_rect,
+    create_command_queue, enqueue_barrier_with_wait_list, enqueue_marker_with_wait_list,
+    enqueue_nd_range_kernel, enqueue_read_buffer, enqueue_read_buffer_rect, enqueue_write_buffer,
+    enqueue_write_buffer_rect, finish, flush,
 };
-use opencl3::event;
-use opencl3::kernel::Kernel;
+use opencl3::error_codes::ClError;
+use opencl3::event::{CL_EVENT_COMMAND_EXECUTION_STATUS, get_event_info, wait_for_events};
+use opencl3::kernel::{CL_KERNEL_WORK_GROUP_SIZE, create_kernel, get_kernel_work_group_info, set_kernel_arg};
 use opencl3::program::Program;
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_event};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A queue whose commands are executed in order.
 pub(crate) struct Queue {
-    queue: CommandQueue,
+    queue: Handle,
     device: Device,
+    /// The command that was enqueued last.
+    last: Mutex<Option<Handle>>,
 }
 
-/// Drops the event of a command that nothing waits for.
-fn enqueued(outcome: Result<cl_event, i32>, attempt: &str) -> Result<(), Error> {
-    outcome.map(|event| drop(event::Event::new(event))).map_err(failed(attempt))
+/// The status of a command that has ended: negative after an error.
+fn status(event: &Handle) -> Result<i32, i32> {
+    get_event_info(event.get(), CL_EVENT_COMMAND_EXECUTION_STATUS).map(i32::from)
 }
 
 impl Queue {
     pub fn new(device: &Device) -> Result<Self, Error> {
         // SAFETY: the device is the context's.
-        let queue = unsafe { CommandQueue::create(device.context(), device.id(), 0) };
+        let queue = unsafe { create_command_queue(device.context()?, device.id(), 0) };
         let queue = queue.map_err(failed(format_args!("making a queue on {}", device.name())))?;
-        Ok(Self { queue, device: device.clone() })
+        // SAFETY: a new queue.
+        let queue = unsafe { Handle::queue(queue) };
+        Ok(Self { queue, device: device.clone(), last: Mutex::default() })
+    }
+
+    /// Keeps the event of a command as that of the last one.
+    fn enqueued(&self, outcome: Result<cl_event, i32>, attempt: &str) -> Result<(), Error> {
+        // SAFETY: a new event.
+        let event = unsafe { Handle::event(outcome.map_err(failed(attempt))?) };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(event);
+        Ok(())
     }
 
     /// Copies scalars to the start of device memory, after all earlier commands, and waits for it.
@@ -46,7 +61,7 @@ impl Queue {
         let event = unsafe {
             enqueue_write_buffer(self.queue.get(), to.handle(), CL_BLOCKING, 0, bytes, start, 0, null())
         };
-        enqueued(event, "copying to the device")
+        self.enqueued(event, "copying to the device")
     }
 
     /// Copies scalars from the start of device memory, after all earlier commands, and waits for it.
@@ -60,14 +75,14 @@ impl Queue {
         let event = unsafe {
             enqueue_read_buffer(self.queue.get(), from.handle(), CL_BLOCKING, 0, bytes, start, 0, null())
         };
-        enqueued(event, "copying from the device")
+        self.enqueued(event, "copying from the device")
     }
 
     /// Enqueues a copy of columns from host memory to the device.
     ///
     /// # Safety
-    /// Both memories have these columns. Until the copy is done they exist, nothing writes `from`, and only this queue uses
-    /// `to`.
+    /// Both memories have these columns. Until the copy is done they exist, nothing writes these entries of `from`, and no other
+    /// queue uses `to`.
     pub unsafe fn upload<T: Copy>(
         &self,
         from: Columns<'_, Locked<T>>,
@@ -96,14 +111,14 @@ impl Queue {
                 null(),
             )
         };
-        enqueued(event, "copying columns to the device")
+        self.enqueued(event, "copying columns to the device")
     }
 
     /// Enqueues a copy of columns from the device to host memory.
     ///
     /// # Safety
-    /// Both memories have these columns. Until the copy is done they exist, nothing uses `to`, and only this queue writes
-    /// `from`.
+    /// Both memories have these columns. Until the copy is done they exist, nothing uses these entries of `to`, and no other
+    /// queue uses `from`.
     pub unsafe fn download<T: Copy>(
         &self,
         from: Columns<'_, Memory<T>>,
@@ -132,13 +147,14 @@ impl Queue {
                 null(),
             )
         };
-        enqueued(event, "copying columns from the device")
+        self.enqueued(event, "copying columns from the device")
     }
 
     /// Enqueues a kernel for this many work-items, and as many more as fill the last work-group.
     ///
     /// # Safety
-    /// The kernel's arguments are set, their memory exists until the kernel is done, and no other queue uses it.
+    /// The kernel's arguments are set, their memory exists until the kernel is done, and no other queue uses it. Work-items from
+    /// `items` on do nothing.
     pub unsafe fn launch(&self, function: &Function, items: usize, group: usize) -> Result<(), Error> {
         let group = group.min(function.group_limit);
         let global = items.next_multiple_of(group);
@@ -147,7 +163,7 @@ impl Queue {
             let (queue, kernel) = (self.queue.get(), function.kernel.get());
             enqueue_nd_range_kernel(queue, kernel, 1, null(), &global, &group, 0, null())
         };
-        enqueued(event, "enqueuing a kernel")
+        self.enqueued(event, "enqueuing a kernel")
     }
 
     /// Orders later commands after the last record of the event, if there is one.
@@ -155,19 +171,28 @@ impl Queue {
         let Some(last) = event.last() else { return Ok(()) };
         // SAFETY: one event, which exists.
         let barrier = unsafe { enqueue_barrier_with_wait_list(self.queue.get(), 1, &last.get()) };
-        enqueued(barrier, "waiting for an event on the device")
+        self.enqueued(barrier, "waiting for an event on the device")
     }
 
     /// Waits for all enqueued commands.
+    ///
+    /// # Errors
+    /// [`Error::Device`], also if the last command has failed: drivers end the commands after one that fails.
     pub fn finish(&self) -> Result<(), Error> {
-        self.queue.finish().map_err(failed("waiting for the device")).inspect_err(|_| self.device.doubt())
+        let attempt = "waiting for the device";
+        finish(self.queue.get()).map_err(failed(attempt)).inspect_err(|_| self.device.doubt())?;
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match last.map_or(Ok(0), |event| status(&event)) {
+            Ok(0..) => Ok(()),
+            Ok(code) | Err(code) => Err(failed(attempt)(ClError(code))),
+        }
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
         // The commands of the queue go on; its memory is freed by the driver after them.
-        let _ = self.queue.flush();
+        let _ = flush(self.queue.get());
     }
 }
 
@@ -215,7 +240,8 @@ impl Rect {
 
 /// A point in a queue. It can be recorded again and again.
 pub(crate) struct Event {
-    last: Mutex<Option<Arc<event::Event>>>,
+    /// Shared with waits, which go on while it is recorded again.
+    last: Mutex<Option<Arc<Handle>>>,
     device: Device,
 }
 
@@ -225,31 +251,35 @@ impl Event {
         Self { last: Mutex::default(), device: device.clone() }
     }
 
-    fn last(&self) -> Option<Arc<event::Event>> {
+    fn last(&self) -> Option<Arc<Handle>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records the event after all commands enqueued so far.
     pub fn record(&self, queue: &Queue) -> Result<(), Error> {
-        let attempt = || failed("recording an event");
         // SAFETY: no events to wait for.
         let marker = unsafe { enqueue_marker_with_wait_list(queue.queue.get(), 0, null()) };
-        let marker = Arc::new(event::Event::new(marker.map_err(attempt())?));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(marker);
+        // SAFETY: a new event.
+        let marker = unsafe { Handle::event(marker.map_err(failed("recording an event"))?) };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(marker));
         // Other queues may wait only for commands that have been given to the device.
-        queue.queue.flush().map_err(failed("starting enqueued commands"))
+        flush(queue.queue.get()).map_err(failed("starting enqueued commands"))
     }
 
     /// Waits on the host until the last record is reached; does not wait if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Device`], also if the work before it has failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         let Some(last) = self.last() else { return Ok(()) };
-        last.wait().map_err(failed("waiting for an event")).inspect_err(|_| self.device.doubt())
+        let waited = wait_for_events(&[last.get()]);
+        waited.map_err(failed("waiting for an event")).inspect_err(|_| self.device.doubt())
     }
 }
 
 /// A kernel with arguments of its own.
 pub(crate) struct Function {
-    kernel: Kernel,
+    kernel: Handle,
     /// The most work-items of a work-group.
     group_limit: usize,
 }
@@ -257,10 +287,13 @@ pub(crate) struct Function {
 impl Function {
     /// # Errors
     /// [`Error::Device`] if the program has no kernel of this name.
-    pub fn new(device: &Device, program: &Program, name: &str) -> Result<Self, Error> {
-        let attempt = || failed(format!("preparing the kernel {name}"));
-        let kernel = Kernel::create(program, name).map_err(attempt())?;
-        let group_limit = kernel.get_work_group_size(device.id()).map_err(attempt())?.max(1);
+    pub fn new(device: &Device, program: &Program, name: &CStr) -> Result<Self, Error> {
+        let attempt = || failed(format!("preparing the kernel {}", name.to_string_lossy()));
+        let kernel = create_kernel(program.get(), name).map_err(attempt())?;
+        // SAFETY: a new kernel.
+        let kernel = unsafe { Handle::kernel(kernel) };
+        let limit = get_kernel_work_group_info(kernel.get(), device.id(), CL_KERNEL_WORK_GROUP_SIZE);
+        let group_limit = usize::from(limit.map_err(attempt())?).min(device.group_limit()).max(1);
         Ok(Self { kernel, group_limit })
     }
 
@@ -270,7 +303,9 @@ impl Function {
     /// The value has the type of the kernel's parameter; a buffer is given by its handle. No other thread sets arguments of
     /// this function or launches it.
     pub unsafe fn set<A>(&self, index: u32, value: &A) -> Result<(), Error> {
-        // SAFETY: the caller guarantees the type.
-        unsafe { self.kernel.set_arg(index, value) }.map_err(failed("setting an argument of a kernel"))
+        let (bytes, value) = (size_of::<A>(), (&raw const *value).cast::<c_void>());
+        // SAFETY: the value has these bytes; the caller guarantees the type.
+        unsafe { set_kernel_arg(self.kernel.get(), index, bytes, value) }
+            .map_err(failed("setting an argument of a kernel"))
     }
 }

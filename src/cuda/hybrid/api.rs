@@ -23,8 +23,12 @@ unsafe impl Api for Device {
     type Locked<T: Real> = Pinned<T>;
     type Kernels<T: Real> = Kernels<T>;
 
-    fn queue(&self, first: bool) -> Result<Stream, Error> {
-        if first { Stream::first(self) } else { Stream::new(self) }
+    fn queue(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+
+    fn queue_ahead_of(&self, _: &Stream) -> Result<Stream, Error> {
+        Stream::first(self)
     }
 
     fn event(&self) -> Result<Event, Error> {

@@ -9,6 +9,7 @@ use crate::opencl::device::Device;
 use crate::opencl::memory::{Locked, Memory};
 use crate::opencl::queue::{Columns, Event, Queue};
 use crate::real::Real;
+use std::sync::Arc;
 
 impl<'a, M> From<Place<'a, M>> for Columns<'a, M> {
     fn from(Place { memory, offset, stride }: Place<'a, M>) -> Self {
@@ -21,15 +22,20 @@ impl<'a, M> From<Place<'a, M>> for Columns<'a, M> {
 unsafe impl Api for Device {
     const FORMS: Forms = Forms { tensor: false, lanes: &[1] };
 
-    type Queue = Queue;
+    type Queue = Arc<Queue>;
     type Event = Event;
     type Memory<T: Real> = Memory<T>;
     type Locked<T: Real> = Locked<T>;
     type Kernels<T: Real> = Kernels<T>;
 
-    /// OpenCL has no priorities.
-    fn queue(&self, _: bool) -> Result<Queue, Error> {
-        Queue::new(self)
+    fn queue(&self) -> Result<Arc<Queue>, Error> {
+        Queue::new(self).map(Arc::new)
+    }
+
+    /// The same queue: commands of two must not change one buffer at the same time, not even other rows of it. OpenCL has no
+    /// priorities that this would give up.
+    fn queue_ahead_of(&self, work: &Arc<Queue>) -> Result<Arc<Queue>, Error> {
+        Ok(work.clone())
     }
 
     fn event(&self) -> Result<Event, Error> {
@@ -52,11 +58,11 @@ unsafe impl Api for Device {
         memory.len()
     }
 
-    fn wait(queue: &Queue, event: &Event) -> Result<(), Error> {
+    fn wait(queue: &Arc<Queue>, event: &Event) -> Result<(), Error> {
         queue.wait(event)
     }
 
-    fn record(event: &Event, queue: &Queue) -> Result<(), Error> {
+    fn record(event: &Event, queue: &Arc<Queue>) -> Result<(), Error> {
         event.record(queue)
     }
 
@@ -64,12 +70,12 @@ unsafe impl Api for Device {
         event.synchronize()
     }
 
-    fn drain(queue: &Queue) -> Result<(), Error> {
+    fn drain(queue: &Arc<Queue>) -> Result<(), Error> {
         queue.finish()
     }
 
     unsafe fn upload<T: Real>(
-        queue: &Queue,
+        queue: &Arc<Queue>,
         (from, from_stride): (&Locked<T>, usize),
         shape: (usize, usize),
         (to, to_stride): (&Memory<T>, usize),
@@ -80,7 +86,7 @@ unsafe impl Api for Device {
     }
 
     unsafe fn download<T: Real>(
-        queue: &Queue,
+        queue: &Arc<Queue>,
         (from, from_stride): (&Memory<T>, usize),
         shape: (usize, usize),
         (to, to_stride): (&Locked<T>, usize),
@@ -91,7 +97,7 @@ unsafe impl Api for Device {
     }
 
     unsafe fn upload_at_once<T: Real>(
-        queue: &Queue,
+        queue: &Arc<Queue>,
         _: &Kernels<T>,
         from: Place<'_, Locked<T>>,
         shape: (usize, usize),
@@ -102,7 +108,7 @@ unsafe impl Api for Device {
     }
 
     unsafe fn download_at_once<T: Real>(
-        queue: &Queue,
+        queue: &Arc<Queue>,
         _: &Kernels<T>,
         from: Place<'_, Memory<T>>,
         shape: (usize, usize),
@@ -113,7 +119,7 @@ unsafe impl Api for Device {
     }
 
     unsafe fn trailing<T: Real>(
-        queue: &Queue,
+        queue: &Arc<Queue>,
         kernels: &Kernels<T>,
         step: &Trailing<'_, T, Self>,
         tuning: &Tuning,

@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::hybrid::api::Trailing;
-use crate::hybrid::form::{ELEMENTS, Form};
+use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
 use crate::hybrid::tuning::Tuning;
-use crate::opencl::device::{Device, Source};
+use crate::opencl::device::Device;
+use crate::opencl::program::Source;
 use crate::opencl::queue::{Function, Queue};
 use crate::real::Real;
 use core::marker::PhantomData;
@@ -25,20 +26,28 @@ impl<T: Real> Kernels<T> {
     /// [`Error::Device`] if the device does not compute in `T`, or the driver refuses them.
     pub fn load(device: &Device) -> Result<Self, Error> {
         device.supports::<T>()?;
-        let double = size_of::<T>() == 8;
-        let function = |source: Source, name: &str| {
-            Ok::<_, Error>(Mutex::new(Function::new(device, &*device.program(source)?, name)?))
+        let double = ("DOUBLE", usize::from(size_of::<T>() == 8));
+        let trailing = |&elements: &usize| {
+            let program = device.program(Source {
+                name: "trailing.cl",
+                text: include_str!("../../../kernels/opencl/trailing.cl"),
+                parameters: vec![
+                    double,
+                    ("ELEMENTS", elements),
+                    ("STRIDE", reflector_stride::<T>(elements)),
+                    ("COLUMN_GROUP", COLUMN_GROUP),
+                ],
+            })?;
+            Function::new(device, &program, c"trailing").map(Mutex::new)
         };
-        let trailing = |elements: &usize| {
-            let text = include_str!("../../../kernels/opencl/trailing.cl");
-            let parameter = ("ELEMENTS", *elements);
-            function(Source { name: "trailing.cl", text, double, parameter }, "trailing")
-        };
-        let text = include_str!("../../../kernels/opencl/interchanged.cl");
-        let interchanged = Source { name: "interchanged.cl", text, double, parameter: ("UNROLLED", 4) };
+        let program = device.program(Source {
+            name: "interchanged.cl",
+            text: include_str!("../../../kernels/opencl/interchanged.cl"),
+            parameters: vec![double],
+        })?;
         Ok(Self {
             trailing: ELEMENTS.iter().map(trailing).collect::<Result<_, _>>()?,
-            interchanged: function(interchanged, "interchanged")?,
+            interchanged: Mutex::new(Function::new(device, &program, c"interchanged")?),
             scalar: PhantomData,
         })
     }
@@ -66,27 +75,29 @@ impl<T: Real> Kernels<T> {
             if step.interchanged { &self.interchanged } else { &self.trailing[step.blocking.instance] };
         let function = function.lock().unwrap_or_else(PoisonError::into_inner);
         let most = tuning.blocks_per_kernel * tuning.threads_per_block;
-        // SAFETY: the types of the parameters that both kernels have, in their order, and those of `interchanged.cl` alone;
-        // their work-items use rows from `first` on and none from `rows.end` on, which are inside the memory. The caller
-        // guarantees the rest.
+        // SAFETY: rows are 64 bits wide in both kernels. Work-items use rows from `first` on and none from `end` on, which are
+        // inside the memory. The caller guarantees the rest.
         unsafe {
             self.set(&function, step)?;
             for first in step.rows.clone().step_by(most) {
+                // The last work-group may have more work-items than rows.
+                let end = step.rows.end.min(first + most);
                 function.set(9, &(first as u64))?;
-                queue.launch(&function, most.min(step.rows.end - first), tuning.threads_per_block)?;
+                function.set(10, &(end as u64))?;
+                queue.launch(&function, end - first, tuning.threads_per_block)?;
             }
         }
         Ok(())
     }
 
-    /// Sets the arguments, except for the first row. The only function that knows their order.
+    /// Sets the arguments, except for the first and last rows (9, 10). The only function that knows their order.
     ///
     /// # Safety
     /// The function is that of the step, and locked.
     unsafe fn set(&self, function: &Function, step: &Trailing<'_, T, Device>) -> Result<(), Error> {
         let (reflectors_first, v_first) = step.first_block();
         let blocks = step.blocking.blocks;
-        // SAFETY: the types of the kernels' parameters.
+        // SAFETY: the types of the parameters that both kernels have, in their order, and those of `interchanged.cl` alone.
         unsafe {
             function.set(0, &step.panel.handle())?;
             function.set(1, &(step.panel_stride as u64))?;
@@ -97,7 +108,6 @@ impl<T: Real> Kernels<T> {
             function.set(6, &(reflectors_first as u64))?;
             function.set(7, &(step.cols as u32))?;
             function.set(8, &(step.rank_blocks.len() as u32))?;
-            function.set(10, &(step.rows.end as u64))?;
             if step.interchanged {
                 function.set(11, &(step.block_stride() as u64))?;
                 function.set(12, &(blocks.width as u32))?;

@@ -8,6 +8,9 @@
 mod api;
 mod kernels;
 
+#[cfg(test)]
+mod tests;
+
 use super::device::Device;
 use crate::error::Error;
 use crate::hybrid::api::Api;
@@ -19,12 +22,13 @@ use crate::storage::Safeguard;
 use faer::Mat;
 
 /// The hybrid engine on an OpenCL device, after Walder's gpucholmod: the engine of `cuda::Hybrid` for devices of any vendor. L is
-/// in host memory and may be larger than the memory of the device. The CPU transforms diagonal blocks, and the rows below them
-/// are streamed through the device, by the same schedule; the kernels have one work-item for each row, and use no tensor cores.
+/// in host memory. The CPU transforms diagonal blocks, and the rows below them are streamed through the device, by the same
+/// schedule; the kernels have one work-item for each row, and use no tensor cores.
 ///
 /// The device holds `slots` panels, V and some coefficients: [`device_bytes`](Self::device_bytes), O(n) for a given rank. The
 /// factor uses host memory for n²/2 entries, and for as many again from the first modification with a minus sign on, if its
-/// safeguard is the shadow buffer. Initial factors are computed by faer on the CPU.
+/// safeguard is the shadow buffer. Initial factors are computed by faer on the CPU. From 49 columns of V on, threads of the
+/// current rayon pool spin on standby for the CPU's part during a modification.
 ///
 /// ```
 /// use cholupdate::opencl::{Device, DeviceKind, Hybrid};
@@ -90,8 +94,12 @@ impl Hybrid {
         &self.tuning
     }
 
-    /// Bytes of device memory for modifications of rank k of a factor of order n, as for `cuda::Hybrid`, with one work-item for
-    /// each row.
+    /// Bytes of device memory for modifications of rank k of a factor of order n. With b `panel_cols` and k' columns of V,
+    /// these are `slots` · (n − 2 b) b scalars for the panels, n k' for V, and 2 b k' for the reflectors, which are padded by
+    /// at most as much again; columns are rounded up to lines of 128 bytes. k' is k rounded up to a multiple of 4, 8, 16 or 32,
+    /// at most `elements_per_thread`; with both signs each is rounded up separately.
+    ///
+    /// `usize::MAX` for a tuning that is not valid, and for n or k greater than 2²⁸.
     #[must_use]
     pub fn device_bytes<T: Real>(n: usize, k: usize, tuning: &Tuning) -> usize {
         device_bytes::<T>(n, k, tuning, <Device as Api>::FORMS)

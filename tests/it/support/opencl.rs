@@ -3,24 +3,34 @@
 use cholupdate::Error;
 use cholupdate::opencl::{Device, Hybrid, Tuning, platforms};
 
-/// Every device of every platform. Without any the test prints that, or fails if one is required.
+/// Every device of every platform, or the one whose number `CHOLUPDATE_OPENCL_DEVICE` has. Without any the test prints that, or
+/// fails if one is required.
 pub fn devices() -> Vec<Device> {
-    let found = platforms().and_then(|platforms| {
-        let devices = platforms.iter().map(|platform| platform.devices());
-        devices.collect::<Result<Vec<_>, _>>().map(|devices| devices.concat())
-    });
+    let required = std::env::var_os("CHOLUPDATE_REQUIRE_OPENCL").is_some_and(|value| value == "1");
+    let found = match std::env::var("CHOLUPDATE_OPENCL_DEVICE") {
+        Ok(number) => Device::new(number.parse().unwrap()).map(|device| vec![device]),
+        Err(_) => platforms().and_then(|platforms| {
+            let devices = platforms.iter().map(|platform| platform.devices());
+            devices.collect::<Result<Vec<_>, _>>().map(|devices| devices.concat())
+        }),
+    };
     match found {
-        Err(Error::Device { message, .. })
-            if std::env::var_os("CHOLUPDATE_REQUIRE_OPENCL").is_none_or(|value| value != "1") =>
-        {
+        Err(Error::Device { message, .. }) if !required => {
             eprintln!("SKIPPED, for want of a device: {message}");
             Vec::new()
         }
-        found => found.unwrap(),
+        found => {
+            let devices = found.unwrap();
+            assert!(
+                !required || !devices.is_empty(),
+                "CHOLUPDATE_REQUIRE_OPENCL is set, but there is no device"
+            );
+            devices
+        }
     }
 }
 
-/// On the first device, with panels so narrow that small factors have many, and launches of few rows.
+/// On the first of them, with panels so narrow that small factors have many, and launches of few rows.
 pub fn hybrid() -> Option<((), Hybrid)> {
     let tuning = Tuning {
         blocks_per_kernel: 2,
