@@ -240,6 +240,11 @@ pub(super) mod tests {
         altered(|shared| shared.double_precision = false)
     }
 
+    /// One that shares nothing with other tests.
+    pub fn unaltered() -> Option<Device> {
+        altered(|_| {})
+    }
+
     pub fn with_work_groups_of(limit: usize) -> Option<Device> {
         altered(|shared| shared.group_limit = limit)
     }
