@@ -202,7 +202,8 @@ impl Device {
             return Ok(program.clone());
         }
         let context = &self.opened()?.context;
-        let program = Arc::new(compile(self, context, &source, self.shared.rounds_correctly)?);
+        let program =
+            Arc::new(compile((self.shared.id, self.name()), context, &source, self.shared.rounds_correctly)?);
         programs.push((source, program.clone()));
         Ok(program)
     }

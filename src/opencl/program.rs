@@ -1,10 +1,10 @@
 //! Programs: their text, and how the driver compiles it.
 
-use super::device::Device;
 use super::error::failed;
 use crate::error::Error;
 use core::fmt::Write;
 use opencl3::context::Context;
+use opencl3::device::Device;
 use opencl3::program::Program;
 
 /// A program's text, and the names that it leaves open.
@@ -15,18 +15,18 @@ pub(super) struct Source {
     pub parameters: Vec<(&'static str, usize)>,
 }
 
-/// Compiles a program. Without `rounds_correctly` a quotient in single precision may be wrong by 2.5 units in the last place,
+/// Compiles a program for a device of this name. Without `rounds_correctly` a quotient in single precision may be wrong by 2.5 units in the last place,
 /// a root by 3.
 ///
 /// # Errors
 /// [`Error::Device`], with the compiler's log if it refuses the program.
 pub(super) fn compile(
-    device: &Device,
+    (device, name): (Device, &str),
     context: &Context,
     source: &Source,
     rounds_correctly: bool,
 ) -> Result<Program, Error> {
-    let attempt = || failed(format!("compiling {} for {}", source.name, device.name()));
+    let attempt = || failed(format!("compiling {} for {name}", source.name));
     let mut program = Program::create_from_source(context, source.text).map_err(attempt())?;
     let mut options = "-cl-std=CL1.2".to_string();
     if rounds_correctly {
