@@ -2,9 +2,7 @@
 // with one work-item for each row, and the same roundings, bit for bit.
 //
 // Compiled with DOUBLE (1: double precision), ELEMENTS (columns of V in a rank block, all of one sign: a multiple of 4),
-// STRIDE (scalars from one row of the reflectors to the next), COLUMN_GROUP (columns of L that are loaded ahead) and STAGED (1:
-// reflectors of so many columns are copied to local memory, which pays on a GPU; 0: work-items read them where they are). With
-// row j of a rank block's reflectors (b_j, s_j and x_j, which include the sign), each row i of the panel (l)
+// STRIDE (scalars from one row of the reflectors to the next) and COLUMN_GROUP (columns of L that are loaded ahead). With row j of a rank block's reflectors (b_j, s_j and x_j, which include the sign), each row i of the panel (l)
 // and of V (v) is transformed by the columns j = 0 .. cols - 1 in order:
 //
 //     d = x_j l_ij + s_j <v, b_j>        u = 2 l_ij + d        l_ij <- l_ij + d        v <- v - u b_j
@@ -33,42 +31,24 @@ __kernel void trailing(__global real* panel, ulong panel_stride, __global real* 
                        const __global real* reflectors, ulong reflectors_first, uint cols, uint rank_blocks,
                        ulong first, ulong end) {
     const ulong i = first + get_global_id(0);
-#if STAGED
-    const bool has_row = i < end;
-    __local real staged[COLUMN_GROUP * STRIDE];
-#else
-    const bool has_row = true;
     if (i >= end) return;
-#endif
     panel += i;
     v += v_first + i;
-    const __global real* group = reflectors + reflectors_first;
+    const __global real* row = reflectors + reflectors_first;
     for (uint p = 0; p < rank_blocks; ++p, v += ELEMENTS * v_stride) {
         real4 own[QUADS];  // the row's entries in the rank block
 #pragma unroll
-        for (int q = 0; q < QUADS; ++q) {
-            own[q] = (real4)(0);
-            if (has_row)
-                own[q] = (real4)(v[4 * q * v_stride], v[(4 * q + 1) * v_stride], v[(4 * q + 2) * v_stride],
-                                 v[(4 * q + 3) * v_stride]);
-        }
+        for (int q = 0; q < QUADS; ++q)
+            own[q] = (real4)(v[4 * q * v_stride], v[(4 * q + 1) * v_stride], v[(4 * q + 2) * v_stride],
+                             v[(4 * q + 3) * v_stride]);
         real ahead[COLUMN_GROUP];
 #pragma unroll
-        for (int c = 0; c < COLUMN_GROUP; ++c) ahead[c] = has_row ? panel[c * panel_stride] : (real)0;
-        for (uint at = 0; at < cols; at += COLUMN_GROUP, group += COLUMN_GROUP * STRIDE) {
-#if STAGED
-            barrier(CLK_LOCAL_MEM_FENCE);  // all work-items have read the previous columns
-            for (uint w = get_local_id(0); w < COLUMN_GROUP * STRIDE; w += get_local_size(0)) staged[w] = group[w];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const __local real* row = staged;
-#else
-            const __global real* row = group;
-#endif
+        for (int c = 0; c < COLUMN_GROUP; ++c) ahead[c] = panel[c * panel_stride];
+        for (uint at = 0; at < cols; at += COLUMN_GROUP) {
 #pragma unroll
             for (int c = 0; c < COLUMN_GROUP; ++c, row += STRIDE) {
                 const real l = ahead[c];
-                if (has_row && at + c + COLUMN_GROUP < cols)
-                    ahead[c] = panel[(at + c + COLUMN_GROUP) * panel_stride];
+                if (at + c + COLUMN_GROUP < cols) ahead[c] = panel[(at + c + COLUMN_GROUP) * panel_stride];
                 real4 b[QUADS];
 #pragma unroll
                 for (int q = 0; q < QUADS; ++q) b[q] = vload4(q, row);
@@ -80,12 +60,11 @@ __kernel void trailing(__global real* panel, ulong panel_stride, __global real* 
                 const real4 u = -fma((real)2, l, d);
 #pragma unroll
                 for (int q = 0; q < QUADS; ++q) own[q] = fma(u, b[q], own[q]);
-                if (has_row) panel[(at + c) * panel_stride] = l + d;
+                panel[(at + c) * panel_stride] = l + d;
             }
         }
 #pragma unroll
         for (int q = 0; q < QUADS; ++q) {
-            if (!has_row) break;
             v[4 * q * v_stride] = own[q].x;
             v[(4 * q + 1) * v_stride] = own[q].y;
             v[(4 * q + 2) * v_stride] = own[q].z;

@@ -246,10 +246,6 @@ pub(super) mod tests {
         altered(|_| {})
     }
 
-    pub fn of_kind(kind: DeviceKind) -> Option<Device> {
-        altered(|shared| shared.kind = kind)
-    }
-
     pub fn with_work_groups_of(limit: usize) -> Option<Device> {
         altered(|shared| shared.group_limit = limit)
     }

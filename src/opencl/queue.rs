@@ -168,11 +168,7 @@ impl Queue {
 
     /// Orders later commands after the last record of the event, if there is one.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
-        let Some((last, queue)) = event.last() else { return Ok(()) };
-        if queue == self.queue.get().addr() {
-            // Its commands are in order in any case.
-            return Ok(());
-        }
+        let Some(last) = event.last() else { return Ok(()) };
         // SAFETY: one event, which exists.
         let barrier = unsafe { enqueue_barrier_with_wait_list(self.queue.get(), 1, &last.get()) };
         self.enqueued(barrier, "waiting for an event on the device")
@@ -244,8 +240,8 @@ impl Rect {
 
 /// A point in a queue. It can be recorded again and again.
 pub(crate) struct Event {
-    /// The last record, shared with waits, which go on while it is recorded again; and the address of its queue.
-    last: Mutex<Option<(Arc<Handle>, usize)>>,
+    /// Shared with waits, which go on while it is recorded again.
+    last: Mutex<Option<Arc<Handle>>>,
     device: Device,
 }
 
@@ -255,7 +251,7 @@ impl Event {
         Self { last: Mutex::default(), device: device.clone() }
     }
 
-    fn last(&self) -> Option<(Arc<Handle>, usize)> {
+    fn last(&self) -> Option<Arc<Handle>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -265,8 +261,7 @@ impl Event {
         let marker = unsafe { enqueue_marker_with_wait_list(queue.queue.get(), 0, null()) };
         // SAFETY: a new event.
         let marker = unsafe { Handle::event(marker.map_err(failed("recording an event"))?) };
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((Arc::new(marker), queue.queue.get().addr()));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(marker));
         // Other queues may wait only for commands that have been given to the device.
         flush(queue.queue.get()).map_err(failed("starting enqueued commands"))
     }
@@ -276,7 +271,7 @@ impl Event {
     /// # Errors
     /// [`Error::Device`], also if the work before it has failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        let Some((last, _)) = self.last() else { return Ok(()) };
+        let Some(last) = self.last() else { return Ok(()) };
         let waited = wait_for_events(&[last.get()]);
         waited.map_err(failed("waiting for an event")).inspect_err(|_| self.device.doubt())
     }

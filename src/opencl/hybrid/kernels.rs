@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::hybrid::api::Trailing;
 use crate::hybrid::form::{COLUMN_GROUP, ELEMENTS, Form, reflector_stride};
 use crate::hybrid::tuning::Tuning;
-use crate::opencl::device::{Device, DeviceKind};
+use crate::opencl::device::Device;
 use crate::opencl::program::Source;
 use crate::opencl::queue::{Function, Queue};
 use crate::real::Real;
@@ -36,7 +36,6 @@ impl<T: Real> Kernels<T> {
                     ("ELEMENTS", elements),
                     ("STRIDE", reflector_stride::<T>(elements)),
                     ("COLUMN_GROUP", COLUMN_GROUP),
-                    ("STAGED", usize::from(device.kind() != DeviceKind::Cpu)),
                 ],
             })?;
             Function::new(device, &program, c"trailing").map(Mutex::new)

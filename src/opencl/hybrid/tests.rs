@@ -4,8 +4,8 @@ mod failing;
 
 use self::failing::{Calls, FailingEngine};
 use super::Hybrid;
-use crate::opencl::device::tests::{of_kind, unaltered, with_work_groups_of};
-use crate::opencl::{Device, DeviceKind, Tuning};
+use crate::opencl::device::tests::{unaltered, with_work_groups_of};
+use crate::opencl::{Device, Tuning};
 use crate::storage::Safeguard;
 use crate::{Cholesky, Engine, Error, Scalar, Weights};
 use faer::Mat;
@@ -43,14 +43,6 @@ fn small_work_groups_change_no_bit() {
         let device = with_work_groups_of(limit).unwrap();
         assert!(modified(&device) == expected, "{limit} work-items");
     }
-}
-
-/// The kernels for GPUs, which stage reflectors in local memory, round as those for CPUs do.
-#[test]
-fn staged_reflectors_change_no_bit() {
-    let Some(cpu) = of_kind(DeviceKind::Cpu) else { return };
-    let gpu = of_kind(DeviceKind::Gpu).unwrap();
-    assert!(modified(&cpu) == modified(&gpu));
 }
 
 /// What any call of the driver may return in a modification that works in place, and in one that writes to the shadow buffer.
