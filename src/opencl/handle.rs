@@ -6,8 +6,8 @@ use opencl3::event::release_event;
 use opencl3::kernel::release_kernel;
 use opencl3::memory::release_mem_object;
 
-/// An object that is released when it is dropped. What `opencl3` would panic at, an error of a release, is nobody's concern:
-/// after the loss of a device every call may return one.
+/// An object that is released when it is dropped. An error of the release is ignored (`opencl3` panics): after the loss of a
+/// device every call may return one.
 pub(super) struct Handle {
     object: *mut c_void,
     release: unsafe fn(*mut c_void) -> Result<(), i32>,
