@@ -222,6 +222,7 @@ pub(super) mod tests {
     use crate::opencl::{ColumnKernels, Hybrid};
     use crate::{Cholesky, DeviceErrorKind};
     use faer::Mat;
+    use std::sync::RwLockReadGuard;
 
     /// A device of this machine, if there is one, as if it had other properties.
     fn altered(alter: impl FnOnce(&mut Shared)) -> Option<Device> {
@@ -241,6 +242,11 @@ pub(super) mod tests {
         altered(|shared| shared.double_precision = false)
     }
 
+    /// For as long as it exists, no test omits waits of the hybrid engine.
+    pub fn all_waits() -> RwLockReadGuard<'static, ()> {
+        crate::hybrid::waits::omitted::GATE.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// One that shares nothing with other tests.
     pub fn unaltered() -> Option<Device> {
         altered(|_| {})
@@ -252,6 +258,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_a_device_cannot_do_is_said() {
+        let _waits = all_waits();
         let Some(device) = without_double_precision() else { return };
         let method = Method::OpenCl { device: device.clone(), variant: ColumnKernels::Single, cutoff: 0 };
         let a = Mat::<f64>::identity(20, 20);

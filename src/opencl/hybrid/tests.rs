@@ -4,7 +4,7 @@ mod failing;
 
 use self::failing::{Calls, FailingEngine};
 use super::Hybrid;
-use crate::opencl::device::tests::{unaltered, with_work_groups_of};
+use crate::opencl::device::tests::{all_waits, unaltered, with_work_groups_of};
 use crate::opencl::{Device, Tuning};
 use crate::storage::Safeguard;
 use crate::{Cholesky, Engine, Error, Scalar, Weights};
@@ -37,6 +37,7 @@ fn modified(device: &Device) -> Mat<f32> {
 /// The rows of a launch are no multiple of these sizes, so that each launch has more work-items than rows.
 #[test]
 fn small_work_groups_change_no_bit() {
+    let _waits = all_waits();
     let Some(device) = with_work_groups_of(usize::MAX) else { return };
     let expected = modified(&device);
     for limit in [1, 5, 24] {
@@ -59,6 +60,7 @@ fn a_failing_call_of_the_driver_is_an_error_and_loses_at_most_a_factor_in_place(
         engine.calls.fail_after(usize::MAX);
         (outcome.map(drop), factor.to_factor())
     }
+    let _waits = all_waits();
     let Some(device) = unaltered() else { return };
     for in_place in [true, false] {
         let engine = FailingEngine::new(&device, TUNING);
@@ -89,6 +91,7 @@ fn a_failing_call_of_the_driver_is_an_error_and_loses_at_most_a_factor_in_place(
 
 #[test]
 fn device_memory_is_what_is_said() {
+    let _waits = all_waits();
     let Some(device) = unaltered() else { return };
     for k in [1, 3, 17] {
         let engine = FailingEngine::new(&device, TUNING);
@@ -101,6 +104,7 @@ fn device_memory_is_what_is_said() {
 /// A dry run is an engine's own, and leaves the factor as a shadow buffer does.
 #[test]
 fn a_breakdown_after_a_dry_run_leaves_the_factor() {
+    let _waits = all_waits();
     let Some(device) = unaltered() else { return };
     let engine = Hybrid::new(&device, TUNING).unwrap().with_safeguard(Safeguard::DryRun);
     let mut factor = Cholesky::new_in(&matrix::<f64>(), engine).unwrap();
