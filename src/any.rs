@@ -60,7 +60,8 @@ impl FromStr for EngineKind {
     /// # Errors
     /// `OutOfRange`, naming `engine`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let rule = "\"cpu\", \"hybrid\", \"cuda\", \"opencl\", or \"cuda:1\" for another device";
+        let rule =
+            "\"cpu\", \"hybrid\", \"cuda\", \"opencl\", or \"cuda:1\" or \"opencl:1\" for another device";
         let unknown = Error::OutOfRange { argument: "engine", rule };
         let (name, device) = match text.split_once(':') {
             Some((name, device)) => (name, Some(device.parse().map_err(|_| unknown.clone())?)),

@@ -3,12 +3,13 @@
 use super::device::{Device, DeviceKind, known};
 use super::error::failed;
 use crate::error::{Error, unavailable};
+use core::fmt;
 use opencl3::device::CL_DEVICE_TYPE_ALL;
 use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_RUNTIME_LOAD_FAILED};
 use opencl3::platform;
 
 /// An implementation of OpenCL that is installed on this machine.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Platform {
     id: platform::Platform,
     name: String,
@@ -26,13 +27,17 @@ pub struct Platform {
 /// }
 /// ```
 ///
+/// On Linux the loader is `libOpenCL.so.1`, or the library that the environment variable `OPENCL_DYLIB_PATH` names.
+///
 /// # Errors
 /// [`Error::Device`], of the kind `Unavailable`, if the loader's library (`libOpenCL`) is missing or it finds no platform.
 pub fn platforms() -> Result<Vec<Platform>, Error> {
     let _alone = known();
     let none = || unavailable("no OpenCL: its loader finds no platform");
     let found = platform::get_platforms().map_err(|error| match error.0 {
-        DLOPEN_RUNTIME_LOAD_FAILED => unavailable("no OpenCL: its loader (libOpenCL) was not found"),
+        DLOPEN_RUNTIME_LOAD_FAILED => {
+            unavailable("no OpenCL: its loader (libOpenCL) was not found, or could not be loaded")
+        }
         CL_PLATFORM_NOT_FOUND_KHR => none(),
         _ => failed("asking the OpenCL loader for platforms")(error),
     })?;
@@ -45,6 +50,12 @@ pub fn platforms() -> Result<Vec<Platform>, Error> {
         Ok(Platform { id, name: property(id.name())?, version: property(id.version())? })
     };
     found.into_iter().map(platform).collect()
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Platform").field("name", &self.name).field("version", &self.version).finish()
+    }
 }
 
 impl Platform {
@@ -82,47 +93,50 @@ impl Device {
     /// The device with this number, counted from 0: GPUs first, then accelerators, then CPUs, each through all platforms in the
     /// loader's order.
     ///
+    /// A platform that fails has no devices, unless all fail.
+    ///
     /// # Errors
     /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there are not so many devices.
     pub fn new(number: usize) -> Result<Self, Error> {
-        let mut devices = Vec::new();
-        for platform in platforms()? {
-            devices.extend(platform.devices()?);
-        }
-        devices.sort_by_key(Self::kind);
-        match devices.get(number) {
-            Some(device) => Ok(device.clone()),
-            None => {
-                let names: Vec<&str> = devices.iter().map(Self::name).collect();
-                Err(unavailable(format!(
-                    "there is no OpenCL device {number}, but {}: {}",
-                    devices.len(),
-                    names.join(", ")
-                )))
-            }
-        }
+        let devices = all()?;
+        let none =
+            || unavailable(format!("there is no OpenCL device {number}; there are: {}", names(&devices)));
+        devices.get(number).cloned().ok_or_else(none)
     }
 
     /// The first device of this kind on any platform.
     ///
     /// # Errors
-    /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there is no device of this kind; the error of a
-    /// platform that fails, if no other has one.
+    /// [`Error::Device`], as [`platforms`], and of the kind `Unavailable` if there is no device of this kind.
     pub fn first(kind: DeviceKind) -> Result<Self, Error> {
-        let platforms = platforms()?;
-        let mut failure = None;
-        for platform in &platforms {
-            match platform.devices() {
-                Ok(devices) => {
-                    if let Some(device) = devices.into_iter().find(|device| device.kind() == kind) {
-                        return Ok(device);
-                    }
-                }
-                Err(error) => drop(failure.get_or_insert(error)),
-            }
-        }
-        let names: Vec<&str> = platforms.iter().map(Platform::name).collect();
-        let none = || unavailable(format!("no OpenCL device is a {kind} (platforms: {})", names.join(", ")));
-        Err(failure.unwrap_or_else(none))
+        let devices = all()?;
+        let none =
+            || unavailable(format!("no OpenCL device is of the kind {kind}; there are: {}", names(&devices)));
+        devices.iter().find(|device| device.kind() == kind).cloned().ok_or_else(none)
     }
+}
+
+/// All devices, in the order of their numbers; there is at least one.
+fn all() -> Result<Vec<Device>, Error> {
+    let (platforms, mut devices, mut failure) = (platforms()?, Vec::new(), None);
+    for platform in &platforms {
+        match platform.devices() {
+            Ok(some) => devices.extend(some),
+            Err(error) => drop(failure.get_or_insert(error)),
+        }
+    }
+    devices.sort_by_key(Device::kind);
+    if !devices.is_empty() {
+        return Ok(devices);
+    }
+    let names: Vec<&str> = platforms.iter().map(Platform::name).collect();
+    let none = || unavailable(format!("no OpenCL platform has a device (platforms: {})", names.join(", ")));
+    Err(failure.unwrap_or_else(none))
+}
+
+/// The devices with their numbers and kinds.
+fn names(devices: &[Device]) -> String {
+    let name =
+        |(number, device): (usize, &Device)| format!("{number}: {} ({})", device.name(), device.kind());
+    devices.iter().enumerate().map(name).collect::<Vec<_>>().join(", ")
 }

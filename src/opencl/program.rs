@@ -15,8 +15,8 @@ pub(super) struct Source {
     pub parameters: Vec<(&'static str, usize)>,
 }
 
-/// Compiles a program for a device of this name. Without `rounds_correctly` a quotient in single precision may be wrong by 2.5 units in the last place,
-/// a root by 3.
+/// Compiles a program for a device of this name. Without `rounds_correctly` a quotient in single precision may be wrong by 2.5
+/// units in the last place, a root by 3.
 ///
 /// # Errors
 /// [`Error::Device`], with the compiler's log if it refuses the program.
