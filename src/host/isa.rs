@@ -1,8 +1,12 @@
 //! The instruction set of the kernels, detected at run time, and instructions that pulp does not provide.
+//!
+//! The environment variable `CHOLUPDATE_ISA` limits it to `portable`, `avx2` or `avx512`, if the machine has more: for
+//! measurements and tests of the others. It is read once; any other value has no effect.
 
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
 use pulp::{Scalar256b, Simd, WithSimd};
+use std::sync::OnceLock;
 
 /// An instruction set that this process may use.
 #[derive(Clone, Copy, Debug)]
@@ -18,18 +22,29 @@ pub(crate) enum Isa {
 }
 
 impl Isa {
-    /// The best one of this machine. `pulp` caches the detection.
+    /// The best one of this machine that the environment permits.
     #[inline]
     pub fn detect() -> Self {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| Self::best(std::env::var("CHOLUPDATE_ISA").as_deref().unwrap_or_default()))
+    }
+
+    /// The best one of this machine up to the one of this name.
+    fn best(limit: &str) -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if let Some(simd) = V4::try_new() {
+            if !matches!(limit, "portable" | "avx2")
+                && let Some(simd) = V4::try_new()
+            {
                 return Self::V4(simd);
             }
-            if let Some(simd) = V3::try_new() {
+            if limit != "portable"
+                && let Some(simd) = V3::try_new()
+            {
                 return Self::V3(simd);
             }
         }
+        let _ = limit;
         Self::Portable
     }
 
@@ -132,5 +147,26 @@ pub(crate) fn fence() {
     // SAFETY: every x86-64 machine has SSE.
     unsafe {
         core::arch::x86_64::_mm_sfence();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_can_only_lower_the_instruction_set() {
+        let registers = |isa: Isa| match isa {
+            Isa::Portable => 0,
+            #[cfg(target_arch = "x86_64")]
+            Isa::V3(_) => 1,
+            #[cfg(target_arch = "x86_64")]
+            Isa::V4(_) => 2,
+        };
+        let best = registers(Isa::best(""));
+        assert_eq!(best as usize, Isa::all().len() - 1);
+        for (limit, most) in [("portable", 0), ("avx2", 1), ("avx512", 2), ("of another machine", 2)] {
+            assert_eq!(registers(Isa::best(limit)), best.min(most), "{limit}");
+        }
     }
 }
