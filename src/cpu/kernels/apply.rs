@@ -24,6 +24,12 @@ pub(crate) struct Tile<T> {
 }
 
 impl<T> Tile<T> {
+    /// The next tile of V, and the rows of L beside it, for tiles of `rows` rows and `rank` columns.
+    #[inline(always)]
+    pub fn next(self, rows: usize, rank: usize) -> Self {
+        Self { v: self.v.wrapping_add(rows * rank), ..self.rows_below(rows) }
+    }
+
     /// The tile `rows` rows further down.
     #[inline(always)]
     pub fn rows_below(self, rows: usize) -> Self {
@@ -77,16 +83,17 @@ impl<T: Float, S: Simd, const RV: usize> Rows<T, S> for Masked<T::Mask<S>, RV> {
     }
 }
 
+/// Columns of L that are processed together. With more, V is read and written less often, but U and the operands of a column
+/// no longer fit the registers with so many rows, and the triangular solve is longer.
+const TOGETHER: usize = 4;
+
 /// Applies `reflector`, of `cols` ≤ C columns, to RV registers of rows. The rank is a separate argument, so that it can be a
 /// constant.
 ///
-/// The C × RV block U stays in registers from the first product to the second; V is read twice and written once.
-///
 /// # Safety
 /// The real rows of `tile`, over `cols` columns of L and `rank` of V, must be readable and writable, and no other thread may
-/// use them during the call. The reflector must have been computed by the diagonal step.
+/// use them during the call. The reflector must have been computed by the diagonal step, and have no interchanges.
 #[cfg_attr(not(unoptimized), inline(always))]
-#[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
 pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, const C: usize>(
     simd: S,
     rows: A,
@@ -96,48 +103,85 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
     reflector: Reflector<T>,
 ) {
     let lanes = T::lanes::<S>();
-    let two = T::splat(simd, T::TWO);
     // A store to a line that is not in the cache waits for it, so the line is prefetched.
     let apart = !tile.stream && tile.dst.cast_const() != tile.src;
-    // SAFETY: all pointer arithmetic and accesses below: column j < cols ≤ C of L, column r < rank of V and register i < RV are
-    // inside the tile that the caller guarantees; b, tau, s and x are inside the reflector.
-    unsafe {
-        let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
-        for j in 0..cols {
-            prefetch::<1, T>(src(RV, j), RV * lanes);
-            if apart {
-                prefetch_to_write(tile.dst.offset(j as isize * tile.dst_stride), RV * lanes);
-            }
-            if tile.ahead > 0 {
-                prefetch::<2, T>(src(0, j).wrapping_add(tile.ahead), RV * lanes);
-            }
-        }
-
-        // W = V Bᵀ                                                 (rows, cols)
-        let mut u = [[T::splat(simd, T::ZERO); RV]; C];
-        let (mut x, mut b) = (tile.v.cast_const(), reflector.b(0).cast_const());
-        for _ in 0..rank {
-            let column = load_rows::<T, S, A, RV>(simd, rows, x);
-            for j in 0..C {
-                let b = T::splat(simd, *b.add(j));
-                for i in 0..RV {
-                    u[j][i] = T::mul_add(simd, column[i], b, u[j][i]);
+    for first in (0..C).step_by(TOGETHER) {
+        if first < cols {
+            let right = Tile {
+                src: tile.src.wrapping_offset(first as isize * tile.src_stride),
+                dst: tile.dst.wrapping_offset(first as isize * tile.dst_stride),
+                ..tile
+            };
+            for j in 0..TOGETHER.min(cols - first) {
+                let src = right.src.wrapping_offset(j as isize * tile.src_stride);
+                prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
+                if apart {
+                    prefetch_to_write(right.dst.wrapping_offset(j as isize * tile.dst_stride), RV * lanes);
+                }
+                if tile.ahead > 0 {
+                    prefetch::<2, T>(src.wrapping_add(tile.ahead), RV * lanes);
                 }
             }
-            x = x.wrapping_add(tile.v_stride);
-            b = b.wrapping_add(lanes);
+            let cols = TOGETHER.min(cols - first);
+            // SAFETY: the caller guarantees these columns of L, and the reflector.
+            unsafe {
+                together::<T, S, A, RV>(simd, rows, cols, rank, right, reflector.part_from(first));
+            }
+        }
+    }
+}
+
+/// The same for `cols` ≤ [`TOGETHER`] columns.
+///
+/// U, a register of rows for each column, stays in registers from the first product to the second; V is read twice and written
+/// once.
+///
+/// # Safety
+/// As [`apply`].
+#[cfg_attr(not(unoptimized), inline(always))]
+#[allow(clippy::reversed_empty_ranges, reason = "the first column of the solve has none before it")]
+unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+    simd: S,
+    rows: A,
+    cols: usize,
+    rank: usize,
+    tile: Tile<T>,
+    reflector: Reflector<T>,
+) {
+    let lanes = T::lanes::<S>();
+    let two = T::splat(simd, T::TWO);
+    // SAFETY: all pointer arithmetic and accesses below: column j < cols of L, column r < rank of V and register i < RV are inside
+    // the tile that the caller guarantees; b, g, tau and x are inside the reflector.
+    unsafe {
+        let src = |i: usize, j: usize| tile.src.offset(j as isize * tile.src_stride).wrapping_add(i * lanes);
+
+        // E = P X + V (S Bᵀ)                                       (rows, cols)
+        let mut u = [[T::splat(simd, T::ZERO); RV]; TOGETHER];
+        for j in 0..TOGETHER {
+            if j < cols {
+                let x = T::splat(simd, *reflector.x().add(j));
+                for i in 0..RV {
+                    u[j][i] = T::vmul(simd, x, rows.load(simd, i, src(i, j)));
+                }
+            }
+        }
+        let (mut v, mut g) = (tile.v.cast_const(), reflector.g(0).cast_const());
+        for _ in 0..rank {
+            let column = load_rows::<T, S, A, RV>(simd, rows, v);
+            for j in 0..TOGETHER {
+                let g = T::splat(simd, *g.add(j));
+                for i in 0..RV {
+                    u[j][i] = T::mul_add(simd, column[i], g, u[j][i]);
+                }
+            }
+            v = v.wrapping_add(tile.v_stride);
+            g = g.wrapping_add(reflector.width());
         }
 
-        // U T = P + σ W; P ← P + (U − 2 P)
+        // D from E by columns; U = 2 P + D; P ← P + D
         macro_rules! solve {
             ($($j:literal)*) => {$(
-                if $j < C && $j < cols {
-                    let (s, x) = (*reflector.s().add($j), *reflector.x().add($j));
-                    let (s, x) = (T::splat(simd, s), T::splat(simd, x));
-                    for i in 0..RV {
-                        let part = T::vmul(simd, x, rows.load(simd, i, src(i, $j)));
-                        u[$j][i] = T::mul_add(simd, s, u[$j][i], part);
-                    }
+                if $j < cols {
                     for h in 0..$j {
                         let tau = T::splat(simd, *reflector.tau($j).add(h));
                         for i in 0..RV {
@@ -159,23 +203,23 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
             )*};
         }
         // Written out: a triangular loop nest is not unrolled, and U would then be in memory.
-        solve!(0 1 2 3 4 5 6 7);
+        solve!(0 1 2 3);
 
         // V ← V − U B
-        let (mut x, mut b) = (tile.v, reflector.b(0).cast_const());
+        let (mut v, mut b) = (tile.v, reflector.b(0).cast_const());
         for _ in 0..rank {
-            let mut column = load_rows::<T, S, A, RV>(simd, rows, x);
-            for j in 0..C {
+            let mut column = load_rows::<T, S, A, RV>(simd, rows, v);
+            for j in 0..TOGETHER {
                 let b = T::splat(simd, *b.add(j));
                 for i in 0..RV {
                     column[i] = T::neg_mul_add(simd, u[j][i], b, column[i]);
                 }
             }
             for i in 0..RV {
-                rows.store(simd, i, x.add(i * lanes), column[i]);
+                rows.store(simd, i, v.add(i * lanes), column[i]);
             }
-            x = x.wrapping_add(tile.v_stride);
-            b = b.wrapping_add(lanes);
+            v = v.wrapping_add(tile.v_stride);
+            b = b.wrapping_add(reflector.width());
         }
     }
 }

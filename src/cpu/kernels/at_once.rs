@@ -91,7 +91,8 @@ pub(crate) unsafe fn at_once<T: Float, S: Simd, const C: usize>(
         let z = T::vmul(simd, root, w);
         let reciprocal = T::vadd(simd, w, z);
         let growth = T::vmul(simd, change, z);
-        T::store::<S>(reflector.s(), T::mul_add(simd, sign, reciprocal, sign));
+        let s = T::mul_add(simd, sign, reciprocal, sign);
+        T::store::<S>(reflector.s(), s);
         T::store::<S>(reflector.x(), T::neg_mul_add(simd, growth, reciprocal, zero));
         let Each([w, reciprocal, growth, root]) = Each::of::<S>([w, reciprocal, growth, root]);
 
@@ -110,6 +111,7 @@ pub(crate) unsafe fn at_once<T: Float, S: Simd, const C: usize>(
         for r in 0..reflector.rank {
             let b = T::vmul(simd, z, product::<T, S, C>(simd, &y, reflector.b(r)));
             T::store::<S>(reflector.b(r), b);
+            T::store::<S>(reflector.g(r), T::vmul(simd, s, b));
         }
 
         // D ← D + D (C − I); below the diagonal, τ is C divided by 1 + C of the column

@@ -102,6 +102,10 @@ pub(crate) unsafe fn diagonal<T: Float, S: Simd>(
                 row = row.wrapping_add(T::lanes::<S>());
             }
         }
+        let s = T::load::<S>(reflector.s());
+        for r in 0..rank {
+            T::store::<S>(reflector.g(r), T::vmul(simd, s, T::load::<S>(reflector.b(r))));
+        }
         reflector.set_interchanged(interchanged);
     }
     Ok(())

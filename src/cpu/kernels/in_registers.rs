@@ -42,8 +42,8 @@ impl<T: Float, const K: usize, const P: usize> Column<T, K, P> {
         // SAFETY: j is a column of the reflector, which the caller guarantees.
         unsafe {
             for r in 0..reflector.rank.min(K - first) {
-                let b = *reflector.b(r).add(j);
-                (self.b[first + r], self.products[first + r]) = (b, *reflector.s().add(j) * b);
+                (self.b[first + r], self.products[first + r]) =
+                    (*reflector.b(r).add(j), *reflector.g(r).add(j));
             }
             self.x[usize::from(first > 0)] = *reflector.x().add(j);
         }

@@ -86,9 +86,18 @@ impl<T: Float> Job<T> {
         LowRank { l, v: self.v.by_row(), v_stride: self.v.tile, rank: plus + minus, plus, stream, large }
     }
 
+    /// The set of reflectors of `panel`. It is asked for so often that divisions count.
+    #[inline(always)]
+    fn set(&self, panel: Panel) -> usize {
+        match self.reflector_sets {
+            1 => 0,
+            sets => panel.index % sets,
+        }
+    }
+
     /// The coefficients of `panel`: one set for each block of columns and column of V.
     pub fn coefficients(&self, panel: Panel) -> *mut Coefficients<T> {
-        let before = panel.index % self.reflector_sets * Self::coefficients_len(self.plus + self.minus);
+        let before = self.set(panel) * Self::coefficients_len(self.plus + self.minus);
         // SAFETY: the set is inside the memory for which `reflectors` was sized.
         unsafe { self.reflectors.add(before) }.cast()
     }
@@ -97,8 +106,10 @@ impl<T: Float> Job<T> {
     #[inline(always)]
     pub fn reflector(&self, panel: Panel, s: usize, signed: OneSign) -> Reflector<T> {
         let Self { block, lanes, plus, minus, .. } = *self;
-        let set = panel.index % self.reflector_sets
-            * (self.panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus));
+        let set = match self.set(panel) {
+            0 => 0,
+            set => set * self.panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus),
+        };
         let before = if signed.first > 0 { Reflector::<T>::len(plus, lanes) } else { 0 };
         // SAFETY: set, s and sign are inside the memory for which `reflectors` was sized.
         unsafe {

@@ -17,6 +17,7 @@
 //! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | chooses the micro-kernel for the rows below |
+//! | `part_of_tile` | the micro-kernels for the rows above and below whole tiles |
 //! | `panel_steps` | the diagonal step and the trailing step of a panel |
 //!
 //! Everything is inlined into one function for an instruction set, so that loops over registers become its instructions. In a
@@ -35,6 +36,7 @@ pub mod job;
 pub mod low_rank;
 pub mod packed;
 pub mod panel_steps;
+mod part_of_tile;
 pub mod reflection;
 pub mod reflector;
 pub mod scratch;

@@ -1,9 +1,10 @@
 //! Applies the micro reflectors of a panel to rows below them, and chooses the micro-kernel for each row.
 
-use super::apply::{Full, Masked, apply};
+use super::apply::{Full, Tile, apply};
 use super::in_registers::{Column, Store, apply as apply_columns};
-use super::interchange::apply_by_column;
 use super::job::Job;
+use super::part_of_tile::{ByReflectors, InRegisters};
+use super::reflector::Reflector;
 use super::scratch::Scratch;
 use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
 use crate::float::Float;
@@ -16,7 +17,7 @@ use pulp::{Simd, WithSimd};
 const GROUP_BYTES: usize = 16 << 10;
 
 /// A tile, and a range of its rows.
-type PartOfTile = (usize, Range<usize>);
+type RowsOfTile = (usize, Range<usize>);
 
 /// Applies the micro reflectors `blocks` of a panel to `rows` below them.
 pub(crate) struct Reflection<'a, T> {
@@ -138,27 +139,22 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// Applies `columns`, the first of which is column `first` of L, to rows of a tile, a register at a time.
-    ///
-    /// This is not a closure, because a closure has the instruction set of the enclosing function only if it is inlined.
+    /// Applies `columns`, the first of which is column `first` of L, to rows of a tile.
     ///
     /// # Safety
     /// As `few_blocks`, for these rows.
-    #[cfg_attr(not(unoptimized), inline(always))]
+    #[inline(always)]
     unsafe fn over_rows<const K: usize, const P: usize>(
         &self,
         columns: &[Column<T, K, P>],
-        (tile, inside): PartOfTile,
+        (tile, inside): RowsOfTile,
         first: usize,
         store: Store,
     ) {
-        for (row, rows) in self.registers(inside) {
-            let mask = Masked([T::mask(self.simd, rows.start, rows.end)]);
-            // SAFETY: the caller guarantees the rows `inside`, and masks restrict accesses to them.
-            unsafe {
-                let at = self.job.tile(tile, row, first);
-                apply_columns::<T, S, _, 1, K, P>(self.simd, mask, columns, at, store);
-            }
+        if !inside.is_empty() {
+            // SAFETY: the caller guarantees the rows.
+            self.simd
+                .vectorize(unsafe { InRegisters::new(self.job, (columns, first), (tile, inside), store) });
         }
     }
 
@@ -226,34 +222,32 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
     /// As [`Reflection::new`], for all rows of `tiles`.
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn by_group(&self, tiles: Range<usize>) {
-        let Self { simd, job, panel, .. } = *self;
-        let group = (GROUP_BYTES / (job.v.tile * (job.plus + job.minus) * size_of::<T>())).max(1);
+        let Self { job, panel, .. } = *self;
+        if tiles.is_empty() {
+            return;
+        }
+        let (rows, both) = (job.v.tile, job.plus + job.minus);
+        let group = (GROUP_BYTES / (rows * both * size_of::<T>())).max(1);
         let mut scratch = Scratch::new();
         for first in tiles.clone().step_by(group) {
             for s in self.blocks.clone() {
-                for tile in first..tiles.end.min(first + group) {
-                    // SAFETY: the caller guarantees all rows of the tiles.
-                    unsafe {
-                        let mut at = job.tile(tile, 0, panel.first + s * job.block);
-                        at.stream = job.stream;
-                        at.ahead = if job.large { group * job.v.tile } else { 0 };
-                        for (signed, at) in scratch.ways(job.signed(), at) {
-                            let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
-                            if wide::<S>() {
-                                let cols = WIDE.1;
-                                apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(
-                                    simd, Full, cols, rank, at, reflector,
-                                );
-                            } else if rank == 4 {
-                                let cols = NARROW.1;
-                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
-                                    simd, Full, cols, 4, at, reflector,
-                                );
-                            } else {
-                                let cols = NARROW.1;
-                                apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
-                                    simd, Full, cols, rank, at, reflector,
-                                );
+                let reflectors = job.signed().map(|signed| job.reflector(panel, s, signed));
+                // SAFETY: the caller guarantees all rows of the tiles.
+                unsafe {
+                    let mut at = job.tile(first, 0, panel.first + s * job.block);
+                    at.stream = job.stream;
+                    at.ahead = if job.large { group * rows } else { 0 };
+                    let count = tiles.end.min(first + group) - first;
+                    match job.signed().map(|signed| signed.rank) {
+                        [rank, 0] if !at.dst.is_null() => self.over_group((count, rank), at, reflectors[0]),
+                        [0, rank] if !at.dst.is_null() => self.over_group((count, rank), at, reflectors[1]),
+                        _ => {
+                            for _ in 0..count {
+                                for (signed, at) in scratch.ways(job.signed(), at) {
+                                    let reflector = reflectors[usize::from(signed.minus)];
+                                    self.whole_tile(signed.rank, at, reflector);
+                                }
+                                at = at.next(rows, both);
                             }
                         }
                     }
@@ -262,64 +256,76 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
         }
     }
 
-    /// Processes rows `inside` of a tile, one register at a time, or two if the instruction set has enough registers.
+    /// Applies a micro reflector to consecutive tiles, for a V of one sign. All that is the same for all tiles is a constant of
+    /// the loop.
+    ///
+    /// # Safety
+    /// As [`Reflection::new`], for all rows of the tiles.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    unsafe fn over_group(&self, (count, rank): (usize, usize), mut at: Tile<T>, reflector: Reflector<T>) {
+        let rows = self.job.v.tile;
+        // SAFETY: the caller guarantees all rows of the tiles.
+        unsafe {
+            match (at.stream, rank) {
+                (true, _) => {
+                    for _ in 0..count {
+                        self.whole_tile(rank, Tile { stream: true, ..at }, reflector);
+                        at = at.next(rows, rank);
+                    }
+                }
+                (false, 4) => {
+                    for _ in 0..count {
+                        self.whole_tile(4, Tile { stream: false, ..at }, reflector);
+                        at = at.next(rows, 4);
+                    }
+                }
+                (false, _) => {
+                    for _ in 0..count {
+                        self.whole_tile(rank, Tile { stream: false, ..at }, reflector);
+                        at = at.next(rows, rank);
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Reflection::new`], for all rows of the tile.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    unsafe fn whole_tile(&self, rank: usize, at: Tile<T>, reflector: Reflector<T>) {
+        // SAFETY: the caller guarantees all rows of the tile.
+        unsafe {
+            match wide::<S>() {
+                true => {
+                    apply::<T, S, _, { WIDE.0 }, { WIDE.1 }>(self.simd, Full, WIDE.1, rank, at, reflector);
+                }
+                false => {
+                    apply::<T, S, _, { NARROW.0 }, { NARROW.1 }>(
+                        self.simd, Full, NARROW.1, rank, at, reflector,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Processes rows `inside` of a tile.
     ///
     /// # Safety
     /// As [`Reflection::new`], for these rows.
-    #[cfg_attr(not(unoptimized), inline(always))]
+    #[inline(always)]
     unsafe fn by_register(&self, tile: usize, inside: Range<usize>) {
         let Self { simd, job, panel, .. } = *self;
-        let lanes = T::lanes::<S>();
-        let mut scratch = Scratch::new();
-        for s in self.blocks.clone() {
-            let column = panel.first + s * job.block;
-            let cols = job.block.min(panel.end() - column);
-            let mut row = inside.start / lanes * lanes;
-            while row < inside.end {
-                let rows = inside.start.saturating_sub(row)..(inside.end - row).min(lanes);
-                let whole = rows.len() == lanes;
-                let two = wide::<S>() && whole && row + 2 * lanes <= inside.end;
-                let mask = Masked([T::mask(simd, rows.start, rows.end)]);
-                // SAFETY: whole registers and masks are restricted to rows `inside`, which the caller guarantees.
-                unsafe {
-                    for (signed, at) in scratch.ways(job.signed(), job.tile(tile, row, column)) {
-                        let (rank, reflector) = (signed.rank, job.reflector(panel, s, signed));
-                        match (whole, wide::<S>()) {
-                            _ if reflector.interchanged() => {
-                                let columns = (cols, signed.minus);
-                                apply_by_column::<T, S, _, 1>(simd, mask, columns, at, reflector);
-                                if two {
-                                    let at = at.rows_below(lanes);
-                                    apply_by_column::<T, S, _, 1>(simd, mask, columns, at, reflector);
-                                }
-                            }
-                            _ if two => {
-                                apply::<T, S, _, 2, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
-                            }
-                            (true, true) => {
-                                apply::<T, S, _, 1, { WIDE.1 }>(simd, Full, cols, rank, at, reflector)
-                            }
-                            (true, false) => {
-                                apply::<T, S, _, 1, { NARROW.1 }>(simd, Full, cols, rank, at, reflector)
-                            }
-                            (false, true) => {
-                                apply::<T, S, _, 1, { WIDE.1 }>(simd, mask, cols, rank, at, reflector)
-                            }
-                            (false, false) => {
-                                apply::<T, S, _, 1, { NARROW.1 }>(simd, mask, cols, rank, at, reflector)
-                            }
-                        }
-                    }
-                }
-                row += if two { 2 * lanes } else { lanes };
-            }
+        if !inside.is_empty() {
+            let which = (panel, self.blocks.clone());
+            // SAFETY: the caller guarantees the rows.
+            simd.vectorize(unsafe { ByReflectors::new(job, which, (tile, inside)) });
         }
     }
 
     /// Divides `rows` into rows of a first tile, whole tiles, and rows of a last one. They are processed in this order, and
     /// columns from left to right: where L moves up and left during the sweep, an entry is read before another overwrites it.
     #[inline(always)]
-    fn split(&self, rows: Range<usize>) -> (PartOfTile, Range<usize>, PartOfTile) {
+    fn split(&self, rows: Range<usize>) -> (RowsOfTile, Range<usize>, RowsOfTile) {
         let v = self.job.v;
         let (first, above) = v.locate(rows.start);
         let (last, below) = v.locate(rows.end);
@@ -328,15 +334,5 @@ impl<T: Float, S: Simd> Vectorized<'_, T, S> {
             false => (if above > 0 { above..v.tile } else { 0..0 }, 0..below),
         };
         ((first, head), first + usize::from(above > 0)..last, (last, tail))
-    }
-
-    /// The registers that contain rows `inside` of a tile: the first row of each, and its lanes among these rows.
-    #[inline(always)]
-    fn registers(&self, inside: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let lanes = T::lanes::<S>();
-        (inside.start / lanes..inside.end.div_ceil(lanes)).map(move |i| {
-            let first = i * lanes;
-            (first, inside.start.saturating_sub(first)..(inside.end - first).min(lanes))
-        })
     }
 }

@@ -12,10 +12,10 @@
 //! P, so that P is corrected by D and not computed again:
 //!
 //! ```text
-//! d_j = x_j p_j + s_j w_j − Σ_{i<j} τ_ij u_i        u_j = 2 p_j + d_j        p_j ← p_j + d_j
+//! d_j = x_j p_j + V g_jᵀ − Σ_{i<j} τ_ij u_i        u_j = 2 p_j + d_j        p_j ← p_j + d_j
 //! ```
 //!
-//! where w = V Bᵀ, s_j = σ / T_jj, τ_ij = T_ij / T_jj and x_j = 1 / T_jj − 2 = (l − α) / α = −σ a aᵀ / (α β). An entry computed
+//! where g_j = s_j b_j, s_j = σ / T_jj, τ_ij = T_ij / T_jj and x_j = 1 / T_jj − 2 = (l − α) / α = −σ a aᵀ / (α β). An entry computed
 //! again would have the same rounding error in every call, and a thousand of them would add up.
 //!
 //! A V with both signs is applied by two reflectors, that of its plus columns first. In a single reflector, with S for σ, l² +
@@ -47,61 +47,83 @@ pub(crate) struct Reflector<T> {
     width: usize,
     /// Columns of V.
     pub rank: usize,
+    /// The column of the micro reflector that counts as column 0 here.
+    first: usize,
 }
 
 impl<T: Float> Reflector<T> {
     /// Scalars of one reflector, for `k` columns of V.
     pub fn len(k: usize, width: usize) -> usize {
-        (k + width + 4) * width
+        (2 * k + width + 4) * width
     }
 
     /// # Safety
     /// `len(rank, width)` scalars at `data` belong to this reflector for as long as it is used.
     pub unsafe fn at(data: *mut T, width: usize, rank: usize) -> Self {
-        Self { data, width, rank }
+        Self { data, width, rank, first: 0 }
+    }
+
+    /// The part that transforms the columns from `first` on, after those before it have been applied to V. `interchanges` and the
+    /// flag belong to the whole.
+    #[inline(always)]
+    pub fn part_from(self, first: usize) -> Self {
+        Self { data: self.data.wrapping_add(first), first: self.first + first, ..self }
+    }
+
+    /// The distance from one row to the next.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
-        // SAFETY: row r < k of the k + width + 4 rows that the caller of `at` guarantees.
+        // SAFETY: row r < k of the 2 k + width + 4 rows that the caller of `at` guarantees.
         unsafe { self.data.add(r * self.width) }
+    }
+
+    /// s_{0..} b_{0.., r}: what column r of V contributes to d. (width)
+    #[inline(always)]
+    pub fn g(&self, r: usize) -> *mut T {
+        // SAFETY: row k + r, r < k, of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((self.rank + r) * self.width) }
     }
 
     /// τ_{0.., j}: what earlier columns contribute to column j. (width)
     #[inline(always)]
     pub fn tau(&self, j: usize) -> *mut T {
-        // SAFETY: row k + j, j < width, of the k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((self.rank + j) * self.width) }
+        // SAFETY: row 2 k + j, j < width, of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.first + j) * self.width) }
     }
 
     /// s: σ over the diagonal of T. (width)
     #[inline(always)]
     pub fn s(&self) -> *mut T {
-        // SAFETY: row k + width of the k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((self.rank + self.width) * self.width) }
+        // SAFETY: row 2 k + width of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width) * self.width) }
     }
 
     /// x: the reciprocals of the diagonal of T, minus 2. (width)
     #[inline(always)]
     pub fn x(&self) -> *mut T {
-        // SAFETY: row k + width + 1 of the k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((self.rank + self.width + 1) * self.width) }
+        // SAFETY: row 2 k + width + 1 of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width + 1) * self.width) }
     }
 
     /// For each column of L the column p of V with which it is first interchanged: p + 1, negative if the sign changes, or 0.
     /// (width)
     #[inline(always)]
     pub fn interchanges(&self) -> *mut T {
-        // SAFETY: row k + width + 2 of the k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((self.rank + self.width + 2) * self.width) }
+        // SAFETY: row 2 k + width + 2 of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width + 2) * self.width) }
     }
 
     /// Flag: whether there are interchanges. If there are none, `interchanges` is not set.
     #[inline(always)]
     fn mark(&self) -> *mut T {
-        // SAFETY: the last of the k + width + 4 rows that the caller of `at` guarantees.
-        unsafe { self.data.add((self.rank + self.width + 3) * self.width) }
+        // SAFETY: the last of the 2 k + width + 4 rows that the caller of `at` guarantees.
+        unsafe { self.data.add((2 * self.rank + self.width + 3) * self.width) }
     }
 
     /// # Safety

@@ -16,9 +16,9 @@ pub(crate) struct Shape {
     pub tile: usize,
 }
 
-/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 24 for U, 3 for rows of V, the rest for
-/// operands.
-pub(crate) const WIDE: (usize, usize) = (3, 8);
+/// Registers of rows and columns of L of a micro-kernel call, with 32 registers: 16 for four columns of U, 4 for rows of V, the
+/// rest for operands.
+pub(crate) const WIDE: (usize, usize) = (4, 8);
 
 /// The same with 16 registers. Three by four would just fit, but the compiler spills.
 pub(crate) const NARROW: (usize, usize) = (2, 4);

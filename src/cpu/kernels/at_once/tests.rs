@@ -95,12 +95,12 @@ fn same<T: Float>(coupling: f64, v: f64, minus: bool) {
             for i in j..columns {
                 close("D", found.block[j * lanes + i], expected.block[j * lanes + i]);
             }
-            for row in (0..RANK).chain([RANK + lanes, RANK + lanes + 1]) {
+            for row in (0..2 * RANK).chain([2 * RANK + lanes, 2 * RANK + lanes + 1]) {
                 let at = row * lanes + j;
-                close("B, s, x", found.reflector[at], expected.reflector[at]);
+                close("B, S B, s, x", found.reflector[at], expected.reflector[at]);
             }
             for i in 0..j {
-                let at = (RANK + j) * lanes + i;
+                let at = (2 * RANK + j) * lanes + i;
                 close("tau", found.reflector[at], expected.reflector[at]);
             }
         }
