@@ -30,12 +30,11 @@ impl<T> Tile<T> {
         Self { v: self.v.wrapping_add(rows * rank), ..self.rows_below(rows) }
     }
 
-    /// The tile `rows` rows further down.
+    /// The tile `rows` rows further down. Without a destination it has none either.
     #[inline(always)]
     pub fn rows_below(self, rows: usize) -> Self {
-        let (src, dst, v) =
-            (self.src.wrapping_add(rows), self.dst.wrapping_add(rows), self.v.wrapping_add(rows));
-        Self { src, dst, v, ..self }
+        let dst = if self.dst.is_null() { self.dst } else { self.dst.wrapping_add(rows) };
+        Self { src: self.src.wrapping_add(rows), dst, v: self.v.wrapping_add(rows), ..self }
     }
 }
 
