@@ -1,6 +1,12 @@
 //! Arithmetic of a scalar and of a register of scalars: what the kernels are written with.
 
-use pulp::{MemMask, Simd};
+mod registers;
+
+use crate::host::isa::Portable;
+use pulp::Simd;
+#[cfg(target_arch = "aarch64")]
+use registers::Lanes;
+use registers::{PARTS, Registers, each, masked, repeated};
 
 /// Arithmetic of a scalar and of a register of scalars. Private in effect: the module is not exported.
 pub trait Float:
@@ -123,7 +129,7 @@ pub trait Float:
 /// Whether `S` is the portable fallback, whose fused operations are emulated in software.
 #[inline(always)]
 fn is_portable<S: Simd>() -> bool {
-    core::any::TypeId::of::<S>() == core::any::TypeId::of::<pulp::Scalar256b>()
+    core::any::TypeId::of::<S>() == core::any::TypeId::of::<Portable>()
 }
 
 macro_rules! float {
@@ -131,8 +137,7 @@ macro_rules! float {
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident $exact:ident
      $between:ident $select:ident $load:ident $store:ident) => {
         impl Float for $t {
-            type Vector<S: Simd> = S::$s;
-            type Mask<S: Simd> = MemMask<S::$m>;
+            type Vector<S: Simd> = Registers<S::$s>;
 
             const TYPE_NAME: &'static str = stringify!($t);
             const ZERO: Self = 0.0;
@@ -177,67 +182,74 @@ macro_rules! float {
             }
             #[inline(always)]
             fn lanes<S: Simd>() -> usize {
-                S::$lanes
+                PARTS * S::$lanes
             }
             #[inline(always)]
-            fn splat<S: Simd>(simd: S, x: Self) -> S::$s {
-                simd.$splat(x)
+            fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S> {
+                repeated!(simd.$splat(x))
             }
             #[inline(always)]
-            fn vadd<S: Simd>(simd: S, a: S::$s, b: S::$s) -> S::$s {
-                simd.$add(a, b)
+            fn vadd<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                each!(simd.$add(a, b))
             }
             #[inline(always)]
-            fn vsub<S: Simd>(simd: S, a: S::$s, b: S::$s) -> S::$s {
-                simd.$sub(a, b)
+            fn vsub<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                each!(simd.$sub(a, b))
             }
             #[inline(always)]
-            fn vmul<S: Simd>(simd: S, a: S::$s, b: S::$s) -> S::$s {
-                simd.$mul(a, b)
+            fn vmul<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                each!(simd.$mul(a, b))
             }
             #[inline(always)]
-            fn vdiv<S: Simd>(simd: S, a: S::$s, b: S::$s) -> S::$s {
-                simd.$div(a, b)
+            fn vdiv<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                each!(simd.$div(a, b))
             }
             #[inline(always)]
-            fn vsqrt<S: Simd>(simd: S, a: S::$s) -> S::$s {
-                simd.$sqrt(a)
+            fn vsqrt<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S> {
+                each!(simd.$sqrt(a))
             }
             #[inline(always)]
-            fn mul_add<S: Simd>(simd: S, a: S::$s, b: S::$s, c: S::$s) -> S::$s {
-                if is_portable::<S>() { simd.$add(simd.$mul(a, b), c) } else { simd.$fma(a, b, c) }
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                if is_portable::<S>() {
+                    let product = each!(simd.$mul(a, b));
+                    each!(simd.$add(product, c))
+                } else {
+                    each!(simd.$fma(a, b, c))
+                }
             }
             #[inline(always)]
-            fn neg_mul_add<S: Simd>(simd: S, a: S::$s, b: S::$s, c: S::$s) -> S::$s {
-                if is_portable::<S>() { simd.$sub(c, simd.$mul(a, b)) } else { simd.$nfma(a, b, c) }
+            fn neg_mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                if is_portable::<S>() {
+                    let product = each!(simd.$mul(a, b));
+                    each!(simd.$sub(c, product))
+                } else {
+                    each!(simd.$nfma(a, b, c))
+                }
             }
             #[inline(always)]
-            fn exact_mul_add<S: Simd>(simd: S, a: S::$s, b: S::$s, c: S::$s) -> S::$s {
-                simd.$exact(a, b, c)
+            fn exact_mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                each!(simd.$exact(a, b, c))
             }
             #[inline(always)]
             fn exact_fused(a: Self, b: Self, c: Self) -> Self {
                 $t::mul_add(a, b, c)
             }
-            #[inline(always)]
-            fn mask<S: Simd>(simd: S, from: usize, to: usize) -> MemMask<S::$m> {
-                // pulp's mask of a range contains function pointers, through which every access would be a call.
-                MemMask::new(simd.$between(from as $bits, to as $bits).mask())
-            }
-            #[inline(always)]
-            fn select<S: Simd>(simd: S, mask: MemMask<S::$m>, a: S::$s, b: S::$s) -> S::$s {
-                simd.$select(mask.mask(), a, b)
-            }
-            #[inline(always)]
-            unsafe fn load_masked<S: Simd>(simd: S, mask: MemMask<S::$m>, ptr: *const Self) -> S::$s {
-                // SAFETY: the caller guarantees that the lanes of `mask` are readable.
-                unsafe { simd.$load(mask, ptr) }
-            }
-            #[inline(always)]
-            unsafe fn store_masked<S: Simd>(simd: S, mask: MemMask<S::$m>, ptr: *mut Self, x: S::$s) {
-                // SAFETY: the caller guarantees that the lanes of `mask` are writable.
-                unsafe { simd.$store(mask, ptr, x) }
-            }
+            masked!($bits, $s, $lanes, $m, $between $select $load $store);
         }
     };
 }

@@ -84,5 +84,5 @@ pub(crate) fn stream<T>(isa: Isa, l: &Entries<T>, plan: &Plan, rank: usize) -> b
     let lines = l.dst.addr().is_multiple_of(line)
         && (l.dst_stride.unsigned_abs() * size_of::<T>()).is_multiple_of(line);
     let pays = large::<T>(plan) || (rank >= HIDES && bytes::<T>(plan) > WORTH_STREAMING);
-    apart && pays && lines && !matches!(isa, Isa::Portable)
+    apart && pays && lines && isa.streams()
 }

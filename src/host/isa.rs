@@ -1,12 +1,23 @@
 //! The instruction set of the kernels, detected at run time, and instructions that pulp does not provide.
 //!
-//! The environment variable `CHOLUPDATE_ISA` limits it to `portable`, `avx2` or `avx512`, if the machine has more: for
-//! measurements and tests of the others. It is read once; any other value has no effect.
+//! The environment variable `CHOLUPDATE_ISA` limits it to `portable`, `avx2` or `avx512`, on Arm to `portable` or `neon`, if the
+//! machine has more: for measurements and tests of the others. It is read once; any other value has no effect.
 
+#[cfg(target_arch = "aarch64")]
+use core::arch::asm;
+#[cfg(target_arch = "aarch64")]
+use pulp::aarch64::Neon;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::{V3, V4};
-use pulp::{Scalar256b, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
+
+/// The same. A register of the kernels is a pair of these, as it is of NEON registers.
+#[cfg(target_arch = "aarch64")]
+pub(crate) use pulp::Scalar128b as Portable;
+/// What stands for the instructions of a machine without any that are known here.
+#[cfg(not(target_arch = "aarch64"))]
+pub(crate) use pulp::Scalar256b as Portable;
 
 /// An instruction set that this process may use.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +30,9 @@ pub(crate) enum Isa {
     /// AVX-512.
     #[cfg(target_arch = "x86_64")]
     V4(V4),
+    /// NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
 }
 
 impl Isa {
@@ -44,8 +58,27 @@ impl Isa {
                 return Self::V3(simd);
             }
         }
+        #[cfg(target_arch = "aarch64")]
+        if limit != "portable"
+            && let Some(simd) = Neon::try_new()
+        {
+            return Self::Neon(simd);
+        }
         let _ = limit;
         Self::Portable
+    }
+
+    /// Whether [`stream`] writes past the caches.
+    #[inline]
+    pub fn streams(self) -> bool {
+        match self {
+            Self::Portable => false,
+            #[cfg(target_arch = "x86_64")]
+            Self::V3(_) | Self::V4(_) => true,
+            // NEON has such stores for pairs of registers. Whether and when they pay has not been measured.
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(_) => false,
+        }
     }
 
     /// All those of this machine, the portable one first.
@@ -57,17 +90,21 @@ impl Isa {
             all.extend(V3::try_new().map(Self::V3));
             all.extend(V4::try_new().map(Self::V4));
         }
+        #[cfg(target_arch = "aarch64")]
+        all.extend(Neon::try_new().map(Self::Neon));
         all
     }
 
     #[inline]
     pub fn run<Op: WithSimd>(self, op: Op) -> Op::Output {
         match self {
-            Self::Portable => Simd::vectorize(Scalar256b, op),
+            Self::Portable => Simd::vectorize(Portable, op),
             #[cfg(target_arch = "x86_64")]
             Self::V3(simd) => Simd::vectorize(simd, op),
             #[cfg(target_arch = "x86_64")]
             Self::V4(simd) => Simd::vectorize(simd, op),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(simd) => Simd::vectorize(simd, op),
         }
     }
 }
@@ -87,7 +124,19 @@ pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
                 }
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: a prefetch never faults, with any address, and changes neither memory nor flags.
+        unsafe {
+            match LEVEL {
+                1 => {
+                    asm!("prfm pldl1keep, [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags))
+                }
+                _ => {
+                    asm!("prfm pldl2keep, [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags))
+                }
+            }
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = at;
     });
 }
@@ -102,7 +151,12 @@ pub(crate) fn prefetch_to_write<T>(ptr: *mut T, len: usize) {
             // SAFETY: a prefetch never faults, with any address.
             unsafe { _mm_prefetch::<_MM_HINT_ET0>(at) }
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        unsafe {
+            asm!("prfm pstl1keep, [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags));
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = at;
     });
 }
@@ -162,10 +216,14 @@ mod tests {
             Isa::V3(_) => 1,
             #[cfg(target_arch = "x86_64")]
             Isa::V4(_) => 2,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => 1,
         };
         let best = registers(Isa::best(""));
         assert_eq!(best as usize, Isa::all().len() - 1);
-        for (limit, most) in [("portable", 0), ("avx2", 1), ("avx512", 2), ("of another machine", 2)] {
+        for (limit, most) in
+            [("portable", 0), ("avx2", 1), ("neon", 2), ("avx512", 2), ("of another machine", 2)]
+        {
             assert_eq!(registers(Isa::best(limit)), best.min(most), "{limit}");
         }
     }

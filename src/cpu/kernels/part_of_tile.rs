@@ -85,6 +85,7 @@ impl<T: Float, const K: usize, const P: usize> WithSimd for InRegisters<'_, T, K
                     }};
                 }
                 match lanes.left::<T>() {
+                    _ if !wide::<S>() => some!(1),
                     1 => some!(1),
                     2 => some!(2),
                     3 => some!(3),

@@ -6,7 +6,7 @@ use super::job::Job;
 use super::part_of_tile::{ByReflectors, InRegisters};
 use super::reflector::Reflector;
 use super::scratch::Scratch;
-use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, row_registers, wide};
+use super::shape::{IN_REGISTERS_COLS, NARROW, TILES_AHEAD, WIDE, in_registers, row_registers, wide};
 use crate::float::Float;
 use crate::sweep::plan::Panel;
 use core::ops::Range;
@@ -47,7 +47,7 @@ impl<T: Float> WithSimd for Reflection<'_, T> {
         let vectorized = Vectorized { simd, job, panel, blocks };
         // SAFETY: `new` requires exactly this; the constants are those of the job.
         unsafe {
-            match (plus + minus, first, wide::<S>()) {
+            match (plus + minus, first, in_registers::<S>()) {
                 (3, 3, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 3>(rows),
                 (3, 2, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 2>(rows),
                 (3, 1, true) => vectorized.in_registers::<{ row_registers(3) }, 3, 1>(rows),

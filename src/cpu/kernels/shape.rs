@@ -44,15 +44,26 @@ pub(crate) const IN_REGISTERS_COLS: usize = 24;
 pub(crate) const TILES_AHEAD: usize = 3;
 
 /// Registers of rows in a tile, for a V with `rank` ≤ [`IN_REGISTERS`] columns. Together with the operands of a column of L
-/// they just fit.
+/// they just fit in 32. On Arm these are pairs of NEON registers; three for a V of three columns would fit, but the compiler
+/// spills.
 pub(crate) const fn row_registers(rank: usize) -> usize {
-    if rank < IN_REGISTERS { 5 } else { 4 }
+    match rank < IN_REGISTERS {
+        _ if cfg!(target_arch = "aarch64") => 2,
+        true => 5,
+        false => 4,
+    }
 }
 
 /// Whether `S` has enough registers for [`WIDE`].
 #[inline(always)]
 pub(crate) const fn wide<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32 && S::F64_LANES >= 8
+}
+
+/// Whether `S` has enough registers for V of few columns to stay in them.
+#[inline(always)]
+pub(crate) const fn in_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32
 }
 
 /// Whether the columns of V are applied separately to an L of this many rows.
@@ -72,13 +83,10 @@ pub(crate) fn shape<T: Float>(isa: Isa, rank: usize) -> Shape {
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) -> Shape {
             let lanes = T::lanes::<S>();
-            let (registers, block) = match wide::<S>() {
-                true if (LOW_RANK + 1..=IN_REGISTERS).contains(&self.rank) => {
-                    (row_registers(self.rank), WIDE.1)
-                }
-                true => WIDE,
-                false => NARROW,
-            };
+            let (mut registers, block) = if wide::<S>() { WIDE } else { NARROW };
+            if in_registers::<S>() && (LOW_RANK + 1..=IN_REGISTERS).contains(&self.rank) {
+                registers = row_registers(self.rank);
+            }
             Shape { block, lanes, tile: registers * lanes }
         }
     }

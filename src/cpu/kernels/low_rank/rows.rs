@@ -13,6 +13,9 @@ use pulp::{Simd, WithSimd};
 /// than the additional streams of L cost.
 const TOGETHER: usize = 2;
 
+/// Registers of rows that are processed together, at most. For each there are one of V, one of L and two for results.
+const MOST: usize = if cfg!(target_arch = "aarch64") { 3 } else { 4 };
+
 /// The trailing step: applies the coefficients of the panel `columns` to `rows` of L and V below it.
 pub(crate) struct Trailing<T> {
     low_rank: LowRank<T>,
@@ -108,14 +111,14 @@ impl<T: Float> LowRank<T> {
         unsafe {
             // As many registers of rows as fit: within one row each operation waits for the previous one.
             let together = match (wide::<S>(), K) {
-                (true, _) | (false, 1) => 4,
+                (true, _) | (false, 1) => MOST,
                 (false, _) => 2,
             };
             // Interchanges are rare, so a single register at a time keeps the code small.
             if !INTERCHANGED {
-                while together == 4 && row + 4 * lanes <= rows.end {
-                    self.tile::<S, _, 4, K, false>(simd, Full, columns.clone(), coefficients, row);
-                    row += 4 * lanes;
+                while together == MOST && row + MOST * lanes <= rows.end {
+                    self.tile::<S, _, MOST, K, false>(simd, Full, columns.clone(), coefficients, row);
+                    row += MOST * lanes;
                 }
                 while row + 2 * lanes <= rows.end {
                     self.tile::<S, _, 2, K, false>(simd, Full, columns.clone(), coefficients, row);
