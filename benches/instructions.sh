@@ -15,6 +15,9 @@ plugin=$(mktemp --suffix .so)
 trap 'rm "$plugin"' EXIT
 gcc -shared -fPIC -O2 -o "$plugin" benches/instructions.c
 
+# Threads that wait execute instructions, more or fewer of them.
+export RAYON_NUM_THREADS=1
+
 # Of this many updates.
 count() {
     CHOLUPDATE_BENCH_UPDATES=$1 qemu-aarch64 -L /usr/aarch64-linux-gnu -plugin "$plugin" "$program" 2>&1 >/dev/null |
@@ -30,7 +33,7 @@ for n in "${@:-256}"; do
         for isa in portable neon; do
             export CHOLUPDATE_ISA=$isa CHOLUPDATE_BENCH_N=$n CHOLUPDATE_BENCH_K=$k
             each=$((($(count 12) - $(count 2)) / 10))
-            line+=" | $each"
+            line+=" | $(((each + 500) / 1000)) k"
             rates+=" | $(awk -v flops=$((2 * k * n * n)) -v each=$each 'BEGIN { printf "%.2f", flops / each }')"
         done
         echo "$line$rates |"
