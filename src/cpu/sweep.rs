@@ -136,7 +136,7 @@ impl<T: Real> SweepMemory<T> {
             Weights::Each(_) => return None,
         };
         let (rows, rank) = v.shape();
-        if rows == 0 || rank > FEW / rows || v.row_stride() != 1 {
+        if rows == 0 || rank == 0 || rank > FEW / rows || v.row_stride() != 1 {
             return None;
         }
         // Leading rows or columns may be zero.
