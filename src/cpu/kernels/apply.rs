@@ -111,7 +111,8 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
                 dst: tile.dst.wrapping_offset(first as isize * tile.dst_stride),
                 ..tile
             };
-            for j in 0..TOGETHER.min(cols - first) {
+            let cols = TOGETHER.min(cols - first);
+            for j in 0..cols {
                 let src = right.src.wrapping_offset(j as isize * tile.src_stride);
                 prefetch::<1, T>(src.wrapping_add(RV * lanes), RV * lanes);
                 if apart {
@@ -121,7 +122,6 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
                     prefetch::<2, T>(src.wrapping_add(tile.ahead), RV * lanes);
                 }
             }
-            let cols = TOGETHER.min(cols - first);
             // SAFETY: the caller guarantees these columns of L, and the reflector.
             unsafe {
                 together::<T, S, A, RV>(simd, rows, cols, rank, right, reflector.part_from(first));
@@ -132,7 +132,7 @@ pub(crate) unsafe fn apply<T: Float, S: Simd, A: Rows<T, S>, const RV: usize, co
 
 /// The same for `cols` ≤ [`TOGETHER`] columns.
 ///
-/// U, a register of rows for each column, stays in registers from the first product to the second; V is read twice and written
+/// U, RV registers of rows for each column, stays in registers from the first product to the second; V is read twice and written
 /// once.
 ///
 /// # Safety
@@ -174,7 +174,7 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
                 }
             }
             v = v.wrapping_add(tile.v_stride);
-            g = g.wrapping_add(reflector.width());
+            g = g.wrapping_add(lanes);
         }
 
         // D from E by columns; U = 2 P + D; P ← P + D
@@ -218,7 +218,7 @@ unsafe fn together<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
                 rows.store(simd, i, v.add(i * lanes), column[i]);
             }
             v = v.wrapping_add(tile.v_stride);
-            b = b.wrapping_add(reflector.width());
+            b = b.wrapping_add(lanes);
         }
     }
 }

@@ -70,12 +70,6 @@ impl<T: Float> Reflector<T> {
         Self { data: self.data.wrapping_add(first), first: self.first + first, ..self }
     }
 
-    /// The distance from one row to the next.
-    #[inline(always)]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
     /// b_{0.., r}: column r of B, one scalar for each column of L. (width)
     #[inline(always)]
     pub fn b(&self, r: usize) -> *mut T {
