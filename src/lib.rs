@@ -11,7 +11,7 @@
 //! let mut factor = Cholesky::new(&a)?;
 //!
 //! let report = factor.update(&[1.0, 0.0, 2.0])?;           // A + v vᵀ
-//! assert!(report.log_det_change > 0.0);
+//! assert!(report.log_det_change() > 0.0);
 //! factor.downdate(&[1.0, 0.0, 2.0])?;                      // A again
 //! let x = factor.solve(&[1.0, 2.0, 3.0])?;                 // A x = b
 //! assert!((&a * &x - mat![[1.0], [2.0], [3.0]]).norm_max() < 1e-14);

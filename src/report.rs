@@ -1,11 +1,12 @@
 //! What a modification reports, at no extra cost.
 
 use crate::float::Float;
+use core::fmt;
 
 /// The report of a successful modification, in double precision for either scalar type.
 ///
 /// A loop can decide by it when to refactorize: digits are lost where pivots shrink.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Modification {
     /// min over all columns of L of (new pivot / old pivot)², where a pivot is a diagonal entry of L; 1 if L has no columns.
@@ -15,33 +16,73 @@ pub struct Modification {
     /// (Stewart, *The effects of rounding error on an algorithm for downdating a Cholesky factorization*, 1979). A new row
     /// counts with its pivot² over its diagonal entry of A. A ratio of pivots that overflows the type is reported as `f64::MAX`.
     pub min_pivot_ratio: f64,
-    /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero. The other columns
-    /// do not count in [`min_pivot_ratio`](Self::min_pivot_ratio) either.
-    pub log_det_change: f64,
+    /// The product of the ratios of pivots that `log` does not contain: a logarithm would take a large part of a small
+    /// modification.
+    product: f64,
+    /// The sum of logarithms of ratios of pivots.
+    log: f64,
 }
 
 impl Modification {
+    /// log det A' − log det A. If A is singular: the sum over the columns of L whose old pivot was not zero. The other columns
+    /// do not count in [`min_pivot_ratio`](Self::min_pivot_ratio) either.
+    ///
+    /// # Cost
+    /// One logarithm.
+    #[must_use]
+    pub fn log_det_change(&self) -> f64 {
+        2.0 * (self.log + self.product.ln())
+    }
+
     /// For engines in crates of their own.
     #[cfg(feature = "unstable")]
     #[must_use]
     pub fn new(min_pivot_ratio: f64, log_det_change: f64) -> Self {
-        Self { min_pivot_ratio, log_det_change }
+        Self { min_pivot_ratio, product: 1.0, log: 0.5 * log_det_change }
     }
 
     /// The report of a modification that changed nothing.
     pub(crate) fn identity() -> Self {
-        Self { min_pivot_ratio: 1.0, log_det_change: 0.0 }
+        Self::of_product(1.0, 1.0)
+    }
+
+    /// The report of this least squared ratio and this product of ratios of pivots.
+    #[inline]
+    pub(crate) fn of_product(min_pivot_ratio: f64, product: f64) -> Self {
+        Self { min_pivot_ratio, product, log: 0.0 }
     }
 
     /// Combines this report with that of a later modification.
     pub(crate) fn then(self, next: Self) -> Self {
-        self.and(next.min_pivot_ratio, next.log_det_change)
+        self.and(next.min_pivot_ratio, next.log_det_change())
     }
 
     /// Combines this report with the least ratio of new rows, and the change of log det A by rows inserted or removed.
     pub(crate) fn and(self, ratio: f64, log_det: f64) -> Self {
         let least = if ratio < self.min_pivot_ratio { ratio } else { self.min_pivot_ratio };
-        Self { min_pivot_ratio: least, log_det_change: self.log_det_change + log_det }
+        Self { min_pivot_ratio: least, log: self.log + 0.5 * log_det, ..self }
+    }
+
+    /// The report of the same modification of a matrix of this order that was then multiplied by `decay`.
+    pub(crate) fn scaled(self, decay: f64, order: usize) -> Self {
+        let (ratio, log) = (decay * self.min_pivot_ratio, 0.5 * order as f64 * decay.ln());
+        Self { min_pivot_ratio: ratio, log: self.log + log, ..self }
+    }
+}
+
+impl PartialEq for Modification {
+    /// Reports are equal if both of their numbers are.
+    fn eq(&self, other: &Self) -> bool {
+        (self.min_pivot_ratio, self.log_det_change()) == (other.min_pivot_ratio, other.log_det_change())
+    }
+}
+
+impl fmt::Debug for Modification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Modification")
+            .field("min_pivot_ratio", &self.min_pivot_ratio)
+            .field("log_det_change", &self.log_det_change())
+            .finish()
     }
 }
 
@@ -108,7 +149,7 @@ impl<T: Float> Health<T> {
             .into_iter()
             .fold(T::INFINITY, |least, ratio| if ratio < least { ratio } else { least });
         let least = if !self.any || (start > 0 && least > T::ONE) { 1.0 } else { least.to_f64() };
-        let log = self.log + self.products.iter().product::<f64>().ln();
-        Modification { min_pivot_ratio: (least * least).min(f64::MAX), log_det_change: 2.0 * log }
+        let product = self.products.iter().product();
+        Modification { min_pivot_ratio: (least * least).min(f64::MAX), product, log: self.log }
     }
 }

@@ -16,7 +16,7 @@ pub struct cholupdate_report {
 
 impl cholupdate_report {
     pub fn new(modification: Modification) -> Self {
-        let Modification { min_pivot_ratio, log_det_change, .. } = modification;
-        Self { min_pivot_ratio, log_det_change }
+        let log_det_change = modification.log_det_change();
+        Self { min_pivot_ratio: modification.min_pivot_ratio, log_det_change }
     }
 }

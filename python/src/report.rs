@@ -30,8 +30,7 @@ pub struct Modification {
 
 impl From<cholupdate::Modification> for Modification {
     fn from(report: cholupdate::Modification) -> Self {
-        let cholupdate::Modification { min_pivot_ratio, log_det_change, .. } = report;
-        Self { min_pivot_ratio, log_det_change }
+        Self { min_pivot_ratio: report.min_pivot_ratio, log_det_change: report.log_det_change() }
     }
 }
 

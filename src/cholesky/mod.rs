@@ -308,7 +308,7 @@ impl<T: Scalar, E: Engine<T>> Cholesky<T, E> {
     /// let mut factor = Cholesky::new(&mat![[4.0, 2.0], [2.0, 5.0]])?;
     /// let report = factor.update(&mat![[1.0, 0.0], [2.0, 1.0]])?; // A = (5 4; 4 10)
     /// assert!((factor.log_det()? - 34.0_f64.ln()).abs() < 1e-14);
-    /// assert!((report.log_det_change - (34.0_f64 / 16.0).ln()).abs() < 1e-14);
+    /// assert!((report.log_det_change() - (34.0_f64 / 16.0).ln()).abs() < 1e-14);
     /// # Ok(())
     /// # }
     /// ```

@@ -144,9 +144,7 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
             self.bound_rows(self.row_norm() * root.to_f64());
             self.history_mut().scaled(decay.to_f64());
         }
-        let ratio = decay.to_f64() * report.min_pivot_ratio;
-        let log_det = report.log_det_change + order as f64 * decay.to_f64().ln();
-        Ok((Modification { min_pivot_ratio: ratio, log_det_change: log_det }, start))
+        Ok((report.scaled(decay.to_f64(), order), start))
     }
 }
 

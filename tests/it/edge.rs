@@ -206,7 +206,7 @@ fn assert_reported<T: Real>(report: &Modification, old: &Mat<T>, new: &Mat<T>) {
     let magnitude: f64 = ratios.iter().map(|ratio| 2.0 * ratio.ln().abs()).sum();
     let allowed = 16.0 * (n + 8) as f64 * T::U;
     assert!((report.min_pivot_ratio / least - 1.0).abs() <= allowed, "{report:?}, not {least}");
-    let off = (report.log_det_change - log_det).abs();
+    let off = (report.log_det_change() - log_det).abs();
     assert!(off <= allowed * (1.0 + magnitude), "{report:?}, not {log_det}");
 }
 

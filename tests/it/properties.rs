@@ -126,7 +126,7 @@ where
     match factor.modify(&v, &weights) {
         Ok(report) => {
             assert!(is_factor(factor.l()));
-            assert!(report.min_pivot_ratio > 0.0 && report.log_det_change.is_finite());
+            assert!(report.min_pivot_ratio > 0.0 && report.log_det_change().is_finite());
             assert_contract(factor.l(), l.as_ref(), v.as_ref(), &weights, (scale, seed));
         }
         Err(Error::NotPositiveDefinite { column }) => {

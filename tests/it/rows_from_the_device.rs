@@ -58,7 +58,7 @@ fn rows<T: Real>(engine: &Resident) {
             let what = format!("n = {n}, r = {r}, at {at}");
             let [expected, report] = reports.map(|report| report.unwrap());
             let close = |a: f64, b: f64| (a - b).abs() < 1e3 * T::U * (1.0 + b.abs());
-            assert!(close(report.log_det_change, expected.log_det_change), "{what}");
+            assert!(close(report.log_det_change(), expected.log_det_change()), "{what}");
             assert!(close(report.min_pivot_ratio, expected.min_pivot_ratio), "{what}");
             let [here, l] = [here, found].map(|factor| factor.to_factor().unwrap());
             let (worst, before) = (error(&l, entry), error(&here, entry));

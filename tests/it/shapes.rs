@@ -29,7 +29,7 @@ fn order_zero<T: Real, E: Engine<T> + Clone>(engine: &E) {
                 factor.modify(&v, &vec![-T::ONE; v.ncols()]).unwrap(),
             ];
             for report in reports {
-                assert_eq!((report.min_pivot_ratio, report.log_det_change), (1.0, 0.0));
+                assert_eq!((report.min_pivot_ratio, report.log_det_change()), (1.0, 0.0));
             }
             assert!(factor.can_downdate(&v).unwrap());
         }

@@ -117,7 +117,7 @@ fn inserted_rows_are_there<T: Real, E: Engine<T> + Clone>(engine: &E) {
         observed.hold::<T>(error, (n + r, r), (n, r, at));
         let logs = |l: MatRef<'_, T>| (0..l.nrows()).map(|j| 2.0 * l[(j, j)].f64().ln()).sum::<f64>();
         let change = logs(l(&factor).as_ref()) - logs(before.as_ref());
-        let off = (report.log_det_change - change).abs();
+        let off = (report.log_det_change() - change).abs();
         assert!(off <= 64.0 * (n + r) as f64 * T::U, "log det is off by {off:.1e}");
         assert!(report.min_pivot_ratio > 0.0 && report.min_pivot_ratio <= 1.0);
     });
@@ -141,7 +141,7 @@ fn removed_rows_are_gone<T: Real, E: Engine<T> + Clone>(engine: &E) {
             observed.hold::<T>(error, (n + r, r), (n, &indices));
         }
         let nothing = factor.remove(&[]).unwrap();
-        assert_eq!((nothing.min_pivot_ratio, nothing.log_det_change), (1.0, 0.0));
+        assert_eq!((nothing.min_pivot_ratio, nothing.log_det_change()), (1.0, 0.0));
         assert_eq!(bits(l(&factor).as_ref()), bits(before.as_ref()));
         factor.remove(&(0..n + r).collect::<Vec<_>>()).unwrap();
         assert_eq!((factor.order(), factor.log_det().unwrap()), (0, T::ZERO));
@@ -186,7 +186,7 @@ fn shifted_rows_are_elsewhere<T: Real, E: Engine<T> + Clone>(engine: &E) {
             let error = error(l(&factor).as_ref(), before.as_ref(), &rows, nothing.as_ref());
             observed.hold::<T>(error, (n, 1), (n, from, to));
             assert!(report.min_pivot_ratio > 0.0 && report.min_pivot_ratio <= 1.0);
-            assert_eq!(report.log_det_change, 0.0);
+            assert_eq!(report.log_det_change(), 0.0);
         }
         factor.shift(at / 2, at / 2).unwrap();
         assert_eq!(bits(l(&factor).as_ref()), bits(before.as_ref()));

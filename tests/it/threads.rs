@@ -30,7 +30,7 @@ where
     Cpu: Engine<T>,
 {
     let (l, report) = problem.modified(&cpu).unwrap();
-    (bits(l.as_ref()), [report.min_pivot_ratio.to_bits(), report.log_det_change.to_bits()])
+    (bits(l.as_ref()), [report.min_pivot_ratio.to_bits(), report.log_det_change().to_bits()])
 }
 
 fn any_number_of_threads<T: Real>()

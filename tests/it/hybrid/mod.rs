@@ -120,7 +120,7 @@ fn several_rank_blocks_report_as_one() {
         let magnitude: f64 = (0..n).map(|j| 2.0 * ratio(j).ln().abs()).sum();
         let off = (got.min_pivot_ratio - smallest).abs();
         assert!(off <= 6.0 * reports * f64::U * smallest, "{kind:?}: {got:?}, not {smallest}");
-        let off = (got.log_det_change - log_det).abs();
+        let off = (got.log_det_change() - log_det).abs();
         let allowed = reports * f64::U * (4.0 * n as f64 + magnitude + 4.0);
         assert!(off <= allowed, "{kind:?}: {got:?}, not {log_det}");
     }
