@@ -15,10 +15,11 @@ use crate::real::Real;
 use crate::report::Modification;
 #[cfg(feature = "cuda")]
 use crate::storage::Origin;
-use crate::storage::{Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
+use crate::storage::{Direct, Edit, Op, Room, Side, Solved, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{BorderThere, Parts, Rearrangement};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
+use crate::sweep::weights::Weights;
 use core::ops::Range;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use faer::Mat;
@@ -82,6 +83,10 @@ impl<T: Real> Swept<T> for AnyStorage<T> {
 
     fn reserve(&mut self, room: Room) -> Result<(), Error> {
         (**self).reserve(room)
+    }
+
+    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+        (**self).modify_directly(v, weights)
     }
 
     fn stage(&mut self, v: &Staged<'_, T>) -> Result<Outline, Error> {

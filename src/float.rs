@@ -103,6 +103,13 @@ pub trait Float:
         a: Self::Vector<S>,
         b: Self::Vector<S>,
     ) -> Self::Vector<S>;
+    /// `x` where a < b, `y` elsewhere, for a pair of a and b.
+    fn where_less<S: Simd>(
+        simd: S,
+        ab: (Self::Vector<S>, Self::Vector<S>),
+        x: Self::Vector<S>,
+        y: Self::Vector<S>,
+    ) -> Self::Vector<S>;
     /// # Safety
     /// The lanes of `mask` at `ptr` must be readable. The other lanes are not touched and read as zero.
     unsafe fn load_masked<S: Simd>(simd: S, mask: Self::Mask<S>, ptr: *const Self) -> Self::Vector<S>;
@@ -135,7 +142,7 @@ fn is_portable<S: Simd>() -> bool {
 macro_rules! float {
     ($t:ident, $bits:ident, $s:ident, $lanes:ident, $m:ident, $small:expr, $large:expr, $magnifier:expr,
      $splat:ident $add:ident $sub:ident $mul:ident $div:ident $sqrt:ident $fma:ident $nfma:ident $exact:ident
-     $between:ident $select:ident $load:ident $store:ident) => {
+     $between:ident $less:ident $select:ident $load:ident $store:ident) => {
         impl Float for $t {
             type Vector<S: Simd> = Registers<S::$s>;
 
@@ -249,14 +256,14 @@ macro_rules! float {
             fn exact_fused(a: Self, b: Self, c: Self) -> Self {
                 $t::mul_add(a, b, c)
             }
-            masked!($bits, $s, $lanes, $m, $between $select $load $store);
+            masked!($bits, $s, $lanes, $m, $between $less $select $load $store);
         }
     };
 }
 
 float!(f64, u64, f64s, F64_LANES, m64s, 1e-276, 0.9 * f64::MAX, 1.2676506002282294e30,
     splat_f64s add_f64s sub_f64s mul_f64s div_f64s sqrt_f64s mul_add_e_f64s negate_mul_add_e_f64s mul_add_f64s
-    mask_between_m64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s);
+    mask_between_m64s less_than_f64s select_f64s mask_load_ptr_f64s mask_store_ptr_f64s);
 float!(f32, u32, f32s, F32_LANES, m32s, 1e-24, 0.9 * f32::MAX, 1_073_741_824.0,
     splat_f32s add_f32s sub_f32s mul_f32s div_f32s sqrt_f32s mul_add_e_f32s negate_mul_add_e_f32s mul_add_f32s
-    mask_between_m32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s);
+    mask_between_m32s less_than_f32s select_f32s mask_load_ptr_f32s mask_store_ptr_f32s);

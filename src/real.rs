@@ -3,12 +3,16 @@
 use crate::cpu::kernels::copy::CopyKernel;
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
+use crate::cpu::kernels::small::SmallKernel;
 use crate::host::dense::Dense;
 use crate::host::rotation::RotationKernel;
 use crate::wide::recurrence::RecurrenceKernel;
 
 /// The kernels of the CPU, and dense linear algebra.
-pub trait Real: Dense + CopyKernel + PackKernel + PanelKernels + RotationKernel + RecurrenceKernel {}
+pub trait Real:
+    Dense + CopyKernel + PackKernel + PanelKernels + SmallKernel + RotationKernel + RecurrenceKernel
+{
+}
 
 impl Real for f32 {}
 impl Real for f64 {}

@@ -115,15 +115,17 @@ impl<T: Float> Health<T> {
         debug_assert_eq!(old.len(), new.len());
         self.any = self.any || old.iter().any(|&old| old != T::ZERO);
         for (old, new) in old.chunks(LANES).zip(new.chunks(LANES)) {
-            let mut products = self.products;
+            // In copies of its own: a masked store into `self` takes long on some machines.
+            let (mut least, mut products) = (self.least, self.products);
             let mut within = true;
             for (at, (&old, &new)) in old.iter().zip(new).enumerate() {
                 let ratio = new / old;
-                self.least[at] = if ratio < self.least[at] { ratio } else { self.least[at] };
+                least[at] = if ratio < least[at] { ratio } else { least[at] };
                 products[at] *= ratio.to_f64();
                 // One logarithm serves many columns, as long as the product of all products is within range.
                 within &= products[at] > 1e-37 && products[at] < 1e37;
             }
+            self.least = least;
             if within {
                 self.products = products;
             } else {

@@ -118,7 +118,8 @@ impl Traits {
 
 /// L and a sweep over it: what a modification needs. Also implemented for an L in the caller's memory.
 ///
-/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order.
+/// Of other code only the failure contract (`guarded/`) calls `stage`, `sweep`, `wait` and `commit`, in this order, and
+/// `modify_directly`.
 pub trait Swept<T: Real> {
     /// What the sweeps can do.
     fn traits(&self) -> Traits;
@@ -140,6 +141,13 @@ pub trait Swept<T: Real> {
     /// # Errors
     /// `OutOfRange`, naming `additional`; `Device`, of the kind `OutOfMemory` if there is no room on a device.
     fn reserve(&mut self, room: Room) -> Result<(), Error>;
+
+    /// Modifies L without a sweep, if it is so small that to prepare one would take longer: L Lᵀ ← L Lᵀ + V diag(w) Vᵀ. Returns
+    /// `None`, with L as it was, if a sweep must make the modification, or refuse it. Nothing has been checked; L has no zero
+    /// pivots.
+    fn modify_directly(&mut self, _v: MatRef<'_, T>, _weights: Weights<'_, T>) -> Option<Direct> {
+        None
+    }
 
     /// Copies V diag(√|w|) to where the next sweep reads it, and returns its outline. V and w have the right shapes, and w is
     /// finite. (n × k, k) L is not changed.
@@ -169,6 +177,15 @@ pub trait Swept<T: Real> {
 /// The diagonal of L. (n)
 pub(crate) fn pivots<'a, T: Real, F: Swept<T> + ?Sized>(factor: &'a F) -> impl Iterator<Item = T> + 'a {
     (0..factor.order()).map(|column| factor.pivot(column))
+}
+
+/// A modification that has been made without a sweep.
+#[derive(Clone, Copy, Debug)]
+pub struct Direct {
+    /// Its report.
+    pub report: Modification,
+    /// An upper bound of the squared 2-norm of any row of V diag(√|w|) that has a plus sign.
+    pub added: f64,
 }
 
 /// One of the two triangular systems of A X = B.

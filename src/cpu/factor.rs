@@ -14,7 +14,7 @@ use crate::host::threads::Threads;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
 use crate::report::Modification;
-use crate::storage::{Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
+use crate::storage::{Direct, Edit, Op, Room, Safeguard, Side, Staged, Storage, Swept, Target, Traits};
 use crate::structure::{Rearrangement, each_column, write_border};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
@@ -79,6 +79,10 @@ impl<T: Real> HostFactor<T> {
 
     pub(crate) fn into_l(self) -> Mat<T> {
         self.l
+    }
+
+    pub(super) fn l_mut(&mut self) -> &mut Mat<T> {
+        &mut self.l
     }
 
     pub(super) fn par(&self) -> Par {
@@ -178,6 +182,11 @@ impl<T: Real> Swept<T> for HostFactor<T> {
                 Ok(())
             }
         }
+    }
+
+    #[inline(always)]
+    fn modify_directly(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
+        self.modify_small(v, weights)
     }
 
     #[inline(always)]

@@ -36,6 +36,9 @@ impl<T: Real, F: Storage<T>> Guarded<T, F> {
     /// `Shape`, `NonFinite` or `Overflow` of V or w; `NotPositiveDefinite`, `Device` or `Poisoned`.
     #[inline(always)]
     pub fn modify(&mut self, v: &Operand<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
+        if let Some(report) = self.modify_directly(v, weights) {
+            return Ok(report);
+        }
         let outcome = self.modify_once(v, weights);
         self.or_again(outcome, |_| Given::new(v, weights))
     }

@@ -13,6 +13,7 @@
 
 mod again;
 mod change;
+mod direct;
 mod scaled;
 
 use crate::error::{DeviceErrorKind, Error};

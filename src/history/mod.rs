@@ -125,6 +125,26 @@ impl History {
         }
     }
 
+    /// Whether modifications are recorded from V alone.
+    #[inline]
+    pub fn reads_v(&self) -> bool {
+        matches!(self.known, Known::Diagonal(_))
+    }
+
+    /// Records a modification by V (n × k) that has been made. V and w are finite.
+    #[inline(always)]
+    pub fn made<T: Real>(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) {
+        let Known::Diagonal(rows) = &mut self.known else { return };
+        self.modifications += 1;
+        match v.ncols() {
+            1 => rows.add(v.col(0), weights.of(0).to_f64()),
+            rank => {
+                rows.expect(v, weights);
+                rows.note(unit(rank));
+            }
+        }
+    }
+
     /// Records A ← δ A, after a modification that has been recorded.
     pub fn scaled(&mut self, decay: f64) {
         match &mut self.known {

@@ -6,7 +6,7 @@ use crate::real::Real;
 use crate::sweep::weights::Weights;
 use core::mem;
 use core::ops::Range;
-use faer::MatRef;
+use faer::{ColRef, MatRef};
 
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
@@ -17,7 +17,6 @@ pub(super) struct Rows {
     /// Squared norms of rows of the expected V, by sign.
     plus: Vec<f64>,
     minus: Vec<f64>,
-    largest_error: f64,
 }
 
 impl Rows {
@@ -29,12 +28,11 @@ impl Rows {
 
     pub fn with_errors(squares: Vec<f64>, errors: Vec<f64>) -> Self {
         let zeros = vec![0.0; squares.len()];
-        let largest_error = largest_of(&errors);
-        Self { squares, errors, plus: zeros.clone(), minus: zeros, largest_error }
+        Self { squares, errors, plus: zeros.clone(), minus: zeros }
     }
 
     pub fn largest_error(&self) -> f64 {
-        self.largest_error
+        largest_of(&self.errors)
     }
 
     /// Moves out the diagonal and the errors.
@@ -61,21 +59,30 @@ impl Rows {
 
     #[inline]
     pub fn note(&mut self, unit: f64) {
-        let (mut most, of_v) = (0.0f64, self.plus.iter().zip(&self.minus));
+        let of_v = self.plus.iter().zip(&self.minus);
         for ((square, error), (&plus, &minus)) in self.squares.iter_mut().zip(&mut self.errors).zip(of_v) {
-            let middle = *square + plus;
-            let left = (middle - minus).max(middle * f64::EPSILON).max(f64::MIN_POSITIVE);
-            // The product of an error and a square might overflow, so it is not formed.
-            *error = *error * (*square / left) + unit * (middle / left);
-            *square = left;
-            most = most.max(*error);
+            (*square, *error) = changed(*square, *error, (plus, minus), unit);
         }
-        self.largest_error = most;
+    }
+
+    /// As `expect` and `note`, for a V of one column with this weight.
+    #[inline]
+    pub fn add<T: Real>(&mut self, v: ColRef<'_, T>, weight: f64) {
+        let (plus, minus) = if weight > 0.0 { (weight, 0.0) } else { (0.0, -weight) };
+        match v.try_as_col_major() {
+            Some(v) => add(&mut self.squares, &mut self.errors, v.as_slice(), (plus, minus)),
+            None => {
+                for ((square, error), v) in self.squares.iter_mut().zip(&mut self.errors).zip(v.iter()) {
+                    let v = v.to_f64() * v.to_f64();
+                    (*square, *error) = changed(*square, *error, (plus * v, minus * v), 1.0);
+                }
+            }
+        }
     }
 
     pub fn scale(&mut self, by: f64) {
         self.squares.iter_mut().for_each(|square| *square *= by);
-        self.add(1.0);
+        self.change(1.0);
     }
 
     pub fn came(&mut self, unit: f64, range: Range<usize>, squares: impl ExactSizeIterator<Item = f64>) {
@@ -84,25 +91,47 @@ impl Rows {
             replace(of, range.clone(), core::iter::repeat_n(0.0, count));
         }
         replace(&mut self.squares, range, squares);
-        self.add(unit);
+        self.change(unit);
     }
 
     pub fn went(&mut self, unit: f64, removed: &[usize]) {
         for of in [&mut self.squares, &mut self.errors, &mut self.plus, &mut self.minus] {
             remove(of, removed);
         }
-        self.add(unit);
+        self.change(unit);
     }
 
     pub fn shifted(&mut self, from: usize, to: usize) {
         shift(&mut self.squares, from, to);
         shift(&mut self.errors, from, to);
-        self.add(1.0);
+        self.change(1.0);
     }
 
     /// Records a change that preserves the diagonal.
-    fn add(&mut self, unit: f64) {
+    fn change(&mut self, unit: f64) {
         self.errors.iter_mut().for_each(|error| *error += unit);
-        self.largest_error = largest_of(&self.errors);
     }
+}
+
+/// The same for all rows. A function of its own, whose arguments are known to be apart.
+#[inline(never)]
+fn add<T: Real>(squares: &mut [f64], errors: &mut [f64], v: &[T], (plus, minus): (f64, f64)) {
+    let n = squares.len();
+    let (errors, v) = (&mut errors[..n], &v[..n]);
+    for i in 0..n {
+        let v = v[i].to_f64() * v[i].to_f64();
+        (squares[i], errors[i]) = changed(squares[i], errors[i], (plus * v, minus * v), 1.0);
+    }
+}
+
+/// a_ii and e_i after a modification by these squares of each sign.
+#[inline(always)]
+fn changed(square: f64, error: f64, (plus, minus): (f64, f64), unit: f64) -> (f64, f64) {
+    let middle = square + plus;
+    // `f64::max` takes several instructions, for NaN.
+    let max = |a: f64, b: f64| if a > b { a } else { b };
+    let left = max(max(middle - minus, middle * f64::EPSILON), f64::MIN_POSITIVE);
+    // The product of an error and a square might overflow, so it is not formed.
+    let inverse = 1.0 / left;
+    (left, error * (square * inverse) + unit * (middle * inverse))
 }

@@ -46,6 +46,7 @@ mod resident;
 mod rows_from_the_device;
 mod shapes;
 mod singular;
+mod small;
 mod state_machine;
 mod step;
 #[cfg(feature = "cuda")]

@@ -14,6 +14,7 @@
 //! | `apply` | applies the reflector to rows below, one register tile at a time |
 //! | `in_registers` | the same for V of three or four columns |
 //! | `low_rank/` | both steps for a V of one or two columns, and of three if L is small |
+//! | `small/` | a small L and one column of V, without panels and tiles |
 //! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | chooses the micro-kernel for the rows below |
@@ -41,3 +42,4 @@ pub mod reflection;
 pub mod reflector;
 pub mod scratch;
 pub mod shape;
+pub mod small;

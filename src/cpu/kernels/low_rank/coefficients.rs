@@ -62,9 +62,15 @@ pub(super) unsafe fn solve<T: Float, S: Simd>(
         let next = T::fused::<S>(if minus { -p[i] } else { p[i] }, p[i], t);
         (before[i], after[i], t) = (t, next, next);
     }
-    // t is monotonic, so all values between have roots. The comparison is false for NaN.
+    within_limits(t).then_some(solution)
+}
+
+/// Whether t, which began as 1, is within its limits. It is monotonic, so all values between have roots.
+#[inline(always)]
+pub(crate) fn within_limits<T: Float>(t: T) -> bool {
     let most = T::from_f64(LARGEST_CHANGE);
-    (t * most >= T::ONE && t <= most).then_some(solution)
+    // The comparison is false for NaN.
+    t * most >= T::ONE && t <= most
 }
 
 /// The sign of a column of V, and what went before it.

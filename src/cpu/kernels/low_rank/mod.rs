@@ -40,6 +40,7 @@ mod diagonal;
 mod rows;
 pub(crate) mod stored;
 
+pub(crate) use self::coefficients::within_limits;
 pub(crate) use self::diagonal::Diagonal;
 pub(crate) use self::rows::Trailing;
 

@@ -1,0 +1,80 @@
+//! A modification of a small L by one column of V: straight code on L and V where they are.
+//!
+//! The formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result. What a sweep prepares for a large L is
+//! missing: V is not packed, and there are no panels. If method C1 would lose digits in some block, or if anything is not finite, L
+//! becomes what it was, and a sweep decides.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `few` | an L of so few rows that its entries stay in registers |
+//! | `blocks` | a larger one, in blocks of columns |
+
+mod blocks;
+mod few;
+
+pub(crate) use self::few::{FEW, Few};
+
+use crate::compiled::compiled;
+use crate::float::Float;
+use crate::report::Modification;
+
+/// The largest order.
+pub(crate) const MOST_ROWS: usize = 32;
+
+/// A modification by one column of V.
+pub(crate) struct Small<T> {
+    l: *mut T,
+    stride: isize,
+    v: *const T,
+    v_stride: isize,
+    rows: usize,
+    /// √|w|.
+    scale: T,
+    /// σ.
+    sign: T,
+}
+
+/// What has been made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    pub report: Modification,
+    /// ‖√|w| v‖².
+    pub square: f64,
+}
+
+impl<T: Float> Small<T> {
+    /// # Safety
+    /// When this is run: `l` is L, lower triangular with zeros above the diagonal, of `rows` rows and columns with this stride, in
+    /// memory that no other thread uses; each column may be written up to the next multiple of 64 bytes of rows. `v` has `rows`
+    /// entries with this stride. There are 1 to [`MOST_ROWS`] rows.
+    pub unsafe fn new(
+        (l, stride): (*mut T, isize),
+        (v, v_stride): (*const T, isize),
+        rows: usize,
+        (scale, sign): (T, T),
+    ) -> Self {
+        debug_assert!((1..=MOST_ROWS).contains(&rows));
+        Self { l, stride, v, v_stride, rows, scale, sign }
+    }
+
+    /// Column `j` of L.
+    #[inline(always)]
+    fn column(&self, j: usize) -> *mut T {
+        self.l.wrapping_offset(j as isize * self.stride)
+    }
+}
+
+compiled! {
+    /// Modifications of a small L.
+    SmallKernel {
+        modify_small: Small<Self> => Option<Made>,
+        modify_few: Few<Self> => Option<Made>,
+    }
+}
+
+/// Whether V, with this sum of squares, is finite, not zero and far from overflow.
+#[inline(always)]
+fn usual<T: Float>(square: T) -> bool {
+    // The comparisons are false for NaN.
+    square > T::ZERO && square <= T::LARGE_SQUARE * T::UNIT
+}
