@@ -81,6 +81,17 @@ impl<T: Real> HostFactor<T> {
         self.l
     }
 
+    pub(super) fn safeguard(&self) -> Safeguard {
+        self.safeguard
+    }
+
+    /// Exchanges L and the shadow buffer, all of which has been written.
+    pub(super) fn exchange(&mut self) {
+        if let Some(shadow) = &mut self.shadow {
+            core::mem::swap(&mut self.l, shadow);
+        }
+    }
+
     pub(super) fn l_mut(&mut self) -> &mut Mat<T> {
         &mut self.l
     }
@@ -148,7 +159,7 @@ impl<T: Real> HostFactor<T> {
     }
 
     /// A shadow buffer with the order and the capacity of L.
-    fn make_shadow(&mut self) -> &mut Mat<T> {
+    pub(super) fn make_shadow(&mut self) -> &mut Mat<T> {
         let (order, capacity) = (self.l.nrows(), self.capacity);
         let shadow = self.shadow.get_or_insert_with(|| with_capacity(capacity, order));
         shadow.resize_with(order, order, |_, _| T::ZERO);

@@ -149,12 +149,20 @@ impl<T: Float> WithSimd for Small<T> {
                         Block { first, l: at.last, stride: LAST as isize, old }
                     }
                 };
-                if !self.block(simd, block, width, at.v, &mut ratios) {
+                let Some(new) = self.block(simd, block, width, at.v, &mut ratios) else {
                     self.restore(first, at);
                     return None;
-                }
-                if !whole {
+                };
+                // The pivots come last: a register of which a part has just been written cannot be loaded at once.
+                if whole {
+                    for j in 0..BLOCK {
+                        *block.column(j).add(j) = new[j];
+                    }
+                } else {
                     self.take_last(simd, (first, width), at);
+                    for j in 0..width {
+                        *self.column(first + j).add(first + j) = new[j];
+                    }
                 }
                 first += BLOCK;
             }
@@ -301,8 +309,8 @@ impl<T: Float> Small<T> {
         }
     }
 
-    /// Transforms the columns of a block, of which `width` are columns of L, and all rows from there on. Returns whether that is
-    /// accurate; if not, nothing has been written.
+    /// Transforms the columns of a block, of which `width` are columns of L, and all rows from there on, but for the pivots, which
+    /// are returned. If that would not be accurate, nothing has been written.
     ///
     /// # Safety
     /// As [`new`](Self::new), after the blocks before.
@@ -314,16 +322,14 @@ impl<T: Float> Small<T> {
         width: usize,
         v: *mut T,
         ratios: &mut Ratios<T>,
-    ) -> bool {
+    ) -> Option<Each<T>> {
         let (lanes, mut pivots) = (T::lanes::<S>(), [T::ONE; MAX_LANES]);
         // SAFETY: the caller guarantees the rows and columns.
         unsafe {
             for j in 0..BLOCK {
                 pivots[j] = *block.column(j).add(j);
             }
-            let Some((coefficients, new)) = self.coefficients(simd, block, &pivots, v) else {
-                return false;
-            };
+            let (coefficients, new) = self.coefficients(simd, block, &pivots, v)?;
             // First the rows that the next block waits for.
             let mut row = block.first + BLOCK;
             while row < self.rows {
@@ -334,12 +340,9 @@ impl<T: Float> Small<T> {
                 row += 2 * lanes;
             }
             self.own_rows(simd, block, &coefficients, v);
-            for j in 0..BLOCK {
-                *block.column(j).add(j) = new[j];
-            }
             ratios.record(&pivots, &new, width);
+            Some(new)
         }
-        true
     }
 
     /// Computes the coefficients of a block and its new pivots, if method C1 is accurate.
