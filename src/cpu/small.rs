@@ -3,10 +3,10 @@
 use super::factor::HostFactor;
 use super::kernels::entries::Entries;
 use super::kernels::low_rank::{BLOCK, Coefficients, Diagonal, LowRank};
-use super::kernels::small::{FEW, Few, MOST_ROWS, Made, Small};
+use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Small};
 use crate::host::isa::Isa;
 use crate::real::Real;
-use crate::report::Health;
+use crate::report::{Health, Modification};
 use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
 use core::mem::MaybeUninit;
@@ -48,10 +48,11 @@ impl<T: Real> HostFactor<T> {
         // SAFETY: L is borrowed exclusively, and zero above the diagonal. Its columns are whole cache lines apart.
         let small = unsafe { Small::new(at, v, order, (scale, sign)) };
         let made = match order {
-            ..=FEW => T::modify_few(Isa::detect(), Few(small)),
-            _ => T::modify_small(Isa::detect(), small),
+            ..=FEW => T::modify_few(Isa::detect(), Few(&small)),
+            _ => T::modify_small(Isa::detect(), Blocks(&small)),
         }?;
-        let Made { report, square } = made;
+        let Made { least, product, square } = made;
+        let report = Modification::of_product(least * least, product);
         Some(Direct { report, added: if sign > T::ZERO { square } else { 0.0 } })
     }
 

@@ -5,7 +5,6 @@ use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::low_rank::{BLOCK, within_limits};
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::float::Float;
-use crate::report::Modification;
 use core::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
 
@@ -105,22 +104,34 @@ impl<T: Float> Ratios<T> {
     }
 
     #[inline(always)]
-    fn report(&self) -> Modification {
+    fn made(&self, square: T) -> Made {
         let (mut least, mut product) = (self.least[0], self.products[0]);
         for j in 1..BLOCK {
             least = if self.least[j] < least { self.least[j] } else { least };
             product *= self.products[j];
         }
-        let least = least.to_f64();
-        Modification::of_product(least * least, product)
+        Made { least: least.to_f64(), product, square: square.to_f64() }
     }
 }
 
-impl<T: Float> WithSimd for Small<T> {
+/// A [`Small`] in blocks of columns. By reference, as [`Few`](super::Few).
+pub(crate) struct Blocks<'a, T>(pub &'a Small<T>);
+
+impl<T: Float> WithSimd for Blocks<'_, T> {
     type Output = Option<Made>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        // SAFETY: `Small::new` requires exactly this.
+        unsafe { self.0.in_blocks(simd) }
+    }
+}
+
+impl<T: Float> Small<T> {
+    /// # Safety
+    /// As [`new`](Self::new).
+    #[inline(always)]
+    unsafe fn in_blocks<S: Simd>(&self, simd: S) -> Option<Made> {
         let mut memory = MaybeUninit::<Memory<T>>::uninit();
         let memory = memory.as_mut_ptr();
         let mut ratios = Ratios { least: [T::INFINITY; BLOCK], products: [1.0; BLOCK] };
@@ -166,12 +177,10 @@ impl<T: Float> WithSimd for Small<T> {
                 }
                 first += BLOCK;
             }
-            Some(Made { report: ratios.report(), square: square.to_f64() })
+            Some(ratios.made(square))
         }
     }
-}
 
-impl<T: Float> Small<T> {
     /// The entries from `row` on of a column, zeros after the last row.
     ///
     /// # Safety

@@ -4,16 +4,16 @@ use super::{Made, Small, usual};
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::low_rank::within_limits;
 use crate::float::Float;
-use crate::report::Modification;
 use pulp::{Simd, WithSimd};
 
 /// The largest number of rows.
 pub(crate) const FEW: usize = 6;
 
-/// A [`Small`] with at most [`FEW`] rows.
-pub(crate) struct Few<T>(pub Small<T>);
+/// A [`Small`] with at most [`FEW`] rows. By reference: what has just been written to memory in parts would be read as a whole, which
+/// takes long.
+pub(crate) struct Few<'a, T>(pub &'a Small<T>);
 
-impl<T: Float> WithSimd for Few<T> {
+impl<T: Float> WithSimd for Few<'_, T> {
     type Output = Option<Made>;
 
     #[inline(always)]
@@ -91,9 +91,7 @@ impl<T: Float> Small<T> {
                 }
                 before = root;
             }
-            let least = least.to_f64();
-            let report = Modification::of_product(least * least, product);
-            Some(Made { report, square: square.to_f64() })
+            Some(Made { least: least.to_f64(), product, square: square.to_f64() })
         }
     }
 }

@@ -12,11 +12,11 @@
 mod blocks;
 mod few;
 
+pub(crate) use self::blocks::Blocks;
 pub(crate) use self::few::{FEW, Few};
 
 use crate::compiled::compiled;
 use crate::float::Float;
-use crate::report::Modification;
 
 /// The largest order.
 pub(crate) const MOST_ROWS: usize = 32;
@@ -34,10 +34,13 @@ pub(crate) struct Small<T> {
     sign: T,
 }
 
-/// What has been made.
+/// What has been made, by ratios of new and old pivots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
-    pub report: Modification,
+    /// The least ratio.
+    pub least: f64,
+    /// The product of the ratios.
+    pub product: f64,
     /// ‖√|w| v‖².
     pub square: f64,
 }
@@ -67,8 +70,8 @@ impl<T: Float> Small<T> {
 compiled! {
     /// Modifications of a small L.
     SmallKernel {
-        modify_small: Small<Self> => Option<Made>,
-        modify_few: Few<Self> => Option<Made>,
+        modify_small: Blocks<'_, Self> => Option<Made>,
+        modify_few: Few<'_, Self> => Option<Made>,
     }
 }
 
