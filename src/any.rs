@@ -96,7 +96,7 @@ impl fmt::Display for EngineKind {
 pub struct EngineSpec {
     /// Which engine.
     pub kind: EngineKind,
-    /// The most threads of the CPU engine, as for [`Cpu::threads`]; `None` for all of the pool.
+    /// The most threads of the CPU engine, as for [`Cpu::threads`]; `None` for as many as the current rayon pool has.
     pub threads: Option<usize>,
     /// As for [`Cpu::with_safeguard`].
     pub safeguard: Safeguard,

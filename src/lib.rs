@@ -119,7 +119,7 @@ mod wide;
 pub use crate::any::{AnyEngine, EngineKind, EngineSpec};
 pub use crate::carried::Carried;
 pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
-pub use crate::cpu::{Cpu, Workspace};
+pub use crate::cpu::{Awake, Cpu, Workspace};
 pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `engine` | the engine and its settings |
+//! | `engine`, `awake` | the engine and its settings; threads that stay awake |
 //! | `factor` | L in host memory |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `moves` | moves of rows and columns within the memory of L |
@@ -14,6 +14,7 @@
 //! | `tuning` | panel widths, chunk heights, thread counts |
 //! | `kernels/` | the steps of a panel, and the micro-kernels of which they consist |
 
+mod awake;
 mod carried;
 mod engine;
 #[allow(unsafe_code, reason = "hands memory of L to the sweep")]
@@ -42,6 +43,7 @@ mod workers;
 #[allow(unsafe_code, reason = "sweeps from inside")]
 mod tests;
 
+pub use self::awake::Awake;
 pub use self::engine::Cpu;
 pub use self::factor::HostFactor;
 pub use self::in_place::Workspace;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::host::buffer::Buffer;
 use crate::host::interrupt::Asks;
 use crate::host::isa::Isa;
+use crate::host::share::Share;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
@@ -83,7 +84,7 @@ impl<T: Real> SweepMemory<T> {
     pub fn stage_from(&mut self, start: usize, v: MatRef<'_, T>, threads: Threads) -> Result<Outline, Error> {
         let outline = self.check_and_order(v, Weights::Plus, threads)?;
         if outline.first_column::<T>(v.nrows()).is_some() {
-            self.pack(Isa::detect(), v, &outline, start);
+            self.pack(Isa::detect(), v, &outline, start, threads);
         }
         Ok(outline)
     }
@@ -102,7 +103,7 @@ impl<T: Real> SweepMemory<T> {
         }
         let outline = self.check_and_order(v, weights, threads)?;
         if let Some(start) = outline.first_column::<T>(v.nrows()) {
-            self.pack(isa, v, &outline, start);
+            self.pack(isa, v, &outline, start, threads);
         }
         Ok(outline)
     }
@@ -118,7 +119,10 @@ impl<T: Real> SweepMemory<T> {
         weights: Weights<'_, T>,
         threads: Threads,
     ) -> Result<Outline, Error> {
-        let mut outline = self.signed.check(v, weights, threads.par())?;
+        let mut outline = match Share::among(tuning::staging_threads(threads, v.nrows(), v.ncols())) {
+            Some(share) => self.signed.check_on(&share, v, weights)?,
+            None => self.signed.check(v, weights, threads.par())?,
+        };
         self.signed.order(weights, v.ncols());
         self.signed.leave_out_zeros(&mut outline);
         self.signs = [outline.plus, outline.minus];
@@ -160,10 +164,16 @@ impl<T: Real> SweepMemory<T> {
     }
 
     #[inline(always)]
-    fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, outline: &Outline, start: usize) {
+    fn pack(&mut self, isa: Isa, v: MatRef<'_, T>, outline: &Outline, start: usize, threads: Threads) {
         let rows = v.subrows(start, v.nrows() - start);
-        let tile = self.tile(isa, outline.rank(), v.nrows(), rows.nrows());
-        self.v.pack(self.signed.columns(rows), outline.rank(), rows.nrows(), start, tile);
+        let (rank, tile) = (outline.rank(), self.tile(isa, outline.rank(), v.nrows(), rows.nrows()));
+        match Share::among(tuning::staging_threads(threads, rows.nrows(), rank)) {
+            Some(share) => {
+                let columns = || self.signed.columns(rows);
+                self.v.pack_on(&share, columns, rank, rows.nrows(), (start, tile));
+            }
+            None => self.v.pack(self.signed.columns(rows), rank, rows.nrows(), start, tile),
+        }
     }
 
     /// The number of rows in a tile, for a V with `rank` columns and this many rows, of which `staged` are staged. Records

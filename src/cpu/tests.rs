@@ -5,6 +5,7 @@ use super::kernels::job::Job;
 use super::serial;
 use super::sweep::{SweepMemory, plan};
 use super::workers::{Workers, cut};
+use crate::Cpu;
 use crate::host::isa::Isa;
 use crate::host::layout::{lower, zeros};
 use crate::host::threads::Threads;
@@ -293,7 +294,11 @@ fn workers_give_the_same_bits_and_the_same_breakdown() {
                     cut(&plan, chunk_rows, &mut chunks);
                     // SAFETY: L, V and a reflector for each panel are borrowed by this function alone.
                     let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
-                    let got = pool.install(|| workers.run(threads)).map(|_| ());
+                    let got = pool.install(|| {
+                        // The threads of the library, as many as the pool has, or those of the pool.
+                        let _awake = (threads != 3).then(|| Cpu::threads(threads).keep_awake());
+                        workers.run(threads).map(|_| ())
+                    });
                     assert_eq!(got, outcome, "{isa:?}, n = {n}, k = {k}, {threads} threads");
                     assert!(got.is_err() || home == expected, "{isa:?}, n = {n}, k = {k}, {threads} threads");
                 }

@@ -6,6 +6,7 @@ use super::kernels::shape::{IN_REGISTERS, IN_REGISTERS_COLS, by_column};
 use crate::host::caches::last_level;
 use crate::host::isa::Isa;
 use crate::host::threads::Threads;
+use crate::host::workers;
 use crate::sweep::plan::Plan;
 
 /// Columns in a panel, for a V with `rank` columns and this many rows: a multiple of every micro-kernel's block.
@@ -34,9 +35,26 @@ pub(crate) fn chunk_rows(plan: &Plan, threads: usize) -> usize {
 /// The number of threads that pays for a sweep.
 #[inline]
 pub(crate) fn threads(allowed: Threads, plan: &Plan, rank: usize) -> usize {
-    let order = (plan.rows - plan.start) as f64;
-    // The time to read and write L, and the time of the arithmetic.
-    worthwhile(allowed, order * order * (0.08 + 0.055 * rank as f64))
+    worthwhile(allowed, sweep_nanoseconds(plan.rows - plan.start, rank))
+}
+
+/// The time to read and write L, and the time of the arithmetic, on one thread.
+#[inline]
+fn sweep_nanoseconds(order: usize, rank: usize) -> f64 {
+    let order = order as f64;
+    order * order * (0.08 + 0.055 * rank as f64)
+}
+
+/// The number of threads that pays for checking and copying V (rows × rank) before a sweep. It wakes only threads that the sweep
+/// uses as well.
+pub(crate) fn staging_threads(allowed: Threads, rows: usize, rank: usize) -> usize {
+    /// Entries from which on it pays, and entries for each thread.
+    const WORTH_SHARING: usize = 1 << 14;
+    const EACH: usize = 1 << 12;
+    match rows * rank {
+        ..WORTH_SHARING => 1,
+        entries => worthwhile(allowed, sweep_nanoseconds(rows, rank)).min(entries / EACH),
+    }
 }
 
 /// The number of threads that pays for a triangular solve with the leading columns of L and this many right-hand sides.
@@ -46,16 +64,18 @@ pub(crate) fn solve_threads(allowed: Threads, rows: usize, columns: usize, rhs: 
 }
 
 /// The number of threads for work that takes one thread this many nanoseconds. Waking any thread must pay, and then waking
-/// each. The benchmark `threads` compares the result with the best number.
+/// each; threads that are awake join sooner, but they wait for each other as often. The benchmark `threads` compares the result
+/// with the best number.
 #[inline]
 fn worthwhile(allowed: Threads, nanoseconds: f64) -> usize {
-    const WAKING: f64 = 200e3;
-    const EACH: f64 = 25e3;
-    match allowed {
-        Threads::Fixed(1) => 1,
-        _ if nanoseconds < WAKING => 1,
-        _ => allowed.count().min((nanoseconds / EACH) as usize),
+    /// For all, and for each thread.
+    const ASLEEP: (f64, f64) = (200e3, 25e3);
+    const AWAKE: (f64, f64) = (100e3, 15e3);
+    if allowed == Threads::Fixed(1) || nanoseconds < AWAKE.0 {
+        return 1;
     }
+    let (all, each) = if workers::are_awake() { AWAKE } else { ASLEEP };
+    if nanoseconds < all { 1 } else { allowed.count().min((nanoseconds / each) as usize) }
 }
 
 /// Whether L is larger than the caches, less some space for other data. Of a very large cache, other programs need a part.

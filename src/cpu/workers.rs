@@ -11,14 +11,15 @@
 //!
 //! Orderings. `published` and `progress` are stored with release by the thread that has written the data they announce, and
 //! loaded with acquire by the thread that uses the data. `taken` passes a chunk's rows from one worker to the next; `open` is
-//! released with the last of them. Relaxed accesses carry no data: `broken` ends useless work early, `entered` numbers the
-//! workers, and a `progress` that is read before `taken` is a guess that is read again after it.
+//! released with the last of them. Relaxed accesses carry no data: `broken` ends useless work early, and a `progress` that is read before `taken` is a guess that is read again after it.
 
 use crate::host::pool::{Backoff, OnPanic};
+use crate::host::share::on_threads;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::{Panel, Plan};
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The two steps of a panel, on memory that threads share row by row.
 pub(crate) trait Steps: Sync {
@@ -65,8 +66,6 @@ pub(crate) struct Workers<'a, S> {
     published: AtomicU32,
     /// Chunks that are not finished.
     open: AtomicUsize,
-    /// Threads that have arrived.
-    entered: AtomicUsize,
     /// The sweep broke down, or a thread has panicked: all threads stop. Once set it stays set.
     broken: AtomicBool,
 }
@@ -136,28 +135,27 @@ impl<'a, S: Steps> Workers<'a, S> {
             chunks,
             published: AtomicU32::new(0),
             open: AtomicUsize::new(open),
-            entered: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
         }
     }
 
-    /// Runs the sweep on the calling thread and up to `threads` − 1 others of the current rayon pool. A caller from outside the
-    /// pool starts at once, without waiting for a thread of the pool to wake up.
+    /// Runs the sweep on the calling thread, which starts at once, and up to `threads` − 1 others.
+    ///
+    /// # Errors
+    /// The first column whose pivot² is not greater than zero.
     pub fn run(&self, threads: usize) -> Result<S::Report, Breakdown> {
-        let call = || {
-            let guard = self.let_go_on_panic();
-            let outcome = self.schedule(self.enter(threads));
+        let outcome = Mutex::new(None);
+        on_threads(threads, &|number| {
+            let (worker, guard) = (Worker { number, threads }, self.let_go_on_panic());
+            if number == 0 {
+                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.schedule(worker));
+            } else {
+                worker.help_until(self, || false);
+            }
             guard.defuse();
-            outcome
-        };
-        if rayon::current_thread_index().is_some() {
-            rayon::join(call, || self.wake(threads - 1, threads)).0
-        } else {
-            rayon::in_place_scope(|scope| {
-                scope.spawn(|_| self.wake(threads - 1, threads));
-                call()
-            })
-        }
+        });
+        let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        outcome.expect("the caller has done its part")
     }
 
     /// The caller's part: diagonal blocks, the next diagonal rows, and a share of the other rows.
@@ -192,21 +190,6 @@ impl<'a, S: Steps> Workers<'a, S> {
         }
     }
 
-    /// Wakes `count` workers of `threads`, two at a time.
-    fn wake(&self, count: usize, threads: usize) {
-        match count {
-            0 => {}
-            1 => self.enter(threads).help_until(self, || false),
-            _ => {
-                rayon::join(|| self.wake(count / 2, threads), || self.wake(count - count / 2, threads));
-            }
-        }
-    }
-
-    fn enter(&self, threads: usize) -> Worker {
-        Worker { first: self.entered.fetch_add(1, Ordering::Relaxed) % threads, threads }
-    }
-
     /// Applies panels to chunk `c` up to the last published one. Returns false if there is nothing to do or another thread has
     /// the chunk.
     fn advance(&self, c: usize) -> bool {
@@ -215,7 +198,6 @@ impl<'a, S: Steps> Workers<'a, S> {
         if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
             return false;
         }
-        let guard = self.let_go_on_panic();
         let first = self.plan.start + c * self.chunk_rows;
         let end = self.plan.rows.min(first + self.chunk_rows);
         let before = chunk.progress.load(Ordering::Relaxed);
@@ -234,7 +216,6 @@ impl<'a, S: Steps> Workers<'a, S> {
         if applied == chunk.panels && applied > before {
             self.open.fetch_sub(1, Ordering::Release);
         }
-        guard.defuse();
         applied > before
     }
 
@@ -244,10 +225,10 @@ impl<'a, S: Steps> Workers<'a, S> {
     }
 }
 
-/// The index of a thread: chunks `first`, `first` + `threads`, … are its own.
+/// A thread: chunks `number`, `number` + `threads`, … are its own. The caller is number 0.
 #[derive(Clone, Copy)]
 struct Worker {
-    first: usize,
+    number: usize,
     threads: usize,
 }
 
@@ -257,8 +238,8 @@ impl Worker {
         let chunks = all.chunks.len();
         let mut backoff = Backoff::default();
         while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
-            let own = (self.first..chunks).step_by(self.threads);
-            let others = (0..chunks).filter(|c| c % self.threads != self.first);
+            let own = (self.number..chunks).step_by(self.threads);
+            let others = (0..chunks).filter(|c| c % self.threads != self.number);
             // One chunk at a time, so that `enough` is checked in between.
             if own.chain(others).any(|c| all.advance(c)) {
                 backoff.reset();
@@ -278,15 +259,25 @@ mod tests {
     use crate::host::layout::lower;
     use crate::sweep::weights::Weights;
     use faer::Mat;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::mpsc::channel;
     use std::time::Duration;
+
+    /// Runs `test` on another thread, and waits for a minute.
+    fn returns(test: impl FnOnce() + Send + 'static) {
+        let (done, when_done) = channel();
+        std::thread::spawn(move || {
+            test();
+            done.send(()).unwrap();
+        });
+        when_done.recv_timeout(Duration::from_secs(60)).expect("it panics, or waits forever");
+    }
 
     /// A worker has panicked without releasing its chunk: no thread waits for that chunk, however many panels the caller has
     /// still to publish.
     #[test]
     fn the_others_let_go_of_a_worker_that_has_panicked() {
-        let (done, when_done) = channel();
-        std::thread::spawn(move || {
+        returns(|| {
             let n = 400;
             let mut l = lower(Mat::<f64>::identity(n, n).as_ref());
             let v = Mat::<f64>::ones(n, 5);
@@ -300,13 +291,48 @@ mod tests {
             let workers = unsafe { Workers::new(&job, &plan, chunk_rows, &mut chunks) };
             workers.chunks[2].taken.store(true, Ordering::Relaxed);
             drop(workers.let_go_on_panic());
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-            let _ = pool.install(|| workers.run(3)).map(|_| ());
+            let _ = workers.run(3).map(|_| ());
             assert!(workers.broken.load(Ordering::Relaxed), "the flag goes up, and never down");
-            done.send(()).unwrap();
         });
-        when_done
-            .recv_timeout(Duration::from_secs(60))
-            .expect("everybody waits for the chunk of a dead worker");
+    }
+
+    /// Steps on no memory, of which one panics.
+    struct Panicking {
+        /// The panel, and whether it is its diagonal step.
+        at: (usize, bool),
+    }
+
+    impl Steps for Panicking {
+        type Report = ();
+
+        unsafe fn diagonal(&self, panel: Panel, (): &mut ()) -> Result<(), Breakdown> {
+            assert!(self.at != (panel.index, true), "of the test");
+            Ok(())
+        }
+
+        unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+            assert!(self.at != (panel.index, false) || rows.end < 300, "of the test");
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_step_reaches_the_caller() {
+        for at in [(0, true), (0, false), (7, true), (7, false), (18, false), (19, true)] {
+            for in_a_pool in [false, true] {
+                returns(move || {
+                    let plan = Plan { rows: 320, cols: 320, start: 0, panel_cols: 16 };
+                    let (steps, mut chunks) = (Panicking { at }, Vec::new());
+                    cut(&plan, 32, &mut chunks);
+                    // SAFETY: the steps use no memory.
+                    let workers = unsafe { Workers::new(&steps, &plan, 32, &mut chunks) };
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+                    let outcome = catch_unwind(AssertUnwindSafe(|| match in_a_pool {
+                        true => pool.install(|| workers.run(4)),
+                        false => workers.run(4),
+                    }));
+                    assert!(outcome.is_err(), "{at:?}");
+                });
+            }
+        }
     }
 }

@@ -55,6 +55,7 @@ fn watch() {
 extern "C" fn in_child() {
     THREADS.store(MISSING, Ordering::Relaxed);
     LEFT_ITS_POOL.set(rayon::current_thread_index().is_some());
+    super::workers::forget();
 }
 
 #[cfg(all(test, unix))]
@@ -106,6 +107,29 @@ mod tests {
         }
         assert!(holds_in_a_child(|| Threads::Pool.count() == 1 && Threads::Fixed(4).count() == 1));
         assert!(holds_in_a_child(|| holds_in_a_child(|| work(Cpu::default()) == wanted)));
+    }
+
+    /// Scopes of the parent have no effect in the child, and may end there.
+    #[test]
+    fn a_child_process_has_no_threads_that_are_awake() {
+        let wanted = work(Cpu::default());
+        let engine = Cpu::threads(4);
+        let mut awake = Some(engine.keep_awake());
+        assert!(work(engine) == wanted);
+        let in_child = || {
+            let same = work(engine) == wanted;
+            let inner = engine.keep_awake();
+            let still_the_same = work(engine) == wanted;
+            drop(awake.take());
+            drop(inner);
+            let in_pool = || {
+                let _awake = engine.keep_awake();
+                work(engine) == wanted
+            };
+            same && still_the_same && work(engine) == wanted && pool().install(in_pool)
+        };
+        assert!(holds_in_a_child(in_child));
+        assert!(work(engine) == wanted);
     }
 
     #[test]

@@ -22,5 +22,9 @@ pub mod pool;
 pub mod region;
 #[allow(unsafe_code, reason = "loads and stores of registers")]
 pub mod rotation;
+#[allow(unsafe_code, reason = "items that threads share one by one")]
+pub mod share;
 pub mod squares;
 pub mod threads;
+#[allow(unsafe_code, reason = "a task on the caller's stack, shared by its workers")]
+pub mod workers;

@@ -27,7 +27,6 @@ impl Backoff {
 }
 
 /// Waits until `ready` returns true.
-#[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) fn wait_until(ready: impl Fn() -> bool) {
     let mut backoff = Backoff::default();
     while !ready() {

@@ -1,6 +1,7 @@
 //! The number of threads of a sweep.
 
 use super::fork;
+use super::share;
 use faer::Par;
 
 /// The number of threads that a sweep may use, including the caller's.
@@ -25,7 +26,7 @@ impl Threads {
     pub fn count(self) -> usize {
         match self {
             Self::Fixed(1) => 1,
-            _ if fork::pool_is_missing() => 1,
+            _ if fork::pool_is_missing() || share::is_in_its_part() => 1,
             Self::Pool => rayon::current_num_threads(),
             Self::Fixed(threads) => threads,
         }

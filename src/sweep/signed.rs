@@ -4,11 +4,10 @@ use super::outline::{Outline, Seen, outline};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use super::rank_blocks::RankBlocks;
 use super::weights::Weights;
-use crate::check::largest_entries;
-#[cfg(feature = "cuda")]
-use crate::check::largest_entry;
+use crate::check::{largest_entries, largest_entry};
 use crate::error::Error;
 use crate::float::Float;
+use crate::host::share::Share;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use core::ops::Range;
 use faer::{ColRef, MatRef, Par};
@@ -105,6 +104,22 @@ impl<T: Float> Signed<T> {
         self.seen.clear();
         self.seen.resize(v.ncols(), Seen::NOTHING);
         largest_entries(v, par, &mut self.seen, |seen, found| *seen = Seen::new(found));
+        self.outline(v, weights)
+    }
+
+    /// The same on several threads.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_on(
+        &mut self,
+        share: &Share,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+    ) -> Result<Outline, Error> {
+        self.seen.clear();
+        self.seen.resize(v.ncols(), Seen::NOTHING);
+        share.each_of(&mut self.seen, &|r, seen| *seen = Seen::new(largest_entry(v.col(r))));
         self.outline(v, weights)
     }
 

@@ -18,7 +18,7 @@ fn stopped_at<R>(nth: usize, call: impl FnOnce() -> R) -> (R, usize) {
 }
 
 fn engines() -> impl Iterator<Item = Cpu> {
-    [Cpu::sequential(), Cpu::threads(3)].into_iter().flat_map(|cpu| {
+    [Cpu::sequential(), Cpu::threads(3), Cpu::threads(8)].into_iter().flat_map(|cpu| {
         [Safeguard::ShadowBuffer, Safeguard::DryRun].map(|safeguard| cpu.with_safeguard(safeguard))
     })
 }

@@ -99,6 +99,44 @@ fn beyond_the_caches_the_bits_are_the_same() {
 }
 
 #[test]
+fn in_a_scope_that_keeps_threads_awake_the_bits_are_the_same() {
+    const SHAPES: &[(usize, usize)] = sized(&[(1300, 1), (801, 16), (1000, 33)], &[(97, 16)]);
+    fn check<T: Real>()
+    where
+        Cpu: Engine<T>,
+    {
+        let pool = ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        for &(n, k) in SHAPES {
+            for kind in Kind::ALL {
+                let problem = Problem::<T>::feasible(n, k, kind, 0.1, (n + k) as u64);
+                let expected = result(Cpu::sequential(), &problem);
+                for threads in [8, 13, 1000] {
+                    let cpu = Cpu::threads(threads);
+                    let dry_run = cpu.with_safeguard(Safeguard::DryRun);
+                    for awake in [false, true] {
+                        let check = || {
+                            let _awake = awake.then(|| cpu.keep_awake());
+                            let what = format!("{kind:?}, n = {n}, k = {k}, {threads} threads, {awake}");
+                            assert!(result(cpu, &problem) == expected, "{what}");
+                            assert!(result(dry_run, &problem) == expected, "{what}, dry run");
+                        };
+                        check();
+                        pool.install(check);
+                    }
+                }
+            }
+            for column in [0, n / 2, n - 1] {
+                let bad = breaking::<T>(n, k, column, Kind::Down, 7);
+                let error = bad.modified(&Cpu::threads(13)).unwrap_err();
+                assert_eq!(error, Error::NotPositiveDefinite { column });
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
 fn any_pool_gives_the_same_bits() {
     let pools = [1, 2, 3, 8].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     problems::<f64>(|problem, what| {

@@ -5,6 +5,7 @@ use crate::compiled::compiled;
 use crate::float::Float;
 use crate::host::buffer::Buffer;
 use crate::host::isa::Isa;
+use crate::host::share::Share;
 use crate::sweep::signed::copy_scaled;
 use faer::{ColRef, MatRef};
 use pulp::{Simd, WithSimd};
@@ -49,6 +50,32 @@ impl<T: Float> Packed<T> {
                 unsafe { view.pack_column(t, r, column.subrows(from.start, from.len()), scale) };
             }
         }
+    }
+
+    /// The same on several threads. `columns` returns the columns of V.
+    pub fn pack_on<'a, I: Iterator<Item = (ColRef<'a, T>, T)>>(
+        &mut self,
+        share: &Share,
+        columns: impl Fn() -> I + Sync,
+        rank: usize,
+        rows: usize,
+        (base, tile): (usize, usize),
+    ) {
+        /// Rows of V that a thread copies at a time: enough to read each column in several cache lines.
+        const ROWS: usize = 192;
+        self.make_room(rank, rows, base, tile);
+        let (view, tiles) = (self.view(), rows.div_ceil(tile));
+        let together = (ROWS / tile).max(1);
+        share.each(tiles.div_ceil(together), &|part| {
+            let some = part * together..tiles.min((part + 1) * together);
+            for (r, (column, scale)) in columns().enumerate() {
+                for t in some.clone() {
+                    let from = t * tile..((t + 1) * tile).min(rows);
+                    // SAFETY: there is memory for these tiles and columns, borrowed exclusively; each part has its own tiles.
+                    unsafe { view.pack_column(t, r, column.subrows(from.start, from.len()), scale) };
+                }
+            }
+        });
     }
 
     /// Reserves room for `rank` columns of `rows` rows from `base` on. The contents are unspecified.
