@@ -258,6 +258,28 @@ int64_t cholupdate_last_error_column(void);
 cholupdate_status cholupdate_options_init(cholupdate_options *options);
 
 /**
+ * Keeps the threads of the engine CHOLUPDATE_CPU awake for the calls of this thread, until it calls cholupdate_let_sleep() as
+ * many times as this. To wake a thread takes longer than many a modification. After a call the threads stay awake for 50
+ * microseconds and then sleep; this is for loops that modify a factor again and again with other work in between. Results do not
+ * depend on it.
+ *
+ * `threads` is the number of threads, 0 for all: that of the factors that are modified. They wait actively, so this costs as many
+ * cores, and leaves one only to other threads that want to run. One thread at a time can have them awake: for a second one, and in a
+ * process that was forked, this has no effect.
+ *
+ * Returns INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_keep_awake(int64_t threads);
+
+/**
+ * Ends the last cholupdate_keep_awake() of this thread. When all have ended the threads sleep, and an idle program uses no
+ * processor time. The end of the thread ends them as well.
+ *
+ * Returns INVALID_ARGUMENT if there is none.
+ */
+cholupdate_status cholupdate_let_sleep(void);
+
+/**
  * Factors A (n x n), of which the triangle `uplo` is read. The caller owns `*factor` and frees it by cholupdate_d_free().
  *
  * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; UNAVAILABLE and the other statuses of

@@ -8,6 +8,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod arguments;
+mod awake;
 mod double {
     //! The functions for double precision.
 

@@ -63,6 +63,10 @@ int main(void) {
             cholupdate_d_free(same);
         }
         in_child(factor, n, 0);
+        /* Of threads that the parent keeps awake. */
+        CHECK(cholupdate_keep_awake(4) == CHOLUPDATE_OK);
+        for (j = 0; j < 3; j++) in_child(factor, n, threads[j]);
+        CHECK(cholupdate_let_sleep() == CHOLUPDATE_OK);
         cholupdate_d_free(factor);
     }
     puts("fork: ok");

@@ -10,7 +10,7 @@ fn header_is_that_of_the_sources() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut builder = cbindgen::Builder::new()
         .with_config(cbindgen::Config::from_file(here.join("cbindgen.toml")).unwrap());
-    for source in ["version", "status", "options", "report"] {
+    for source in ["version", "status", "options", "awake", "report"] {
         builder = builder.with_src(here.join(format!("src/{source}.rs")));
     }
     for part in PARTS {

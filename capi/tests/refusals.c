@@ -215,9 +215,21 @@ static void messages(void) {
     CHECK(said[0] == 0);
 }
 
+static void awake(void) {
+    REFUSED(cholupdate_let_sleep(), INVALID, "cholupdate_keep_awake() was not called on this thread");
+    REFUSED(cholupdate_keep_awake(-1), INVALID, "`threads` is -1, but must be 0 or more");
+    CHECK(cholupdate_keep_awake(0) == CHOLUPDATE_OK);
+    CHECK(cholupdate_keep_awake(INT64_MAX) == CHOLUPDATE_OK);
+    making();
+    CHECK(cholupdate_let_sleep() == CHOLUPDATE_OK);
+    CHECK(cholupdate_let_sleep() == CHOLUPDATE_OK);
+    REFUSED(cholupdate_let_sleep(), INVALID, "cholupdate_keep_awake()");
+}
+
 int main(void) {
     making();
     using();
+    awake();
     messages();
     puts("refusals: ok");
     return 0;

@@ -36,11 +36,19 @@ void works(std::int64_t n) {
     CHECK(log_det - static_cast<double>(n) * 0.6931471805599453 < 1e-11);
 }
 
+// One thread at a time has the library's threads awake. This one may end without letting them sleep.
+void works_awake(std::int64_t n) {
+    CHECK(cholupdate_keep_awake(4) == CHOLUPDATE_OK);
+    works(n);
+    if (n != 300) CHECK(cholupdate_let_sleep() == CHOLUPDATE_OK);
+}
+
 }  // namespace
 
 int main() {
     std::vector<std::thread> threads;
     for (std::int64_t n : {3, 40, 150, 300}) threads.emplace_back(works, n);
+    for (std::int64_t n : {150, 300}) threads.emplace_back(works_awake, n);
     const Factor shared = identity(100);
     std::atomic<int> solved{0};
     for (int reader = 0; reader < 3; reader++) {

@@ -26,6 +26,7 @@ from ._cholupdate import (
     Pending,
     __version__,
     cholesky_update,
+    keep_awake,
 )
 from ._cholupdate import forked as _forked
 from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError, SingularError
@@ -43,6 +44,7 @@ __all__ = [
     "SingularError",
     "__version__",
     "cholesky_update",
+    "keep_awake",
     "scipy",
 ]
 

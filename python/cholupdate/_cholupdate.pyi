@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "cholesky_update",
     "forked",
+    "keep_awake",
     "restore",
     "restore_carried",
     "restore_extension",
@@ -243,6 +244,12 @@ def cholesky_update(
     check_finite: bool = True,
     out: None = None,
 ) -> NDArray[Any]: ...
+@final
+class keep_awake:
+    def __new__(cls, threads: SupportsIndex | None = None) -> keep_awake: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
+
 def scipy_cholesky_update(
     r: ArrayLike, z: ArrayLike, downdate: bool, lower: bool, overwrite: bool, check_finite: bool
 ) -> NDArray[Any]: ...

@@ -11,7 +11,7 @@
 //! | `operands`, `there` | arguments that are matrices, in host or device memory; results of the same kind |
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
 //! | `argument`, `indices`, `errors` | scalar arguments; row indices; exceptions |
-//! | `threads` | calls into the library without the GIL |
+//! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
 
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -19,6 +19,7 @@
 mod argument;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod arrays;
+mod awake;
 mod carried;
 #[allow(unsafe_code, reason = "views of memory that other libraries own")]
 mod device;
@@ -46,6 +47,8 @@ mod triangle;
 /// Rank-k updates and downdates of Cholesky factors.
 #[pyo3::pymodule(gil_used = false)]
 mod _cholupdate {
+    #[pymodule_export]
+    use crate::awake::KeepAwake;
     #[pymodule_export]
     use crate::carried::{Carried, restore_carried};
     #[pymodule_export]

@@ -258,3 +258,47 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         found = pool.map_async(in_a_child, [1500, 1500]).get(timeout=60)
     assert found == [wanted, wanted]
+
+
+def test_awake_or_not_the_result_is_the_same() -> None:
+    n = 900
+    a, v = spd(n), columns(n, 12)
+
+    def updated() -> np.ndarray[Any, Any]:
+        f = cu.Cholesky(a)
+        f.update(v)
+        return f.factor()
+
+    wanted = updated()
+    with cu.keep_awake():
+        assert np.array_equal(updated(), wanted)
+        with cu.keep_awake(threads=2), ThreadPoolExecutor(1) as other:
+            assert np.array_equal(updated(), wanted)
+            assert np.array_equal(other.submit(updated).result(), wanted)
+    with pytest.raises(KeyError), cu.keep_awake(-1):
+        raise KeyError
+    assert np.array_equal(updated(), wanted)
+
+
+def test_idle_threads_use_no_processor_time() -> None:
+    f = cu.Cholesky(spd(900))
+    with cu.keep_awake():
+        f.update(columns(900, 12))
+    time.sleep(0.05)
+    before = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - before < 0.05
+
+
+def test_keep_awake_refuses() -> None:
+    with pytest.raises(ValueError, match="`threads` is 0, expected at least 1, or -1 for all"):
+        cu.keep_awake(0)
+    with pytest.raises(TypeError, match="`threads` must be an integer"):
+        cu.keep_awake("all")  # type: ignore[arg-type] # pyright: ignore
+    context = cu.keep_awake()
+    with pytest.raises(RuntimeError, match="this thread has not entered"):
+        context.__exit__(None, None, None)
+    context.__enter__()
+    with ThreadPoolExecutor(1) as other, pytest.raises(RuntimeError, match="this thread has not entered"):
+        other.submit(context.__exit__, None, None, None).result()
+    context.__exit__(None, None, None)
