@@ -1,7 +1,9 @@
-/* Times of the symbols of qrupdate in two libraries: the drop-in, and the original. One thread, medians; changed arguments are
- * restored outside the timed region. The residual is that of the new factor, against the old one: a wrong result cannot pass as a fast one.
+/* Times of the symbols of qrupdate and of LINPACK in two libraries: the drop-in, and the original. One thread, medians; changed
+ * arguments are restored outside the timed region. The residual is that of the new factor, against the old one: a wrong result cannot
+ * pass as a fast one. Symbols that are not in both are left out.
  *
- *     gcc -O2 capi/benches/qrupdate.c -o bench -ldl -lm && ./bench OURS THEIRS
+ *     gcc -O2 capi/benches/qrupdate.c -o bench -ldl -lm && ./bench OURS libqrupdate.so.1
+ *     gcc -O3 -march=native -shared -fPIC capi/benches/linpack.c -o linpack.so -lm && ./bench OURS ./linpack.so
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -17,8 +19,16 @@ typedef void (*Insert)(const int *, double *, const int *, const int *, double *
 typedef void (*Remove)(const int *, double *, const int *, const int *, double *);
 typedef void (*Shift)(const int *, double *, const int *, const int *, const int *, double *);
 
-enum { UP, DOWN, INSERT, REMOVE, SHIFT_RIGHT, SHIFT_LEFT, ROUTINES };
-static const char *const names[ROUTINES] = {"ch1up", "ch1dn", "chinx", "chdex", "chshx right", "chshx left"};
+typedef void (*Chud)(double *, const int *, const int *, const double *, double *, const int *, const int *, const double *, double *,
+                     double *, double *);
+typedef void (*Chdd)(double *, const int *, const int *, const double *, double *, const int *, const int *, const double *, double *,
+                     double *, double *, int *);
+typedef void (*Chex)(double *, const int *, const int *, const int *, const int *, double *, const int *, const int *, double *,
+                     double *, const int *);
+
+enum { UP, DOWN, INSERT, REMOVE, SHIFT_RIGHT, SHIFT_LEFT, CHUD, CHDD, CHEX_RIGHT, CHEX_LEFT, ROUTINES };
+static const char *const names[ROUTINES] = {"ch1up", "ch1dn", "chinx", "chdex", "chshx right", "chshx left",
+                                            "chud",  "chdd",  "chex right", "chex left"};
 
 /* R (n x n) with room for one more row, and the other arguments. */
 static double *start, *r, *u, *w;
@@ -38,12 +48,6 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void *symbol(void *library, const char *name) {
-    void *found = dlsym(library, name);
-    if (found == NULL) exit(3);
-    return found;
-}
-
 static void set(int n, int routine) {
     int i;
     memcpy(r, start, sizeof(double) * (size_t)ld * (size_t)ld);
@@ -54,12 +58,16 @@ static void set(int n, int routine) {
 /* One call; returns its time in seconds. */
 static double once(void *function, int routine, int n) {
     const int quarter = n / 4 + 1, last = n - n / 4;
+    const int none = 0, right = 1, left = 2;
     int info = 0;
     Up up;
     Down down;
     Insert insert;
     Remove remove;
     Shift shift;
+    Chud chud;
+    Chdd chdd;
+    Chex chex;
     double before;
     set(n, routine);
     memcpy(&up, &function, sizeof up);
@@ -67,6 +75,9 @@ static double once(void *function, int routine, int n) {
     memcpy(&insert, &function, sizeof up);
     memcpy(&remove, &function, sizeof up);
     memcpy(&shift, &function, sizeof up);
+    memcpy(&chud, &function, sizeof up);
+    memcpy(&chdd, &function, sizeof up);
+    memcpy(&chex, &function, sizeof up);
     before = now();
     switch (routine) {
     case UP: up(&n, r, &ld, u, w); break;
@@ -74,7 +85,11 @@ static double once(void *function, int routine, int n) {
     case INSERT: insert(&n, r, &ld, &quarter, u, w, &info); break;
     case REMOVE: remove(&n, r, &ld, &quarter, w); break;
     case SHIFT_RIGHT: shift(&n, r, &ld, &quarter, &last, w); break;
-    default: shift(&n, r, &ld, &last, &quarter, w);
+    case SHIFT_LEFT: shift(&n, r, &ld, &last, &quarter, w); break;
+    case CHUD: chud(r, &ld, &n, u, NULL, &ld, &none, NULL, NULL, w, w + ld); break;
+    case CHDD: chdd(r, &ld, &n, u, NULL, &ld, &none, NULL, NULL, w, w + ld, &info); break;
+    case CHEX_RIGHT: chex(r, &ld, &n, &quarter, &last, NULL, &ld, &none, w, w + ld, &right); break;
+    default: chex(r, &ld, &n, &quarter, &last, NULL, &ld, &none, w, w + ld, &left);
     }
     before = now() - before;
     if (info != 0) exit(4);
@@ -82,7 +97,13 @@ static double once(void *function, int routine, int n) {
 }
 
 /* Of a sample of entries: |R1'R1 - A1| over sqrt(A1_ii A1_jj). */
-static double residual(int routine, int n) {
+static double residual(int function, int n) {
+    /* What LINPACK's routines do has a name of qrupdate's; its shifts to the right are those to the left there. */
+    const int routine = function == CHUD         ? UP
+                        : function == CHDD       ? DOWN
+                        : function == CHEX_RIGHT ? SHIFT_LEFT
+                        : function == CHEX_LEFT  ? SHIFT_RIGHT
+                                                 : function;
     const int at = n / 4, far = n - n / 4 - 1, order = routine == INSERT ? n + 1 : routine == REMOVE ? n - 1 : n;
     double worst = 0;
     int sample;
@@ -118,7 +139,8 @@ static int ascending(const void *a, const void *b) {
 
 int main(int count, char **arguments) {
     static const int orders[] = {16, 64, 256, 1024, 4096};
-    static const char *const symbols[ROUTINES] = {"dch1up_", "dch1dn_", "dchinx_", "dchdex_", "dchshx_", "dchshx_"};
+    static const char *const symbols[ROUTINES] = {"dch1up_", "dch1dn_", "dchinx_", "dchdex_", "dchshx_", "dchshx_",
+                                                  "dchud_",  "dchdd_",  "dchex_",  "dchex_"};
     void *libraries[2];
     int o, routine, library;
     if (count != 3) return 2;
@@ -142,11 +164,14 @@ int main(int count, char **arguments) {
         for (routine = 0; routine < ROUTINES; routine++) {
             static double times[2][301];
             double off[2];
+            void *functions[2];
             int round;
+            for (library = 0; library < 2; library++) functions[library] = dlsym(libraries[library], symbols[routine]);
+            if (functions[0] == NULL || functions[1] == NULL) continue;
             /* Alternating, so that both have the same conditions. */
             for (round = -1; round < rounds; round++)
                 for (library = 0; library < 2; library++) {
-                    const double seconds = once(symbol(libraries[library], symbols[routine]), routine, n);
+                    const double seconds = once(functions[library], routine, n);
                     if (round < 0) off[library] = residual(routine, n);
                     else times[library][round] = seconds;
                 }
