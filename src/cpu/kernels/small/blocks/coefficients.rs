@@ -1,7 +1,7 @@
 //! The coefficients of a block of columns, and the ratios of its pivots.
 
 use super::super::{Made, Small};
-use super::Block;
+use super::memory::Block;
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::low_rank::{BLOCK, within_limits};
 use crate::cpu::kernels::shape::MAX_LANES;

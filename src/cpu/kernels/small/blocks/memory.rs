@@ -1,4 +1,5 @@
-//! What a modification keeps between its blocks: the old L, the last block if it is not whole, and V.
+//! What a modification keeps between its blocks: the old L, the last block if it is not whole, and V; and where a block
+//! is in it.
 
 use super::super::{MOST_ROWS, Small};
 use crate::cpu::kernels::low_rank::BLOCK;
@@ -44,6 +45,27 @@ impl<T> Memory<T> {
                 v: (&raw mut (*this).v).cast(),
             }
         }
+    }
+}
+
+/// A block of columns: where its square is, and where the old one is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Block<T> {
+    pub(super) first: usize,
+    pub(super) l: *mut T,
+    pub(super) stride: isize,
+    pub(super) old: *mut T,
+}
+
+impl<T> Block<T> {
+    #[inline(always)]
+    pub(super) fn column(&self, j: usize) -> *mut T {
+        self.l.wrapping_offset(j as isize * self.stride)
+    }
+
+    #[inline(always)]
+    pub(super) fn old(&self, j: usize) -> *mut T {
+        self.old.wrapping_add(j * STRIDE)
     }
 }
 

@@ -4,34 +4,13 @@ mod coefficients;
 mod memory;
 
 use self::coefficients::{Coefficients, Each, Ratios};
-use self::memory::{LAST, Memory, STRIDE};
+use self::memory::{Block, LAST, Memory, STRIDE};
 use super::{Made, Small, usual};
 use crate::cpu::kernels::low_rank::BLOCK;
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::float::Float;
 use core::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
-
-/// A block of columns: where its square is, and where the old one is kept.
-#[derive(Clone, Copy)]
-struct Block<T> {
-    first: usize,
-    l: *mut T,
-    stride: isize,
-    old: *mut T,
-}
-
-impl<T> Block<T> {
-    #[inline(always)]
-    fn column(&self, j: usize) -> *mut T {
-        self.l.wrapping_offset(j as isize * self.stride)
-    }
-
-    #[inline(always)]
-    fn old(&self, j: usize) -> *mut T {
-        self.old.wrapping_add(j * STRIDE)
-    }
-}
 
 /// A [`Small`] in blocks of columns. By reference, as [`Few`](super::Few).
 pub(crate) struct Blocks<'a, T>(pub &'a Small<T>);
