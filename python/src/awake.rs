@@ -44,7 +44,7 @@ thread_local! {
 /// >>> with cu.keep_awake():
 /// ...     for step in range(3):
 /// ...         report = f.update(np.full(300, 0.1))
-/// >>> round(f.solve(np.ones(300))[0], 12)
+/// >>> round(float(f.solve(np.ones(300))[0]), 12)
 /// 0.076923076923
 #[pyclass(name = "keep_awake", module = "cholupdate", frozen)]
 pub struct KeepAwake {
