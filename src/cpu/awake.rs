@@ -131,11 +131,11 @@ mod tests {
                     let _awake = engine.keep_awake();
                     to.lock().unwrap().push(work(500, 1, engine));
                 }
-                nth == 20
+                nth == 12
             };
             let stopped = interruptible(stop, || factor.modify(&v(n, k), Weights::Minus));
             assert_eq!(stopped, Err(Error::Interrupted));
-            assert_eq!(asked.load(Ordering::Relaxed), 21);
+            assert_eq!(asked.load(Ordering::Relaxed), 13);
             assert!(*answers.lock().unwrap() == [expected.clone()]);
             assert!(factor.to_factor().unwrap() == before);
         };
