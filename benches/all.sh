@@ -2,6 +2,7 @@
 # All results of docs/benchmarks.md for one machine, and the page.
 #
 #     benches/all.sh cpu LABEL [FOLDER]    # docs/benchmarks/cpu_LABEL.csv: the CPU engine, some five minutes
+#     benches/all.sh avx2 LABEL [FOLDER]   # docs/benchmarks/avx2_LABEL.csv: the same on one thread, limited to AVX2, two minutes
 #     benches/all.sh gpu LABEL [FOLDER]    # docs/benchmarks/gpu_LABEL.csv: the engines with a GPU, some eight minutes
 #
 # FOLDER has compiled benchmarks, for a machine without Cargo; run it from the root of a copy of the repository. Peers that are
@@ -9,7 +10,7 @@
 # them), Eigen and g++, qrupdate. CHOLUPDATE_BENCH=full takes more samples.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
+[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 what=$1 label=$2 folder=${3:-}
 
 export CHOLUPDATE_BENCH=${CHOLUPDATE_BENCH:-quick} CHOLUPDATE_BENCH_CSV=docs/benchmarks/${what}_$label.csv
@@ -40,13 +41,17 @@ cpu)
     bench structure CHOLUPDATE_BENCH_N=64,256,1024 CHOLUPDATE_BENCH_K=1,16,64 RAYON_NUM_THREADS=1
     bench modify CHOLUPDATE_BENCH_SECTIONS=table CHOLUPDATE_BENCH_N=1024,4000,8000 CHOLUPDATE_BENCH_K=1,4,16,64
     ;;
+avx2)
+    bench modify CHOLUPDATE_ISA=avx2 CHOLUPDATE_BENCH_SECTIONS=table CHOLUPDATE_BENCH_N=16,64,256,1024,4000 CHOLUPDATE_BENCH_K=1,4,16,64 \
+        CHOLUPDATE_BENCH_TYPES=f64,f32 RAYON_NUM_THREADS=1
+    ;;
 gpu)
     bench modify_device CHOLUPDATE_BENCH_N=512,2048,4096,8192,16384,32768 CHOLUPDATE_BENCH_K=1,16,64,256
     bench solve_device CHOLUPDATE_BENCH_N=1024,4096,16384 CHOLUPDATE_BENCH_K=1,16,64,256
     bench factorize_device CHOLUPDATE_BENCH_N=2048,8192,16384
     bench structure_device CHOLUPDATE_BENCH_N=1024,4096,8192
     ;;
-*) echo "$0: \"$what\" is neither cpu nor gpu" >&2 && exit 2 ;;
+*) echo "$0: \"$what\" is neither cpu, avx2 nor gpu" >&2 && exit 2 ;;
 esac
 bench report
 [ ${#failed[@]} = 0 ] || { echo "FAILED: ${failed[*]}" && exit 1; }

@@ -90,6 +90,16 @@ impl Machine {
         }
     }
 
+    /// The name, and the instruction set if it was limited.
+    pub fn title(&self) -> String {
+        let limit =
+            self.hardware().split_once("limited to ").and_then(|(_, rest)| rest.split([',', ')']).next());
+        match limit {
+            Some(isa) => format!("{}, {}", self.name(), isa.to_uppercase()),
+            None => self.name().to_owned(),
+        }
+    }
+
     /// The most threads that a method had.
     pub fn threads(&self) -> usize {
         self.lines.iter().map(|line| line.threads).max().unwrap_or(1)

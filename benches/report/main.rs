@@ -6,7 +6,7 @@
 //!
 //! Reads `docs/benchmarks/*.csv`, and writes `docs/benchmarks.md`, the plots beside the CSVs, and the part of the README between
 //! its two marks. As a test (`cargo test --benches`) it writes nothing, and fails where one of these is not what the CSVs give,
-//! or the page has more than 120 lines.
+//! or the page has more than 180 lines.
 
 mod compare;
 mod figures;
@@ -21,7 +21,7 @@ use std::{env, fs};
 
 const FOLDER: &str = "docs/benchmarks";
 const PAGE: &str = "docs/benchmarks.md";
-const LONGEST: usize = 120;
+const LONGEST: usize = 180;
 
 fn main() -> Result<(), Box<dyn Error>> {
     from_the_root();

@@ -25,8 +25,8 @@ fn section(machine: &Machine) -> String {
     let plots =
         names(machine).into_iter().map(|name| format!("<img src=\"benchmarks/{name}\" width=\"49%\">"));
     let title = match machine.threads() {
-        threads if threads > 1 && !machine.has_device() => format!("{}, {threads} threads", machine.name()),
-        _ => machine.name().to_owned(),
+        threads if threads > 1 && !machine.has_device() => format!("{}, {threads} threads", machine.title()),
+        _ => machine.title(),
     };
     let mut parts = vec![
         format!("\n## {title}"),

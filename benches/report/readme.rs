@@ -38,7 +38,7 @@ fn on_a_cpu(machine: &Machine) -> String {
     let headings = methods.join(" | ").replace("refactor", "factoring again");
     let mut text = format!(
         "Times of an update in double precision on one thread ({}):\n\n| n | k | {headings} |\n|---|---|{}\n",
-        machine.name(),
+        machine.title(),
         "---|".repeat(methods.len())
     );
     for (order, rank) in ORDERS.into_iter().flat_map(|order| RANKS.map(|rank| (order, rank))) {

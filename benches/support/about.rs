@@ -52,7 +52,10 @@ fn machine(device: Option<&str>) -> String {
         about.push(format!("family {family}, model {}", model.split(':').nth(1).unwrap_or_default().trim()));
     }
     let simd = [("avx512f", "AVX-512"), ("avx2", "AVX2")].iter().find(|(flag, _)| says(flag));
-    about.extend(simd.map(|(_, name)| (*name).to_owned()));
+    about.extend(simd.map(|(_, name)| match var("CHOLUPDATE_ISA") {
+        Some(isa) => format!("{name}, limited to {isa}"),
+        None => (*name).to_owned(),
+    }));
     for level in 2..4 {
         let size = fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{level}/size"));
         about.extend(size.ok().map(|size| format!("L{level} {}", size.trim().replace('K', " KiB"))));
@@ -77,7 +80,10 @@ fn driver() -> String {
 fn command(bench: &str) -> String {
     const LEFT_OUT: [&str; 3] = ["CHOLUPDATE_BENCH_CSV", "CHOLUPDATE_BENCH_PYTHON", "CHOLUPDATE_BENCH_EIGEN"];
     let mut names: Vec<String> = env::vars().map(|(name, _)| name).collect();
-    names.retain(|name| name.starts_with("CHOLUPDATE_BENCH") || name == "RAYON_NUM_THREADS");
+    names.retain(|name| {
+        name.starts_with("CHOLUPDATE_BENCH")
+            || ["CHOLUPDATE_ISA", "RAYON_NUM_THREADS"].contains(&name.as_str())
+    });
     names.retain(|name| !LEFT_OUT.contains(&name.as_str()));
     names.sort();
     let set = |name: &String| {

@@ -62,8 +62,10 @@ fn library() -> Option<&'static Library> {
 fn open() -> Result<Library, String> {
     let include = var("CHOLUPDATE_BENCH_EIGEN").unwrap_or_else(|| "/usr/include/eigen3".into());
     let to: PathBuf = std::env::temp_dir().join(format!("cholupdate-eigen-{}.so", std::process::id()));
+    let native = var("CHOLUPDATE_ISA").is_none_or(|isa| isa != "avx2");
+    let machine = if native { "-march=native" } else { "-march=haswell" };
     let compiled = Command::new("g++")
-        .args(["-O3", "-march=native", "-DNDEBUG", "-shared", "-fPIC", &format!("-I{include}"), SOURCE, "-o"])
+        .args(["-O3", machine, "-DNDEBUG", "-shared", "-fPIC", &format!("-I{include}"), SOURCE, "-o"])
         .arg(&to)
         .output()
         .map_err(|error| format!("g++: {error}"))?;

@@ -2,16 +2,20 @@
 
     pip install hyhound numpy
 
-A time is that of a call from Python, less that of a call at order 1, which is the interpreter's.
+A time is that of a call from Python, less that of a call at order 1, which is the interpreter's. With `CHOLUPDATE_ISA=avx2` it is that of
+hyhound's module for AVX2.
 """
 
+import importlib
+import os
 import statistics
 from importlib.metadata import version
 
-import hyhound
 import numpy as np
 
 from peer import Method, cycles, sampled, serve
+
+hyhound = importlib.import_module("hyhound._hyhound_avx2" if os.environ.get("CHOLUPDATE_ISA") == "avx2" else "hyhound")
 
 
 class Hyhound(Method):
