@@ -4,6 +4,7 @@ use super::factor::HostFactor;
 use super::kernels::entries::Entries;
 use super::kernels::low_rank::{BLOCK, Coefficients, Diagonal, LowRank};
 use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Small};
+use crate::host::interrupt::is_interruptible;
 use crate::host::isa::Isa;
 use crate::real::Real;
 use crate::report::{Health, Modification};
@@ -21,6 +22,10 @@ impl<T: Real> HostFactor<T> {
     pub(super) fn modify_small(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
         let (order, rank) = v.shape();
         if order != self.l_mut().nrows() || !(1..=MOST_ROWS).contains(&order) {
+            return None;
+        }
+        // Only a sweep asks whether to stop. An update is not asked.
+        if !matches!(weights, Weights::Plus) && is_interruptible() {
             return None;
         }
         match rank {

@@ -47,6 +47,12 @@ impl Drop for Instead {
     }
 }
 
+/// Whether a sweep that starts on this thread has a function to call.
+#[inline]
+pub(crate) fn is_interruptible() -> bool {
+    QUESTION.with_borrow(Option::is_some)
+}
+
 /// The function that the current sweep calls. While this thread waits for the end of the sweep, rayon may run other sweeps on
 /// it. These belong to other calls, and do not call the function.
 pub(crate) struct Asks(Instead);
@@ -71,9 +77,11 @@ mod tests {
     fn what_is_asked_is_what_the_innermost_call_says() {
         let asked = || Asks::claim().map(|asks| (asks.stop(), Asks::claim().is_some()));
         assert_eq!(asked(), None);
+        assert!(!is_interruptible());
         interruptible(
             || true,
             || {
+                assert!(is_interruptible());
                 assert_eq!(asked(), Some((true, false)), "a sweep has it alone");
                 interruptible(|| false, || assert_eq!(asked(), Some((false, false))));
                 let _ = std::panic::catch_unwind(|| interruptible(|| false, || panic!("of the test")));
