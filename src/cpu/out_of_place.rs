@@ -243,4 +243,8 @@ impl<T: Real> Steps for Copied<'_, T> {
             }
         }
     }
+
+    fn prefetch(&self, panel: Panel, next: Range<usize>) {
+        self.job.prefetch(panel, next);
+    }
 }

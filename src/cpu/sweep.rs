@@ -406,6 +406,10 @@ impl<S: Steps> Steps for Asking<S> {
         // SAFETY: the caller guarantees the contract of the steps.
         unsafe { self.steps.trailing(panel, rows) }
     }
+
+    fn prefetch(&self, panel: Panel, next: Range<usize>) {
+        self.steps.prefetch(panel, next);
+    }
 }
 
 /// The same on one thread, for an L that moves within its memory: `src` may be `dst` further down and to the right.

@@ -42,6 +42,11 @@ pub(crate) trait Steps: Sync {
     /// The diagonal step of `panel` is done, all earlier panels have been applied to `rows`, and no other thread uses these
     /// rows.
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>);
+
+    /// Prefetches what the diagonal step of `panel`, and its trailing step on the next diagonal rows, read and write, but for V.
+    fn prefetch(&self, panel: Panel, next: Range<usize>) {
+        let _ = (panel, next);
+    }
 }
 
 /// A range of consecutive rows, in cache lines of its own.
@@ -166,6 +171,11 @@ impl<'a, S: Steps> Workers<'a, S> {
             unsafe { self.steps.diagonal(panel, &mut report) }
                 .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
             self.published.store(panel.index as u32 + 1, Ordering::Release);
+            // The chain limits many sweeps. The result of a diagonal step is in memory that the other threads have read in the last
+            // sweep, which takes long to get.
+            if let Some(following) = self.plan.panel(panel.index + 1) {
+                self.steps.prefetch(following, self.plan.next_rows(following));
+            }
             let next = self.plan.next_rows(panel);
             if !next.is_empty() {
                 self.bring_up(panel, next.start, caller);

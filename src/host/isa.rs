@@ -3,7 +3,7 @@
 //! The environment variable `CHOLUPDATE_ISA` limits it to `portable`, `avx2` or `avx512`, on Arm to `portable` or `neon`, if the
 //! machine has more: for measurements and tests of the others. It is read once; any other value has no effect.
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
 #[cfg(target_arch = "aarch64")]
 use pulp::aarch64::Neon;
@@ -141,15 +141,15 @@ pub(crate) fn prefetch<const LEVEL: i32, T>(ptr: *const T, len: usize) {
     });
 }
 
-/// Prefetches memory that is about to be written into the first-level cache. It need not be writable.
+/// Prefetches memory that is about to be written, for this processor core alone. It need not be writable.
 #[inline(always)]
-pub(crate) fn prefetch_to_write<T>(ptr: *mut T, len: usize) {
+pub(crate) fn prefetch_to_write<T>(ptr: *const T, len: usize) {
     for_each_line(ptr, len, |at| {
+        // SAFETY: a prefetch never faults, with any address, and changes neither memory nor flags. The intrinsic compiles to a
+        // prefetch for reading. Processors without the instruction ignore it.
         #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            // SAFETY: a prefetch never faults, with any address.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(at) }
+        unsafe {
+            asm!("prefetchw [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags));
         }
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.

@@ -95,6 +95,16 @@ impl<T: Float> Job<T> {
         }
     }
 
+    /// The memory of the set of reflectors or coefficients of `panel`, and its scalars.
+    pub fn memory_of_set(&self, panel: Panel) -> (*mut T, usize) {
+        let Self { block, lanes, plus, minus, .. } = *self;
+        let len = match self.by_column {
+            true => Self::coefficients_len(plus + minus),
+            false => self.panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus),
+        };
+        (self.reflectors.wrapping_add(self.set(panel) * len), len)
+    }
+
     /// The coefficients of `panel`: one set for each block of columns and column of V.
     pub fn coefficients(&self, panel: Panel) -> *mut Coefficients<T> {
         let before = self.set(panel) * Self::coefficients_len(self.plus + self.minus);

@@ -11,7 +11,7 @@ use super::shape::{MAX_LANES, NARROW, WIDE, wide};
 use crate::compiled::compiled;
 use crate::cpu::workers::Steps;
 use crate::float::Float;
-use crate::host::isa::fence;
+use crate::host::isa::{fence, prefetch_to_write};
 use crate::report::Health;
 use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
@@ -29,6 +29,17 @@ impl<T: PanelKernels> Steps for Job<T> {
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
         // SAFETY: the caller guarantees the contract of `Job::trailing`, which is the same.
         unsafe { Job::trailing(self, panel, rows) }
+    }
+
+    fn prefetch(&self, panel: Panel, next: Range<usize>) {
+        let (set, len) = self.memory_of_set(panel);
+        prefetch_to_write(set, len);
+        for column in panel.block() {
+            let l = self.l.src.wrapping_offset(column as isize * self.l.src_stride);
+            for rows in [panel.block(), next.clone()] {
+                prefetch_to_write(l.wrapping_add(rows.start), rows.len());
+            }
+        }
     }
 }
 
