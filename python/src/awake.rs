@@ -1,6 +1,7 @@
 //! Threads that stay awake from one call to the next.
 
 use crate::argument::Argument;
+use crate::threads::is_forked;
 use cholupdate::{Awake, Cpu};
 use core::cell::RefCell;
 use pyo3::exceptions::PyRuntimeError;
@@ -60,7 +61,13 @@ impl KeepAwake {
     }
 
     fn __enter__(&self) {
-        let awake = self.threads.map_or_else(Cpu::default, Cpu::threads).keep_awake();
+        let engine = match self.threads {
+            // The calls of a forked process run in a pool of its own, on other threads.
+            _ if is_forked() => Cpu::sequential(),
+            None => Cpu::default(),
+            Some(threads) => Cpu::threads(threads),
+        };
+        let awake = engine.keep_awake();
         ENTERED.with_borrow_mut(|entered| entered.push(awake));
     }
 

@@ -7,6 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Whether this process was forked from one that had loaded this module.
 static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is the child of a `fork`.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
 /// The thread pool of a forked process.
 static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
 
@@ -16,7 +21,7 @@ static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
 /// pool of its own.
 #[inline]
 pub fn without_gil<R: Send>(py: Python<'_>, call: impl FnOnce() -> R + Send) -> R {
-    if FORKED.load(Ordering::Relaxed) { py.detach(|| in_own_pool(call)) } else { py.detach(call) }
+    if is_forked() { py.detach(|| in_own_pool(call)) } else { py.detach(call) }
 }
 
 #[cold]

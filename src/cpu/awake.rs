@@ -60,7 +60,7 @@ mod tests {
     use faer::Mat;
     use std::sync::{Arc, Mutex};
 
-    /// The caller makes the diagonal steps, or they pass between eight threads.
+    /// Orders and ranks for which a sweep uses several threads.
     const SHAPES: [(usize, usize); 2] = [(500, 1), (780, 9)];
 
     fn v(n: usize, k: usize) -> Mat<f64> {

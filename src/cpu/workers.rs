@@ -43,7 +43,8 @@ pub(crate) trait Steps: Sync {
     /// rows.
     unsafe fn trailing(&self, panel: Panel, rows: Range<usize>);
 
-    /// Prefetches what the diagonal step of `panel`, and its trailing step on the next diagonal rows, read and write, but for V.
+    /// Prefetches the reflectors that the diagonal step of `panel` writes, and L for that step and for its trailing step on the
+    /// next diagonal rows.
     fn prefetch(&self, panel: Panel, next: Range<usize>) {
         let _ = (panel, next);
     }

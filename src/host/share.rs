@@ -32,8 +32,9 @@ fn own_part(task: &Task<'_>) {
 }
 
 /// Calls `task` on this thread, as number 0, and on up to `threads` − 1 others, each with a number of its own. The others are the
-/// library's workers or, in a rayon pool or while another caller has these, threads of the current pool. Together they are not
-/// more than the current pool has. They may come late or not at all, so nothing may wait for them.
+/// library's workers or, in a rayon pool or while another caller has these, threads of the current pool. The
+/// library's workers and the caller are not more than the current pool has; those of the pool come in addition to a caller from
+/// outside. They may come late or not at all, so nothing may wait for them.
 pub(crate) fn on_threads(threads: usize, task: &Task<'_>) {
     if let Some(claim) = Claim::new() {
         let part = |number| if number == 0 { own_part(task) } else { task(number) };
