@@ -264,8 +264,8 @@ cholupdate_status cholupdate_options_init(cholupdate_options *options);
  * depend on it.
  *
  * `threads` is the number of threads, 0 for all: that of the factors that are modified. They wait actively, so this costs as many
- * cores, and leaves one only to other threads that want to run. One thread at a time can have them awake: for a second one, and in a
- * process that was forked, this has no effect.
+ * cores, and leaves one only to other threads that want to run. One thread at a time can have them awake: for a second one this has no
+ * effect, nor in a process that was forked after its parent had used several threads.
  *
  * Returns INVALID_ARGUMENT.
  */

@@ -46,7 +46,7 @@ fn sweep_nanoseconds(order: usize, rank: usize) -> f64 {
 }
 
 /// The number of threads that pays for checking and copying V (rows × rank) before a sweep. It wakes only threads that the sweep
-/// uses as well.
+/// uses as well, unless V has columns, or begins with rows, of zeros.
 pub(crate) fn staging_threads(allowed: Threads, rows: usize, rank: usize) -> usize {
     /// Entries from which on it pays, and entries for each thread.
     const WORTH_SHARING: usize = 1 << 14;

@@ -76,10 +76,8 @@ struct Workers {
 
 // SAFETY: the task is written by the caller alone, while no worker is inside a region, and read inside.
 unsafe impl Sync for Workers {}
-// SAFETY: as above.
-unsafe impl Send for Workers {}
 
-/// The workers of this process. The child of a fork has none of these threads, and starts its own.
+/// The workers of this process. The child of a fork has none of these threads; where it may use several, it starts its own.
 static WORKERS: AtomicPtr<Workers> = AtomicPtr::new(core::ptr::null_mut());
 
 /// What this thread has by its scopes.
@@ -215,7 +213,7 @@ impl Workers {
             match WORKERS.compare_exchange(all, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => all = new,
                 Err(other) => {
-                    // SAFETY: made above, and nobody else has it.
+                    // SAFETY: made above, and not published.
                     drop(unsafe { Box::from_raw(new) });
                     all = other;
                 }
@@ -383,7 +381,7 @@ mod tests {
         }
     }
 
-    /// A region to which all come, or nobody leaves.
+    /// A region that ends when all its threads have entered it.
     fn all_come(claim: &Claim, threads: usize) {
         let here = AtomicUsize::new(0);
         claim.region(threads, &|_| {
