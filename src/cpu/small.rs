@@ -1,27 +1,32 @@
-//! Modifications of a small L, without what a sweep prepares for large ones.
+//! Modifications of a small L without a sweep.
 
 use super::factor::HostFactor;
 use super::kernels::entries::Entries;
-use super::kernels::low_rank::{BLOCK, Coefficients, Diagonal, LowRank};
-use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Small};
+use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Small, reflections};
 use crate::host::interrupt::is_interruptible;
 use crate::host::isa::Isa;
 use crate::real::Real;
 use crate::report::{Health, Modification};
 use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
-use core::mem::MaybeUninit;
 use faer::MatRef;
 
-/// The largest number of columns of V, and those of which the sweep also applies each separately.
-const MOST_COLUMNS: usize = 3;
+/// The largest order for V of more than [`FEW_COLUMNS`] columns. For larger ones the block reflectors of a sweep are faster.
+const MOST_ROWS_FOR_MANY: usize = 32;
+const FEW_COLUMNS: usize = 4;
 
 impl<T: Real> HostFactor<T> {
     /// [`Swept::modify_directly`](crate::storage::Swept::modify_directly).
     #[inline(always)]
     pub(super) fn modify_small(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
         let (order, rank) = v.shape();
-        if order != self.l_mut().nrows() || !(1..=MOST_ROWS).contains(&order) {
+        let most = match rank {
+            1 => MOST_ROWS,
+            2..=FEW_COLUMNS => reflections::MOST_ROWS,
+            5..=reflections::MOST_COLUMNS => MOST_ROWS_FOR_MANY,
+            _ => return None,
+        };
+        if order != self.l_mut().nrows() || !(1..=most).contains(&order) {
             return None;
         }
         // Only a sweep asks whether to stop. An update is not asked.
@@ -30,8 +35,7 @@ impl<T: Real> HostFactor<T> {
         }
         match rank {
             1 => self.modify_by_one(v, weights),
-            2..=MOST_COLUMNS => self.modify_by_some(v, weights),
-            _ => None,
+            _ => self.modify_by_some(v, weights),
         }
     }
 
@@ -61,76 +65,41 @@ impl<T: Real> HostFactor<T> {
         Some(Direct { report, added: if sign > T::ZERO { square } else { 0.0 } })
     }
 
-    /// V has two or three columns, and as many rows as L: the diagonal step of a sweep, with all columns in one panel. L' is written
-    /// to the shadow buffer.
+    /// V has several columns, and as many rows as L. L' is written to the shadow buffer.
     #[inline(never)]
     fn modify_by_some(&mut self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Option<Direct> {
-        let (order, rank) = v.shape();
+        let rank = v.ncols();
         if let Weights::Each(w) = weights
             && w.len() != rank
         {
             return None;
         }
-        let mut staged = Staged { columns: [[T::ZERO; MOST_ROWS]; MOST_COLUMNS], count: 0, square: 0.0 };
+        let mut columns = [(0, T::ONE); reflections::MOST_COLUMNS];
+        let mut count = 0;
         for r in (0..rank).filter(|&r| weights.of(r) > T::ZERO) {
-            staged.take(v, r, weights.of(r))?;
+            columns[count] = (r, weights.of(r).sqrt());
+            count += 1;
         }
-        let (plus, added) = (staged.count, staged.square);
+        let plus = count;
         // In the order of a sweep, so that a downdate undoes an update step by step.
         for r in (0..rank).rev().filter(|&r| weights.of(r) < T::ZERO) {
-            staged.take(v, r, -weights.of(r))?;
+            columns[count] = (r, (-weights.of(r)).sqrt());
+            count += 1;
         }
-        let far_from_overflow = staged.square <= (T::LARGE_SQUARE * T::UNIT).to_f64();
-        if staged.count < rank || !far_from_overflow || self.safeguard() != Safeguard::ShadowBuffer {
+        if count < rank || self.safeguard() != Safeguard::ShadowBuffer {
             return None;
         }
-        let (l, stride) = (self.l_mut().as_ptr(), self.l_mut().col_stride());
+        let (src, src_stride) = (self.l_mut().as_ptr(), self.l_mut().col_stride());
         let shadow = self.make_shadow();
         let (dst, dst_stride) = (shadow.as_ptr_mut(), shadow.col_stride());
-        const SETS: usize = MOST_ROWS / BLOCK * MOST_COLUMNS;
-        let mut coefficients = MaybeUninit::<[Coefficients<T>; SETS]>::uninit();
+        let entries = Entries { src, src_stride, dst, dst_stride };
         let mut health = Health::default();
-        let low_rank = LowRank {
-            l: Entries { src: l, src_stride: stride, dst, dst_stride },
-            v: staged.columns.as_mut_ptr().cast(),
-            v_stride: MOST_ROWS,
-            rank,
-            plus,
-            stream: false,
-            large: false,
-        };
-        // SAFETY: L and the shadow are n × n and borrowed exclusively, V and the coefficients are here, with a set for each block of
-        // columns and column of V.
-        let step =
-            unsafe { Diagonal::new(low_rank, 0..order, coefficients.as_mut_ptr().cast(), &mut health) };
+        // SAFETY: L and the shadow are n × n and borrowed exclusively.
+        let work =
+            unsafe { reflections::Reflections::new(entries, v, (&columns[..count], plus), &mut health) };
         // If it breaks down, a sweep finds it again.
-        T::low_rank_diagonal(Isa::detect(), step).ok()?;
+        let added = T::modify_by_reflections(Isa::detect(), work)?;
         self.exchange();
         Some(Direct { report: health.report(0), added })
-    }
-}
-
-/// Columns of V, scaled, those with a plus sign first.
-struct Staged<T> {
-    columns: [[T; MOST_ROWS]; MOST_COLUMNS],
-    count: usize,
-    /// The sum of their squares.
-    square: f64,
-}
-
-impl<T: Real> Staged<T> {
-    /// Adds column `r` of V times √w. Returns `None` if a sweep would leave it out, since it is zero, or refuse it.
-    #[inline(always)]
-    fn take(&mut self, v: MatRef<'_, T>, r: usize, weight: T) -> Option<()> {
-        let (scale, to) = (weight.sqrt(), &mut self.columns[self.count]);
-        let mut square = T::ZERO;
-        for (to, &x) in to.iter_mut().zip(v.col(r).iter()) {
-            *to = scale * x;
-            square += *to * *to;
-        }
-        self.count += 1;
-        self.square += square.to_f64();
-        // False for NaN.
-        (square > T::ZERO).then_some(())
     }
 }

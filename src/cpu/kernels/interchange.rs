@@ -26,6 +26,15 @@ use pulp::Simd;
 /// processing [at once](super::at_once) and for method C1, except in the narrowest cases.
 const OUTWEIGHS: f64 = 2.0;
 
+/// Whether a row of V with this sum of squares may be such that a column with the pivot `l` is to be interchanged, with a margin for
+/// rounding errors.
+#[inline(always)]
+pub(super) fn outweighs<T: Float>(l: T, squares: T, minus: bool) -> bool {
+    let most = if minus { l * l - squares } else { l * l };
+    // The comparisons are false for NaN.
+    squares * T::from_f64(1.01) > T::from_f64(OUTWEIGHS * OUTWEIGHS) * most && squares > T::SMALL_SQUARE
+}
+
 /// The numbers of a column's interchange, except b.
 pub(super) struct Interchange<T> {
     /// p and σ.
@@ -45,11 +54,7 @@ impl<T: Float> Interchange<T> {
     /// entries a, if the column is to be interchanged. `squares` is approximately the sum of the squares of a.
     #[inline(always)]
     pub fn new(l: T, squares: T, rank: usize, minus: bool, a: impl Fn(usize) -> T) -> Option<Self> {
-        let ratio = T::from_f64(OUTWEIGHS * OUTWEIGHS);
-        // With a margin for rounding errors. The comparison is false for NaN.
-        let most = if minus { l * l - squares } else { l * l };
-        let likely = squares * T::from_f64(1.01) > ratio * most && squares > T::SMALL_SQUARE;
-        if likely { Self::made(l, rank, minus, a) } else { None }
+        if outweighs(l, squares, minus) { Self::made(l, rank, minus, a) } else { None }
     }
 
     #[cold]

@@ -1,16 +1,17 @@
-//! A modification of a small L by one column of V: straight code on L and V where they are.
-//!
-//! The formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result. What a sweep prepares for a large L is
-//! missing: V is not packed, and there are no panels. If method C1 would lose digits in some block, or if anything is not finite, L
-//! becomes what it was, and a sweep decides.
+//! Modifications of a small L: straight code on L and V where they are. What a sweep prepares for a large L is missing: V is not
+//! packed, and there are no panels. If digits would be lost, or if anything is not finite, L is what it was, and a sweep decides.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `few` | an L of so few rows that its entries stay in registers |
-//! | `blocks` | a larger one, in blocks of columns |
+//! | `few` | one column of V, and an L of so few rows that its entries stay in registers |
+//! | `blocks` | one column of V, and a larger L, in blocks of columns |
+//! | `reflections` | several columns of V |
+//!
+//! For one column of V the formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result.
 
 mod blocks;
 mod few;
+pub(crate) mod reflections;
 
 pub(crate) use self::blocks::Blocks;
 pub(crate) use self::few::{FEW, Few};
@@ -18,7 +19,7 @@ pub(crate) use self::few::{FEW, Few};
 use crate::compiled::compiled;
 use crate::float::Float;
 
-/// The largest order.
+/// The largest order for one column of V.
 pub(crate) const MOST_ROWS: usize = 32;
 
 /// A modification by one column of V.
@@ -72,6 +73,7 @@ compiled! {
     SmallKernel {
         modify_small: Blocks<'_, Self> => Option<Made>,
         modify_few: Few<'_, Self> => Option<Made>,
+        modify_by_reflections: reflections::Reflections<'_, Self> => Option<f64>,
     }
 }
 
