@@ -2,7 +2,9 @@
 
 use super::factor::HostFactor;
 use super::kernels::entries::Entries;
-use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Small, reflections};
+use super::kernels::low_rank::together::MOST;
+use super::kernels::shape::SMALL_ORDER;
+use super::kernels::small::{Blocks, FEW, Few, MOST_ROWS, Made, Several, Small};
 use crate::host::interrupt::is_interruptible;
 use crate::host::isa::Isa;
 use crate::real::Real;
@@ -11,10 +13,6 @@ use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
-/// The largest order for V of more than [`FEW_COLUMNS`] columns. For larger ones the block reflectors of a sweep are faster.
-const MOST_ROWS_FOR_MANY: usize = 32;
-const FEW_COLUMNS: usize = 4;
-
 impl<T: Real> HostFactor<T> {
     /// [`Swept::modify_directly`](crate::storage::Swept::modify_directly).
     #[inline(always)]
@@ -22,8 +20,7 @@ impl<T: Real> HostFactor<T> {
         let (order, rank) = v.shape();
         let most = match rank {
             1 => MOST_ROWS,
-            2..=FEW_COLUMNS => reflections::MOST_ROWS,
-            5..=reflections::MOST_COLUMNS => MOST_ROWS_FOR_MANY,
+            2..=MOST => SMALL_ORDER,
             _ => return None,
         };
         if order != self.l_mut().nrows() || !(1..=most).contains(&order) {
@@ -74,7 +71,7 @@ impl<T: Real> HostFactor<T> {
         {
             return None;
         }
-        let mut columns = [(0, T::ONE); reflections::MOST_COLUMNS];
+        let mut columns = [(0, T::ONE); MOST];
         let mut count = 0;
         for r in (0..rank).filter(|&r| weights.of(r) > T::ZERO) {
             columns[count] = (r, weights.of(r).sqrt());
@@ -95,10 +92,9 @@ impl<T: Real> HostFactor<T> {
         let entries = Entries { src, src_stride, dst, dst_stride };
         let mut health = Health::default();
         // SAFETY: L and the shadow are n × n and borrowed exclusively.
-        let work =
-            unsafe { reflections::Reflections::new(entries, v, (&columns[..count], plus), &mut health) };
+        let work = unsafe { Several::new(entries, v, (&columns[..count], plus), &mut health) };
         // If it breaks down, a sweep finds it again.
-        let added = T::modify_by_reflections(Isa::detect(), work)?;
+        let added = T::modify_by_several(Isa::detect(), work)?;
         self.exchange();
         Some(Direct { report: health.report(0), added })
     }

@@ -3,7 +3,7 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
-use super::kernels::shape::{MAX_LANES, by_column, shape};
+use super::kernels::shape::{MAX_LANES, by_column, shape, together};
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Steps, Workers, alone, cut};
@@ -244,7 +244,7 @@ impl<T: Real> SweepMemory<T> {
         let &Outline { plus, minus, .. } = outline;
         assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
-            true => Job::<T>::coefficients_len(plus + minus),
+            true => Job::<T>::coefficients_len(plus + minus, together(rank, plan.rows)),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
         };
         self.reflectors.reserve(reflector_sets * len);
@@ -260,6 +260,7 @@ impl<T: Real> SweepMemory<T> {
             block: shape.block,
             lanes: shape.lanes,
             by_column,
+            together: together(rank, plan.rows),
             at_once: true,
             plus,
             minus,

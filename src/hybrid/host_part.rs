@@ -205,6 +205,7 @@ impl<T: Real> HostPart<T> {
             block,
             lanes,
             by_column: false,
+            together: false,
             // V may be one column and zeros, and in a loop that adds and removes it rounding errors would grow faster.
             at_once: false,
             plus,

@@ -2,7 +2,7 @@
 
 use super::apply::Tile;
 use super::entries::Entries;
-use super::low_rank::{BLOCK, Coefficients, LowRank, PANEL_COLS};
+use super::low_rank::{BLOCK, Coefficients, LowRank, PANEL_COLS, together};
 use super::packed::Tiles;
 use super::reflector::{OneSign, Reflector};
 use super::shape::Shape;
@@ -32,6 +32,8 @@ pub(crate) struct Job<T> {
     /// V is in one tile, and each of its columns is applied to L separately, with [`Coefficients`] and not with block
     /// reflectors.
     pub by_column: bool,
+    /// In `low_rank`: the columns of V of a sign are applied together where that is accurate.
+    pub together: bool,
     /// Block reflectors of whole blocks are computed for all of their columns at once, if that is accurate.
     pub at_once: bool,
     pub plus: usize,
@@ -61,9 +63,12 @@ impl<T: Float> Job<T> {
         panel_cols.div_ceil(shape.block) * Self::micro_len(shape.lanes, plus, minus)
     }
 
-    /// Scalars of the coefficients of one panel, for a V with that many columns.
-    pub fn coefficients_len(rank: usize) -> usize {
-        PANEL_COLS / BLOCK * rank * Coefficients::<T>::LEN
+    /// Scalars of the coefficients of one panel, for a V with that many columns, which may be applied `together`.
+    pub fn coefficients_len(rank: usize, together: bool) -> usize {
+        match together {
+            true => together::sets_len::<T>(rank),
+            false => PANEL_COLS / BLOCK * rank * Coefficients::<T>::LEN,
+        }
     }
 
     /// Scalars of the micro reflectors of one block of columns: one for each sign that occurs.
@@ -82,8 +87,9 @@ impl<T: Float> Job<T> {
 
     /// L and V for the steps of a V with few columns.
     pub fn low_rank(&self) -> LowRank<T> {
-        let Self { l, plus, minus, stream, large, .. } = *self;
-        LowRank { l, v: self.v.by_row(), v_stride: self.v.tile, rank: plus + minus, plus, stream, large }
+        let Self { l, plus, minus, stream, large, together, .. } = *self;
+        let (v, v_stride) = (self.v.by_row(), self.v.tile);
+        LowRank { l, v, v_stride, rank: plus + minus, plus, together, stream, large }
     }
 
     /// The set of reflectors of `panel`. It is asked for so often that divisions count.
@@ -99,15 +105,15 @@ impl<T: Float> Job<T> {
     pub fn memory_of_set(&self, panel: Panel) -> (*mut T, usize) {
         let Self { block, lanes, plus, minus, .. } = *self;
         let len = match self.by_column {
-            true => Self::coefficients_len(plus + minus),
+            true => Self::coefficients_len(plus + minus, self.together),
             false => self.panel_cols.div_ceil(block) * Self::micro_len(lanes, plus, minus),
         };
         (self.reflectors.wrapping_add(self.set(panel) * len), len)
     }
 
-    /// The coefficients of `panel`: one set for each block of columns and column of V.
+    /// The coefficients of `panel`: one set for each block of columns and column of V, or what `together` stores.
     pub fn coefficients(&self, panel: Panel) -> *mut Coefficients<T> {
-        let before = self.set(panel) * Self::coefficients_len(self.plus + self.minus);
+        let before = self.set(panel) * Self::coefficients_len(self.plus + self.minus, self.together);
         // SAFETY: the set is inside the memory for which `reflectors` was sized.
         unsafe { self.reflectors.add(before) }.cast()
     }

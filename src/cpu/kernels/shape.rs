@@ -31,8 +31,8 @@ const LOW_RANK: usize = 2;
 
 /// The same if L has at most [`SMALL_ORDER`] rows. There the chain of diagonal steps is the limit; for larger L it is the
 /// arithmetic.
-const LOW_RANK_AT_SMALL_ORDERS: usize = 3;
-const SMALL_ORDER: usize = 128;
+const LOW_RANK_AT_SMALL_ORDERS: usize = 4;
+pub(crate) const SMALL_ORDER: usize = 128;
 
 /// The largest number of columns of V that stay in registers together (`in_registers.rs`).
 pub(crate) const IN_REGISTERS: usize = 4;
@@ -66,10 +66,16 @@ pub(crate) const fn in_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32
 }
 
-/// Whether the columns of V are applied separately to an L of this many rows.
+/// Whether the steps for an L of this many rows are those of `low_rank/`.
 #[inline(always)]
 pub(crate) fn by_column(rank: usize, rows: usize) -> bool {
     rank <= if rows <= SMALL_ORDER { LOW_RANK_AT_SMALL_ORDERS } else { LOW_RANK }
+}
+
+/// Whether these apply the columns of V of a sign together, as long as that is accurate.
+#[inline(always)]
+pub(crate) fn together(rank: usize, rows: usize) -> bool {
+    rows <= SMALL_ORDER && (2..=LOW_RANK_AT_SMALL_ORDERS).contains(&rank)
 }
 
 /// Shape of the micro-kernels under this instruction set, for `rank` columns of V that are applied together.

@@ -34,11 +34,12 @@ impl<T: Float> WithSimd for Diagonal<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         // SAFETY: `new` requires exactly this.
         unsafe {
-            debug_assert!((1..=3).contains(&self.low_rank.rank));
+            debug_assert!((1..=4).contains(&self.low_rank.rank));
             match self.low_rank.rank {
                 1 => self.run::<S, 1>(simd),
                 2 => self.run::<S, 2>(simd),
-                _ => self.run::<S, 3>(simd),
+                3 => self.run::<S, 3>(simd),
+                _ => self.run::<S, 4>(simd),
             }
         }
     }
@@ -50,6 +51,10 @@ impl<T: Float> Diagonal<'_, T> {
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) -> Result<(), usize> {
         let Self { low_rank, columns, coefficients, health } = self;
+        if K > 1 && low_rank.together {
+            // SAFETY: the caller guarantees the rows of the panel, and memory for the sets.
+            return unsafe { low_rank.panel_together::<S, K>(simd, columns, coefficients.cast(), health) };
+        }
         for (at, first) in columns.clone().step_by(BLOCK).enumerate() {
             let block = first..columns.end.min(first + BLOCK);
             // SAFETY: the caller guarantees the rows of the panel; there are K sets of coefficients for each block.

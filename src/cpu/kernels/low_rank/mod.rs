@@ -1,5 +1,6 @@
-//! The two steps of a panel for a V of one to three columns, which is so little arithmetic that its latency is the limit. Each
-//! column of V is a separate modification. The modifications follow each other in every block of columns of L.
+//! The two steps of a panel for a V of one to four columns, which is so little arithmetic that its latency is the limit. Each
+//! column of V is a separate modification. The modifications follow each other in every block of columns of L. For an L of few rows
+//! several columns of V are applied together (`together/`), where that is accurate.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,6 +9,7 @@
 //! | `block` | the diagonal block of a few columns |
 //! | `diagonal` | the diagonal step: the blocks of a panel, one after the other, each with the rows below it |
 //! | `rows` | applies the coefficients of a block for all columns of V to rows of L and V, in registers |
+//! | `together/` | both steps for several columns of V together, one reflection for each column of L |
 //!
 //! With the old and new pivot l and α and the entry a of V, one column of V (sign σ) is applied to column j of L by the
 //! hyperbolic reflection in its mixed form:
@@ -39,6 +41,7 @@ mod coefficients;
 mod diagonal;
 mod rows;
 pub(crate) mod stored;
+pub(crate) mod together;
 
 pub(crate) use self::coefficients::within_limits;
 pub(crate) use self::diagonal::Diagonal;
@@ -52,7 +55,7 @@ use crate::float::Float;
 /// Columns of the widest panel.
 pub(crate) const PANEL_COLS: usize = 64;
 
-/// L, and the columns of V by absolute row: one to three columns, each with all rows from the first of the sweep on, `v_stride`
+/// L, and the columns of V by absolute row: one to four columns, each with all rows from the first of the sweep on, `v_stride`
 /// apart, which is at least the number of rows. A panel has at most [`PANEL_COLS`] columns, and `rank` sets of coefficients for
 /// each block of them. `stream` requires an L of whole cache lines.
 #[derive(Clone, Copy)]
@@ -64,6 +67,8 @@ pub(crate) struct LowRank<T> {
     /// Number of columns of V, and of those with a plus sign, which come first.
     pub rank: usize,
     pub plus: usize,
+    /// Several columns of V are applied together, where that is accurate.
+    pub together: bool,
     /// Write whole cache lines of the new L past the caches.
     pub stream: bool,
     /// L is larger than the caches.

@@ -42,6 +42,10 @@ impl<T: Float> Trailing<T> {
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn run<S: Simd, const K: usize>(self, simd: S) {
         let Self { low_rank, columns, coefficients, rows } = self;
+        if K > 1 && low_rank.together {
+            // SAFETY: the sets have been computed, and no thread writes to them; the caller guarantees the rest.
+            return unsafe { low_rank.rows_together::<S, K>(simd, columns, coefficients.cast(), rows) };
+        }
         let blocks = if low_rank.large { TOGETHER } else { 1 };
         for (at, first) in columns.clone().step_by(blocks * BLOCK).enumerate() {
             let together = first..columns.end.min(first + blocks * BLOCK);
@@ -65,7 +69,8 @@ impl<T: Float> WithSimd for Trailing<T> {
             match self.low_rank.rank {
                 1 => self.run::<S, 1>(simd),
                 2 => self.run::<S, 2>(simd),
-                _ => self.run::<S, 3>(simd),
+                3 => self.run::<S, 3>(simd),
+                _ => self.run::<S, 4>(simd),
             }
         }
     }

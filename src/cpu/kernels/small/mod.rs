@@ -5,16 +5,17 @@
 //! |---|---|
 //! | `few` | one column of V, and an L of so few rows that its entries stay in registers |
 //! | `blocks` | one column of V, and a larger L, in blocks of columns |
-//! | `reflections` | several columns of V |
+//! | `several` | several columns of V, and an L of up to 128 rows |
 //!
-//! For one column of V the formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result.
+//! The formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result.
 
 mod blocks;
 mod few;
-pub(crate) mod reflections;
+mod several;
 
 pub(crate) use self::blocks::Blocks;
 pub(crate) use self::few::{FEW, Few};
+pub(crate) use self::several::Several;
 
 use crate::compiled::compiled;
 use crate::float::Float;
@@ -73,7 +74,7 @@ compiled! {
     SmallKernel {
         modify_small: Blocks<'_, Self> => Option<Made>,
         modify_few: Few<'_, Self> => Option<Made>,
-        modify_by_reflections: reflections::Reflections<'_, Self> => Option<f64>,
+        modify_by_several: Several<'_, Self> => Option<f64>,
     }
 }
 
