@@ -17,10 +17,22 @@ impl<T: Float> OneSign<T> {
         let mut entries = [T::splat(simd, T::ZERO); K];
         for r in 0..K {
             // SAFETY: the caller guarantees the row.
-            let entry = unsafe { *self.v(row, r) };
-            entries[r] = T::splat(simd, if self.signed.contains(&r) { entry } else { T::ZERO });
+            entries[r] = T::splat(simd, unsafe { *self.v(row, r) });
         }
+        self.without_others(simd, &mut entries);
         entries
+    }
+
+    /// Sets what belongs to columns of the other sign to zero.
+    #[inline(always)]
+    fn without_others<S: Simd, const K: usize>(&self, simd: S, row: &mut [T::Vector<S>; K]) {
+        if self.signed.len() < K {
+            for r in 0..K {
+                if !self.signed.contains(&r) {
+                    row[r] = T::splat(simd, T::ZERO);
+                }
+            }
+        }
     }
 
     /// Computes the reflection of column `j` of a block, applies it to the rows of RV registers, and returns the new pivot, which
@@ -46,7 +58,7 @@ impl<T: Float> OneSign<T> {
         unsafe {
             let pivot = *self.src(j, j);
             let l = T::splat(simd, pivot);
-            let mut below = self.row::<S, K>(simd, next);
+            let mut below = [zero; K];
             let (mut sums, mut squares) = ([zero; 2], [zero; 2]);
             squares[0] = T::vmul(simd, l, l);
             let (mut product, mut products) = ([zero; 2], [[zero; RV]; 2]);
@@ -57,6 +69,7 @@ impl<T: Float> OneSign<T> {
                     true => T::neg_mul_add(simd, a[r], a[r], squares[half]),
                     false => T::mul_add(simd, a[r], a[r], squares[half]),
                 };
+                below[r] = T::splat(simd, *self.v(next, r));
                 product[half] = T::mul_add(simd, below[r], a[r], product[half]);
                 for i in 0..RV {
                     let v = T::load::<S>(self.v(i * lanes, r));
@@ -93,12 +106,7 @@ impl<T: Float> OneSign<T> {
             }
             (out.q, out.g) = (first_lane::<T, S>(q), first_lane::<T, S>(g));
             *a = below;
-            if !self.signed.contains(&0) || self.signed.len() < K {
-                // Those of the other sign are zero in every row.
-                for r in (0..K).filter(|r| !self.signed.contains(r)) {
-                    a[r] = zero;
-                }
-            }
+            self.without_others(simd, a);
 
             let mut both = [zero; RV];
             for i in 0..RV {
