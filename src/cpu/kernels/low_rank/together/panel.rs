@@ -117,21 +117,25 @@ impl<T: Float> LowRank<T> {
         reflections: &mut [[Householder<T>; BLOCK]; 2],
         health: &mut Health<T>,
     ) -> bool {
-        let (first, width) = (block.start, block.len());
+        let (first, width, lanes) = (block.start, block.len(), T::lanes::<S>());
         let mut copy = Copy { l: [[T::ZERO; MAX_LANES]; BLOCK], v: [[T::ZERO; MAX_LANES]; MOST] };
         let (mut old, mut new) = ([T::ONE; BLOCK], [T::ONE; BLOCK]);
         // SAFETY: entries of the lower triangle of the block, and its rows of V. The copy has whole registers.
         unsafe {
-            for j in 0..width {
-                for i in j..width {
-                    copy.l[j][i] = *self.src(first + i, first + j);
+            for row in (0..width).step_by(lanes) {
+                let end = width.min(row + lanes);
+                for j in 0..end {
+                    let below = T::mask(simd, j.max(row) - row, end - row);
+                    let l = T::load_masked(simd, below, self.src(first + row, first + j));
+                    T::store::<S>((&raw mut copy.l[j]).cast::<T>().add(row), l);
                 }
-                old[j] = copy.l[j][j];
+                for r in 0..K {
+                    let v = T::load_masked(simd, T::mask(simd, 0, end - row), self.v(first + row, r));
+                    T::store::<S>((&raw mut copy.v[r]).cast::<T>().add(row), v);
+                }
             }
-            for r in 0..K {
-                for i in 0..width {
-                    copy.v[r][i] = *self.v(first + i, r);
-                }
+            for j in 0..width {
+                old[j] = *self.src(first + j, first + j);
             }
             let dst: *mut T = (&raw mut copy.l).cast();
             let stride = MAX_LANES as isize;
@@ -154,15 +158,23 @@ impl<T: Float> LowRank<T> {
                     let Some(pivot) = made else { return false };
                     new[j] = pivot;
                 }
-                for j in 0..width {
-                    copy.l[j][j] = new[j];
+                if minus == 0 && self.plus < K {
+                    for j in 0..width {
+                        copy.l[j][j] = new[j];
+                    }
                 }
             }
             if !self.l.dst.is_null() {
-                for j in 0..width {
-                    for i in j..width {
-                        *self.dst(first + i, first + j) = copy.l[j][i];
+                for row in (0..width).step_by(lanes) {
+                    let end = width.min(row + lanes);
+                    for j in 0..end {
+                        let below = T::mask(simd, j.max(row) - row, end - row);
+                        let l = T::load::<S>((&raw const copy.l[j]).cast::<T>().add(row));
+                        T::store_masked(simd, below, self.dst(first + row, first + j), l);
                     }
+                }
+                for j in 0..width {
+                    *self.dst(first + j, first + j) = new[j];
                 }
             }
         }
