@@ -13,8 +13,8 @@
 //! | `compensated` | sums of products as if in twice the precision |
 //! | `apply` | applies the reflector to rows below, one register tile at a time |
 //! | `in_registers` | the same for V of three or four columns |
-//! | `low_rank/` | both steps for a V of one or two columns, and of three if L is small |
-//! | `small/` | a small L and one column of V, without panels and tiles |
+//! | `low_rank/` | both steps for a V of one or two columns, and of up to four if L is small |
+//! | `small/` | a small L and up to four columns of V, without panels and tiles |
 //! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | chooses the micro-kernel for the rows below |
