@@ -85,6 +85,10 @@ impl<T: Real> HostFactor<T> {
         self.safeguard
     }
 
+    pub(super) fn has_shadow(&self) -> bool {
+        self.shadow.is_some()
+    }
+
     /// Exchanges L and the shadow buffer, all of which has been written.
     pub(super) fn exchange(&mut self) {
         if let Some(shadow) = &mut self.shadow {

@@ -86,12 +86,18 @@ impl<T: Real> HostFactor<T> {
         if count < rank || self.safeguard() != Safeguard::ShadowBuffer {
             return None;
         }
+        // A larger shadow buffer is made only where a sweep needs it, which also skips leading zero rows.
+        let zeros = || (0..rank).all(|r| v[(0, r)] == T::ZERO);
+        if v.nrows() > MOST_ROWS && (!self.has_shadow() || zeros()) {
+            return None;
+        }
         let (src, src_stride) = (self.l_mut().as_ptr(), self.l_mut().col_stride());
         let shadow = self.make_shadow();
         let (dst, dst_stride) = (shadow.as_ptr_mut(), shadow.col_stride());
         let entries = Entries { src, src_stride, dst, dst_stride };
         let mut health = Health::default();
-        // SAFETY: L and the shadow are n × n and borrowed exclusively.
+        // SAFETY: L and the shadow are n × n, as V has rows, zero above the diagonal and borrowed exclusively. Their columns are whole
+        // cache lines apart.
         let work = unsafe { Several::new(entries, v, (&columns[..count], plus), &mut health) };
         // If it breaks down, a sweep finds it again.
         let added = T::modify_by_several(Isa::detect(), work)?;

@@ -30,7 +30,7 @@ use faer::MatRef;
 pub(super) struct SweepMemory<T> {
     signed: Signed<T>,
     v: Packed<T>,
-    /// V is in one tile, and each of its columns is applied to L separately.
+    /// V is in one tile, and the steps are those of `low_rank`.
     by_column: bool,
     /// Numbers of staged columns of V of each sign.
     signs: [usize; 2],

@@ -268,7 +268,9 @@ fn writing_past_the_caches_gives_the_same_bits() {
 fn workers_give_the_same_bits_and_the_same_breakdown() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
     for (seed, (n, k)) in
-        [(150, 1), (330, 1), (200, 2), (300, 3), (310, 4), (213, 5), (330, 16)].into_iter().enumerate()
+        [(150, 1), (330, 1), (128, 2), (100, 3), (120, 4), (200, 2), (300, 3), (310, 4), (213, 5), (330, 16)]
+            .into_iter()
+            .enumerate()
     {
         let (l, mut v, weights) = problem::<f64>(n, k, seed as u64);
         // Nothing breaks down, or the first, a middle or the last column with a minus sign does.

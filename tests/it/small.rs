@@ -13,6 +13,7 @@ on_every_engine!(
     any_strides_give_the_same_bits,
     zeros_leave_columns_as_they_were,
     a_refusal_changes_nothing,
+    a_shadow_buffer_makes_no_difference,
 );
 
 /// Every one where the code may differ; on the fake driver some.
@@ -131,6 +132,31 @@ fn a_refusal_changes_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
                     assert_eq!(bits(factor.to_factor().unwrap().as_ref()), before);
                     // It is not poisoned.
                     factor.update(&Mat::from_fn(n, k, |i, r| problem.v[(i, r)] * T::of(0.1))).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// With a shadow buffer, which a reserved row brings, there may be a shorter way.
+fn a_shadow_buffer_makes_no_difference<T: Real, E: Engine<T> + Clone>(engine: &E) {
+    for n in orders::<E>() {
+        for k in 1..=5 {
+            for (kind, scale) in [(Kind::Up, 0.3), (Kind::Up, 1.0), (Kind::Down, 0.3), (Kind::Mixed, 0.3)] {
+                for zeros in [0, 1, n / 2] {
+                    let mut problem = Problem::<T>::feasible(n, k, kind, 0.5, (n * 5 + k) as u64);
+                    problem.weights.iter_mut().for_each(|weight| *weight *= T::of(scale));
+                    problem.v.subrows_mut(0, zeros).fill(T::ZERO);
+                    let (expected, report) = problem.modified(engine).unwrap();
+                    let mut factor = problem.factor(engine);
+                    factor.reserve(1).unwrap();
+                    for _ in 0..2 {
+                        let with_shadow = factor.modify(&problem.v, &problem.weights).unwrap();
+                        assert_eq!(with_shadow, report, "{kind:?}, n = {n}, k = {k}, {zeros} zeros");
+                        assert_eq!(bits(factor.to_factor().unwrap().as_ref()), bits(expected.as_ref()));
+                        factor = problem.factor(engine);
+                        factor.reserve(n + 1).unwrap();
+                    }
                 }
             }
         }

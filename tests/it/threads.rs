@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Around tiles and panels, and large enough for the trailing rows to be shared.
 const ORDERS: &[usize] = sized(&[0, 1, 7, 16, 47, 48, 49, 97, 128, 200, 333, 512, 700], &[0, 1, 16, 49, 97]);
-const RANKS: &[usize] = sized(&[1, 2, 5, 16, 33, 80], &[1, 2, 33]);
+const RANKS: &[usize] = sized(&[1, 2, 3, 4, 5, 16, 33, 80], &[1, 2, 4, 33]);
 
 fn problems<T: Real>(mut body: impl FnMut(&Problem<T>, &str)) {
     for &n in ORDERS {

@@ -29,7 +29,7 @@ pub(crate) struct Job<T> {
     pub block: usize,
     /// Lanes of a register.
     pub lanes: usize,
-    /// V is in one tile, and each of its columns is applied to L separately, with [`Coefficients`] and not with block
+    /// V is in one tile, and the steps are those of `low_rank`, with [`Coefficients`] for each of its columns and not with block
     /// reflectors.
     pub by_column: bool,
     /// In `low_rank`: the columns of V of a sign are applied together where that is accurate.

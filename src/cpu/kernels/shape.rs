@@ -26,12 +26,12 @@ pub(crate) const NARROW: (usize, usize) = (2, 4);
 /// Scalars in the widest register.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// The largest number of columns of V that are applied to L separately (`low_rank/`), for any order.
+/// The largest number of columns of V for which the steps are those of `low_rank/`, for any order.
 const LOW_RANK: usize = 2;
 
 /// The same if L has at most [`SMALL_ORDER`] rows. There the chain of diagonal steps is the limit; for larger L it is the
 /// arithmetic.
-const LOW_RANK_AT_SMALL_ORDERS: usize = 4;
+pub(crate) const LOW_RANK_AT_SMALL_ORDERS: usize = 4;
 pub(crate) const SMALL_ORDER: usize = 128;
 
 /// The largest number of columns of V that stay in registers together (`in_registers.rs`).

@@ -19,7 +19,7 @@
 //! p = a/(l + α)              g = σ a/α                x = l/α − 1 = −g p
 //! ```
 //!
-//! With two or three columns l' is rounded here as it is stored in L, and α so in any case where the coefficients are made one after
+//! With two columns and more l' is rounded here as it is stored in L, and α so in any case where the coefficients are made one after
 //! the other. V then compensates their rounding errors, and a downdate by the same V, which begins with the stored numbers, restores
 //! L. (Not so for a minus sign after a plus sign, where l between the two may be much larger than before and after: there, and with
 //! one column, where it brings nothing, l_ij + l'_ij is 2 l_ij + d_i.)
@@ -57,7 +57,7 @@ pub(crate) const PANEL_COLS: usize = 64;
 
 /// L, and the columns of V by absolute row: one to four columns, each with all rows from the first of the sweep on, `v_stride`
 /// apart, which is at least the number of rows. A panel has at most [`PANEL_COLS`] columns, and `rank` sets of coefficients for
-/// each block of them. `stream` requires an L of whole cache lines.
+/// each block of them, or what `together` stores. `stream` requires an L of whole cache lines.
 #[derive(Clone, Copy)]
 pub(crate) struct LowRank<T> {
     pub l: Entries<T>,

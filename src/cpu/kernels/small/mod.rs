@@ -1,11 +1,11 @@
-//! Modifications of a small L: straight code on L and V where they are. What a sweep prepares for a large L is missing: V is not
-//! packed, and there are no panels. If digits would be lost, or if anything is not finite, L is what it was, and a sweep decides.
+//! Modifications of a small L in one call of a kernel, without a plan, panels and tiles. If digits would be lost, or if anything is
+//! not finite, L is what it was, and a sweep decides.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `few` | one column of V, and an L of so few rows that its entries stay in registers |
-//! | `blocks` | one column of V, and a larger L, in blocks of columns |
-//! | `several` | several columns of V, and an L of up to 128 rows |
+//! | `few` | one column of V, and an L of so few rows that its entries stay in registers: in place |
+//! | `blocks` | one column of V, and a larger L, in blocks of columns: in place |
+//! | `several` | several columns of V, and an L of up to 128 rows: to the shadow buffer |
 //!
 //! The formulas are those of [`low_rank`](super::low_rank), and so are the bits of the result.
 

@@ -6,7 +6,7 @@
 use super::usual;
 use crate::cpu::kernels::apply::{Full, Masked};
 use crate::cpu::kernels::entries::Entries;
-use crate::cpu::kernels::low_rank::together::{Householder, MOST, OneSign};
+use crate::cpu::kernels::low_rank::together::{Householder, MOST, SignedRows};
 use crate::cpu::kernels::shape::{MAX_LANES, SMALL_ORDER};
 use crate::float::Float;
 use crate::report::Health;
@@ -33,8 +33,8 @@ impl<'a, T: Float> Several<'a, T> {
     ///
     /// # Safety
     /// When this is run: `l` describes two lower triangular matrices with zeros above the diagonal, of as many rows and columns as V
-    /// has rows, 1 to [`SMALL_ORDER`], in memory that no other thread uses; each column of the new one may be written up to the
-    /// next multiple of 64 bytes of rows.
+    /// has rows, 1 to [`SMALL_ORDER`], in different memory that no other thread uses; each column of the new one may be written up
+    /// to the next multiple of 64 bytes of rows.
     pub unsafe fn new(
         l: Entries<T>,
         v: MatRef<'a, T>,
@@ -93,14 +93,15 @@ impl<T: Float> Several<'_, T> {
                 (*memory).old[j] = *l.src.wrapping_offset(j as isize * l.src_stride).add(j);
             }
             if self.plus > 0 {
-                Signed { l, rows, signed: 0..self.plus, memory }.with_lanes::<S, K, false>(simd)?;
+                Pass { l, rows, signed: 0..self.plus, memory }.with_lanes::<S, K, false>(simd)?;
                 (l.src, l.src_stride) = (l.dst, l.dst_stride);
             }
             if self.plus < K {
-                Signed { l, rows, signed: self.plus..K, memory }.with_lanes::<S, K, true>(simd)?;
+                Pass { l, rows, signed: self.plus..K, memory }.with_lanes::<S, K, true>(simd)?;
             }
-            let Memory { old, new, .. } = &*memory;
-            self.health.record(&old[..rows], &new[..rows]);
+            let old = core::slice::from_raw_parts((&raw const (*memory).old).cast(), rows);
+            let new = core::slice::from_raw_parts((&raw const (*memory).new).cast(), rows);
+            self.health.record(old, new);
         }
         usual(T::from_f64(squares[0] + squares[1])).then_some(squares[0])
     }
@@ -121,17 +122,16 @@ unsafe fn take<T: Float>(v: MatRef<'_, T>, (column, scale): (usize, T), to: *mut
         for i in rows..rows.next_multiple_of(MAX_LANES) {
             *to.add(i) = T::ZERO;
         }
-        let to = core::slice::from_raw_parts_mut(to, rows.next_multiple_of(4));
         if stride == 1 {
-            for (to, &from) in to.iter_mut().zip(core::slice::from_raw_parts(from, rows)) {
-                *to = scale * from;
+            for i in 0..rows {
+                *to.add(i) = scale * *from.add(i);
             }
         } else {
             for i in 0..rows {
-                to[i] = scale * *from.offset(i as isize * stride);
+                *to.add(i) = scale * *from.offset(i as isize * stride);
             }
         }
-        for some in to.chunks_exact(4) {
+        for some in core::slice::from_raw_parts(to, rows.next_multiple_of(4)).chunks_exact(4) {
             for i in 0..4 {
                 squares[i] += some[i] * some[i];
             }
@@ -142,15 +142,15 @@ unsafe fn take<T: Float>(v: MatRef<'_, T>, (column, scale): (usize, T), to: *mut
     (square > T::ZERO).then_some(square.to_f64())
 }
 
-/// The modification by those columns of V that have one sign.
-struct Signed<T> {
+/// The pass over L for those columns of V that have one sign.
+struct Pass<T> {
     l: Entries<T>,
     rows: usize,
     signed: Range<usize>,
     memory: *mut Memory<T>,
 }
 
-impl<T: Float> Signed<T> {
+impl<T: Float> Pass<T> {
     /// Returns `None` if a column cannot be processed.
     ///
     /// # Safety
@@ -176,23 +176,24 @@ impl<T: Float> Signed<T> {
         simd: S,
     ) -> Option<()> {
         let (rows, block) = (self.rows, RV * T::lanes::<S>());
+        debug_assert!(block <= MAX_LANES, "a set of reflections is for a block");
         // SAFETY: rows of L and V. In a block, the rows below the one before it are transformed by that one before they are used.
         unsafe {
             let (mut before, mut waiting) = (0, rows);
             for (at, first) in (0..rows).step_by(block).enumerate() {
                 let end = rows.min(first + block);
                 let this = self.from(first);
-                let [out, of_before] = [at % 2, (at + 1) % 2];
+                let [set, set_before] = [at % 2, (at + 1) % 2];
                 let mut a = this.row::<S, K>(simd, 0);
                 for j in 0..end - first {
-                    let out = &mut (*self.memory).reflections[out][j];
+                    let out = &mut (*self.memory).reflections[set][j];
                     (*self.memory).new[first + j] = this.column::<S, RV, K, MINUS>(simd, j, &mut a, out)?;
                     if waiting < rows {
-                        waiting = self.rows::<S, RV, K>(simd, (before, of_before), waiting);
+                        waiting = self.rows_below::<S, RV, K>(simd, (before, set_before), waiting);
                     }
                 }
                 while waiting < rows {
-                    waiting = self.rows::<S, RV, K>(simd, (before, of_before), waiting);
+                    waiting = self.rows_below::<S, RV, K>(simd, (before, set_before), waiting);
                 }
                 // The pivots come last: a register of which a part has just been written cannot be loaded at once.
                 for j in first..end {
@@ -201,7 +202,7 @@ impl<T: Float> Signed<T> {
                 }
                 (before, waiting) = (first, end);
                 if waiting < rows {
-                    waiting = self.rows::<S, RV, K>(simd, (first, out), waiting);
+                    waiting = self.rows_below::<S, RV, K>(simd, (first, set), waiting);
                 }
             }
         }
@@ -210,7 +211,7 @@ impl<T: Float> Signed<T> {
 
     /// The rows and columns from one on.
     #[inline(always)]
-    fn from(&self, first: usize) -> OneSign<T> {
+    fn from(&self, first: usize) -> SignedRows<T> {
         let Entries { src, src_stride, dst, dst_stride } = self.l;
         let at = |stride: isize| first as isize * (stride + 1);
         let l = Entries {
@@ -221,7 +222,7 @@ impl<T: Float> Signed<T> {
         // SAFETY: no entry is read.
         let v: *mut T = unsafe { (&raw mut (*self.memory).v).cast() };
         let (v, rows) = (v.wrapping_add(first), self.rows - first);
-        OneSign { l, v, v_stride: STRIDE, rows, signed: self.signed.clone() }
+        SignedRows { l, v, v_stride: STRIDE, rows, signed: self.signed.clone() }
     }
 
     /// Applies a block of columns to as many rows, from `row` on. Returns the next row.
@@ -229,17 +230,17 @@ impl<T: Float> Signed<T> {
     /// # Safety
     /// As `with_lanes`, after the block of columns.
     #[inline(always)]
-    unsafe fn rows<S: Simd, const RV: usize, const K: usize>(
+    unsafe fn rows_below<S: Simd, const RV: usize, const K: usize>(
         &self,
         simd: S,
-        (first, parity): (usize, usize),
+        (first, set): (usize, usize),
         row: usize,
     ) -> usize {
         let lanes = T::lanes::<S>();
         let end = row + RV * lanes;
         // SAFETY: rows of L and V, to which the mask restricts accesses.
         unsafe {
-            let (from, all) = (self.from(first), &(*self.memory).reflections[parity]);
+            let (from, all) = (self.from(first), &(*self.memory).reflections[set]);
             let signs = [&all[..RV * lanes]];
             if end <= self.rows {
                 from.tile::<S, _, RV, K>(simd, Full, &signs, row - first);

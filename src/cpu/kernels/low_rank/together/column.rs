@@ -1,13 +1,13 @@
 //! The reflection of a column, applied to the rows of its block.
 
-use super::{Householder, OneSign};
+use super::{Householder, SignedRows};
 use crate::cpu::kernels::diagonal::SMALL_CHANGE;
 use crate::cpu::kernels::interchange::outweighs;
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::float::Float;
 use pulp::Simd;
 
-impl<T: Float> OneSign<T> {
+impl<T: Float> SignedRows<T> {
     /// A row of K columns of V, each entry in all lanes; zero for columns of the other sign.
     ///
     /// # Safety
@@ -77,20 +77,12 @@ impl<T: Float> OneSign<T> {
                 }
             }
             let sum = T::vadd(simd, sums[0], sums[1]);
-            let mut square = T::vadd(simd, squares[0], squares[1]);
-            let norm_squared = first_lane::<T, S>(sum);
-            if outweighs(pivot, norm_squared, MINUS) {
-                return None;
-            }
-            // If most of l² remains, cancellation is too small to justify a root.
-            if MINUS && pivot * pivot < T::TWO * norm_squared {
-                let norm = norm_squared.sqrt();
-                square = T::splat(simd, (pivot - norm) * (pivot + norm));
-            }
-            // Also for NaN.
-            if !(first_lane::<T, S>(square) > T::SMALL_SQUARE) {
-                return None;
-            }
+            let square = square_of_pivot::<T, S, MINUS>(
+                simd,
+                pivot,
+                first_lane::<T, S>(sum),
+                T::vadd(simd, squares[0], squares[1]),
+            )?;
             let alpha = T::vsqrt(simd, square);
             let inverse = T::vdiv(simd, one, T::vadd(simd, l, alpha));
             let g = T::vdiv(simd, if MINUS { T::splat(simd, -T::ONE) } else { one }, alpha);
@@ -145,6 +137,28 @@ impl<T: Float> OneSign<T> {
             }
         }
     }
+}
+
+/// α² from l, a aᵀ and l² + σ a aᵀ, or `None` if columns were to be interchanged, or if it is not far from zero and from overflow.
+#[inline(always)]
+fn square_of_pivot<T: Float, S: Simd, const MINUS: bool>(
+    simd: S,
+    l: T,
+    norm_squared: T,
+    square: T::Vector<S>,
+) -> Option<T::Vector<S>> {
+    if outweighs(l, norm_squared, MINUS) {
+        return None;
+    }
+    let mut square = square;
+    // If most of l² remains, cancellation is too small to justify a root.
+    if MINUS && l * l < T::TWO * norm_squared {
+        let norm = norm_squared.sqrt();
+        square = T::splat(simd, (l - norm) * (l + norm));
+    }
+    let value = first_lane::<T, S>(square);
+    // False for NaN.
+    (value > T::SMALL_SQUARE && value < T::INFINITY).then_some(square)
 }
 
 /// Returns l' and l + l' for entries of L and the products V aᵀ, in two parts.

@@ -27,11 +27,12 @@ pub(crate) use self::panel::sets_len;
 
 use super::BLOCK;
 use crate::cpu::kernels::entries::Entries;
+use crate::cpu::kernels::shape::LOW_RANK_AT_SMALL_ORDERS;
 use crate::float::Float;
 use core::ops::Range;
 
 /// The largest number of columns of V.
-pub(crate) const MOST: usize = 4;
+pub(crate) const MOST: usize = LOW_RANK_AT_SMALL_ORDERS;
 
 /// The reflection of a column of L, for columns of V of one sign.
 #[derive(Clone, Copy)]
@@ -43,18 +44,18 @@ pub(crate) struct Householder<T> {
     g: T,
 }
 
-/// Columns of V of one sign, and rows of L and of V from the first of a block on.
-pub(crate) struct OneSign<T> {
+/// L and V from the first row and column of a block on, for the columns of V of one sign.
+pub(crate) struct SignedRows<T> {
     pub l: Entries<T>,
     pub v: *mut T,
     pub v_stride: usize,
-    /// Rows that may be read.
+    /// Rows that `column` may read.
     pub rows: usize,
-    /// Those columns of V that have the sign.
+    /// The columns of V that have the sign of `column`.
     pub signed: Range<usize>,
 }
 
-impl<T: Float> OneSign<T> {
+impl<T: Float> SignedRows<T> {
     #[inline(always)]
     fn src(&self, row: usize, column: usize) -> *const T {
         self.l.src.wrapping_offset(column as isize * self.l.src_stride).wrapping_add(row)

@@ -1,7 +1,7 @@
 //! Both steps of a panel. A block whose columns cannot be processed so is left to the coefficients of each column of V.
 
 use super::super::{Coefficients, LowRank, PANEL_COLS};
-use super::{BLOCK, Householder, MOST, OneSign};
+use super::{BLOCK, Householder, MOST, SignedRows};
 use crate::cpu::kernels::apply::{Full, Masked};
 use crate::cpu::kernels::entries::Entries;
 use crate::cpu::kernels::shape::MAX_LANES;
@@ -27,7 +27,7 @@ pub(crate) fn sets_len<T>(rank: usize) -> usize {
 
 /// A block of L and its rows of V, with space for whole registers.
 #[repr(C, align(64))]
-struct Copy<T> {
+struct BlockCopy<T> {
     l: [[T; MAX_LANES]; BLOCK],
     v: [[T; MAX_LANES]; MOST],
 }
@@ -96,12 +96,12 @@ impl<T: Float> LowRank<T> {
         [self.plus > 0, self.plus < self.rank]
     }
 
-    /// Columns of V of one sign, from this row and column of L on.
-    fn one_sign(&self, row: usize, column: usize, minus: bool) -> OneSign<T> {
+    /// L and V from this row and column of L on. No row is for `SignedRows::column`.
+    fn from(&self, row: usize, column: usize, minus: bool) -> SignedRows<T> {
         let Self { l, plus, rank, v_stride, .. } = *self;
         let l = Entries { src: self.src(row, column), dst: self.dst(row, column), ..l };
         let signed = if minus { plus..rank } else { 0..plus };
-        OneSign { l, v: self.v(row, 0), v_stride, rows: 0, signed }
+        SignedRows { l, v: self.v(row, 0), v_stride, rows: 0, signed }
     }
 
     /// Transforms a diagonal block, and computes its reflections. Returns `false`, with nothing written but those, if some column
@@ -118,7 +118,8 @@ impl<T: Float> LowRank<T> {
         health: &mut Health<T>,
     ) -> bool {
         let (first, width, lanes) = (block.start, block.len(), T::lanes::<S>());
-        let mut copy = Copy { l: [[T::ZERO; MAX_LANES]; BLOCK], v: [[T::ZERO; MAX_LANES]; MOST] };
+        debug_assert!(RV * lanes >= BLOCK && RV * lanes <= MAX_LANES, "the registers hold a block");
+        let mut copy = BlockCopy { l: [[T::ZERO; MAX_LANES]; BLOCK], v: [[T::ZERO; MAX_LANES]; MOST] };
         let (mut old, mut new) = ([T::ONE; BLOCK], [T::ONE; BLOCK]);
         // SAFETY: entries of the lower triangle of the block, and its rows of V. The copy has whole registers.
         unsafe {
@@ -141,26 +142,26 @@ impl<T: Float> LowRank<T> {
             let stride = MAX_LANES as isize;
             let l = Entries { src: dst.cast_const(), src_stride: stride, dst, dst_stride: stride };
             for (minus, _) in self.occur().into_iter().enumerate().filter(|(_, occurs)| *occurs) {
-                let one_sign = OneSign {
+                let rows = SignedRows {
                     l,
                     v: (&raw mut copy.v).cast(),
                     v_stride: MAX_LANES,
                     rows: width,
-                    ..self.one_sign(first, first, minus == 1)
+                    ..self.from(first, first, minus == 1)
                 };
-                let mut a = one_sign.row::<S, K>(simd, 0);
+                let mut a = rows.row::<S, K>(simd, 0);
                 for j in 0..width {
                     let out = &mut reflections[minus][j];
                     let made = match minus {
-                        0 => one_sign.column::<S, RV, K, false>(simd, j, &mut a, out),
-                        _ => one_sign.column::<S, RV, K, true>(simd, j, &mut a, out),
+                        0 => rows.column::<S, RV, K, false>(simd, j, &mut a, out),
+                        _ => rows.column::<S, RV, K, true>(simd, j, &mut a, out),
                     };
                     let Some(pivot) = made else { return false };
                     new[j] = pivot;
                 }
                 if minus == 0 && self.plus < K {
                     for j in 0..width {
-                        copy.l[j][j] = new[j];
+                        *dst.add(j * (MAX_LANES + 1)) = new[j];
                     }
                 }
             }
@@ -169,7 +170,7 @@ impl<T: Float> LowRank<T> {
                     let end = width.min(row + lanes);
                     for j in 0..end {
                         let below = T::mask(simd, j.max(row) - row, end - row);
-                        let l = T::load::<S>((&raw const copy.l[j]).cast::<T>().add(row));
+                        let l = T::load::<S>(dst.add(j * MAX_LANES + row));
                         T::store_masked(simd, below, self.dst(first + row, first + j), l);
                     }
                 }
@@ -203,7 +204,7 @@ impl<T: Float> LowRank<T> {
             [true, false] => &both[..1],
             _ => &both[1..],
         };
-        let (lanes, all) = (T::lanes::<S>(), self.one_sign(0, block.start, false));
+        let (lanes, all) = (T::lanes::<S>(), self.from(0, block.start, false));
         let mut row = rows.start;
         // SAFETY: the caller guarantees the rows; the mask restricts accesses to the remaining ones.
         unsafe {

@@ -1,12 +1,12 @@
 //! Applies the reflections of a block to rows below it.
 
 use super::column::transformed;
-use super::{Householder, OneSign};
+use super::{Householder, SignedRows};
 use crate::cpu::kernels::apply::Rows;
 use crate::float::Float;
 use pulp::Simd;
 
-impl<T: Float> OneSign<T> {
+impl<T: Float> SignedRows<T> {
     /// Applies reflections, for each column of a block one of each sign that occurs, to RV registers of rows from `row` on. V stays
     /// in registers.
     ///
