@@ -26,7 +26,8 @@ pub enum Origin {
 
 /// How a modification that may break down preserves the factor.
 ///
-/// Modifications whose weights are all positive cannot break down. They work in place at no cost, except on `cuda::Resident`.
+/// Modifications whose weights are all positive cannot break down. They work in place at no cost, except on `cuda::Resident`, and
+/// on `Cpu` for two to four columns of V where L is small, or has a shadow buffer and at most 128 rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Safeguard {
     /// The new factor is written to a shadow buffer, which becomes the factor on success. The buffer is allocated by the first

@@ -14,8 +14,8 @@ thread_local! {
 /// Runs `call`. Within it, modifications on the engine [`Cpu`](crate::Cpu) call `stop` between panels, on this thread. If it
 /// returns true, the modification returns [`Error::Interrupted`](crate::Error::Interrupted), and the factor is as it was.
 ///
-/// Modifications that write to a shadow buffer, and dry runs, can be stopped. Work in place, such as updates, work on other
-/// engines, and moves of rows and columns are not stopped.
+/// Modifications with a minus sign that write to a shadow buffer, and dry runs, can be stopped. Updates, work in place, work on
+/// other engines, and moves of rows and columns are not stopped.
 ///
 /// # Cost
 /// One call of `stop` in each panel. A `stop` of some microseconds makes no noticeable difference.
