@@ -13,6 +13,10 @@ use crate::storage::{Direct, Safeguard};
 use crate::sweep::weights::Weights;
 use faer::MatRef;
 
+/// The largest order at which the chain of roots and divisions, and not the arithmetic, determines the width of registers, which
+/// does not change the result.
+const MOST_ROWS_NARROW: usize = 64;
+
 impl<T: Real> HostFactor<T> {
     /// [`Swept::modify_directly`](crate::storage::Swept::modify_directly).
     #[inline(always)]
@@ -100,7 +104,8 @@ impl<T: Real> HostFactor<T> {
         // cache lines apart.
         let work = unsafe { Several::new(entries, v, (&columns[..count], plus), &mut health) };
         // If it breaks down, a sweep finds it again.
-        let added = T::modify_by_several(Isa::detect(), work)?;
+        let isa = if v.nrows() <= MOST_ROWS_NARROW { Isa::detect().narrow() } else { Isa::detect() };
+        let added = T::modify_by_several(isa, work)?;
         self.exchange();
         Some(Direct { report: health.report(0), added })
     }

@@ -68,6 +68,16 @@ impl Isa {
         Self::Portable
     }
 
+    /// The same with registers of at most 256 bits, in which a root or a division of some lanes takes less time on some processors.
+    #[inline]
+    pub fn narrow(self) -> Self {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::V4(simd) => Self::V3(*simd),
+            isa => isa,
+        }
+    }
+
     /// Whether [`stream`] writes past the caches.
     #[inline]
     pub fn streams(self) -> bool {

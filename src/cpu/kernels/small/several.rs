@@ -87,7 +87,7 @@ impl<T: Float> Several<'_, T> {
         unsafe {
             for (r, &column) in self.columns.iter().enumerate() {
                 squares[usize::from(r >= self.plus)] +=
-                    take(self.v, column, (&raw mut (*memory).v[r]).cast())?;
+                    take(simd, self.v, column, (&raw mut (*memory).v[r]).cast())?;
             }
             for j in 0..rows {
                 (*memory).old[j] = *l.src.wrapping_offset(j as isize * l.src_stride).add(j);
@@ -113,31 +113,35 @@ impl<T: Float> Several<'_, T> {
 /// # Safety
 /// `to` has `STRIDE` entries, and V at most [`SMALL_ORDER`] rows.
 #[inline(always)]
-unsafe fn take<T: Float>(v: MatRef<'_, T>, (column, scale): (usize, T), to: *mut T) -> Option<f64> {
-    let (rows, stride) = (v.nrows(), v.row_stride());
-    let from = v.col(column).as_ptr();
-    let mut squares = [T::ZERO; 4];
-    // SAFETY: the caller guarantees the space; the rows of V exist.
+unsafe fn take<T: Float, S: Simd>(
+    simd: S,
+    v: MatRef<'_, T>,
+    (column, scale): (usize, T),
+    to: *mut T,
+) -> Option<f64> {
+    let (rows, stride, lanes) = (v.nrows(), v.row_stride(), T::lanes::<S>());
+    let (mut from, zero, scale) = (v.col(column).as_ptr(), T::splat(simd, T::ZERO), T::splat(simd, scale));
+    let (mut sums, mut each) = (zero, [T::ZERO; MAX_LANES]);
+    // SAFETY: the caller guarantees the space, for whole registers; the rows of V exist, and the mask restricts loads to them.
     unsafe {
-        for i in rows..rows.next_multiple_of(MAX_LANES) {
-            *to.add(i) = T::ZERO;
-        }
-        if stride == 1 {
+        if stride != 1 {
             for i in 0..rows {
-                *to.add(i) = scale * *from.add(i);
+                *to.add(i) = *from.offset(i as isize * stride);
             }
-        } else {
-            for i in 0..rows {
-                *to.add(i) = scale * *from.offset(i as isize * stride);
-            }
+            from = to;
         }
-        for some in core::slice::from_raw_parts(to, rows.next_multiple_of(4)).chunks_exact(4) {
-            for i in 0..4 {
-                squares[i] += some[i] * some[i];
-            }
+        for row in (0..rows).step_by(lanes) {
+            let real = T::mask(simd, 0, (rows - row).min(lanes));
+            let x = T::vmul(simd, scale, T::load_masked(simd, real, from.add(row)));
+            T::store::<S>(to.add(row), x);
+            sums = T::mul_add(simd, x, x, sums);
         }
+        for row in (rows.next_multiple_of(lanes)..rows.next_multiple_of(MAX_LANES)).step_by(lanes) {
+            T::store::<S>(to.add(row), zero);
+        }
+        T::store::<S>(each.as_mut_ptr(), sums);
     }
-    let square = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    let square = each[..lanes].iter().fold(T::ZERO, |sum, &lane| sum + lane);
     // False for NaN.
     (square > T::ZERO).then_some(square.to_f64())
 }
