@@ -17,7 +17,6 @@ class Method:
     """The verbs of a cycle, the last of which leads back to the first. Made for a type, an order and a rank."""
 
     turns = 2
-    overhead = 0.0
     # Whether the result is released after each request: others need the memory.
     releases = False
 
@@ -48,7 +47,7 @@ class Method:
         self.prepare(turn)
         start = time.perf_counter()
         self.run(turn)
-        return time.perf_counter() - start - self.overhead
+        return time.perf_counter() - start
 
 
 def sampled(n):
