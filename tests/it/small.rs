@@ -22,9 +22,14 @@ fn orders<E>() -> impl Iterator<Item = usize> {
     (1..=34).chain([47, 48, 49, 63, 64, 65, 66, 127, 128, 129]).step_by(stride)
 }
 
+/// The largest rank, on the fake driver at most 4.
+fn most<E>(rank: usize) -> usize {
+    if steps::<E>(100) < 100 { rank.min(4) } else { rank }
+}
+
 fn every_order_meets_the_contract<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in orders::<E>() {
-        for k in 1..=if n <= 40 { 9 } else { 5 } {
+        for k in 1..=most::<E>(if n <= 40 { 9 } else { 5 }) {
             for (kind, gap) in [(Kind::Up, 0.5), (Kind::Down, 0.5), (Kind::Down, 0.1), (Kind::Mixed, 0.3)] {
                 let mut problem = Problem::<T>::feasible(n, k, kind, gap, (n * 5 + k) as u64);
                 for scale in [1.0, 0.6] {
@@ -141,7 +146,7 @@ fn a_refusal_changes_nothing<T: Real, E: Engine<T> + Clone>(engine: &E) {
 /// With a shadow buffer, which a reserved row brings, there may be a shorter way.
 fn a_shadow_buffer_makes_no_difference<T: Real, E: Engine<T> + Clone>(engine: &E) {
     for n in orders::<E>() {
-        for k in 1..=5 {
+        for k in 1..=most::<E>(5) {
             for (kind, scale) in [(Kind::Up, 0.3), (Kind::Up, 1.0), (Kind::Down, 0.3), (Kind::Mixed, 0.3)] {
                 for zeros in [0, 1, n / 2] {
                     let mut problem = Problem::<T>::feasible(n, k, kind, 0.5, (n * 5 + k) as u64);
