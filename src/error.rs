@@ -93,6 +93,12 @@ pub enum Error {
         /// What was attempted, and what the result was.
         message: String,
     },
+    /// The processes of a distributed factor have made different calls, or calls with different arguments.
+    #[error("{argument} differs between the processes")]
+    Differs {
+        /// Name of the argument, or `"the call"`.
+        argument: &'static str,
+    },
     /// The factor was lost in an earlier call: a device failed in the middle of it, it panicked, or it broke down with
     /// [`Safeguard::None`](crate::Safeguard::None).
     #[error("the factor was lost in an earlier call that failed while it worked in place")]
@@ -111,6 +117,7 @@ impl Error {
             | Self::NonFinite { argument, .. }
             | Self::Overflow { argument }
             | Self::Index { argument, .. }
+            | Self::Differs { argument }
             | Self::Duplicate { argument, .. }
             | Self::OutOfRange { argument, .. } => Some(argument),
             Self::Tuning { field, .. } => Some(field),
@@ -126,6 +133,7 @@ impl Error {
             | Self::NonFinite { argument, .. }
             | Self::Overflow { argument }
             | Self::Index { argument, .. }
+            | Self::Differs { argument }
             | Self::Duplicate { argument, .. }
             | Self::OutOfRange { argument, .. } => *argument = name,
             Self::Tuning { field, .. } => *field = name,

@@ -58,6 +58,7 @@
 //! |---|---|---|
 //! | `cuda` | yes | the module [`cuda`]; needs no CUDA to build, and loads the driver at run time |
 //! | `opencl` | no | the module `opencl`: initial factors and the hybrid engine on OpenCL devices; needs no OpenCL to build, and loads it at run time |
+//! | `distributed` | no | the module `distributed`: a factor whose rows are distributed over processes, which `cholupdate-mpi` connects by MPI |
 //! | `nalgebra` | no | nalgebra's dense matrices, vectors and views as arguments |
 //! | `unstable` | no | the module `unstable`: what an engine in a crate of its own implements |
 //! | `fake-cuda` | no | for this crate's own tests: the GPU engines on the CPU |
@@ -90,6 +91,8 @@ mod compiled;
 mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(feature = "distributed")]
+pub mod distributed;
 mod engine;
 mod engines;
 mod erased;

@@ -70,6 +70,19 @@ impl Modification {
     }
 }
 
+/// The report as a message to another process.
+#[cfg(feature = "distributed")]
+impl Modification {
+    pub(crate) fn words(&self) -> [u64; 3] {
+        [self.min_pivot_ratio, self.product, self.log].map(f64::to_bits)
+    }
+
+    pub(crate) fn of_words(words: [u64; 3]) -> Self {
+        let [min_pivot_ratio, product, log] = words.map(f64::from_bits);
+        Self { min_pivot_ratio, product, log }
+    }
+}
+
 impl PartialEq for Modification {
     /// Reports are equal if both of their numbers are.
     fn eq(&self, other: &Self) -> bool {
@@ -105,6 +118,36 @@ impl<T: Float> Default for Health<T> {
     #[inline]
     fn default() -> Self {
         Self { least: [T::INFINITY; LANES], products: [1.0; LANES], log: 0.0, any: false }
+    }
+}
+
+/// The number of words of a [`Health`].
+#[cfg(feature = "distributed")]
+pub(crate) const HEALTH_WORDS: usize = 2 * LANES + 2;
+
+/// The totals as a message to another process, which continues the sweep.
+#[cfg(feature = "distributed")]
+impl<T: Float> Health<T> {
+    /// The bits of the totals.
+    pub fn words(&self) -> [u64; HEALTH_WORDS] {
+        let mut words = [u64::from(self.any); HEALTH_WORDS];
+        for lane in 0..LANES {
+            words[lane] = self.least[lane].to_f64().to_bits();
+            words[LANES + lane] = self.products[lane].to_bits();
+        }
+        words[2 * LANES] = self.log.to_bits();
+        words
+    }
+
+    /// The totals of these words.
+    pub fn of_words(words: &[u64]) -> Self {
+        let number = |at: usize| f64::from_bits(words[at]);
+        Self {
+            least: core::array::from_fn(|lane| T::from_f64(number(lane))),
+            products: core::array::from_fn(|lane| number(LANES + lane)),
+            log: number(2 * LANES),
+            any: words[2 * LANES + 1] != 0,
+        }
     }
 }
 

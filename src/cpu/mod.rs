@@ -35,9 +35,9 @@ mod small;
 pub(crate) mod solve;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod sweep;
-mod tuning;
+pub(crate) mod tuning;
 #[allow(unsafe_code, reason = "threads share L and V row by row")]
-mod workers;
+pub(crate) mod workers;
 
 #[cfg(test)]
 #[allow(unsafe_code, reason = "sweeps from inside")]

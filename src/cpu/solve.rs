@@ -36,9 +36,8 @@ impl<T: Real> Blocks<T> for MatRef<'_, T> {
         self.shape()
     }
 
-    /// With more columns the chain of diagonal steps would be longer, with fewer the products slower.
     fn panel_cols(&self) -> usize {
-        64
+        PANEL_COLS
     }
 
     fn each_part(
@@ -54,7 +53,11 @@ impl<T: Real> Blocks<T> for MatRef<'_, T> {
 
 /// Approximate number of rows of a chunk. It does not depend on the number of threads, so neither do the products and their
 /// rounding errors.
-const CHUNK_ROWS: usize = 256;
+pub(crate) const CHUNK_ROWS: usize = 256;
+
+/// Unknowns of a panel of a column-major L. With more of them the chain of diagonal steps would be longer, with fewer the products
+/// slower.
+pub(crate) const PANEL_COLS: usize = 64;
 
 /// Solves L Y = B or Lᵀ X = Y in place, on threads of the current pool: X (n × m). If L has fewer columns than rows, solves for
 /// the first unknowns of L Y = B, and subtracts them from the rows of B below.

@@ -16,12 +16,13 @@
 use crate::host::pool::{Backoff, OnPanic};
 use crate::host::share::on_threads;
 use crate::sweep::Breakdown;
-use crate::sweep::plan::{Panel, Plan};
+use crate::sweep::plan::{Panel, Panels};
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The two steps of a panel, on memory that threads share row by row.
+/// The two steps of a panel, on memory that threads share row by row. Only the thread that runs the sweep calls other functions than
+/// [`trailing`](Self::trailing).
 pub(crate) trait Steps: Sync {
     /// The report of the diagonal steps.
     type Report: Default + Send;
@@ -48,6 +49,15 @@ pub(crate) trait Steps: Sync {
     fn prefetch(&self, panel: Panel, next: Range<usize>) {
         let _ = (panel, next);
     }
+
+    /// Whether the diagonal step of `panel`, all earlier ones of which are done, would not wait for another process.
+    fn is_ready(&self, panel: Panel) -> bool {
+        let _ = panel;
+        true
+    }
+
+    /// Lets messages to and from other processes make progress.
+    fn progress(&self) {}
 }
 
 /// A range of consecutive rows, in cache lines of its own.
@@ -63,9 +73,9 @@ pub(crate) struct Chunk {
 }
 
 /// What the threads of one sweep share.
-pub(crate) struct Workers<'a, S> {
+pub(crate) struct Workers<'a, S, P> {
     steps: &'a S,
-    plan: &'a Plan,
+    plan: &'a P,
     chunk_rows: usize,
     chunks: &'a [Chunk],
     /// Panels whose diagonal step is done.
@@ -77,8 +87,13 @@ pub(crate) struct Workers<'a, S> {
 }
 
 /// Makes the chunks of `plan`.
-pub(crate) fn cut(plan: &Plan, chunk_rows: usize, chunks: &mut Vec<Chunk>) {
-    chunks.resize_with((plan.rows - plan.start).div_ceil(chunk_rows), Chunk::default);
+pub(crate) fn cut(plan: &impl Panels, chunk_rows: usize, chunks: &mut Vec<Chunk>) {
+    chunks.resize_with(plan.all_rows().len().div_ceil(chunk_rows), Chunk::default);
+}
+
+/// All panels in order.
+fn panels(plan: &impl Panels) -> impl Iterator<Item = Panel> {
+    (0..).map_while(|index| plan.panel(index))
 }
 
 /// The work of all workers on the calling thread alone: the same steps on the same rows.
@@ -90,11 +105,12 @@ pub(crate) fn cut(plan: &Plan, chunk_rows: usize, chunks: &mut Vec<Chunk>) {
 /// As [`Workers::new`].
 pub(crate) unsafe fn alone<S: Steps>(
     steps: &S,
-    plan: &Plan,
+    plan: &impl Panels,
     chunk_rows: usize,
 ) -> Result<S::Report, Breakdown> {
     let mut report = S::Report::default();
-    for panel in plan.iter() {
+    let start = plan.all_rows().start;
+    for panel in panels(plan) {
         // SAFETY: all earlier panels have been applied to all rows, and there is no other thread.
         unsafe { steps.diagonal(panel, &mut report)? };
         let next = plan.next_rows(panel);
@@ -104,8 +120,8 @@ pub(crate) unsafe fn alone<S: Steps>(
         }
         let mut rows = plan.trailing_rows(panel);
         while !rows.is_empty() {
-            let chunk = (rows.start - plan.start) / chunk_rows + 1;
-            let end = rows.end.min(plan.start + chunk * chunk_rows);
+            let chunk = (rows.start - start) / chunk_rows + 1;
+            let end = rows.end.min(start + chunk * chunk_rows);
             // SAFETY: as above.
             unsafe { steps.trailing(panel, rows.start..end) };
             rows.start = end;
@@ -114,24 +130,25 @@ pub(crate) unsafe fn alone<S: Steps>(
     Ok(report)
 }
 
-impl<'a, S: Steps> Workers<'a, S> {
-    /// For one sweep, with the chunks that [`cut`] has made. `chunk_rows` is a multiple of the panel width, so that a diagonal
+impl<'a, S: Steps, P: Panels> Workers<'a, S, P> {
+    /// For one sweep, with the chunks that [`cut`] has made. `chunk_rows` is a multiple of the plan's unit, so that a diagonal
     /// block is inside one chunk.
     ///
     /// # Safety
     /// No other code uses the memory that the steps write while the workers exist. The result of the diagonal step is in
     /// separate memory for every panel.
-    pub unsafe fn new(steps: &'a S, plan: &'a Plan, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
-        debug_assert!(chunk_rows.is_multiple_of(plan.panel_cols));
-        debug_assert_eq!(chunks.len(), (plan.rows - plan.start).div_ceil(chunk_rows));
-        let mut below = plan.iter().map(|panel| plan.trailing_rows(panel).start).peekable();
-        let mut panels = 0;
+    pub unsafe fn new(steps: &'a S, plan: &'a P, chunk_rows: usize, chunks: &'a mut [Chunk]) -> Self {
+        let rows = plan.all_rows();
+        debug_assert!(chunk_rows.is_multiple_of(plan.unit()));
+        debug_assert_eq!(chunks.len(), rows.len().div_ceil(chunk_rows));
+        let mut below = panels(plan).map(|panel| plan.trailing_rows(panel).start).peekable();
+        let mut count = 0;
         for (c, chunk) in chunks.iter_mut().enumerate() {
-            let end = plan.rows.min(plan.start + (c + 1) * chunk_rows);
+            let end = rows.end.min(rows.start + (c + 1) * chunk_rows);
             while below.next_if(|&first| first < end).is_some() {
-                panels += 1;
+                count += 1;
             }
-            *chunk = Chunk { panels, ..Chunk::default() };
+            *chunk = Chunk { panels: count, ..Chunk::default() };
         }
         let open = chunks.iter().filter(|chunk| chunk.panels > 0).count();
         Self {
@@ -167,7 +184,10 @@ impl<'a, S: Steps> Workers<'a, S> {
     /// The caller's part: diagonal blocks, the next diagonal rows, and a share of the other rows.
     fn schedule(&self, caller: Worker) -> Result<S::Report, Breakdown> {
         let mut report = S::Report::default();
-        for panel in self.plan.iter() {
+        for panel in panels(self.plan) {
+            if !self.steps.is_ready(panel) {
+                self.help_until_ready(panel, caller);
+            }
             // SAFETY: on this thread, all earlier panels have been applied to these rows.
             unsafe { self.steps.diagonal(panel, &mut report) }
                 .inspect_err(|_| self.broken.store(true, Ordering::Relaxed))?;
@@ -190,9 +210,25 @@ impl<'a, S: Steps> Workers<'a, S> {
         Ok(report)
     }
 
+    /// Works on chunks until the diagonal step of `panel` need not wait for another process. The chunk with the next diagonal block of
+    /// this process comes first, because the others will wait for it.
+    fn help_until_ready(&self, panel: Panel, caller: Worker) {
+        let (rows, next) = (self.plan.all_rows(), self.plan.next_rows(panel));
+        let below = if next.is_empty() { self.plan.trailing_rows(panel) } else { next };
+        let first = (!below.is_empty()).then(|| (below.start - rows.start) / self.chunk_rows);
+        let mut backoff = Backoff::default();
+        while !self.steps.is_ready(panel) && !self.broken.load(Ordering::Relaxed) {
+            if first.is_some_and(|c| self.advance(c)) || caller.help(self) {
+                backoff.reset();
+            } else {
+                backoff.wait();
+            }
+        }
+    }
+
     /// Ensures that all panels before `panel` have been applied to the chunk that contains `row`.
     fn bring_up(&self, panel: Panel, row: usize, caller: Worker) {
-        let c = (row - self.plan.start) / self.chunk_rows;
+        let c = (row - self.plan.all_rows().start) / self.chunk_rows;
         let behind = || self.chunks[c].progress.load(Ordering::Acquire) < panel.index as u32;
         while behind() && !self.broken.load(Ordering::Relaxed) {
             if !self.advance(c) {
@@ -209,8 +245,9 @@ impl<'a, S: Steps> Workers<'a, S> {
         if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
             return false;
         }
-        let first = self.plan.start + c * self.chunk_rows;
-        let end = self.plan.rows.min(first + self.chunk_rows);
+        let rows = self.plan.all_rows();
+        let first = rows.start + c * self.chunk_rows;
+        let end = rows.end.min(first + self.chunk_rows);
         let before = chunk.progress.load(Ordering::Relaxed);
         let mut applied = before;
         while applied < due() && !self.broken.load(Ordering::Relaxed) {
@@ -245,19 +282,26 @@ struct Worker {
 
 impl Worker {
     /// Works on chunks until `enough` returns true, or until all are finished.
-    fn help_until<S: Steps>(self, all: &Workers<'_, S>, enough: impl Fn() -> bool) {
-        let chunks = all.chunks.len();
+    fn help_until<S: Steps, P: Panels>(self, all: &Workers<'_, S, P>, enough: impl Fn() -> bool) {
         let mut backoff = Backoff::default();
         while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
-            let own = (self.number..chunks).step_by(self.threads);
-            let others = (0..chunks).filter(|c| c % self.threads != self.number);
-            // One chunk at a time, so that `enough` is checked in between.
-            if own.chain(others).any(|c| all.advance(c)) {
+            if self.number == 0 {
+                all.steps.progress();
+            }
+            if self.help(all) {
                 backoff.reset();
             } else {
                 backoff.wait();
             }
         }
+    }
+
+    /// Works on one chunk, so that its caller can look up in between. Returns false if there is nothing to do.
+    fn help<S: Steps, P: Panels>(self, all: &Workers<'_, S, P>) -> bool {
+        let chunks = all.chunks.len();
+        let own = (self.number..chunks).step_by(self.threads);
+        let others = (0..chunks).filter(|c| c % self.threads != self.number);
+        own.chain(others).any(|c| all.advance(c))
     }
 }
 
@@ -268,6 +312,7 @@ mod tests {
     use crate::cpu::tests::{in_place, staged};
     use crate::host::isa::Isa;
     use crate::host::layout::lower;
+    use crate::sweep::plan::Plan;
     use crate::sweep::weights::Weights;
     use faer::Mat;
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -318,11 +318,22 @@ impl<T: Real, F: Swept<T>> Guarded<T, F> {
         weights: Weights<'_, T>,
     ) -> Result<Modification, Error> {
         self.ready_for(v, weights)?;
+        let memory = self.factor.traits().memory;
+        self.dry_run_by(|factor| v.read_from(memory, |v| factor.stage(&Staged::Given(v, weights))))
+    }
+
+    /// The same with the V that `stage` stages; nothing is in flight.
+    ///
+    /// # Errors
+    /// As [`modify_once`](Self::modify_once).
+    pub fn dry_run_by(
+        &mut self,
+        stage: impl FnOnce(&mut F) -> Result<Outline, Error>,
+    ) -> Result<Modification, Error> {
         if self.order() == 0 {
             return Ok(Modification::identity());
         }
-        let memory = self.factor.traits().memory;
-        let outline = v.read_from(memory, |v| self.factor.stage(&Staged::Given(v, weights)))?;
+        let outline = stage(&mut self.factor)?;
         self.row_norm_after(&outline)?;
         if outline.minus > 0 {
             self.regular()?;

@@ -31,7 +31,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    #[cfg(any(feature = "cuda", feature = "opencl", feature = "distributed"))]
     pub fn as_ptr(&self) -> *const T {
         self.lines.as_ptr().cast()
     }

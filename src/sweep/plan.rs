@@ -24,6 +24,47 @@ impl Panel {
     }
 }
 
+/// The panels of a sweep in order, and the rows below each, by their index in the memory of this process.
+pub(crate) trait Panels: Sync {
+    /// The panel at position `index`, or `None` past the last.
+    fn panel(&self, index: usize) -> Option<Panel>;
+
+    /// The rows below `panel` that belong to the next diagonal block, if this process has that block.
+    fn next_rows(&self, panel: Panel) -> Range<usize>;
+
+    /// The rows below the next diagonal rows. No panel's begin before those of an earlier one.
+    fn trailing_rows(&self, panel: Panel) -> Range<usize>;
+
+    /// The range that contains all of these rows. It is divided into chunks from its start on.
+    fn all_rows(&self) -> Range<usize>;
+
+    /// A diagonal block is inside a chunk if the number of rows of the chunk is a multiple of this.
+    fn unit(&self) -> usize;
+}
+
+impl Panels for Plan {
+    #[inline]
+    fn panel(&self, index: usize) -> Option<Panel> {
+        Plan::panel(self, index)
+    }
+
+    fn next_rows(&self, panel: Panel) -> Range<usize> {
+        Plan::next_rows(self, panel)
+    }
+
+    fn trailing_rows(&self, panel: Panel) -> Range<usize> {
+        Plan::trailing_rows(self, panel)
+    }
+
+    fn all_rows(&self) -> Range<usize> {
+        self.start..self.rows
+    }
+
+    fn unit(&self) -> usize {
+        self.panel_cols
+    }
+}
+
 /// The panels of one sweep over L (rows × cols, rows ≥ cols, lower trapezoid), from column `start` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {

@@ -123,6 +123,32 @@ impl<T: Float> Signed<T> {
         self.outline(v, weights)
     }
 
+    /// Looks at some rows of V, and returns the data about its columns.
+    #[cfg(feature = "distributed")]
+    pub fn look(&mut self, v: MatRef<'_, T>, par: Par) -> &mut [Seen<T>] {
+        self.seen.clear();
+        self.seen.resize(v.ncols(), Seen::NOTHING);
+        largest_entries(v, par, &mut self.seen, |seen, found| *seen = Seen::new(found));
+        &mut self.seen
+    }
+
+    /// The outline of a V (`order` rows) of which [`look`](Self::look) has seen some rows, after the data about its columns have been
+    /// completed. `first` has the first row of each column that is not zero.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    #[cfg(feature = "distributed")]
+    pub fn outline_of_all(
+        &self,
+        order: usize,
+        weights: Weights<'_, T>,
+        first: &[usize],
+    ) -> Result<Outline, Error> {
+        outline(order, weights, self.seen.iter().copied(), |column, end| {
+            (first[column] < end).then_some(first[column])
+        })
+    }
+
     /// Computes the outline of V from the data about all columns.
     #[inline(always)]
     fn outline(&self, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Result<Outline, Error> {

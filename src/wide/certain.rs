@@ -45,7 +45,7 @@ pub(crate) trait Triangle<T> {
 ///
 /// # Errors
 /// `Device`.
-pub(super) fn indefinite<T: Real>(l: &impl Triangle<T>, given: &Given<T>) -> Result<bool, Error> {
+pub(crate) fn indefinite<T: Real>(l: &impl Triangle<T>, given: &Given<T>) -> Result<bool, Error> {
     let Given { v, weights, .. } = given;
     let (order, rank) = v.shape();
     let of_sign = |sign: T| (0..rank).filter(move |&r| weights[r] * sign > T::ZERO);

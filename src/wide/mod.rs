@@ -22,6 +22,8 @@ pub(crate) mod recurrence;
 mod tests;
 
 pub(crate) use self::certain::Triangle;
+#[cfg(feature = "distributed")]
+pub(crate) use self::certain::indefinite;
 pub(crate) use self::given::Given;
 use crate::check::finite_lower;
 use crate::error::{DeviceErrorKind, Error};
@@ -69,6 +71,15 @@ impl<T: Real> Triangle<T> for Here<'_, T> {
     fn row_norm(&self) -> f64 {
         row_norm(self.0)
     }
+}
+
+/// Makes L in host memory, zero above the diagonal, the factor of the modified matrix, by the reflections alone. (n × n)
+///
+/// # Errors
+/// `NotPositiveDefinite`; L is then half changed.
+#[cfg(feature = "distributed")]
+pub(crate) fn modify_in_memory<T: Real>(l: MatMut<'_, T>, given: &Given<T>) -> Result<Modification, Error> {
+    recurrence::modify(l, given).map_err(Error::from)
 }
 
 /// Repeats a modification of L in host memory that broke down at `column`. Returns the new L, zero above the diagonal. (n × n,

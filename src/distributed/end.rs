@@ -1,0 +1,80 @@
+//! Rows and columns of A at the end: new ones, and the removal of the last.
+
+use super::agree::{COUNT_RULE, Call, agree};
+use super::factor::{Factor, finite_rows, fits};
+use super::network::Network;
+use super::v::{Rows, fingerprint_of};
+use crate::check::{extent, finite_lower};
+use crate::error::Error;
+use crate::host::blocked::Memory;
+use crate::real::Real;
+use crate::report::Modification;
+use crate::storage::Side;
+use crate::structure::schur;
+use faer::{Mat, MatRef, Par};
+
+impl<T: Real, N: Network> Factor<T, N> {
+    /// A ← (A B; Bᵀ K): r further rows and columns at the end. (n × r, r × r) B by rows of the processes, or whole; K is the same on all
+    /// of them, and its lower triangle is read.
+    ///
+    /// # Errors
+    /// `Differs`, `Shape`, `NonFinite` or `Overflow`, naming `cross` or `corner`; `NotPositiveDefinite` with the row of the new A;
+    /// `Singular`; `Poisoned`. After an error the factor is as it was.
+    pub fn append(&mut self, cross: Rows<'_, T>, corner: MatRef<'_, T>) -> Result<Modification, Error> {
+        let (cyclic, rank) = (self.cyclic(), corner.nrows());
+        let checked = cross.check("cross", &cyclic).and_then(|()| {
+            extent("corner", "columns", rank, corner.ncols())?;
+            extent("cross", "columns", rank, cross.ncols())?;
+            finite_lower("corner", corner)?;
+            match cross {
+                Rows::Mine(rows) => finite_rows("cross", &cyclic, rows),
+                Rows::All(rows) => crate::check::finite("cross", rows).map(|_| ()),
+            }
+        });
+        let facts = [("corner", rank as u64), ("the entries of corner", fingerprint_of(corner))];
+        agree(self.net(), Call::Append, &facts, checked)?;
+        self.guarded().regular()?;
+        let largest = (0..rank).map(|j| corner[(j, j)].to_f64()).fold(0.0, f64::max);
+        let most = fits(self.net(), largest, "corner", T::LARGE_SQUARE.to_f64())?;
+        let mut mine = cross.mine(&cyclic);
+        self.solve_side(Side::L, mine.as_mut());
+        let mut s = Mat::zeros(cyclic.order, rank);
+        self.gather_rows(mine.as_ref(), s.as_mut());
+        let mut c = Mat::zeros(rank, rank);
+        // All processes compute the same corner, so on one thread each.
+        schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), Par::Seq)
+            .map_err(|column| Error::NotPositiveDefinite { column: cyclic.order + column })?;
+        let pivots: Vec<T> = (0..rank).map(|j| c[(j, j)]).collect();
+        let ratios = pivots.iter().enumerate().map(|(j, &pivot)| pivot * (pivot / corner[(j, j)]));
+        let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+        let log_det = 2.0 * pivots.iter().map(|pivot| pivot.to_f64().ln()).sum::<f64>();
+        let row_norm = self.row_norm().max(most.sqrt());
+        self.guarded().in_place(|storage| {
+            storage.resize(cyclic.order + rank);
+            storage.pivots.extend_from_slice(&pivots);
+            storage.l.write_last(s.as_ref(), c.as_ref());
+            Ok(())
+        })?;
+        self.guarded().bound_rows(row_norm);
+        Ok(Modification::identity().and(least.to_f64(), log_det))
+    }
+
+    /// Removes the last rows and columns of A.
+    ///
+    /// # Errors
+    /// `Differs` or `OutOfRange`, naming `count`; `Singular`; `Poisoned`.
+    pub fn remove_last(&mut self, count: usize) -> Result<Modification, Error> {
+        let order = self.cyclic().order;
+        let too_many = Error::OutOfRange { argument: "count", rule: COUNT_RULE };
+        let checked = if count <= order { Ok(()) } else { Err(too_many) };
+        agree(self.net(), Call::RemoveLast, &[("count", count as u64)], checked)?;
+        let removed = &self.guarded().regular()?.pivots[order - count..];
+        let log_det = 2.0 * removed.iter().map(|pivot| pivot.to_f64().ln()).sum::<f64>();
+        self.guarded().in_place(|storage| {
+            storage.resize(order - count);
+            storage.pivots.truncate(order - count);
+            Ok(())
+        })?;
+        Ok(Modification::identity().and(1.0, -log_det))
+    }
+}

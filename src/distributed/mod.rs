@@ -1,0 +1,48 @@
+//! A factor whose rows are distributed over processes.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `cyclic` | which rows a process has, and the panels of a sweep |
+//! | `network` | what is needed of the processes |
+//! | `agree` | the agreement with which every call begins |
+//! | `broadcasts` | the messages of a sweep or a solve |
+//! | `rows` | the rows of a process in memory |
+//! | `v` | V, checked by all processes together |
+//! | `sweep` | the steps of a sweep, and their messages |
+//! | `storage` | L, and a sweep over it |
+//! | `factor` | the factor, its beginnings and its modifications |
+//! | `again` | repeats a modification that broke down, in twice the precision |
+//! | `factorize` | the factor of A |
+//! | `moves` | L from and to one process |
+//! | `end` | rows and columns at the end |
+//! | `solve` | triangular solves |
+
+mod again;
+mod agree;
+#[allow(unsafe_code, reason = "messages in raw memory")]
+mod broadcasts;
+mod cyclic;
+mod end;
+mod factor;
+mod factorize;
+#[allow(unsafe_code, reason = "messages from memory")]
+mod moves;
+#[allow(unsafe_code, reason = "bytes of numbers")]
+mod network;
+#[allow(unsafe_code, reason = "views of memory")]
+mod rows;
+#[allow(unsafe_code, reason = "threads share the right-hand sides row by row")]
+mod solve;
+#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
+mod storage;
+#[allow(unsafe_code, reason = "steps on raw memory")]
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod v;
+
+pub use self::cyclic::Cyclic;
+pub use self::factor::{Factor, Settings};
+pub use self::network::Network;
+pub use self::v::Rows;
+pub use crate::storage::{Origin, Side};
