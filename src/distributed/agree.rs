@@ -66,7 +66,7 @@ pub(crate) fn share_error(net: &impl Network, root: usize, mine: Option<Error>) 
 }
 
 /// The names that errors of these calls contain.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "an argument",
     "v",
     "weights",
@@ -78,24 +78,21 @@ const NAMES: [&str; 12] = [
     "block",
     "rows",
     "entries",
-    "descriptor",
+    "cross",
+    "corner",
+    "root",
 ];
 
 /// The rules of [`Error::OutOfRange`].
-const RULES: [&str; 5] = [
-    "valid on every process",
-    BLOCK_RULE,
-    COUNT_RULE,
-    "small enough for the memory that there is",
-    DESCRIPTOR_RULE,
-];
+const RULES: [&str; 3] = ["valid on every process", BLOCK_RULE, COUNT_RULE];
 
 pub(crate) const BLOCK_RULE: &str = "a positive multiple of 16";
 pub(crate) const COUNT_RULE: &str = "at most the order";
-pub(crate) const DESCRIPTOR_RULE: &str = "a dense matrix of the order of A on this process grid";
 
 fn index(of: &[&str], name: &str) -> u64 {
-    of.iter().position(|&known| known == name).unwrap_or(0) as u64
+    let known = of.iter().position(|&known| known == name);
+    debug_assert!(known.is_some(), "`{name}` is not in the table");
+    known.unwrap_or(0) as u64
 }
 
 fn encode(error: &Error) -> [u64; 5] {
@@ -109,7 +106,10 @@ fn encode(error: &Error) -> [u64; 5] {
         Error::Overflow { argument } => [3, index(&NAMES, argument), 0, 0, 0],
         Error::NotPositiveDefinite { column } => [4, *column as u64, 0, 0, 0],
         Error::OutOfRange { argument, rule } => [5, index(&NAMES, argument), index(&RULES, rule), 0, 0],
-        error => [0, error.argument().map_or(0, |name| index(&NAMES, name)), 0, 0, 0],
+        Error::Index { argument, entry, found, limit } => {
+            [6, index(&NAMES, argument), *entry as u64, *found as u64, *limit as u64]
+        }
+        _ => [0, 0, 0, 0, 0],
     }
 }
 
@@ -123,7 +123,8 @@ fn decode(&[kind, a, b, c, d]: &[u64; 5]) -> Error {
         5 => {
             Error::OutOfRange { argument: name(a), rule: RULES.get(b as usize).copied().unwrap_or(RULES[0]) }
         }
-        _ => Error::OutOfRange { argument: name(a), rule: RULES[0] },
+        6 => Error::Index { argument: name(a), entry: b as usize, found: c as usize, limit: d as usize },
+        _ => Error::OutOfRange { argument: NAMES[0], rule: RULES[0] },
     }
 }
 
@@ -140,6 +141,7 @@ mod tests {
             Error::Overflow { argument: "a" },
             Error::NotPositiveDefinite { column: 17 },
             Error::OutOfRange { argument: "block", rule: BLOCK_RULE },
+            Error::Index { argument: "root", entry: 0, found: 9, limit: 3 },
         ];
         for error in errors {
             assert_eq!(decode(&encode(&error)), error);

@@ -9,7 +9,7 @@ use super::rows::LocalRows;
 use super::solve::{solve_lower, solve_upper};
 use super::storage::LocalStorage;
 use super::v::{Rows, fingerprint};
-use crate::check::{extent, finite};
+use crate::check::{extent, finite, index};
 use crate::error::Error;
 use crate::guarded::{Guarded, Source};
 use crate::history::History;
@@ -94,6 +94,7 @@ impl<T: Real, N: Network> Factor<T, N> {
         let name = if origin == Origin::Matrix { "a" } else { "l" };
         let cyclic = cyclic(&net, order, settings.block);
         let checked = cyclic.as_ref().map_err(Error::clone).and_then(|cyclic| {
+            index("root", root, cyclic.ranks)?;
             if cyclic.rank != root {
                 return Ok(());
             }
@@ -216,8 +217,7 @@ impl<T: Real, N: Network> Factor<T, N> {
     /// `Differs`, naming `root`; `Poisoned`.
     pub fn gather(&self, root: usize) -> Result<Option<Mat<T>>, Error> {
         let cyclic = self.cyclic();
-        let out_of_range = Error::Index { argument: "root", entry: 0, found: root, limit: cyclic.ranks };
-        let checked = if root < cyclic.ranks { Ok(()) } else { Err(out_of_range) };
+        let checked = index("root", root, cyclic.ranks);
         agree(self.net(), Call::Gather, &[("root", root as u64)], checked)?;
         self.guarded.healthy()?;
         let order = if cyclic.rank == root { cyclic.order } else { 0 };

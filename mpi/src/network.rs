@@ -1,0 +1,167 @@
+//! The processes of an MPI communicator.
+
+use cholupdate::distributed::Network;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use mpi::ffi;
+
+/// A communicator of its own, so that messages of the caller cannot be taken for messages of the factor.
+///
+/// MPI calls come from the thread that calls the factor, which MPI must permit (`MPI_THREAD_FUNNELED` if that is the main thread).
+/// An error of MPI ends the program, as MPI does unless it is told otherwise.
+#[derive(Debug)]
+pub struct Processes {
+    comm: ffi::MPI_Comm,
+    ranks: usize,
+    rank: usize,
+}
+
+/// Bytes of one message at most: MPI counts by an `int`.
+const MOST: usize = 1 << 30;
+
+/// The tag of messages between two processes.
+const TAG: c_int = 1;
+
+impl Processes {
+    /// A copy of a communicator. All of its processes make this call.
+    ///
+    /// # Safety
+    /// MPI has been initialized, and not finalized; `comm` is a communicator of it, and not one between two groups.
+    #[must_use]
+    pub unsafe fn of(comm: ffi::MPI_Comm) -> Self {
+        let (mut own, mut ranks, mut rank) = (MaybeUninit::uninit(), 0, 0);
+        // SAFETY: the caller guarantees the communicator; the results are places of their types.
+        unsafe {
+            ffi::MPI_Comm_dup(comm, own.as_mut_ptr());
+            ffi::MPI_Comm_size(comm, &mut ranks);
+            ffi::MPI_Comm_rank(comm, &mut rank);
+            Self { comm: own.assume_init(), ranks: ranks as usize, rank: rank as usize }
+        }
+    }
+
+    /// The communicator.
+    #[must_use]
+    pub fn comm(&self) -> ffi::MPI_Comm {
+        self.comm
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        let mut finalized = 0;
+        // SAFETY: may be called at any time. Nothing is under way in the communicator, which is this one's own.
+        unsafe {
+            ffi::MPI_Finalized(&mut finalized);
+            if finalized == 0 {
+                ffi::MPI_Comm_free(&mut self.comm);
+            }
+        }
+    }
+}
+
+/// A message in parts of at most [`MOST`] bytes.
+fn parts(len: usize) -> impl Iterator<Item = (usize, c_int)> {
+    (0..len.max(1)).step_by(MOST).map(move |first| (first, (len - first).min(MOST) as c_int))
+}
+
+/// The requests of the parts of a message: mostly one.
+#[derive(Debug)]
+pub struct Requests(Vec<ffi::MPI_Request>);
+
+impl Network for Processes {
+    type Pending = Requests;
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn least(&self, words: &mut [u64]) {
+        let mut mine = words.to_vec();
+        // SAFETY: both arrays have so many words, and `MPI_IN_PLACE` is not needed: they are distinct.
+        unsafe {
+            ffi::MPI_Allreduce(
+                mine.as_mut_ptr().cast::<c_void>(),
+                words.as_mut_ptr().cast(),
+                words.len() as c_int,
+                ffi::RSMPI_UINT64_T,
+                ffi::RSMPI_MIN,
+                self.comm,
+            );
+        }
+    }
+
+    fn broadcast(&self, root: usize, data: &mut [u8]) {
+        for (first, len) in parts(data.len()) {
+            // SAFETY: the bytes are borrowed exclusively until the call returns.
+            unsafe {
+                let at = data.as_mut_ptr().add(first).cast();
+                ffi::MPI_Bcast(at, len, ffi::RSMPI_UINT8_T, root as c_int, self.comm);
+            }
+        }
+    }
+
+    unsafe fn start_broadcast(&self, root: usize, data: *mut u8, len: usize) -> Requests {
+        let start = |(first, len): (usize, c_int)| {
+            let mut request = MaybeUninit::uninit();
+            // SAFETY: the caller guarantees the memory until the message has been waited for.
+            unsafe {
+                let at = data.add(first).cast();
+                let (kind, root) = (ffi::RSMPI_UINT8_T, root as c_int);
+                ffi::MPI_Ibcast(at, len, kind, root, self.comm, request.as_mut_ptr());
+                request.assume_init()
+            }
+        };
+        Requests(parts(len).map(start).collect())
+    }
+
+    unsafe fn start_send(&self, to: usize, data: *const u8, len: usize) -> Requests {
+        let start = |(first, len): (usize, c_int)| {
+            let mut request = MaybeUninit::uninit();
+            // SAFETY: the caller guarantees the memory until the message has been waited for.
+            unsafe {
+                let at = data.add(first).cast();
+                let (kind, to) = (ffi::RSMPI_UINT8_T, to as c_int);
+                ffi::MPI_Isend(at, len, kind, to, TAG, self.comm, request.as_mut_ptr());
+                request.assume_init()
+            }
+        };
+        Requests(parts(len).map(start).collect())
+    }
+
+    fn receive(&self, from: usize, data: &mut [u8]) {
+        for (first, len) in parts(data.len()) {
+            // SAFETY: the bytes are borrowed exclusively until the call returns.
+            unsafe {
+                let at = data.as_mut_ptr().add(first).cast();
+                let (kind, from) = (ffi::RSMPI_UINT8_T, from as c_int);
+                ffi::MPI_Recv(at, len, kind, from, TAG, self.comm, ffi::RSMPI_STATUS_IGNORE);
+            }
+        }
+    }
+
+    fn is_complete(&self, pending: &mut Requests) -> bool {
+        pending.0.iter_mut().all(|request| {
+            let mut done = 0;
+            // SAFETY: a request of `start_broadcast` or `start_send`, or `MPI_REQUEST_NULL` if it has been found complete.
+            unsafe { ffi::MPI_Test(request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
+            done != 0
+        })
+    }
+
+    fn wait(&self, mut pending: Requests) {
+        for request in &mut pending.0 {
+            // SAFETY: as in `is_complete`.
+            unsafe { ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE) };
+        }
+    }
+
+    fn abort(&self) -> ! {
+        // SAFETY: the communicator exists.
+        unsafe { ffi::MPI_Abort(self.comm, 1) };
+        std::process::abort()
+    }
+}

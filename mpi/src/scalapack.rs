@@ -1,0 +1,318 @@
+//! L and A from and to the matrices of ScaLAPACK, on any two-dimensional process grid. ScaLAPACK's library is opened at run time.
+
+use crate::distributed::Distributed;
+use crate::network::Processes;
+use cholupdate::distributed::{Factor, Network, Origin, Settings};
+use cholupdate::faer::{Mat, MatMut, MatRef};
+use cholupdate::{Error, Scalar};
+use core::ffi::{c_char, c_int, c_void};
+use libloading::Library;
+use mpi::ffi::MPI_Comm;
+use mpi::topology::Communicator;
+use std::sync::OnceLock;
+
+/// Why a matrix of ScaLAPACK was not taken or written. The same on all processes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScalapackError {
+    /// There is no ScaLAPACK on one of the processes.
+    #[error("ScaLAPACK's library was not found; the environment variable CHOLUPDATE_SCALAPACK can name it")]
+    Missing,
+    /// The descriptor is not one of a dense matrix of the right order, or the local array is too small for it.
+    #[error("`descriptor`: {0}")]
+    Descriptor(&'static str),
+    /// An error of the factor.
+    #[error(transparent)]
+    Factor(#[from] Error),
+}
+
+/// A descriptor of ScaLAPACK, as `descinit` makes it: its type, the BLACS context, M, N, MB, NB, RSRC, CSRC and LLD.
+pub type Descriptor = [c_int; 9];
+
+type Redistribute = unsafe extern "C" fn(
+    *const c_int,
+    *const c_int,
+    *const c_void,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *mut c_void,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+);
+
+/// The functions of ScaLAPACK and the BLACS.
+struct Scalapack {
+    handle: unsafe extern "C" fn(MPI_Comm) -> c_int,
+    free_handle: unsafe extern "C" fn(c_int),
+    init: unsafe extern "C" fn(*mut c_int, *const c_char, c_int, c_int),
+    info: unsafe extern "C" fn(c_int, *mut c_int, *mut c_int, *mut c_int, *mut c_int),
+    exit: unsafe extern "C" fn(c_int),
+    /// `psgemr2d` and `pdgemr2d`.
+    redistribute: [Redistribute; 2],
+    _library: Library,
+}
+
+/// The names of the library, of which one that is built for this MPI comes first.
+fn names() -> Vec<String> {
+    if let Ok(name) = std::env::var("CHOLUPDATE_SCALAPACK") {
+        return vec![name];
+    }
+    let version = mpi::environment::library_version().unwrap_or_default();
+    let of_this_mpi = if version.contains("Open MPI") { "openmpi" } else { "mpich" };
+    let versions = ["", ".2.2", ".2.1", ".2"];
+    let own = versions.map(|version| format!("libscalapack-{of_this_mpi}.so{version}"));
+    own.into_iter().chain(versions.map(|version| format!("libscalapack.so{version}"))).collect()
+}
+
+fn scalapack() -> Option<&'static Scalapack> {
+    static FOUND: OnceLock<Option<Scalapack>> = OnceLock::new();
+    FOUND.get_or_init(|| names().iter().find_map(|name| open(name))).as_ref()
+}
+
+fn open(name: &str) -> Option<Scalapack> {
+    // SAFETY: the initialization of ScaLAPACK's library does nothing. The functions have the types of its headers.
+    unsafe {
+        let library = Library::new(name).ok()?;
+        Some(Scalapack {
+            handle: *library.get(b"Csys2blacs_handle").ok()?,
+            free_handle: *library.get(b"Cfree_blacs_system_handle").ok()?,
+            init: *library.get(b"Cblacs_gridinit").ok()?,
+            info: *library.get(b"Cblacs_gridinfo").ok()?,
+            exit: *library.get(b"Cblacs_gridexit").ok()?,
+            redistribute: [*library.get(b"psgemr2d_").ok()?, *library.get(b"pdgemr2d_").ok()?],
+            _library: library,
+        })
+    }
+}
+
+/// Whether ScaLAPACK's library has been found.
+#[must_use]
+pub fn has_scalapack() -> bool {
+    scalapack().is_some()
+}
+
+/// The P × 1 grid of a factor.
+struct Grid {
+    scalapack: &'static Scalapack,
+    handle: c_int,
+    context: c_int,
+}
+
+impl Grid {
+    /// Made by all processes together.
+    fn new(scalapack: &'static Scalapack, processes: &Processes) -> Self {
+        // SAFETY: the communicator exists, and all of its processes make the call; the order is by columns, so of ranks.
+        unsafe {
+            let handle = (scalapack.handle)(processes.comm());
+            let mut context = handle;
+            (scalapack.init)(&mut context, c"Col".as_ptr(), processes.ranks() as c_int, 1);
+            Self { scalapack, handle, context }
+        }
+    }
+}
+
+impl Drop for Grid {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, by all processes.
+        unsafe {
+            (self.scalapack.exit)(self.context);
+            (self.scalapack.free_handle)(self.handle);
+        }
+    }
+}
+
+/// The number of rows or columns of a process at position `at` of `of`, in blocks of `size` from process `first` on: ScaLAPACK's
+/// `numroc`.
+fn count(all: usize, size: usize, (at, first, of): (usize, usize, usize)) -> usize {
+    let (blocks, distance) = (all / size, (of + at - first) % of);
+    let whole = blocks / of * size;
+    match distance.cmp(&(blocks % of)) {
+        core::cmp::Ordering::Less => whole + size,
+        core::cmp::Ordering::Equal => whole + all % size,
+        core::cmp::Ordering::Greater => whole,
+    }
+}
+
+/// Checks a descriptor against the order and the length of the local array.
+fn check(scalapack: &Scalapack, desc: &Descriptor, order: usize, len: usize) -> Result<(), &'static str> {
+    let [kind, context, m, n, mb, nb, rsrc, csrc, lld] = *desc;
+    if kind != 1 {
+        return Err("is not that of a dense matrix (type 1)");
+    }
+    if (m, n) != (order as c_int, order as c_int) {
+        return Err("has other numbers of rows and columns than the order of A");
+    }
+    if mb < 1 || nb < 1 {
+        return Err("has a block size below 1");
+    }
+    if context < 0 {
+        // This process is not in the grid.
+        return Ok(());
+    }
+    let (mut rows, mut cols, mut row, mut col) = (0, 0, -1, -1);
+    // SAFETY: the results are places of their types.
+    unsafe { (scalapack.info)(context, &mut rows, &mut cols, &mut row, &mut col) };
+    if row < 0 || col < 0 {
+        return Ok(());
+    }
+    if !(0..rows).contains(&rsrc) || !(0..cols).contains(&csrc) {
+        return Err("begins at a process outside the grid");
+    }
+    let own_rows = count(order, mb as usize, (row as usize, rsrc as usize, rows as usize));
+    let own_cols = count(order, nb as usize, (col as usize, csrc as usize, cols as usize));
+    if (lld as i64) < own_rows.max(1) as i64 {
+        return Err("has a leading dimension that is less than the number of local rows");
+    }
+    if own_cols > 0 && len < (own_cols - 1) * lld as usize + own_rows {
+        return Err("describes more entries than the local array has");
+    }
+    Ok(())
+}
+
+/// Agrees on the outcome of checks: the first error of any process, on all.
+fn agreed(net: &Processes, mine: Result<(), &'static str>) -> Result<(), ScalapackError> {
+    const RULES: [&str; 6] = [
+        "is not that of a dense matrix (type 1)",
+        "has other numbers of rows and columns than the order of A",
+        "has a block size below 1",
+        "begins at a process outside the grid",
+        "has a leading dimension that is less than the number of local rows",
+        "describes more entries than the local array has",
+    ];
+    let at = mine.err().and_then(|rule| RULES.iter().position(|known| *known == rule));
+    let mut word = [at.map_or(u64::MAX, |at| at as u64)];
+    net.least(&mut word);
+    match RULES.get(word[0] as usize) {
+        Some(rule) => Err(ScalapackError::Descriptor(rule)),
+        None => Ok(()),
+    }
+}
+
+/// ScaLAPACK, if all processes have it.
+fn on_all(net: &Processes) -> Result<&'static Scalapack, ScalapackError> {
+    let mut word = [u64::from(has_scalapack())];
+    net.least(&mut word);
+    scalapack().filter(|_| word[0] == 1).ok_or(ScalapackError::Missing)
+}
+
+/// The descriptor of the rows of a process. (local rows × n)
+fn own_descriptor(
+    net: &Processes,
+    context: c_int,
+    (order, block, rows): (usize, usize, usize),
+) -> Descriptor {
+    debug_assert!(net.ranks() > 0);
+    [1, context, order as c_int, order as c_int, block as c_int, block as c_int, 0, 0, rows.max(1) as c_int]
+}
+
+/// Copies a matrix from one distribution to another. (n × n)
+///
+/// # Safety
+/// The arrays have the entries that the descriptors describe, and those of `to` are borrowed exclusively. All processes of the context
+/// make the call.
+unsafe fn redistribute<T: Scalar>(
+    scalapack: &Scalapack,
+    order: usize,
+    (from, from_desc): (*const T, &Descriptor),
+    (to, to_desc): (*mut T, &Descriptor),
+    context: c_int,
+) {
+    let (n, one) = (order as c_int, 1);
+    let call = scalapack.redistribute[usize::from(size_of::<T>() == 8)];
+    // SAFETY: the caller guarantees the arrays.
+    unsafe {
+        call(
+            &n,
+            &n,
+            from.cast(),
+            &one,
+            &one,
+            from_desc.as_ptr(),
+            to.cast(),
+            &one,
+            &one,
+            to_desc.as_ptr(),
+            &context,
+        );
+    }
+}
+
+impl<T: Scalar> Distributed<T> {
+    /// The factor of A (n × n), or a known L if `is_factor`, from a matrix of ScaLAPACK on any process grid whose processes are those of
+    /// `comm`; its lower triangle is read. Each process gives its local array. A process outside the grid has the context −1.
+    ///
+    /// # Errors
+    /// [`ScalapackError`]; those of [`new`](Self::new) or [`from_factor`](Self::from_factor).
+    ///
+    /// # Cost
+    /// A copy of the matrix by `pdgemr2d`, and memory for n²/P entries while it is made.
+    pub fn from_scalapack(
+        comm: &impl Communicator,
+        settings: Settings,
+        (order, is_factor): (usize, bool),
+        descriptor: &Descriptor,
+        local: &[T],
+    ) -> Result<Self, ScalapackError> {
+        // SAFETY: a `Communicator` exists only while MPI is initialized.
+        let net = unsafe { Processes::of(comm.as_raw()) };
+        Self::taken_from(net, settings, (order, is_factor), descriptor, local)
+    }
+
+    pub(crate) fn taken_from(
+        net: Processes,
+        settings: Settings,
+        (order, is_factor): (usize, bool),
+        descriptor: &Descriptor,
+        local: &[T],
+    ) -> Result<Self, ScalapackError> {
+        let scalapack = on_all(&net)?;
+        agreed(&net, check(scalapack, descriptor, order, local.len()))?;
+        let origin = if is_factor { Origin::Factor } else { Origin::Matrix };
+        let block = settings.block.max(1);
+        let cyclic = cholupdate::distributed::Cyclic { order, block, ranks: net.ranks(), rank: net.rank() };
+        let mut rows = vec![T::default(); cyclic.rows() * order];
+        {
+            let grid = Grid::new(scalapack, &net);
+            let own = own_descriptor(&net, grid.context, (order, block, cyclic.rows()));
+            // SAFETY: the descriptors have been checked against the arrays, and all processes are here.
+            unsafe {
+                let (from, to) = ((local.as_ptr(), descriptor), (rows.as_mut_ptr(), &own));
+                redistribute(scalapack, order, from, to, grid.context);
+            }
+        }
+        let rows = MatRef::from_column_major_slice(&rows, cyclic.rows(), order);
+        Ok(Self { factor: Factor::new(net, settings, (origin, order), rows)? })
+    }
+
+    /// Writes L to a matrix of ScaLAPACK (n × n), zero above the diagonal.
+    ///
+    /// # Errors
+    /// [`ScalapackError`]; `Poisoned`.
+    ///
+    /// # Cost
+    /// As [`from_scalapack`](Self::from_scalapack).
+    pub fn to_scalapack(&self, descriptor: &Descriptor, local: &mut [T]) -> Result<(), ScalapackError> {
+        let (net, cyclic) = (self.factor.net(), self.cyclic());
+        let scalapack = on_all(net)?;
+        agreed(net, check(scalapack, descriptor, cyclic.order, local.len()))?;
+        let rows = contiguous(&self.to_rows()?);
+        let grid = Grid::new(scalapack, net);
+        let own = own_descriptor(net, grid.context, (cyclic.order, cyclic.block, cyclic.rows()));
+        // SAFETY: the descriptors have been checked against the arrays, and all processes are here.
+        unsafe {
+            let (from, to) = ((rows.as_ptr(), &own), (local.as_mut_ptr(), descriptor));
+            redistribute(scalapack, cyclic.order, from, to, grid.context);
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a matrix without space between columns.
+fn contiguous<T: Scalar>(of: &Mat<T>) -> Vec<T> {
+    let mut entries = vec![T::default(); of.nrows() * of.ncols()];
+    MatMut::from_column_major_slice_mut(&mut entries, of.nrows(), of.ncols()).copy_from(of);
+    entries
+}
