@@ -32,11 +32,11 @@
 
 mod distributed;
 mod network;
-mod scalapack;
+pub mod scalapack;
 
 pub use crate::distributed::{Distributed, rows_of};
 pub use crate::network::Processes;
-pub use crate::scalapack::{Descriptor, ScalapackError, has_scalapack};
+pub use crate::scalapack::ScalapackError;
 pub use cholupdate;
 pub use cholupdate::distributed::{Cyclic, Rows, Settings};
 pub use cholupdate::{Error, Modification, Safeguard, Scalar, Weights};

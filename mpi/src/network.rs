@@ -39,6 +39,12 @@ impl Processes {
         }
     }
 
+    /// The same processes with another communicator. All of them make this call.
+    pub(crate) fn another(&self) -> Self {
+        // SAFETY: the communicator exists, so MPI has been initialized and not finalized.
+        unsafe { Self::of(self.comm) }
+    }
+
     /// The communicator.
     #[must_use]
     pub fn comm(&self) -> ffi::MPI_Comm {

@@ -2,65 +2,25 @@
 
 use crate::common::{Number, expect, factor, mine, settings, start};
 use cholupdate_mpi::cholupdate::faer::Mat;
-use cholupdate_mpi::{Descriptor, Distributed, ScalapackError, has_scalapack};
-use core::ffi::{c_char, c_int};
-use libloading::Library;
-use mpi::ffi::MPI_Comm;
-use mpi::raw::AsRaw;
+use cholupdate_mpi::scalapack::{Descriptor, Grid, has_scalapack};
+use cholupdate_mpi::{Distributed, Error, ScalapackError};
+use core::ffi::c_int;
 use mpi::topology::{Communicator, SimpleCommunicator};
 
-/// A process grid.
-struct Grid {
-    context: c_int,
-    shape: (usize, usize),
-    at: (usize, usize),
-    library: Library,
-}
-
-impl Grid {
-    fn new(world: &SimpleCommunicator, (rows, cols): (usize, usize)) -> Self {
-        let names = ["libscalapack-openmpi.so", "libscalapack-openmpi.so.2.2", "libscalapack-mpich.so"];
-        let named = std::env::var("CHOLUPDATE_SCALAPACK").ok();
-        let all = named.iter().map(String::as_str).chain(names);
-        // SAFETY: as in the library.
-        let library = all.into_iter().find_map(|name| unsafe { Library::new(name) }.ok()).unwrap();
-        // SAFETY: functions of the BLACS, with the types of its header, called by all processes.
-        unsafe {
-            let handle =
-                library.get::<unsafe extern "C" fn(MPI_Comm) -> c_int>(b"Csys2blacs_handle").unwrap();
-            let init = library
-                .get::<unsafe extern "C" fn(*mut c_int, *const c_char, c_int, c_int)>(b"Cblacs_gridinit")
-                .unwrap();
-            let mut context = handle(world.as_raw());
-            init(&mut context, c"Row".as_ptr(), rows as c_int, cols as c_int);
-            let rank = world.rank() as usize;
-            Self { context, shape: (rows, cols), at: (rank / cols, rank % cols), library }
-        }
+/// The part of an n × n matrix in blocks of mb × nb that this process has, with some space between the columns of its array.
+fn own(
+    (grid, rank): (&Grid, usize),
+    (rows, cols): (usize, usize),
+    (n, mb, nb): (usize, usize, usize),
+) -> (Descriptor, Vec<usize>, Vec<usize>) {
+    let (order, m, b) = (n as c_int, mb as c_int, nb as c_int);
+    if rank >= rows * cols {
+        return ([1, -1, order, order, m, b, 0, 0, 1], Vec::new(), Vec::new());
     }
-
-    /// The descriptor of an n × n matrix in blocks of mb × nb, and the rows and columns of this process.
-    fn own(&self, n: usize, (mb, nb): (usize, usize)) -> (Descriptor, Vec<usize>, Vec<usize>) {
-        if self.at.0 >= self.shape.0 {
-            let (n, mb, nb) = (n as c_int, mb as c_int, nb as c_int);
-            return ([1, -1, n, n, mb, nb, 0, 0, 1], Vec::new(), Vec::new());
-        }
-        let own = |size, at, of| (0..n).filter(move |i| i / size % of == at).collect::<Vec<_>>();
-        let (rows, cols) = (own(mb, self.at.0, self.shape.0), own(nb, self.at.1, self.shape.1));
-        // Some space between columns.
-        let lld = rows.len() as c_int + 3;
-        ([1, self.context, n as c_int, n as c_int, mb as c_int, nb as c_int, 0, 0, lld], rows, cols)
-    }
-}
-
-impl Drop for Grid {
-    fn drop(&mut self) {
-        if self.at.0 < self.shape.0 {
-            // SAFETY: as above.
-            unsafe {
-                self.library.get::<unsafe extern "C" fn(c_int)>(b"Cblacs_gridexit").unwrap()(self.context)
-            };
-        }
-    }
+    let of = |size, at, of| (0..n).filter(move |i| i / size % of == at).collect::<Vec<_>>();
+    let (own_rows, own_cols) = (of(mb, rank / cols, rows), of(nb, rank % cols, cols));
+    let lld = own_rows.len() as c_int + 3;
+    ([1, grid.context(), order, order, m, b, 0, 0, lld], own_rows, own_cols)
 }
 
 fn shapes(ranks: usize) -> Vec<(usize, usize)> {
@@ -81,11 +41,11 @@ pub fn other_grids<T: Number>(world: &SimpleCommunicator) {
         return;
     }
     for shape in shapes(world.size() as usize) {
-        let grid = Grid::new(world, shape);
-        for (n, blocks) in [(1, (4, 4)), (50, (8, 8)), (150, (16, 10)), (131, (64, 64))] {
+        let grid = Grid::new(world, shape).unwrap();
+        for (n, mb, nb) in [(1, 4, 4), (50, 8, 8), (150, 16, 10), (131, 64, 64)] {
             let l = factor::<T>(n);
             let a: Mat<T> = &l * l.transpose();
-            let (descriptor, rows, cols) = grid.own(n, blocks);
+            let (descriptor, rows, cols) = own((&grid, world.rank() as usize), shape, (n, mb, nb));
             let lld = descriptor[8] as usize;
             let mut local = vec![T::of(7.0); lld * cols.len().max(1)];
             let put = |local: &mut [T], of: &Mat<T>| {
@@ -96,7 +56,7 @@ pub fn other_grids<T: Number>(world: &SimpleCommunicator) {
             put(&mut local, &l);
             let settings = settings(16, 1);
             let ours = Distributed::from_scalapack(world, settings, (n, true), &descriptor, &local).unwrap();
-            expect(&ours, &l, &format!("n {n}, a grid of {shape:?}, blocks of {blocks:?}"));
+            expect(&ours, &l, &format!("n {n}, a grid of {shape:?}, blocks of {mb} × {nb}"));
             put(&mut local, &a);
             let made = Distributed::from_scalapack(world, settings, (n, false), &descriptor, &local).unwrap();
             let own = mine(&made.cyclic(), &a);
@@ -108,6 +68,18 @@ pub fn other_grids<T: Number>(world: &SimpleCommunicator) {
             let mut expected = vec![T::of(7.0); before.len()];
             put(&mut expected, &l);
             assert!(local == expected, "n {n}, a grid of {shape:?}: what is written, and nothing else");
+            // ScaLAPACK's own factor of the same A.
+            let part = grid.local(n, 16);
+            let entries = part.columns.iter().flat_map(|&j| part.rows.iter().map(move |&i| (i, j)));
+            let mut peer: Vec<T> = entries.clone().map(|(i, j)| a[(i, j)]).collect();
+            grid.factorize(&mut peer, &part).unwrap();
+            for ((i, j), found) in entries.zip(peer).filter(|((i, j), _)| i >= j) {
+                let off = found - l[(i, j)];
+                assert!(off * off < T::of(1e-8), "({i}, {j})");
+            }
+            let mut short = vec![T::of(1.0); part.rows.len() * part.columns.len() + 1];
+            let refused = grid.factorize(&mut short, &part);
+            assert!(matches!(refused, Err(Error::Shape { argument: "a", .. })));
         }
     }
 }
@@ -119,8 +91,10 @@ pub fn wrong_descriptors(world: &SimpleCommunicator) {
     let n = 40;
     let l = factor::<f64>(n);
     let ours = start(world, settings(16, 1), &l);
-    let grid = Grid::new(world, (world.size() as usize, 1));
-    let (right, rows, cols) = grid.own(n, (8, 8));
+    let ranks = world.size() as usize;
+    assert!(matches!(Grid::new(world, (ranks, 2)), Err(ScalapackError::Descriptor(_))));
+    let grid = Grid::new(world, (ranks, 1)).unwrap();
+    let (right, rows, cols) = own((&grid, world.rank() as usize), (ranks, 1), (n, 8, 8));
     let mut local = vec![0.0; right[8] as usize * cols.len()];
     let last = world.rank() == world.size() - 1;
     for (field, wrong) in [(0, 2), (2, 41), (3, 39), (4, 0), (5, -1), (6, 99), (8, rows.len() as c_int - 1)] {

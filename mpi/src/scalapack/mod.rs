@@ -1,15 +1,19 @@
 //! L and A from and to the matrices of ScaLAPACK, on any two-dimensional process grid. ScaLAPACK's library is opened at run time.
 
+mod grid;
+mod library;
+
+pub use self::grid::{Descriptor, Grid, Local};
+pub use self::library::has_scalapack;
+
+use self::library::{Scalapack, scalapack};
 use crate::distributed::Distributed;
 use crate::network::Processes;
 use cholupdate::distributed::{Factor, Network, Origin, Settings};
 use cholupdate::faer::{Mat, MatMut, MatRef};
 use cholupdate::{Error, Scalar};
-use core::ffi::{c_char, c_int, c_void};
-use libloading::Library;
-use mpi::ffi::MPI_Comm;
+use core::ffi::c_int;
 use mpi::topology::Communicator;
-use std::sync::OnceLock;
 
 /// Why a matrix of ScaLAPACK was not taken or written. The same on all processes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,104 +28,6 @@ pub enum ScalapackError {
     /// An error of the factor.
     #[error(transparent)]
     Factor(#[from] Error),
-}
-
-/// A descriptor of ScaLAPACK, as `descinit` makes it: its type, the BLACS context, M, N, MB, NB, RSRC, CSRC and LLD.
-pub type Descriptor = [c_int; 9];
-
-type Redistribute = unsafe extern "C" fn(
-    *const c_int,
-    *const c_int,
-    *const c_void,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *mut c_void,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-    *const c_int,
-);
-
-/// The functions of ScaLAPACK and the BLACS.
-struct Scalapack {
-    handle: unsafe extern "C" fn(MPI_Comm) -> c_int,
-    free_handle: unsafe extern "C" fn(c_int),
-    init: unsafe extern "C" fn(*mut c_int, *const c_char, c_int, c_int),
-    info: unsafe extern "C" fn(c_int, *mut c_int, *mut c_int, *mut c_int, *mut c_int),
-    exit: unsafe extern "C" fn(c_int),
-    /// `psgemr2d` and `pdgemr2d`.
-    redistribute: [Redistribute; 2],
-    _library: Library,
-}
-
-/// The names of the library, of which one that is built for this MPI comes first.
-fn names() -> Vec<String> {
-    if let Ok(name) = std::env::var("CHOLUPDATE_SCALAPACK") {
-        return vec![name];
-    }
-    let version = mpi::environment::library_version().unwrap_or_default();
-    let of_this_mpi = if version.contains("Open MPI") { "openmpi" } else { "mpich" };
-    let versions = ["", ".2.2", ".2.1", ".2"];
-    let own = versions.map(|version| format!("libscalapack-{of_this_mpi}.so{version}"));
-    own.into_iter().chain(versions.map(|version| format!("libscalapack.so{version}"))).collect()
-}
-
-fn scalapack() -> Option<&'static Scalapack> {
-    static FOUND: OnceLock<Option<Scalapack>> = OnceLock::new();
-    FOUND.get_or_init(|| names().iter().find_map(|name| open(name))).as_ref()
-}
-
-fn open(name: &str) -> Option<Scalapack> {
-    // SAFETY: the initialization of ScaLAPACK's library does nothing. The functions have the types of its headers.
-    unsafe {
-        let library = Library::new(name).ok()?;
-        Some(Scalapack {
-            handle: *library.get(b"Csys2blacs_handle").ok()?,
-            free_handle: *library.get(b"Cfree_blacs_system_handle").ok()?,
-            init: *library.get(b"Cblacs_gridinit").ok()?,
-            info: *library.get(b"Cblacs_gridinfo").ok()?,
-            exit: *library.get(b"Cblacs_gridexit").ok()?,
-            redistribute: [*library.get(b"psgemr2d_").ok()?, *library.get(b"pdgemr2d_").ok()?],
-            _library: library,
-        })
-    }
-}
-
-/// Whether ScaLAPACK's library has been found.
-#[must_use]
-pub fn has_scalapack() -> bool {
-    scalapack().is_some()
-}
-
-/// The P × 1 grid of a factor.
-struct Grid {
-    scalapack: &'static Scalapack,
-    handle: c_int,
-    context: c_int,
-}
-
-impl Grid {
-    /// Made by all processes together.
-    fn new(scalapack: &'static Scalapack, processes: &Processes) -> Self {
-        // SAFETY: the communicator exists, and all of its processes make the call; the order is by columns, so of ranks.
-        unsafe {
-            let handle = (scalapack.handle)(processes.comm());
-            let mut context = handle;
-            (scalapack.init)(&mut context, c"Col".as_ptr(), processes.ranks() as c_int, 1);
-            Self { scalapack, handle, context }
-        }
-    }
-}
-
-impl Drop for Grid {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, by all processes.
-        unsafe {
-            (self.scalapack.exit)(self.context);
-            (self.scalapack.free_handle)(self.handle);
-        }
-    }
 }
 
 /// The number of rows or columns of a process at position `at` of `of`, in blocks of `size` from process `first` on: ScaLAPACK's
@@ -198,16 +104,6 @@ fn on_all(net: &Processes) -> Result<&'static Scalapack, ScalapackError> {
     scalapack().filter(|_| word[0] == 1).ok_or(ScalapackError::Missing)
 }
 
-/// The descriptor of the rows of a process. (local rows × n)
-fn own_descriptor(
-    net: &Processes,
-    context: c_int,
-    (order, block, rows): (usize, usize, usize),
-) -> Descriptor {
-    debug_assert!(net.ranks() > 0);
-    [1, context, order as c_int, order as c_int, block as c_int, block as c_int, 0, 0, rows.max(1) as c_int]
-}
-
 /// Copies a matrix from one distribution to another. (n × n)
 ///
 /// # Safety
@@ -275,12 +171,12 @@ impl<T: Scalar> Distributed<T> {
         let cyclic = cholupdate::distributed::Cyclic { order, block, ranks: net.ranks(), rank: net.rank() };
         let mut rows = vec![T::default(); cyclic.rows() * order];
         {
-            let grid = Grid::new(scalapack, &net);
-            let own = own_descriptor(&net, grid.context, (order, block, cyclic.rows()));
+            let grid = Grid::made(scalapack, net.another(), (net.ranks(), 1));
+            let own = grid.local(order, block).descriptor;
             // SAFETY: the descriptors have been checked against the arrays, and all processes are here.
             unsafe {
                 let (from, to) = ((local.as_ptr(), descriptor), (rows.as_mut_ptr(), &own));
-                redistribute(scalapack, order, from, to, grid.context);
+                redistribute(scalapack, order, from, to, grid.context());
             }
         }
         let rows = MatRef::from_column_major_slice(&rows, cyclic.rows(), order);
@@ -299,12 +195,12 @@ impl<T: Scalar> Distributed<T> {
         let scalapack = on_all(net)?;
         agreed(net, check(scalapack, descriptor, cyclic.order, local.len()))?;
         let rows = contiguous(&self.to_rows()?);
-        let grid = Grid::new(scalapack, net);
-        let own = own_descriptor(net, grid.context, (cyclic.order, cyclic.block, cyclic.rows()));
+        let grid = Grid::made(scalapack, net.another(), (net.ranks(), 1));
+        let own = grid.local(cyclic.order, cyclic.block).descriptor;
         // SAFETY: the descriptors have been checked against the arrays, and all processes are here.
         unsafe {
             let (from, to) = ((rows.as_ptr(), &own), (local.as_mut_ptr(), descriptor));
-            redistribute(scalapack, cyclic.order, from, to, grid.context);
+            redistribute(scalapack, cyclic.order, from, to, grid.context());
         }
         Ok(())
     }
