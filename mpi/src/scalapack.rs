@@ -179,6 +179,12 @@ fn described(scalapack: &Scalapack, desc: &Descriptor, order: usize) -> Result<u
     Ok(if own_rows > 0 && own_cols > 0 { (own_cols - 1) * lld as usize + own_rows } else { 0 })
 }
 
+/// The number of entries that a local array must have. 0 if the descriptor is wrong, or ScaLAPACK is missing, which the call that takes
+/// the array finds.
+pub(crate) fn local_entries(desc: &Descriptor, order: usize) -> usize {
+    scalapack().and_then(|scalapack| described(scalapack, desc, order).ok()).unwrap_or(0)
+}
+
 /// Checks a descriptor against the order and the length of the local array, and agrees on the outcome: the first rule that any process
 /// breaks is the error of all. The facts must be the same on all processes, because ScaLAPACK relies on it.
 fn agreed(
