@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the shared library and the test program in C, and runs it on 1 to 4 processes. MPICC and MPIRUN name MPI's
-# commands.
+# Builds the shared library and the test program in C, and runs it and the tests of the Python package on 1 to 4 processes.
+# MPICC and MPIRUN name MPI's commands, PYTHON an interpreter with mpi4py, numpy and pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,4 +43,15 @@ for ranks in 1 2 3 4; do
     on $ranks "$stage/capi"
     passed=$((passed + 1))
 done
+
+python=${PYTHON:-python3}
+if "$python" -c 'import mpi4py, numpy, pytest' 2>/dev/null; then
+    export CHOLUPDATE_MPI_LIBRARY=$stage/lib/libcholupdate_mpi.so PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
+    for ranks in 1 2 3 4; do
+        on $ranks "$python" -m pytest -q --color=no -p no:cacheprovider --rootdir python python/tests
+        passed=$((passed + 1))
+    done
+else
+    echo "LEFT OUT: $python has no mpi4py, numpy or pytest: the Python package was not tested"
+fi
 echo "$passed passed, 0 failed"
