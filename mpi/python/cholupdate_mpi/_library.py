@@ -65,7 +65,10 @@ def library() -> ctypes.CDLL:
     """The library, opened when it is first needed."""
     named = os.environ.get("CHOLUPDATE_MPI_LIBRARY")
     beside = Path(__file__).with_name(_NAME)
-    found = ctypes.CDLL(named or (str(beside) if beside.exists() else _NAME))
+    try:
+        found = ctypes.CDLL(named or (str(beside) if beside.exists() else _NAME))
+    except OSError as error:
+        raise OSError(f"{error}; the environment variable CHOLUPDATE_MPI_LIBRARY can name it") from None
     _declare(found)
     return found
 

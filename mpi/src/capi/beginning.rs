@@ -32,7 +32,9 @@ pub unsafe fn begun<T: Scalar, M>(
 /// The rows of this process, for which there is memory.
 pub fn rows_of<T>(net: &Processes, settings: Settings, order: usize) -> Result<Cyclic, Refused> {
     let cyclic = Cyclic { order, block: settings.block, ranks: net.ranks(), rank: net.rank() };
-    room::<T>("n", order as i64, cyclic.rows().max(1).checked_mul(order))?;
+    // L is kept up to the diagonal blocks: about half of the entries.
+    let entries = cyclic.rows().max(1).checked_mul(order);
+    room::<T>("n", order as i64, entries.map(|entries| entries / 2))?;
     Ok(cyclic)
 }
 
