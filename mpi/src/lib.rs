@@ -9,6 +9,8 @@
 //! after an error L is as it was. Arguments that must be the same and are not are an error ([`Error::Differs`]), not a deadlock. A
 //! process that dies ends the program, as MPI has it.
 //!
+//! The shared library of this package, libcholupdate_mpi, has the same for C: `include/cholupdate_mpi.h`.
+//!
 //! ```no_run
 //! use cholupdate_mpi::{Distributed, Rows, Settings, Weights, cholupdate::faer::Mat};
 //!
@@ -30,6 +32,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 #![warn(missing_docs)]
 
+mod capi;
 mod distributed;
 mod network;
 pub mod scalapack;

@@ -8,7 +8,8 @@ use mpi::ffi;
 /// A communicator of its own, so that messages of the caller cannot be taken for messages of the factor.
 ///
 /// MPI calls come from the thread that calls the factor, which MPI must permit (`MPI_THREAD_FUNNELED` if that is the main thread).
-/// An error of MPI ends the program, as MPI does unless it is told otherwise.
+/// An error of MPI ends the program, whatever the caller's communicator does with errors: mpi4py, for example, has them returned, and
+/// a process that goes on after one would compute with what it has not received.
 #[derive(Debug)]
 pub struct Processes {
     comm: ffi::MPI_Comm,
@@ -32,10 +33,16 @@ impl Processes {
         let (mut own, mut ranks, mut rank) = (MaybeUninit::uninit(), 0, 0);
         // SAFETY: the caller guarantees the communicator; the results are places of their types.
         unsafe {
-            ffi::MPI_Comm_dup(comm, own.as_mut_ptr());
-            ffi::MPI_Comm_size(comm, &mut ranks);
-            ffi::MPI_Comm_rank(comm, &mut rank);
-            Self { comm: own.assume_init(), ranks: ranks as usize, rank: rank as usize }
+            let error = ffi::MPI_Comm_dup(comm, own.as_mut_ptr());
+            if error != 0 {
+                ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, error);
+                std::process::abort();
+            }
+            let own = own.assume_init();
+            ffi::MPI_Comm_set_errhandler(own, ffi::RSMPI_ERRORS_ARE_FATAL);
+            ffi::MPI_Comm_size(own, &mut ranks);
+            ffi::MPI_Comm_rank(own, &mut rank);
+            Self { comm: own, ranks: ranks as usize, rank: rank as usize }
         }
     }
 

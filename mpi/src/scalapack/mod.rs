@@ -42,56 +42,77 @@ fn count(all: usize, size: usize, (at, first, of): (usize, usize, usize)) -> usi
     }
 }
 
-/// Checks a descriptor against the order and the length of the local array.
-fn check(scalapack: &Scalapack, desc: &Descriptor, order: usize, len: usize) -> Result<(), &'static str> {
+/// The rules of descriptors, in the numbers by which processes tell each other which one is broken.
+const RULES: [&str; 6] = [
+    "is not that of a dense matrix (type 1)",
+    "has other numbers of rows and columns than the order of A",
+    "has a block size below 1",
+    "begins at a process outside the grid",
+    "has a leading dimension that is less than the number of local rows",
+    "describes more entries than the local array has",
+];
+
+/// The number of entries of a local array, from its first to its last, of a matrix with this order. The error is the number of a rule.
+fn described(scalapack: &Scalapack, desc: &Descriptor, order: usize) -> Result<usize, usize> {
     let [kind, context, m, n, mb, nb, rsrc, csrc, lld] = *desc;
     if kind != 1 {
-        return Err("is not that of a dense matrix (type 1)");
+        return Err(0);
     }
-    if (m, n) != (order as c_int, order as c_int) {
-        return Err("has other numbers of rows and columns than the order of A");
+    if c_int::try_from(order).ok().is_none_or(|order| (m, n) != (order, order)) {
+        return Err(1);
     }
     if mb < 1 || nb < 1 {
-        return Err("has a block size below 1");
+        return Err(2);
     }
     if context < 0 {
         // This process is not in the grid.
-        return Ok(());
+        return Ok(0);
     }
     let (mut rows, mut cols, mut row, mut col) = (0, 0, -1, -1);
     // SAFETY: the results are places of their types.
     unsafe { (scalapack.info)(context, &mut rows, &mut cols, &mut row, &mut col) };
     if row < 0 || col < 0 {
-        return Ok(());
+        return Ok(0);
     }
     if !(0..rows).contains(&rsrc) || !(0..cols).contains(&csrc) {
-        return Err("begins at a process outside the grid");
+        return Err(3);
     }
     let own_rows = count(order, mb as usize, (row as usize, rsrc as usize, rows as usize));
     let own_cols = count(order, nb as usize, (col as usize, csrc as usize, cols as usize));
     if (lld as i64) < own_rows.max(1) as i64 {
-        return Err("has a leading dimension that is less than the number of local rows");
+        return Err(4);
     }
-    if own_cols > 0 && len < (own_cols - 1) * lld as usize + own_rows {
-        return Err("describes more entries than the local array has");
-    }
-    Ok(())
+    Ok(if own_rows > 0 && own_cols > 0 { (own_cols - 1) * lld as usize + own_rows } else { 0 })
 }
 
-/// Agrees on the outcome of checks: the first error of any process, on all.
-fn agreed(net: &Processes, mine: Result<(), &'static str>) -> Result<(), ScalapackError> {
-    const RULES: [&str; 6] = [
-        "is not that of a dense matrix (type 1)",
-        "has other numbers of rows and columns than the order of A",
-        "has a block size below 1",
-        "begins at a process outside the grid",
-        "has a leading dimension that is less than the number of local rows",
-        "describes more entries than the local array has",
-    ];
-    let at = mine.err().and_then(|rule| RULES.iter().position(|known| *known == rule));
-    let mut word = [at.map_or(u64::MAX, |at| at as u64)];
-    net.least(&mut word);
-    match RULES.get(word[0] as usize) {
+/// The number of entries that a local array must have. 0 if the descriptor is wrong, or ScaLAPACK is missing, which the call that takes
+/// the array finds.
+pub(crate) fn local_entries(desc: &Descriptor, order: usize) -> usize {
+    scalapack().and_then(|scalapack| described(scalapack, desc, order).ok()).unwrap_or(0)
+}
+
+/// Checks a descriptor against the order and the length of the local array, and agrees on the outcome: the first rule that any process
+/// breaks is the error of all. The facts must be the same on all processes, because ScaLAPACK relies on it.
+fn agreed(
+    net: &Processes,
+    scalapack: &Scalapack,
+    (desc, len): (&Descriptor, usize),
+    (order, block): (usize, usize),
+) -> Result<(), ScalapackError> {
+    let mine = match described(scalapack, desc, order) {
+        Ok(least) if least > len => Some(5),
+        Ok(_) => None,
+        Err(rule) => Some(rule),
+    };
+    let (order, block) = (order as u64, block as u64);
+    let mut words = [order, !order, block, !block, mine.map_or(u64::MAX, |rule| rule as u64)];
+    net.least(&mut words);
+    for (at, argument) in [(0, "the order"), (2, "block")] {
+        if words[at] != !words[at + 1] {
+            return Err(Error::Differs { argument }.into());
+        }
+    }
+    match RULES.get(words[4] as usize) {
         Some(rule) => Err(ScalapackError::Descriptor(rule)),
         None => Ok(()),
     }
@@ -165,9 +186,9 @@ impl<T: Scalar> Distributed<T> {
         local: &[T],
     ) -> Result<Self, ScalapackError> {
         let scalapack = on_all(&net)?;
-        agreed(&net, check(scalapack, descriptor, order, local.len()))?;
-        let origin = if is_factor { Origin::Factor } else { Origin::Matrix };
         let block = settings.block.max(1);
+        agreed(&net, scalapack, (descriptor, local.len()), (order, block))?;
+        let origin = if is_factor { Origin::Factor } else { Origin::Matrix };
         let cyclic = cholupdate::distributed::Cyclic { order, block, ranks: net.ranks(), rank: net.rank() };
         let mut rows = vec![T::default(); cyclic.rows() * order];
         {
@@ -193,7 +214,7 @@ impl<T: Scalar> Distributed<T> {
     pub fn to_scalapack(&self, descriptor: &Descriptor, local: &mut [T]) -> Result<(), ScalapackError> {
         let (net, cyclic) = (self.factor.net(), self.cyclic());
         let scalapack = on_all(net)?;
-        agreed(net, check(scalapack, descriptor, cyclic.order, local.len()))?;
+        agreed(net, scalapack, (descriptor, local.len()), (cyclic.order, cyclic.block))?;
         let rows = contiguous(&self.to_rows()?);
         let grid = Grid::made(scalapack, net.another(), (net.ranks(), 1));
         let own = grid.local(cyclic.order, cyclic.block).descriptor;

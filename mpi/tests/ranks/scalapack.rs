@@ -107,6 +107,16 @@ pub fn wrong_descriptors(world: &SimpleCommunicator) {
         let refused = Distributed::from_scalapack(world, settings(16, 1), (n, true), &descriptor, &local);
         assert!(matches!(refused.unwrap_err(), ScalapackError::Descriptor(_)), "{field}");
     }
+    if world.size() > 1 {
+        let differs = |argument| ScalapackError::Factor(Error::Differs { argument });
+        let block = settings(if last { 32 } else { 16 }, 1);
+        let refused = Distributed::from_scalapack(world, block, (n, true), &right, &local);
+        assert_eq!(refused.unwrap_err(), differs("block"));
+        let (mut descriptor, order) = (right, if last { n - 1 } else { n });
+        (descriptor[2], descriptor[3]) = (order as c_int, order as c_int);
+        let refused = Distributed::from_scalapack(world, settings(16, 1), (order, true), &descriptor, &local);
+        assert_eq!(refused.unwrap_err(), differs("the order"));
+    }
     let len = if last { rows.len() } else { local.len() };
     let refused = ours.to_scalapack(&right, &mut local[..len]).unwrap_err();
     assert!(matches!(refused, ScalapackError::Descriptor(_)), "{refused}");

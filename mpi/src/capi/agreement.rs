@@ -1,0 +1,90 @@
+//! The agreement with which every call of all processes begins: an argument that one process has found wrong is an error of all, with
+//! the same status and message, and none of them goes on to wait for the others.
+
+use super::status::Refused;
+use super::status::cholupdate_mpi_status::{
+    CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS, CHOLUPDATE_MPI_INVALID_ARGUMENT, CHOLUPDATE_MPI_NULL_POINTER,
+};
+use crate::network::Processes;
+use cholupdate::distributed::Network;
+
+/// The calls, for the agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Call {
+    New,
+    FromFactor,
+    Scatter,
+    ScatterFactor,
+    FromScalapack,
+    FromScalapackFactor,
+    Update,
+    Downdate,
+    Modify,
+    CanDowndate,
+    Append,
+    RemoveLast,
+    Solve,
+    SolveL,
+    SolveLt,
+    Gather,
+    ToScalapack,
+}
+
+/// Bytes of a message to the other processes: the status, and the text with zeros behind it.
+const BYTES: usize = 512;
+
+/// Checks that all processes make this call, on numbers of type T, and that none of them refuses its arguments.
+pub fn agreed<T, A>(net: &Processes, call: Call, mine: Result<A, Refused>) -> Result<A, Refused> {
+    agreed_on(net, Some(16 * call as u64 + size_of::<T>() as u64), mine)
+}
+
+/// Makes the call that the others make, whichever it is, as a process that refuses its arguments.
+pub fn refused(net: &Processes, mine: Refused) -> Refused {
+    match agreed_on::<()>(net, None, Err(mine)) {
+        Err(refused) => refused,
+        Ok(()) => Refused::not_so("a process has refused its arguments"),
+    }
+}
+
+fn agreed_on<A>(net: &Processes, call: Option<u64>, mine: Result<A, Refused>) -> Result<A, Refused> {
+    // The least of these words is that of the processes that say which call they make.
+    let (call, complement) = call.map_or((u64::MAX, u64::MAX), |call| (call, !call));
+    let mut words = [call, complement, if mine.is_err() { net.rank() as u64 } else { u64::MAX }];
+    net.least(&mut words);
+    let [least, of_complement, root] = words;
+    if least != u64::MAX && least != !of_complement {
+        let message = "the call differs between the processes";
+        return Err(Refused::new(CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS, message));
+    }
+    if root == u64::MAX {
+        return mine;
+    }
+    let mut bytes = [0; BYTES];
+    if let (Err(refused), true) = (&mine, root == net.rank() as u64) {
+        write(&mut bytes, refused);
+    }
+    net.broadcast(root as usize, &mut bytes);
+    Err(read(&bytes, (net.ranks() > 1).then_some(root)))
+}
+
+fn write(bytes: &mut [u8; BYTES], refused: &Refused) {
+    let fits = |&length: &usize| refused.message.is_char_boundary(length);
+    let most = refused.message.len().min(BYTES - 1);
+    let length = (0..=most).rev().find(fits).unwrap_or(0);
+    bytes[0] = refused.status as u8;
+    bytes[1..=length].copy_from_slice(&refused.message.as_bytes()[..length]);
+}
+
+/// The error of a process, which the message names if there are several.
+fn read(bytes: &[u8; BYTES], process: Option<u64>) -> Refused {
+    let text = bytes[1..].split(|&byte| byte == 0).next().unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    let message = process.map_or(text.to_string(), |process| format!("{text} (process {process})"));
+    // Arguments are checked here for NULL and for their range; the library checks the rest on all processes.
+    let status = match bytes[0] {
+        1 => CHOLUPDATE_MPI_NULL_POINTER,
+        _ => CHOLUPDATE_MPI_INVALID_ARGUMENT,
+    };
+    Refused::new(status, message)
+}

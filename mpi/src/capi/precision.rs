@@ -1,0 +1,16 @@
+// Converts the functions for double precision to those for single precision. Shared by the build script and the test of the
+// header.
+
+/// Files of functions, in the order of the header.
+const PARTS: [&str; 7] = ["factor", "known", "modifying", "ends", "solving", "moves", "scalapack"];
+
+/// Replaces names, and the type of numbers in arrays. Reports have double precision in both.
+fn in_single_precision(source: &str) -> String {
+    // The text is included into a module that has its own module comment.
+    let source: String =
+        source.lines().filter(|line| !line.starts_with("//!")).flat_map(|line| [line, "\n"]).collect();
+    source
+        .replace("cholupdate_mpi_d", "cholupdate_mpi_s")
+        .replace("f64", "f32")
+        .replace("double precision", "single precision")
+}
