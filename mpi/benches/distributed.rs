@@ -1,8 +1,12 @@
 //! Times of a distributed factor: `mpirun -n 4 target/release/deps/distributed-… --orders 8192 --ranks 1,16,64`.
 //!
-//! Options, each with a list or a number: `--orders`, `--ranks` (columns of V), `--block`, `--threads` (of each process),
-//! `--repeat`; `--messages` times broadcasts first, each begun by the process that has just received the one before; `--peers` also times ScaLAPACK's factorization of A anew, on the grid that is closest to a square, and on one process
-//! the `Cpu` engine.
+//! | option | |
+//! |---|---|
+//! | `--orders`, `--ranks`, `--block` | n, the numbers of columns of V, rows of a block |
+//! | `--threads`, `--repeat` | of each process; of each call |
+//! | `--messages` | broadcasts first, each begun by the process that has received the one before |
+//! | `--cpu` | on one process, the `Cpu` engine as well |
+//! | `--peers` | a factor of A, by this library and by ScaLAPACK on the process grid that is closest to a square |
 //!
 //! Each line has the medians of several calls and, with a vector x, the residual ‖A' x − A x − V Vᵀ x‖ / ‖A x‖ of the update.
 
@@ -28,6 +32,7 @@ struct Options {
     repeat: usize,
     peers: bool,
     messages: bool,
+    cpu: bool,
 }
 
 fn options() -> Options {
@@ -43,6 +48,7 @@ fn options() -> Options {
         threads: list("--threads", &[1])[0],
         repeat: list("--repeat", &[5])[0],
         peers: all.iter().any(|argument| argument == "--peers"),
+        cpu: all.iter().any(|argument| argument == "--cpu"),
         messages: all.iter().any(|argument| argument == "--messages"),
     }
 }
@@ -135,7 +141,7 @@ fn main() {
                     let _ = factor.downdate(Rows::Mine(v.as_ref())).unwrap();
                 }));
             }
-            let cpu = (options.peers && processes == 1).then(|| cpu(&world, &factor, &whole, &options));
+            let cpu = (options.cpu && processes == 1).then(|| cpu(&world, &factor, &whole, &options));
             let ms = |time: Option<f64>| time.map_or("-".into(), |time| format!("{:.2}", 1e3 * time));
             let middle = |mut times: Vec<f64>| {
                 times.sort_by(f64::total_cmp);

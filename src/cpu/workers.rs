@@ -217,8 +217,9 @@ impl<'a, S: Steps, P: Panels> Workers<'a, S, P> {
         let below = if next.is_empty() { self.plan.trailing_rows(panel) } else { next };
         let first = (!below.is_empty()).then(|| (below.start - rows.start) / self.chunk_rows);
         let mut backoff = Backoff::default();
-        while !self.steps.is_ready(panel) && !self.broken.load(Ordering::Relaxed) {
-            if first.is_some_and(|c| self.advance(c)) || caller.help(self) {
+        let ready = || self.steps.is_ready(panel);
+        while !ready() && !self.broken.load(Ordering::Relaxed) {
+            if first.is_some_and(|c| self.advance(c, ready)) || caller.help(self, ready) {
                 backoff.reset();
             } else {
                 backoff.wait();
@@ -231,15 +232,15 @@ impl<'a, S: Steps, P: Panels> Workers<'a, S, P> {
         let c = (row - self.plan.all_rows().start) / self.chunk_rows;
         let behind = || self.chunks[c].progress.load(Ordering::Acquire) < panel.index as u32;
         while behind() && !self.broken.load(Ordering::Relaxed) {
-            if !self.advance(c) {
+            if !self.advance(c, || false) {
                 caller.help_until(self, || !behind());
             }
         }
     }
 
-    /// Applies panels to chunk `c` up to the last published one. Returns false if there is nothing to do or another thread has
-    /// the chunk.
-    fn advance(&self, c: usize) -> bool {
+    /// Applies panels to chunk `c` up to the last published one, or until `enough` returns true after one of them. Returns false if
+    /// there is nothing to do or another thread has the chunk.
+    fn advance(&self, c: usize, enough: impl Fn() -> bool) -> bool {
         let chunk = &self.chunks[c];
         let due = || self.published.load(Ordering::Acquire).min(chunk.panels);
         if chunk.progress.load(Ordering::Relaxed) >= due() || chunk.taken.swap(true, Ordering::Acquire) {
@@ -259,6 +260,9 @@ impl<'a, S: Steps, P: Panels> Workers<'a, S, P> {
             }
             applied += 1;
             chunk.progress.store(applied, Ordering::Release);
+            if enough() {
+                break;
+            }
         }
         chunk.taken.store(false, Ordering::Release);
         if applied == chunk.panels && applied > before {
@@ -284,24 +288,30 @@ impl Worker {
     /// Works on chunks until `enough` returns true, or until all are finished.
     fn help_until<S: Steps, P: Panels>(self, all: &Workers<'_, S, P>, enough: impl Fn() -> bool) {
         let mut backoff = Backoff::default();
-        while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
+        // The messages of the thread that runs the sweep go on between two panels.
+        let panel_is_done = || {
             if self.number == 0 {
                 all.steps.progress();
             }
-            if self.help(all) {
+            false
+        };
+        while !enough() && !all.broken.load(Ordering::Relaxed) && all.open.load(Ordering::Acquire) > 0 {
+            if self.help(all, panel_is_done) {
                 backoff.reset();
             } else {
+                panel_is_done();
                 backoff.wait();
             }
         }
     }
 
-    /// Works on one chunk, so that its caller can look up in between. Returns false if there is nothing to do.
-    fn help<S: Steps, P: Panels>(self, all: &Workers<'_, S, P>) -> bool {
+    /// Works on one chunk, so that its caller can look up in between, or until `enough` returns true after a panel. Returns false if
+    /// there is nothing to do.
+    fn help<S: Steps, P: Panels>(self, all: &Workers<'_, S, P>, enough: impl Fn() -> bool + Copy) -> bool {
         let chunks = all.chunks.len();
         let own = (self.number..chunks).step_by(self.threads);
         let others = (0..chunks).filter(|c| c % self.threads != self.number);
-        own.chain(others).any(|c| all.advance(c))
+        own.chain(others).any(|c| all.advance(c, enough))
     }
 }
 
