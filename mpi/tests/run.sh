@@ -12,7 +12,9 @@ export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 on() { timeout --kill-after=10 120 "${MPIRUN:-mpirun}" -n "$@"; }
 
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
-cargo build --release --package cholupdate-mpi
+# What builds the library; other features than its own make it share a build with other packages.
+read -r -a build <<<"${CHOLUPDATE_MPI_BUILD:---package cholupdate-mpi}"
+cargo build --release "${build[@]}"
 stage=$target/mpi
 rm -rf "$stage"
 mkdir -p "$stage/lib"
