@@ -2,7 +2,7 @@
 //!
 //! The rows of L are divided into blocks, and block i belongs to process i mod P: in ScaLAPACK's words a P × 1 process grid with square
 //! blocks. Each process keeps its rows up to their diagonal blocks, n²/2P entries, and as many for the shadow buffer of downdates. A
-//! modification by k columns takes k n²/P flops and a broadcast of b k numbers for every b columns of L, of which two are under way
+//! modification by k columns takes k n²/P flops and a broadcast of b k numbers for every b columns of L, of which two are in flight
 //! while the rows below are transformed. L has the same bits as with one process of the `Cpu` engine, for any number of processes.
 //!
 //! Every call is made by all processes of the communicator together, and returns the same outcome on all of them: the same error, and

@@ -62,7 +62,7 @@ impl Processes {
 impl Drop for Processes {
     fn drop(&mut self) {
         let mut finalized = 0;
-        // SAFETY: may be called at any time. Nothing is under way in the communicator, which is this one's own.
+        // SAFETY: may be called at any time. Nothing is in flight in the communicator, which is this one's own.
         unsafe {
             ffi::MPI_Finalized(&mut finalized);
             if finalized == 0 {

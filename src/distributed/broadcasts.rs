@@ -1,6 +1,6 @@
 //! The messages of a sweep or a solve: one from each diagonal step to all other processes, in the order of the panels.
 //!
-//! The messages of the panels that come next are expected before they are needed ([`AHEAD`]), so that two are under way while the
+//! The messages of the panels that come next are expected before they are needed ([`AHEAD`]), so that two are in flight while the
 //! rows below are transformed. After a breakdown all processes complete the broadcasts that any of them may have started, which the
 //! panel determines.
 
@@ -40,7 +40,7 @@ pub(super) struct Broadcasts<'a, N: Network> {
     pub plan: &'a LocalPlan,
     memory: *mut u64,
     words: usize,
-    /// Broadcasts under way, in order, and the number of those that have been started and completed.
+    /// Broadcasts in flight, in order, and the number of those that have been started and completed.
     pending: RefCell<VecDeque<N::Pending>>,
     started: Cell<usize>,
     completed: Cell<usize>,
@@ -143,7 +143,7 @@ impl<'a, N: Network> Broadcasts<'a, N> {
 }
 
 impl<N: Network> Drop for Broadcasts<'_, N> {
-    /// All have been completed. Only a panic cannot do that: it cannot leave messages under way into memory that is released, nor
+    /// All have been completed. Only a panic cannot do that: it cannot leave messages in flight into memory that is released, nor
     /// other processes waiting.
     fn drop(&mut self) {
         if !self.pending.borrow().is_empty() {

@@ -5,7 +5,7 @@ use crate::float::Float;
 /// The processes, seen from one of them. All of them make the same calls in the same order, but for [`start_send`](Self::start_send)
 /// and [`receive`](Self::receive), and only from the thread that calls the factor.
 pub trait Network {
-    /// A message under way.
+    /// A message in flight.
     type Pending;
 
     /// The number of processes.

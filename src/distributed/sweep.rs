@@ -123,7 +123,7 @@ impl<T: Real, N: Network> Steps for Distributed<'_, T, N> {
         if self.broadcasts.is_mine(panel) {
             // SAFETY: the caller guarantees the contract of the step.
             let made = unsafe { self.make(panel, health) };
-            // SAFETY: the words of the outcome, which no other thread uses; the message is not under way.
+            // SAFETY: the words of the outcome, which no other thread uses; the message is not in flight.
             let outcome = unsafe { core::slice::from_raw_parts_mut(at, OUTCOME) };
             outcome[0] = made.map_or_else(|column| column as u64 + 1, |()| 0);
             outcome[1..].copy_from_slice(&health.words());

@@ -30,7 +30,7 @@ pub(in crate::distributed) fn solve_upper<T: Real, N: Network>(
     let threads = tuning::solve_threads(threads, cyclic.order, cyclic.rows(), m);
     let above = Above { l, x: Shared::new(all.as_mut()) };
     let upper = Upper { net, above, share: Share::among(threads), group: threads };
-    let mut sent = Sent { net, under_way: VecDeque::new() };
+    let mut sent = Sent { net, in_flight: VecDeque::new() };
     for block in cyclic.mine().rev() {
         upper.block(block, &mut sent);
     }
@@ -43,7 +43,7 @@ pub(in crate::distributed) fn solve_upper<T: Real, N: Network>(
 /// Parts of the right-hand sides on their way to another process.
 struct Sent<'a, T, N: Network> {
     net: &'a N,
-    under_way: VecDeque<(N::Pending, Vec<T>)>,
+    in_flight: VecDeque<(N::Pending, Vec<T>)>,
 }
 
 impl<T: Real, N: Network> Sent<'_, T, N> {
@@ -51,14 +51,14 @@ impl<T: Real, N: Network> Sent<'_, T, N> {
         let bytes = bytes_mut(&mut data);
         // SAFETY: the memory of the vector stays where it is until the message has been waited for.
         let pending = unsafe { self.net.start_send(to, bytes.as_ptr(), bytes.len()) };
-        self.under_way.push_back((pending, data));
-        while self.under_way.front_mut().is_some_and(|(first, _)| self.net.is_complete(first)) {
-            self.under_way.pop_front();
+        self.in_flight.push_back((pending, data));
+        while self.in_flight.front_mut().is_some_and(|(first, _)| self.net.is_complete(first)) {
+            self.in_flight.pop_front();
         }
     }
 
     fn wait_for_all(&mut self) {
-        self.under_way.drain(..).for_each(|(pending, _)| self.net.wait(pending));
+        self.in_flight.drain(..).for_each(|(pending, _)| self.net.wait(pending));
     }
 }
 
