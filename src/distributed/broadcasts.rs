@@ -4,8 +4,8 @@
 //! rows below are transformed. After a breakdown all processes complete the broadcasts that any of them may have started, which the
 //! panel determines.
 
-use super::cyclic::LocalPlan;
 use super::network::Network;
+use super::plan::LocalPlan;
 use crate::host::buffer::Buffer;
 use crate::sweep::plan::{Panel, Panels};
 use core::cell::{Cell, RefCell};

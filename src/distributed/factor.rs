@@ -1,7 +1,6 @@
 //! A process's part of a factor that is distributed over processes.
 
 use super::agree::{BLOCK_RULE, Call, agree};
-use super::cyclic::Cyclic;
 use super::factorize::factorize;
 use super::moves;
 use super::network::Network;
@@ -18,6 +17,7 @@ use crate::host::threads::Threads;
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Origin, Safeguard, Side, pivots};
+use crate::sweep::cyclic::Cyclic;
 use crate::sweep::weights::Weights;
 use core::fmt;
 use faer::{Mat, MatMut, MatRef};

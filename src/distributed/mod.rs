@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `cyclic` | which rows a process has, and the panels of a sweep |
+//! | `plan` | the panels of a sweep, and the rows of a process below them |
 //! | `network` | what is needed of the processes |
 //! | `agree` | the agreement with which every call begins |
 //! | `broadcasts` | the messages of a sweep or a solve |
@@ -21,7 +21,6 @@ mod again;
 mod agree;
 #[allow(unsafe_code, reason = "messages in raw memory")]
 mod broadcasts;
-mod cyclic;
 mod end;
 mod factor;
 mod factorize;
@@ -29,6 +28,7 @@ mod factorize;
 mod moves;
 #[allow(unsafe_code, reason = "bytes of numbers")]
 mod network;
+mod plan;
 #[allow(unsafe_code, reason = "views of memory")]
 mod rows;
 #[allow(unsafe_code, reason = "threads share the right-hand sides row by row")]
@@ -41,8 +41,8 @@ mod sweep;
 mod tests;
 mod v;
 
-pub use self::cyclic::Cyclic;
 pub use self::factor::{Factor, Settings};
 pub use self::network::Network;
 pub use self::v::Rows;
 pub use crate::storage::{Origin, Side};
+pub use crate::sweep::cyclic::Cyclic;

@@ -1,9 +1,9 @@
 //! L from and to one process, and right-hand sides between their rows and whole matrices.
 
-use super::cyclic::Cyclic;
 use super::network::{Network, bytes_mut};
 use super::rows::LocalRows;
 use crate::real::Real;
+use crate::sweep::cyclic::Cyclic;
 use faer::{MatMut, MatRef};
 
 /// Sends scalars to another process, and waits.

@@ -1,8 +1,8 @@
 //! The factor as a process stores it, and a sweep over it.
 
 use super::broadcasts::{Broadcasts, Messages};
-use super::cyclic::{Cyclic, LocalPlan};
 use super::network::Network;
+use super::plan::LocalPlan;
 use super::rows::{LocalRows, entries};
 use super::sweep::{Distributed, Layout};
 use super::v::{Rows, look};
@@ -18,6 +18,7 @@ use crate::host::threads::Threads;
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::{Room, Safeguard, Staged, Swept, Target, Traits};
+use crate::sweep::cyclic::Cyclic;
 use crate::sweep::outline::Outline;
 use crate::sweep::plan::{Panels, Plan};
 use crate::sweep::signed::Signed;

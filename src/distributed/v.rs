@@ -1,10 +1,10 @@
 //! V as the processes stage it.
 
-use super::cyclic::Cyclic;
 use super::network::Network;
 use crate::check::extent;
 use crate::error::Error;
 use crate::real::Real;
+use crate::sweep::cyclic::Cyclic;
 use crate::sweep::outline::{Outline, Seen};
 use crate::sweep::signed::Signed;
 use crate::sweep::weights::Weights;
