@@ -1,7 +1,8 @@
 //! Repeats a modification that broke down in twice the precision, as the other engines do: solves with the distributed L first refuse
 //! what is certainly indefinite; what remains is repeated by process 0, from a copy of L.
 
-use super::factor::{Factor, all_pivots};
+use super::begin::all_pivots;
+use super::factor::Factor;
 use super::moves::{gather_l, scatter_l};
 use super::network::{Network, bytes_mut};
 use super::v::Rows;

@@ -1,7 +1,8 @@
 //! Rows and columns of A at the end: new ones, and the removal of the last.
 
 use super::agree::{COUNT_RULE, Call, agree};
-use super::factor::{Factor, finite_rows, fits};
+use super::begin::{finite_rows, fits};
+use super::factor::Factor;
 use super::network::Network;
 use super::v::{Rows, fingerprint_of};
 use crate::check::{extent, finite_lower};

@@ -10,7 +10,8 @@
 //! | `v` | V, checked by all processes together |
 //! | `sweep` | the steps of a sweep, and their messages |
 //! | `storage` | L, and a sweep over it |
-//! | `factor` | the factor, its beginnings and its modifications |
+//! | `begin` | a factor from A or L |
+//! | `factor` | the factor and its modifications |
 //! | `again` | repeats a modification that broke down, in twice the precision |
 //! | `factorize` | the factor of A |
 //! | `moves` | L from and to one process |
@@ -19,6 +20,7 @@
 
 mod again;
 mod agree;
+mod begin;
 #[allow(unsafe_code, reason = "messages in raw memory")]
 mod broadcasts;
 mod end;
@@ -41,7 +43,8 @@ mod sweep;
 mod tests;
 mod v;
 
-pub use self::factor::{Factor, Settings};
+pub use self::begin::Settings;
+pub use self::factor::Factor;
 pub use self::network::Network;
 pub use self::v::Rows;
 pub use crate::storage::{Origin, Side};

@@ -68,6 +68,20 @@ impl Isa {
         Self::Portable
     }
 
+    /// A number for each.
+    #[cfg(feature = "distributed")]
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Portable => 0,
+            #[cfg(target_arch = "x86_64")]
+            Self::V3(_) => 1,
+            #[cfg(target_arch = "x86_64")]
+            Self::V4(_) => 2,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(_) => 3,
+        }
+    }
+
     /// The same with registers of at most 256 bits, in which a root or a division of some lanes takes less time on some processors.
     #[inline]
     pub fn narrow(self) -> Self {
