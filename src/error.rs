@@ -96,7 +96,7 @@ pub enum Error {
     /// The processes of a distributed factor have made different calls, or calls with different arguments.
     #[error("{argument} differs between the processes")]
     Differs {
-        /// Name of the argument, or `"the call"`.
+        /// Name of the argument, or what else differs: `"the call"`, `"the order"`, `"the system"` that is solved, `"the scalar type"`.
         argument: &'static str,
     },
     /// The factor was lost in an earlier call: a device failed in the middle of it, it panicked, or it broke down with

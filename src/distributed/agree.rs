@@ -10,7 +10,8 @@ use crate::error::Error;
 pub(crate) enum Call {
     FromMatrix,
     FromFactor,
-    Scatter,
+    ScatterMatrix,
+    ScatterFactor,
     Gather,
     Modify,
     DryRun,

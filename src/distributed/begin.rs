@@ -80,7 +80,10 @@ impl<T: Real, N: Network> Factor<T, N> {
         (origin, order): (Origin, usize),
         (root, all): (usize, MatRef<'_, T>),
     ) -> Result<Self, Error> {
-        let name = if origin == Origin::Matrix { "a" } else { "l" };
+        let (name, call) = match origin {
+            Origin::Matrix => ("a", Call::ScatterMatrix),
+            Origin::Factor => ("l", Call::ScatterFactor),
+        };
         let cyclic = cyclic(&net, order, settings.block);
         let checked = cyclic.as_ref().map_err(Error::clone).and_then(|cyclic| {
             index("root", root, cyclic.ranks)?;
@@ -92,7 +95,7 @@ impl<T: Real, N: Network> Factor<T, N> {
             crate::check::finite_lower(name, all).map(|_| ())
         });
         let [a, b, c, d, e] = facts::<T>(order, settings);
-        agree(&net, Call::Scatter, &[a, b, c, d, e, ("root", root as u64)], checked)?;
+        agree(&net, call, &[a, b, c, d, e, ("root", root as u64)], checked)?;
         let l = moves::scatter_l(&net, cyclic?, root, all);
         Self::begin(net, settings, origin, l)
     }
@@ -118,6 +121,7 @@ impl<T: Real, N: Network> Factor<T, N> {
 
 /// The rows of each process.
 fn cyclic(net: &impl Network, order: usize, block: usize) -> Result<Cyclic, Error> {
+    assert!(net.rank() < net.ranks(), "a process is one of its network");
     if block == 0 || !block.is_multiple_of(16) {
         return Err(Error::OutOfRange { argument: "block", rule: BLOCK_RULE });
     }
@@ -168,7 +172,7 @@ pub(super) fn fits(net: &impl Network, mine: f64, argument: &'static str, most: 
     let mut word = [!mine.to_bits()];
     net.least(&mut word);
     let largest = f64::from_bits(!word[0]);
-    if largest > most { Err(Error::Overflow { argument }) } else { Ok(largest) }
+    if !(largest <= most) { Err(Error::Overflow { argument }) } else { Ok(largest) }
 }
 
 /// The pivots of all processes. (n)

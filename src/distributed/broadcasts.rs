@@ -48,8 +48,8 @@ pub(super) struct Broadcasts<'a, N: Network> {
 
 impl<'a, N: Network> Broadcasts<'a, N> {
     /// # Safety
-    /// The messages have room for all panels, and no other code uses them while this exists.
-    pub unsafe fn new(net: &'a N, plan: &'a LocalPlan, messages: &mut Messages) -> Self {
+    /// The messages have room for all panels.
+    pub unsafe fn new(net: &'a N, plan: &'a LocalPlan, messages: &'a mut Messages) -> Self {
         Self {
             net,
             plan,
@@ -143,10 +143,10 @@ impl<'a, N: Network> Broadcasts<'a, N> {
 }
 
 impl<N: Network> Drop for Broadcasts<'_, N> {
-    /// All have been completed. Only a panic cannot do that: it cannot leave messages in flight into memory that is released, nor
-    /// other processes waiting.
+    /// All have been completed, except after a panic. It cannot leave messages in flight into memory that is released, nor other
+    /// processes waiting, or with messages that were made of unfinished rows.
     fn drop(&mut self) {
-        if !self.pending.borrow().is_empty() {
+        if !self.pending.borrow().is_empty() || std::thread::panicking() {
             self.net.abort();
         }
     }

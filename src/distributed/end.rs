@@ -3,7 +3,7 @@
 use super::agree::{COUNT_RULE, Call, agree};
 use super::begin::{finite_rows, fits};
 use super::factor::Factor;
-use super::network::Network;
+use super::network::{Network, bytes_mut};
 use super::v::{Rows, fingerprint_of};
 use crate::check::{extent, finite_lower};
 use crate::error::Error;
@@ -32,9 +32,10 @@ impl<T: Real, N: Network> Factor<T, N> {
                 Rows::All(rows) => crate::check::finite("cross", rows).map(|_| ()),
             }
         });
-        let facts = [("corner", rank as u64), ("the entries of corner", fingerprint_of(corner))];
+        let order = ("the order", cyclic.order as u64);
+        let facts = [order, ("corner", rank as u64), ("the entries of corner", fingerprint_of(corner))];
         agree(self.net(), Call::Append, &facts, checked)?;
-        self.guarded().regular()?;
+        self.guarded.regular()?;
         let largest = (0..rank).map(|j| corner[(j, j)].to_f64()).fold(0.0, f64::max);
         let most = fits(self.net(), largest, "corner", T::LARGE_SQUARE.to_f64())?;
         let mut mine = cross.mine(&cyclic);
@@ -42,21 +43,31 @@ impl<T: Real, N: Network> Factor<T, N> {
         let mut s = Mat::zeros(cyclic.order, rank);
         self.gather_rows(mine.as_ref(), s.as_mut());
         let mut c = Mat::zeros(rank, rank);
-        // All processes compute the same corner, so on one thread each.
-        schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), Par::Seq)
-            .map_err(|column| Error::NotPositiveDefinite { column: cyclic.order + column })?;
+        // One process computes the corner, because products of others may be rounded in another order. The column of a breakdown plus one.
+        let mut broken = [0];
+        if cyclic.rank == 0 {
+            let made = schur(s.as_ref(), corner, c.as_mut(), &mut Memory::default(), Par::Seq);
+            broken[0] = made.map_or_else(|column| column as u64 + 1, |()| 0);
+        }
+        self.net().broadcast(0, bytes_mut(&mut broken));
+        if let Some(column) = broken[0].checked_sub(1) {
+            return Err(Error::NotPositiveDefinite { column: cyclic.order + column as usize });
+        }
+        for j in 0..rank {
+            self.net().broadcast(0, bytes_mut(c.col_as_slice_mut(j)));
+        }
         let pivots: Vec<T> = (0..rank).map(|j| c[(j, j)]).collect();
         let ratios = pivots.iter().enumerate().map(|(j, &pivot)| pivot * (pivot / corner[(j, j)]));
         let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
         let log_det = 2.0 * pivots.iter().map(|pivot| pivot.to_f64().ln()).sum::<f64>();
         let row_norm = self.row_norm().max(most.sqrt());
-        self.guarded().in_place(|storage| {
+        self.guarded.in_place(|storage| {
             storage.resize(cyclic.order + rank);
             storage.pivots.extend_from_slice(&pivots);
             storage.l.write_last(s.as_ref(), c.as_ref());
             Ok(())
         })?;
-        self.guarded().bound_rows(row_norm);
+        self.guarded.bound_rows(row_norm);
         Ok(Modification::identity().and(least.to_f64(), log_det))
     }
 
@@ -68,10 +79,15 @@ impl<T: Real, N: Network> Factor<T, N> {
         let order = self.cyclic().order;
         let too_many = Error::OutOfRange { argument: "count", rule: COUNT_RULE };
         let checked = if count <= order { Ok(()) } else { Err(too_many) };
-        agree(self.net(), Call::RemoveLast, &[("count", count as u64)], checked)?;
-        let removed = &self.guarded().regular()?.pivots[order - count..];
+        agree(
+            self.net(),
+            Call::RemoveLast,
+            &[("the order", order as u64), ("count", count as u64)],
+            checked,
+        )?;
+        let removed = &self.guarded.regular()?.pivots[order - count..];
         let log_det = 2.0 * removed.iter().map(|pivot| pivot.to_f64().ln()).sum::<f64>();
-        self.guarded().in_place(|storage| {
+        self.guarded.in_place(|storage| {
             storage.resize(order - count);
             storage.pivots.truncate(order - count);
             Ok(())

@@ -66,7 +66,8 @@ impl<T: Real, N: Network> Factor<T, N> {
     fn agreed(&mut self, call: Call, v: Rows<'_, T>, weights: Weights<'_, T>) -> Result<Mat<T>, Error> {
         let cyclic = self.cyclic();
         let checked = v.check("v", &cyclic).and_then(|()| weights.check(0, (0, v.ncols())));
-        let facts = [("v", v.ncols() as u64), ("weights", fingerprint(weights))];
+        let order = ("the order", cyclic.order as u64);
+        let facts = [order, ("v", v.ncols() as u64), ("weights", fingerprint(weights))];
         agree(self.net(), call, &facts, checked)?;
         self.guarded.healthy()?;
         Ok(v.mine(&cyclic))
@@ -81,7 +82,8 @@ impl<T: Real, N: Network> Factor<T, N> {
         let checked = extent("rhs", "rows", cyclic.rows(), rhs.nrows())
             .and_then(|()| finite_rows("rhs", &cyclic, rhs.as_ref()));
         let of_sides = sides.iter().fold(1, |word, &side| 2 * word + u64::from(side == Side::Transpose));
-        let facts = [("rhs", rhs.ncols() as u64), ("the system", of_sides)];
+        let order = ("the order", cyclic.order as u64);
+        let facts = [order, ("rhs", rhs.ncols() as u64), ("the system", of_sides)];
         agree(self.net(), Call::Solve, &facts, checked)?;
         self.guarded.regular()?;
         sides.iter().for_each(|&side| self.solve_side(side, rhs.as_mut()));
@@ -155,10 +157,6 @@ impl<T: Real, N: Network> Factor<T, N> {
 
     pub(super) fn row_norm(&self) -> f64 {
         self.guarded.row_norm()
-    }
-
-    pub(super) fn guarded(&mut self) -> &mut Guarded<T, LocalStorage<T, N>> {
-        &mut self.guarded
     }
 
     pub(super) fn gather_rows(&self, mine: MatRef<'_, T>, to: MatMut<'_, T>) {

@@ -4,7 +4,7 @@
 use super::network::{Network, bytes_mut};
 use super::rows::LocalRows;
 use crate::error::Error;
-use crate::host::blocked;
+use crate::host::blocked::{self, Memory};
 use crate::real::Real;
 use core::ops::Range;
 use faer::{Accum, Mat, MatRef, Par};
@@ -23,11 +23,9 @@ pub(super) fn factorize<T: Real>(net: &impl Network, a: &mut LocalRows<T>, par: 
         let mut broken = [0];
         if owner == cyclic.rank {
             diagonal.copy_from(a.column(block).1.subrows(0, size));
-            let made = blocked::factorize(diagonal.as_mut(), par);
-            if let Err(Error::NotPositiveDefinite { column }) = made {
-                broken[0] = column as u64 + 1;
-            } else {
-                a.column_mut(block).1.subrows_mut(0, size).copy_from(&diagonal);
+            match blocked::factorize_in(diagonal.as_mut(), par, &mut Memory::default()) {
+                Ok(()) => a.column_mut(block).1.subrows_mut(0, size).copy_from(&diagonal),
+                Err(column) => broken[0] = column as u64 + 1,
             }
         }
         net.broadcast(owner, bytes_mut(&mut broken));

@@ -16,6 +16,8 @@ struct Column<T> {
     first: usize,
     rows: usize,
     cols: usize,
+    /// Columns for which there is memory.
+    room: usize,
     /// Distance between columns: whole cache lines.
     stride: isize,
 }
@@ -25,7 +27,7 @@ impl<T: Real> Column<T> {
     fn with_room(first: usize, (rows, cols): (usize, usize), room: (usize, usize)) -> Self {
         let (stride, mut memory) = (stride::<T>(room.0), Buffer::default());
         memory.reserve(stride as usize * room.1);
-        Self { memory, first, rows, cols, stride }
+        Self { memory, first, rows, cols, room: room.1, stride }
     }
 
     fn zeros(first: usize, rows: usize, cols: usize) -> Self {
@@ -35,8 +37,10 @@ impl<T: Real> Column<T> {
     /// Changes the numbers of rows and columns, of which there are at most `most`.
     fn resize(&mut self, (rows, cols): (usize, usize), most: usize) {
         let (old_rows, old_cols) = (self.rows, self.cols);
-        if rows > self.stride as usize || cols > old_cols {
-            let mut new = Self::with_room(self.first, (rows, cols), (rows + rows / 8, most));
+        if rows > self.stride as usize || cols > self.room {
+            let more = |count: usize| count + count / 8 + 16;
+            let room = (more(rows), more(cols).min(most));
+            let mut new = Self::with_room(self.first, (rows, cols), room);
             let (rows, cols) = (rows.min(old_rows), cols.min(old_cols));
             let from = self.view();
             new.view_mut().submatrix_mut(0, 0, rows, cols).copy_from(from.submatrix(0, 0, rows, cols));
@@ -44,6 +48,10 @@ impl<T: Real> Column<T> {
             return;
         }
         (self.rows, self.cols) = (rows, cols);
+        // The memory may hold rows and columns that have been removed.
+        if cols > old_cols {
+            self.view_mut().subcols_mut(old_cols, cols - old_cols).fill(T::ZERO);
+        }
         if rows > old_rows {
             self.view_mut().subrows_mut(old_rows, rows - old_rows).fill(T::ZERO);
         }
@@ -126,7 +134,7 @@ impl<T: Real> LocalRows<T> {
             let rows = cyclic.rows() - first;
             match self.columns.get_mut(block) {
                 Some(column) => column.resize((rows, cols), cyclic.block),
-                None => self.columns.push(Column::with_room(first, (rows, cols), (rows, cyclic.block))),
+                None => self.columns.push(Column::zeros(first, rows, cols)),
             }
         }
     }

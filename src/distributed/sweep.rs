@@ -53,8 +53,8 @@ pub(super) struct Distributed<'a, T, N: Network> {
     pivots: RefCell<Vec<T>>,
 }
 
-// SAFETY: the rows and reflectors are shared by the contract of `Steps`; the rest is used by the thread that runs the sweep alone,
-// because `trailing` does not use it.
+// SAFETY: the rows and reflectors are shared by the contract of `Steps`. Of the rest, `trailing` reads only numbers and pointers that
+// nothing writes; cells and the network are used by the thread that runs the sweep alone.
 unsafe impl<T: Sync, N: Network> Sync for Distributed<'_, T, N> {}
 
 impl<'a, T: Real, N: Network> Distributed<'a, T, N> {

@@ -49,7 +49,8 @@ struct Lower<'a, T, N: Network> {
     rhs: Shared<'a, T>,
 }
 
-// SAFETY: rows of B and messages are shared by the contract of `Steps`; the broadcasts are used by the thread that runs the solve alone.
+// SAFETY: rows of B and messages are shared by the contract of `Steps`. Of the rest, `trailing` reads only numbers and pointers that
+// nothing writes; cells and the network are used by the thread that runs the solve alone.
 unsafe impl<T: Sync + Send, N: Network> Sync for Lower<'_, T, N> {}
 
 impl<T: Real, N: Network> Lower<'_, T, N> {

@@ -69,6 +69,15 @@ struct Above<'a, T> {
     x: Shared<'a, T>,
 }
 
+impl<T, N: Network> Drop for Sent<'_, T, N> {
+    /// All have been completed, except after a panic: their memory cannot be released, nor can others go on waiting.
+    fn drop(&mut self) {
+        if !self.in_flight.is_empty() || std::thread::panicking() {
+            self.net.abort();
+        }
+    }
+}
+
 struct Upper<'a, T, N: Network> {
     net: &'a N,
     above: Above<'a, T>,

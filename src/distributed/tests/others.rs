@@ -1,175 +1,9 @@
-//! Distributed factors on threads of this process, against the `Cpu` engine.
+//! Beginnings, solves, rows at the end, and errors.
 
-use super::network::threads::Threads as Ranks;
 use super::*;
-use crate::{Cholesky, Cpu, Error, Modification, Safeguard, Weights};
+use crate::{Cholesky, Cpu, Error, Safeguard, Weights};
 use faer::{Mat, MatRef};
 use std::sync::Arc;
-
-/// A number between −1 and 1 that looks random.
-fn number(i: usize, j: usize) -> f64 {
-    let x = (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (j as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    let x = (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    ((x ^ (x >> 32)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-}
-
-trait Number: crate::Scalar + crate::real::Real {
-    fn of(x: f64) -> Self {
-        <Self as crate::float::Float>::from_f64(x)
-    }
-}
-impl Number for f32 {}
-impl Number for f64 {}
-
-/// A factor with entries of order 1 that is well conditioned.
-fn factor<T: Number>(order: usize) -> Mat<T> {
-    Mat::from_fn(order, order, |i, j| match i.cmp(&j) {
-        core::cmp::Ordering::Less => T::of(0.0),
-        core::cmp::Ordering::Equal => T::of(1.5 + number(i, j)),
-        core::cmp::Ordering::Greater => T::of(number(i, j) / (order as f64).sqrt()),
-    })
-}
-
-fn matrix<T: Number>(rows: usize, cols: usize, scale: f64) -> Mat<T> {
-    Mat::from_fn(rows, cols, |i, j| T::of(scale * number(i + 7, j + 31)))
-}
-
-/// The rows of a process.
-fn mine<T: Number>(cyclic: &Cyclic, of: &Mat<T>) -> Mat<T> {
-    Mat::from_fn(cyclic.rows(), of.ncols(), |place, j| of[(cyclic.row(place), j)])
-}
-
-fn settings(block: usize, threads: usize) -> Settings {
-    Settings { threads: Some(threads), block, ..Settings::default() }
-}
-
-fn start<T: Number>(net: Ranks, settings: Settings, l: &Mat<T>) -> Factor<T, Ranks> {
-    let (order, block) = (l.nrows(), settings.block);
-    let cyclic = Cyclic { order, block, ranks: net.ranks(), rank: net.rank() };
-    Factor::new(net, settings, (Origin::Factor, order), mine(&cyclic, l).as_ref()).unwrap()
-}
-
-/// Runs `work` on so many processes with distributed factors of L; all results must be the same.
-fn on_all<T: Number, R: PartialEq + core::fmt::Debug + Send + 'static>(
-    (ranks, settings): (usize, Settings),
-    l: &Mat<T>,
-    work: impl Fn(&mut Factor<T, Ranks>) -> R + Send + Sync + 'static,
-) -> R {
-    let l = l.clone();
-    let mut all = Ranks::run(ranks, move |net| work(&mut start(net, settings, &l)));
-    let first = all.swap_remove(0);
-    assert!(all.iter().all(|other| *other == first), "{all:?}, {first:?}");
-    first
-}
-
-/// L of all processes, on each of them.
-fn whole<T: Number>(factor: &Factor<T, Ranks>) -> Mat<T> {
-    let rows = factor.to_rows().unwrap();
-    let mut all = Mat::zeros(factor.cyclic().order, rows.ncols());
-    factor.gather_rows(rows.as_ref(), all.as_mut());
-    all
-}
-
-fn modified<T: Number>(
-    at: (usize, Settings),
-    l: &Mat<T>,
-    (v, w): (&Mat<T>, &[T]),
-) -> (Result<Modification, Error>, Mat<T>) {
-    let (v, w) = (v.clone(), w.to_vec());
-    on_all(at, l, move |factor| {
-        let rows = mine(&factor.cyclic(), &v);
-        let dry = factor.dry_run(Rows::All(v.as_ref()), Weights::Each(&w));
-        let outcome = factor.modify(Rows::Mine(rows.as_ref()), Weights::Each(&w));
-        assert_eq!(dry, outcome);
-        (outcome, whole(factor))
-    })
-}
-
-fn reference<T: Number>(l: &Mat<T>, (v, w): (&Mat<T>, &[T])) -> (Result<Modification, Error>, Mat<T>) {
-    let mut factor = Cholesky::<T>::from_factor_in(l, Cpu::sequential()).unwrap();
-    let outcome = factor.modify(v, w);
-    (outcome, factor.to_factor().unwrap())
-}
-
-fn weights<T: Number>(k: usize, signs: &str) -> Vec<T> {
-    let sign = |r: usize| match signs {
-        "+" => 1.0,
-        "-" => -1.0,
-        _ => [1.0, -0.25, 0.5][r % 3],
-    };
-    (0..k).map(|r| T::of(sign(r))).collect()
-}
-
-fn same_bits<T: Number>() {
-    for (n, k) in
-        [(0, 2), (1, 1), (5, 3), (100, 1), (100, 4), (130, 2), (300, 1), (333, 3), (520, 6), (700, 20)]
-    {
-        for signs in ["+", "-", "±"] {
-            let (l, mut v) = (factor::<T>(n), matrix::<T>(n, k, 0.02 / (k as f64).sqrt()));
-            // Leading zeros of V, to the middle of a block.
-            for i in 0..if n > 300 && signs == "+" { 41 } else { 0 } {
-                v.row_mut(i).fill(T::of(0.0));
-            }
-            let w = weights::<T>(k, signs);
-            let expected = reference(&l, (&v, &w));
-            expected.0.as_ref().unwrap();
-            for (ranks, block, threads) in [(1, 64, 1), (2, 16, 1), (2, 48, 2), (3, 64, 1), (4, 256, 2)] {
-                let found = modified((ranks, settings(block, threads)), &l, (&v, &w));
-                assert_eq!(found.0, expected.0, "n {n}, k {k}, {signs}, {ranks} ranks, block {block}");
-                assert!(found.1 == expected.1, "n {n}, k {k}, {signs}, {ranks} ranks, block {block}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_modification_has_the_bits_of_the_cpu_engine() {
-    same_bits::<f64>();
-}
-
-#[test]
-fn also_in_single_precision() {
-    same_bits::<f32>();
-}
-
-#[test]
-fn a_breakdown_leaves_every_process_as_it_was() {
-    let n = 400;
-    let l = factor::<f64>(n);
-    for column in [0, 5, 70, 399] {
-        for k in [1, 3, 9] {
-            let mut v = matrix::<f64>(n, k, 1e-3);
-            v.col_mut(0).fill(0.0);
-            v[(column, 0)] = 40.0;
-            let w = vec![-1.0; k];
-            let expected = reference(&l, (&v, &w));
-            assert!(matches!(expected.0, Err(Error::NotPositiveDefinite { .. })));
-            for (ranks, block, threads) in [(1, 16, 1), (2, 64, 2), (3, 16, 1), (4, 48, 1)] {
-                let found = modified((ranks, settings(block, threads)), &l, (&v, &w));
-                assert_eq!(found.0, expected.0);
-                assert!(found.1 == l, "L is as it was");
-            }
-        }
-    }
-}
-
-#[test]
-fn what_working_precision_cannot_decide_is_repeated() {
-    // A' has an eigenvalue that is positive, but smaller than the rounding errors of A.
-    let n = 90;
-    let l = Mat::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 });
-    let v = Mat::from_fn(n, 1, |i, _| if i == 3 || i == 60 { (0.5f64).sqrt() } else { 0.0 });
-    let mut outcomes = Vec::new();
-    for step in 0..40 {
-        let w = [-(1.0 + (step as f64 - 20.0) * 1e-17 * 8.0)];
-        let expected = reference(&l, (&v, &w));
-        let found = modified((3, settings(16, 1)), &l, (&v, &w));
-        assert_eq!(found.0, expected.0);
-        assert!(found.1 == expected.1);
-        outcomes.push(found.0.is_ok());
-    }
-    assert!(outcomes.contains(&true) && outcomes.contains(&false));
-}
 
 #[test]
 fn solves_do_not_depend_on_the_number_of_processes() {
@@ -335,4 +169,33 @@ fn rows_come_and_go_at_the_end() {
         assert!(found.1 == factors);
         assert!((&factors[1] - &all).norm_max() < 1e-12);
     }
+}
+
+#[test]
+fn a_block_may_be_larger_than_the_matrix() {
+    let n = 40;
+    let l = factor::<f64>(n);
+    let a = &l * l.transpose();
+    on_all((2, settings(1 << 20, 1)), &l.submatrix(0, 0, 3, 3).to_owned(), move |distributed| {
+        for at in 3..n {
+            let (b, k) = (a.submatrix(0, at, at, 1), a.submatrix(at, at, 1, 1));
+            distributed.append(Rows::All(b), k).unwrap();
+        }
+        assert!((&whole(distributed) - &l).norm_max() < 1e-13);
+        distributed.remove_last(n - 1).unwrap();
+        assert_eq!(distributed.pivots().unwrap(), &[l[(0, 0)]]);
+        let b = a.submatrix(0, 1, 1, 20);
+        distributed.append(Rows::All(b), a.submatrix(1, 1, 20, 20)).unwrap();
+        assert!((&whole(distributed) - l.submatrix(0, 0, 21, 21)).norm_max() < 1e-13);
+    });
+}
+
+#[test]
+fn beginnings_that_differ_are_errors() {
+    let found = Ranks::run(3, |net| {
+        let origin = if net.rank() == 1 { Origin::Matrix } else { Origin::Factor };
+        let one = Mat::from_fn(1, 1, |_, _| 2.0);
+        Factor::scatter(net, settings(16, 1), (origin, 1), (0, one.as_ref())).map(|_| ())
+    });
+    assert_eq!(found, vec![Err(Error::Differs { argument: "the call" }); 3]);
 }
