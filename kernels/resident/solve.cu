@@ -20,12 +20,17 @@
 //     taken     the counter, 0 before the launch
 //     end       forward, the columns of L that are solved with, n or less: rows from there on become b - L x
 //
-// Launch: blocks of 256 threads, one for each panel and group of RHS right-hand sides.
+// Several devices (solve_distributed.cu): each solves the panels of its own rows, in launches that run at the same time,
+// and publishes them in the memory of all. Rows of L that lie on another device are read there; so are `from` and `to`,
+// which all devices share. The other memory each has for itself. If a device fails, the host sets `stop`.
+//
+// Launch: blocks of 256 threads, one for each panel (of the device) and group of RHS right-hand sides.
 #include "common/async_copy.cuh"
 #include "common/flags.cuh"
 #include "common/layout.cuh"
 #include "common/mma.cuh"
 #include "common/panel.cuh"
+#include "resident/peers.cuh"
 #include "resident/unpublished.cuh"
 
 constexpr int ROW_WARPS = 4;                      // warps that share the rows of a panel, 16 each
@@ -47,6 +52,26 @@ struct System {
     int* taken;
     long long n, end;
     int count;
+    const SolvePeers* peers;
+
+    // Where L lies for these rows of it, of one panel.
+    __device__ __forceinline__ const T* rows(long long first) const {
+#ifdef DISTRIBUTED
+        return (const T*)__ldg(peers->row_blocks + first / (2 * PANEL_COLS));
+#else
+        return l;
+#endif
+    }
+    // The panel that is the device's number `at`, in the order of the solution.
+    template <bool FORWARD>
+    __device__ __forceinline__ int panel(int at) const {
+#ifdef DISTRIBUTED
+        const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
+        return FORWARD ? peers->own[at] : panels - 1 - peers->own[peers->own_panels - 1 - at];
+#else
+        return at;
+#endif
+    }
 };
 
 template <int RHS>
@@ -170,9 +195,11 @@ struct Sums {
 // Waits for a panel's solution and copies it to shared memory. A block whose own panel is far from it polls less
 // often.
 template <int RHS>
-__device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD]) {
+__device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD],
+                                      const SolvePeers* peers) {
     constexpr int PAIRS = PANEL_COLS * RHS / 2 / THREADS;
     double found[PAIRS][2];
+    Waiting waiting(peers);
     for (;;) {
         bool missing = false;
 #pragma unroll
@@ -181,7 +208,7 @@ __device__ __forceinline__ void bring(const double* solved, int distance, double
 #pragma unroll
         for (int q = 0; q < PAIRS; ++q)
             missing = missing || is_unpublished(found[q][0]) || is_unpublished(found[q][1]);
-        if (!missing) break;
+        if (!missing || waiting.ends()) break;
         distance > 1 ? __nanosleep(min(distance, 16) * NAP) : spin_pause();
     }
 #pragma unroll
@@ -197,15 +224,16 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     __shared__ SolveShared<RHS> shared;
     const Place at;
     const long long n = system.n, stride = system.stride;
-    const T* const l = system.l;
     const int groups = (system.count + RHS - 1) / RHS;
     if (threadIdx.x == 0) shared.ticket = atomicAdd(system.taken, 1);
     __syncthreads();
+    if (IS_DISTRIBUTED && shared.ticket >= STOPPED) return;
     // Panels are numbered in the order of the solution; `first` is the first row of the panel.
-    const int panel = shared.ticket / groups, group = shared.ticket % groups;
+    const int panel = system.template panel<FORWARD>(shared.ticket / groups), group = shared.ticket % groups;
     const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
     const auto first_row = [&](int p) { return (long long)(FORWARD ? p : panels - 1 - p) * PANEL_COLS; };
     const long long first = first_row(panel);
+    const T* const l = system.rows(first);  // the panel's own rows
     const int rows = (int)min((long long)PANEL_COLS, n - first);
     const int cols = (int)max(0ll, min((long long)rows, system.end - first));  // of them to be solved
     const int before = min(panel, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
@@ -223,7 +251,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     Fragments<double> inverse, diagonal;
     const auto load = [&](int p) {
         if (p < before) {
-            next.template load<FORWARD>(at, l, stride, first, first_row(p), n);
+            next.template load<FORWARD>(at, FORWARD ? l : system.rows(first_row(p)), stride, first, first_row(p), n);
         } else {
             // Both are loaded before the last solution is published, because other blocks wait from then on.
             inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
@@ -245,7 +273,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
             }
         }
         load(p + 1);
-        bring<RHS>(solution(p), panel - p, shared.x[p % 2]);
+        bring<RHS>(solution(p), panel - p, shared.x[p % 2], system.peers);
         __syncthreads();
         sums.add_product(at, block, shared.x[p % 2]);
     }
@@ -283,7 +311,10 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         x.each(at, [&](double& sum, int i, int) { sum = i < cols ? sum : 0.0; });
         if (at.half == 0) {
             double* const own = solution(panel);
-            x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, publishable(sum)); });
+            x.each(at, [&](double& sum, int i, int c) {
+                store_relaxed(own + i * RHS + c, publishable(sum));
+                publish_solution_there(system.peers, own + i * RHS + c, publishable(sum));
+            });
         }
         if (cols < rows) {
             // Subtracts the solution's share from the rows after the last solved one.
@@ -303,13 +334,25 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     }
 }
 
+#ifdef DISTRIBUTED
+#define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1) solve_distributed_##WAY##_##RHS##_##NAME(       \
+        const T* l, long long stride, const double* inverse, const T* from, T* to, long long x_stride,       \
+        double* solved, int* taken, long long n, long long end, int count,                                   \
+        const __grid_constant__ SolvePeers peers) {                                                          \
+        solve<FORWARD, RHS>(                                                                                 \
+            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, &peers});        \
+    }
+#else
 #define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
         solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, const T* from,     \
                                      T* to, long long x_stride, double* solved, int* taken, long long n,     \
                                      long long end, int count) {                                             \
-        solve<FORWARD, RHS>(System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count}); \
+        solve<FORWARD, RHS>(                                                                                 \
+            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, nullptr});       \
     }
+#endif
 
 #define SOLVE_ALL(T, NAME)                                                                                   \
     SOLVE(forward, true, 8, T, NAME)                                                                         \
@@ -322,4 +365,9 @@ __device__ __forceinline__ void solve(const System<T>& system) {
 SOLVE_ALL(float, f32)
 SOLVE_ALL(double, f64)
 
-EXPORT_LAYOUT(solve, PANEL_COLS, THREADS)
+// The prefix of the module's names.
+#ifndef SOLVE_MODULE
+#define SOLVE_MODULE solve
+#endif
+constexpr int SOLVE_PEERS_BYTES = sizeof(SolvePeers);
+EXPORT_LAYOUT(SOLVE_MODULE, PANEL_COLS, THREADS, SOLVE_PEERS_BYTES)
