@@ -104,4 +104,8 @@ impl<T: Scalar> Engine<T> for Distributed {
     fn par(&self) -> Par {
         Threads::Pool.par()
     }
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::distributed_made(self, what, given)
+    }
 }

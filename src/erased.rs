@@ -51,6 +51,9 @@ functions! {
         #[cfg(feature = "cuda")]
         distributed(engine: &Distributed, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Distributed, l| engine.factor(l).map(any);
         #[cfg(feature = "cuda")]
+        distributed_made(engine: &Distributed, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+            = |engine: &Distributed, what, given| engine.made(what, given).map(any_made);
+        #[cfg(feature = "cuda")]
         view(storage: &ResidentFactor<Self>) -> Result<DeviceView<'_, Self>, Error> = ResidentFactor::view;
         #[cfg(feature = "cuda")]
         derived(storage: &ResidentFactor<Self>, matrix: DerivedMatrix) -> Result<DeviceMatrix<Self>, Error> = ResidentFactor::derived;

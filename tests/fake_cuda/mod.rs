@@ -140,7 +140,7 @@ pub struct Exclusive {
     _turn: RwLockWriteGuard<'static, ()>,
 }
 
-/// The driver with one device, for a test that only uses it.
+/// The driver with four devices, for a test that only uses it.
 pub fn shared() -> Shared {
     install();
     // A test that failed while it held the lock has reset its settings while unwinding.
@@ -204,7 +204,7 @@ impl Exclusive {
         unsafe { (self.controls.inexact)(roots, reciprocals, seed) }
     }
 
-    /// The number of devices, up to 16; with 0 the driver exists and has none.
+    /// The number of devices, up to 16, instead of four; with 0 the driver exists and has none.
     pub fn devices(&self, count: i32) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.devices)(count) }

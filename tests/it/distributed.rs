@@ -1,5 +1,6 @@
 //! The engine for several devices: what it computes is what one device computes, bit for bit.
 
+use crate::support::cuda::turn;
 use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{Device, DeviceMatrix, Distributed, Resident};
@@ -8,17 +9,6 @@ use cholupdate::{Cholesky, Engine, Error, Weights};
 
 #[cfg(feature = "fake-cuda")]
 use crate::support::cuda::fake_cuda;
-
-#[cfg(feature = "fake-cuda")]
-fn turn() -> fake_cuda::Exclusive {
-    let fake = fake_cuda::exclusive();
-    fake.devices(4);
-    fake
-}
-#[cfg(not(feature = "fake-cuda"))]
-fn turn() -> crate::support::cuda::Turn {
-    crate::support::cuda::turn()
-}
 
 /// The first devices, one more each time, as many as there are and four at most. Without any the test prints that, as others do.
 fn devices() -> Vec<Vec<Device>> {
@@ -264,7 +254,7 @@ fn devices_are_different_ones() {
 #[cfg(feature = "fake-cuda")]
 #[test]
 fn one_device_fails() {
-    let fake = turn();
+    let fake = fake_cuda::exclusive();
     let devices = devices().pop().unwrap();
     let engine = Distributed::new(&devices).unwrap().with_block_rows(128).unwrap();
     for kind in Kind::ALL {
@@ -285,7 +275,6 @@ fn one_device_fails() {
             }
             let expected = if outcome.is_ok() { new.clone() } else { bits(problem.l.as_ref()) };
             fake.reset();
-            fake.devices(4);
             let found = bits(factor.to_factor().unwrap().as_ref());
             assert!(found == expected, "{kind:?}, failing at {at}");
             factor.modify(&problem.v, &problem.weights).unwrap();
@@ -296,7 +285,7 @@ fn one_device_fails() {
 #[cfg(feature = "fake-cuda")]
 #[test]
 fn devices_without_access_to_each_other_are_refused() {
-    let fake = turn();
+    let fake = fake_cuda::exclusive();
     fake.peers(false);
     let devices = [Device::new(0).unwrap(), Device::new(1).unwrap()];
     let refused = Distributed::new(&devices).unwrap_err();

@@ -6,6 +6,7 @@ use super::transfer::Transfer;
 use crate::cpu::HostFactor;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
+use crate::host::rotation::Rotation;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
@@ -81,16 +82,62 @@ impl<T: Real> DistributedFactor<T> {
         write().map_err(|error| lost(error, true))
     }
 
-    /// Makes a change in host memory.
-    pub(super) fn edit_on_host(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+    /// Changes L in host memory.
+    fn change_on_host(
+        &mut self,
+        change: impl FnOnce(HostFactor<T>) -> Result<Mat<T>, Stop>,
+    ) -> Result<(), Stop> {
         let mut l = Mat::zeros(self.order, self.order);
         self.read(l.as_mut()).map_err(Stop::before)?;
         let mut host = HostFactor::new(Threads::Pool, Safeguard::None, l);
         host.reserve(Room::Capacity(self.capacity)).map_err(Stop::before)?;
-        host.edit(edit)?;
+        let new = change(host)?;
         // The inverses are no longer valid either.
-        self.set_order(host.order());
-        self.write(host.l().as_ref()).map_err(|error| lost(error, true))
+        self.set_order(new.nrows());
+        self.write(new.as_ref()).map_err(|error| lost(error, true))
+    }
+
+    /// Makes an edit in host memory.
+    pub(super) fn edit_on_host(&mut self, edit: Edit<'_, T>) -> Result<(), Stop> {
+        self.change_on_host(|mut host| {
+            host.edit(edit)?;
+            Ok(host.into_l())
+        })
+    }
+
+    /// Moves row and column `from` of A before row `to`, with the roundings of the resident engine
+    /// (`kernels/resident/rearrange.cu`).
+    pub(super) fn move_up(&mut self, from: usize, to: usize) -> Result<(), Stop> {
+        self.change_on_host(|mut host| {
+            let old = host.l();
+            let (order, mut norm) = (old.nrows(), old[(from, from)].to_f64());
+            let mut p: Vec<f64> = (0..order)
+                .map(|i| if i > from { old[(i, from)].to_f64() } else { 0.0 })
+                .collect();
+            let mut rotations = Vec::with_capacity(from - to);
+            for j in (to..from).rev() {
+                let rotation;
+                (rotation, norm) = Rotation::eliminating(old[(from, j)].to_f64(), norm);
+                rotations.push(rotation);
+            }
+            let mut new = Rearrangement::default();
+            host.edit(Edit::Rearrange(new.backwards(from, to, order)))?;
+            let mut l = host.into_l();
+            for (j, rotation) in (to + 1..=from).rev().zip(rotations) {
+                let Rotation { x, s, .. } = rotation;
+                let pivot = T::from_f64(rotation.pivot(l[(j, j)].to_f64())).max(T::TINY);
+                for (entry, p) in l.col_mut(j).subrows_mut(j, order - j).iter_mut().zip(&mut p[j..]) {
+                    let old = entry.to_f64();
+                    *entry = T::from_f64(old + x.mul_add(old, -(s * *p)));
+                    *p += s.mul_add(old, x * *p);
+                }
+                l[(j, j)] = pivot;
+            }
+            let column = l.col_mut(to).subrows_mut(to, order - to);
+            column.iter_mut().zip(&p[to..]).for_each(|(entry, p)| *entry = T::from_f64(*p));
+            l[(to, to)] = T::from_f64(norm);
+            Ok(l)
+        })
     }
 
     /// Stages columns of L, and other columns, as V.

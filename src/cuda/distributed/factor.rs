@@ -3,6 +3,7 @@
 use super::part::Part;
 use super::queue::Queue;
 use super::solve::Solving;
+use super::stop::WrittenByAll;
 use super::transfer::Transfer;
 use crate::cuda::device::Device;
 use crate::cuda::operands::{MEMORY, on_device};
@@ -31,7 +32,7 @@ use std::sync::{Mutex, PoisonError};
 /// L as the engine for several devices stores it.
 pub(crate) struct DistributedFactor<T> {
     /// Dropped first: it waits for work in flight that uses the other memory.
-    pub(super) queue: Option<Queue<T>>,
+    pub(super) queue: Option<WrittenByAll<Queue<T>>>,
     pub(super) parts: Vec<Part<T>>,
     pub(super) order: usize,
     /// The largest order for which there is room.
@@ -105,7 +106,7 @@ impl<T: Real> DistributedFactor<T> {
 
     /// Waits for the work that the last modification has left after its outcome.
     pub(super) fn quiet(&self) -> Result<(), Error> {
-        self.queue.as_ref().map_or(Ok(()), Queue::quiet)
+        self.queue.as_ref().map_or(Ok(()), |queue| queue.quiet())
     }
 
     /// Rank blocks of a width for which all devices have room.
@@ -131,7 +132,7 @@ impl<T: Real> DistributedFactor<T> {
 
     /// The queue of a modification, with room for these rank blocks.
     fn ready<'a>(
-        queue: &'a mut Option<Queue<T>>,
+        queue: &'a mut Option<WrittenByAll<Queue<T>>>,
         (devices, capacity): (&[Device], usize),
         blocks: RankBlocks,
     ) -> Result<&'a mut Queue<T>, Error> {
@@ -140,7 +141,7 @@ impl<T: Real> DistributedFactor<T> {
             // The old one is freed first, because both might not fit.
             old => {
                 drop(old);
-                queue.insert(Queue::new(devices, capacity, blocks)?)
+                queue.insert(WrittenByAll::new(Queue::new(devices, capacity, blocks)?, devices))
             }
         })
     }
@@ -322,7 +323,8 @@ impl<T: Real> Storage<T> for DistributedFactor<T> {
         match edit {
             Edit::Rearrange(new) if !new.moves() => self.renumber(new),
             Edit::Write { at, border } => self.write_border(at, border),
-            Edit::Scale { .. } | Edit::Rearrange(_) | Edit::MoveUp { .. } => self.edit_on_host(edit),
+            Edit::MoveUp { from, to } => self.move_up(from, to),
+            Edit::Scale { .. } | Edit::Rearrange(_) => self.edit_on_host(edit),
             Edit::WriteThere { .. } | Edit::Close { .. } => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `factor` | L on all devices, and the state of its engine |
+//! | `intake` | makes a factor from A or L |
 //! | `part` | L on one device |
 //! | `transfer` | copies of row blocks from and to host memory |
 //! | `edits` | changes of L other than sweeps |
@@ -17,6 +18,7 @@
 mod device_queue;
 mod edits;
 mod factor;
+mod intake;
 mod part;
 mod queue;
 mod solve;
@@ -24,7 +26,7 @@ mod solver;
 mod stop;
 mod transfer;
 
-use self::factor::DistributedFactor;
+pub(crate) use self::factor::DistributedFactor;
 use super::device::Device;
 use super::resident::sweep_launch::{MAX_PEERS, ROW_BLOCK};
 use crate::error::Error;

@@ -7,7 +7,7 @@
 
 use super::device_queue::{Common, DeviceQueue, SWEEPS_OF_LAUNCH};
 use super::part::Part;
-use super::stop::{Stop, all_done};
+use super::stop::{Launches, Stop, all_done};
 use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::cuda::resident::inverses::Inverses;
@@ -123,14 +123,6 @@ impl<T: Real> Queue<T> {
         all_done(self.queues.iter().map(|queue| &queue.done))
     }
 
-    /// Ends all launches, and waits for all work. The first error has been reported.
-    fn end(&self) {
-        self.stop.set();
-        for queue in &self.queues {
-            let _ = queue.stream.synchronize();
-        }
-    }
-
     /// # Safety
     /// As [`begin`](Self::begin).
     unsafe fn enqueue(
@@ -208,6 +200,15 @@ impl<T: Real> Queue<T> {
     }
 }
 
+impl<T> Launches for Queue<T> {
+    fn end(&self) {
+        self.stop.set();
+        for queue in &self.queues {
+            let _ = queue.stream.synchronize();
+        }
+    }
+}
+
 /// What a launch on one of the devices has in common with the others.
 fn common<'a, T>(
     plan: &'a Plan,
@@ -217,15 +218,4 @@ fn common<'a, T>(
 ) -> Common<'a, T> {
     let status = (status, own * STATUS_STRIDE);
     Common { plan, partitions, first, pivots, status, stop: stop.address() }
-}
-
-impl<T> Drop for Queue<T> {
-    fn drop(&mut self) {
-        // A caller may have forgotten work in flight; the memory is freed next. Launches that are complete on all devices end by
-        // themselves, and their results are not used.
-        self.stop.set();
-        for queue in &self.queues {
-            let _ = queue.stream.synchronize();
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::factor::DistributedFactor;
 use super::solver::{Solver, Work, pinned};
+use super::stop::WrittenByAll;
 use crate::check::finite;
 use crate::cuda::matrix::DeviceViewMut;
 use crate::cuda::memory::Pinned;
@@ -22,7 +23,7 @@ const RHS_AT_ONCE: usize = 1024;
 pub(super) struct Solving<T> {
     /// Of each part.
     pub inverses: Vec<Inverses>,
-    solver: Option<Solver<T>>,
+    solver: Option<WrittenByAll<Solver<T>>>,
     /// Right-hand sides in host memory.
     host: Option<Pinned<T>>,
     /// For right-hand sides on a device.
@@ -104,7 +105,11 @@ impl<T: Real> DistributedFactor<T> {
             solving.forget();
         }
         let outcome = work(&mut solving, self);
-        if matches!(outcome, Err(Error::Device { .. })) || forgotten {
+        if matches!(outcome, Err(Error::Device { .. })) {
+            // Work that could not be waited for may still use its memory.
+            solving.solver = None;
+        }
+        if outcome.is_err() || forgotten {
             solving.forget();
         }
         outcome
@@ -123,7 +128,7 @@ impl<T: Real> Solving<T> {
         let len = order * count;
         let solver = match solver {
             Some(solver) => solver,
-            none => none.insert(Solver::new(devices)?),
+            none => none.insert(WrittenByAll::new(Solver::new(devices)?, devices)),
         };
         let host = pinned(host, &devices[0], len)?;
         for (to, from) in host.as_mut_slice()?.chunks_exact_mut(order).zip(rhs.as_ref().col_iter()) {
@@ -156,7 +161,7 @@ impl<T: Real> Solving<T> {
         let shape @ (order, count) = rhs.shape();
         let solver = match solver {
             Some(solver) => solver,
-            none => none.insert(Solver::new(&factor.devices)?),
+            none => none.insert(WrittenByAll::new(Solver::new(&factor.devices)?, &factor.devices)),
         };
         if take.as_ref().is_none_or(|&(of, _)| of != home) {
             *take = Some((home, None));

@@ -4,7 +4,7 @@
 //! panels of its own rows, in launches that are in flight at the same time.
 
 use super::part::Part;
-use super::stop::{Stop, all_done};
+use super::stop::{Launches, Stop, all_done};
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::resident::inverses::Inverses;
@@ -98,12 +98,7 @@ impl<T: Real> Solver<T> {
         // SAFETY: L, its inverses and all memory are borrowed until the work has been waited for, here.
         let begun = unsafe { self.begin((parts, inverses), work, (order, count)) };
         let ended = begun.and_then(|()| all_done(self.devices.iter().map(|device| &device.done)));
-        ended.inspect_err(|_| {
-            self.stop.set();
-            for device in &self.devices {
-                let _ = device.stream.synchronize();
-            }
-        })?;
+        ended.inspect_err(|_| self.end())?;
         let Some(rhs) = &self.rhs else { return Ok((DeviceSlice::empty(), &self.devices[self.home].stream)) };
         Ok((rhs[work.sides.len() % 2].slice(0..order * count), &self.devices[self.home].stream))
     }
@@ -194,6 +189,15 @@ impl<T: Real> Solver<T> {
             *to = there(other).0.wrapping_sub(solved).cast_signed() as c_longlong;
         }
         peers
+    }
+}
+
+impl<T> Launches for Solver<T> {
+    fn end(&self) {
+        self.stop.set();
+        for device in &self.devices {
+            let _ = device.stream.synchronize();
+        }
     }
 }
 

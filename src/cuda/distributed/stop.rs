@@ -4,6 +4,8 @@ use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::cuda::stream::Event;
 use crate::error::Error;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicI32, Ordering};
 
 /// Thread blocks that wait for other devices read it. Once a device has failed, nothing else would end them.
@@ -34,6 +36,49 @@ impl Stop {
     fn store(&self, value: i32) {
         // SAFETY: the word exists as long as `self`, is aligned, and all accesses of the host are atomic.
         unsafe { AtomicI32::from_ptr(self.word.as_ptr()) }.store(value, Ordering::SeqCst);
+    }
+}
+
+/// Work that is in flight on several devices at once.
+pub(super) trait Launches {
+    /// Ends it, and waits for that. An error has been reported, or does not matter any more.
+    fn end(&self);
+}
+
+/// Memory that all devices write, with the work that does so. It is freed once none of them is working any more; if that is not
+/// known, it is leaked.
+pub(super) struct WrittenByAll<W: Launches> {
+    work: ManuallyDrop<W>,
+    devices: Vec<Device>,
+}
+
+impl<W: Launches> WrittenByAll<W> {
+    pub fn new(work: W, devices: &[Device]) -> Self {
+        Self { work: ManuallyDrop::new(work), devices: devices.to_vec() }
+    }
+}
+
+impl<W: Launches> Deref for WrittenByAll<W> {
+    type Target = W;
+
+    fn deref(&self) -> &W {
+        &self.work
+    }
+}
+
+impl<W: Launches> DerefMut for WrittenByAll<W> {
+    fn deref_mut(&mut self) -> &mut W {
+        &mut self.work
+    }
+}
+
+impl<W: Launches> Drop for WrittenByAll<W> {
+    fn drop(&mut self) {
+        self.work.end();
+        if self.devices.iter().all(Device::can_free) {
+            // SAFETY: dropped only here, and not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.work) };
+        }
     }
 }
 

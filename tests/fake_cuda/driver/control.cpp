@@ -105,7 +105,7 @@ CONTROL void fake_cuda_reset() {
         context.sticky = SUCCESS;
     }
     driver.random.seed(1);
-    driver.devices = 1;
+    driver.devices = DEVICES;
     driver.version = 13000;
     driver.memory_cap = 0;
     driver.shared_cap = 0;

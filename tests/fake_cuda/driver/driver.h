@@ -52,6 +52,7 @@ enum : Result {
 };
 
 constexpr int MAX_DEVICES = 16;
+constexpr int DEVICES = 4; // where the test sets no number
 constexpr int MULTIPROCESSORS = 20, BLOCKS_PER_MULTIPROCESSOR = 2, MAX_THREADS_PER_BLOCK = 1024;
 constexpr int SHARED_BYTES = 48 << 10, SHARED_BYTES_OPT_IN = 227 << 10;
 constexpr size_t DEVICE_BYTES = size_t(8) << 30; // where the test sets no cap
@@ -92,7 +93,7 @@ struct Stats {
 struct Driver {
     std::recursive_mutex lock;
     std::minstd_rand random{1};
-    int devices = 1, version = 13000;
+    int devices = DEVICES, version = 13000;
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
     int shared_cap = 0;     // 0: SHARED_BYTES_OPT_IN
     bool peers = true;      // whether a device can access the memory of another

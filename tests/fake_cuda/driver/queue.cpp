@@ -230,6 +230,7 @@ API cuEventSynchronize(void* handle) {
 }
 
 API cuEventQuery(void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     const auto event = find_event(handle);
     if (!event || !current_context()) return INVALID_HANDLE;

@@ -36,6 +36,8 @@ macro_rules! on_gpu_engines {
         #[cfg(feature = "cuda")]
         on_engine!(resident, crate::support::cuda::resident(); $($test),+);
         #[cfg(feature = "cuda")]
+        on_engine!(distributed, crate::support::cuda::distributed(); $($test),+);
+        #[cfg(feature = "cuda")]
         on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
         #[cfg(feature = "opencl")]
         on_engine!(opencl_hybrid, crate::support::opencl::hybrid(); $($test),+);
@@ -83,7 +85,7 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
 pub fn steps<E>(steps: usize) -> usize {
     let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
     match () {
-        () if on("cuda::resident") => steps / 100,
+        () if on("cuda::resident") || on("cuda::distributed") => steps / 100,
         () if on("cuda") => steps / 20,
         () => steps,
     }
