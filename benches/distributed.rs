@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
     }
     println!("{} devices, the first of them {}", devices.len(), devices[0].name());
     let engine = Distributed::new(&devices)?;
-    let blocks = numbers("CHOLUPDATE_BENCH_ROWS", &[512]);
+    let blocks = numbers("CHOLUPDATE_BENCH_ROWS", &[1024]);
     for order in numbers("CHOLUPDATE_BENCH_N", &[4096, 8192, 16384, 32768]) {
         let mut l = Mat::<f64>::zeros(order, order);
         (0..order).for_each(|j| l[(j, j)] = 4.0 + (j % 3) as f64);

@@ -22,12 +22,19 @@ struct Peers {
 
 // The argument of solve_distributed.cu, likewise.
 struct SolvePeers {
-    int count, own_panels;
+    int count, devices;
     int* taken;
     const int* stop;
-    const int* own;  // the panels of this device, ascending
-    // For each row block of L, the address from where its entries lie as in a column-major matrix of stride 128.
-    const unsigned long long* row_blocks;
+    const int* own;  // forward: the panels of this device, ascending
+    // Backward: this device's tasks in their order, each a panel and, from bit 16 on, a block of `together` panels that a
+    // device has at a time. The tasks of a device go through the rows of its own blocks.
+    const unsigned* backward;
+    long long together;
+    // Backward: of each panel, the sums that a task leaves for the next one, and how many panels they have gone through; and for
+    // each device, the distance from these words to those there, in bytes.
+    double* sums;
+    int* summed;
+    long long sums_there[MAX_PEERS + 1], summed_there[MAX_PEERS + 1];
     long long solved[MAX_PEERS];  // from a word of a solution here to the same word there, in bytes
 };
 

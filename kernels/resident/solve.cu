@@ -21,10 +21,12 @@
 //     end       forward, the columns of L that are solved with, n or less: rows from there on become b - L x
 //
 // Several devices (solve_distributed.cu): each solves the panels of its own rows, in launches that run at the same time,
-// and publishes them in the memory of all. Rows of L that lie on another device are read there; so are `from` and `to`,
-// which all devices share. The other memory each has for itself. If a device fails, the host sets `stop`.
+// and publishes them in the memory of all. `from` and `to` all devices share; the other memory each has for itself. A
+// device reads only its own rows of L. Backward, where the rows of a panel's products are on all devices, the sums go
+// from device to device: a task goes through one block of rows, and leaves its sums to the device that has the block
+// before it. If a device fails, the host sets `stop`.
 //
-// Launch: blocks of 256 threads, one for each panel (of the device) and group of RHS right-hand sides.
+// Launch: blocks of 256 threads, one for each panel, or task of the device, and group of RHS right-hand sides.
 #include "common/async_copy.cuh"
 #include "common/flags.cuh"
 #include "common/layout.cuh"
@@ -53,24 +55,42 @@ struct System {
     long long n, end;
     int count;
     const SolvePeers* peers;
+    const long long* row_blocks;  // of the device's rows, as in Peers
 
-    // Where L lies for these rows of it, of one panel.
+    // Where L lies for these rows of it, of one panel, which the device has.
     __device__ __forceinline__ const T* rows(long long first) const {
 #ifdef DISTRIBUTED
-        return (const T*)__ldg(peers->row_blocks + first / (2 * PANEL_COLS));
+        return l + __ldg(row_blocks + first / (2 * PANEL_COLS));
 #else
         return l;
 #endif
     }
-    // The panel that is the device's number `at`, in the order of the solution.
-    template <bool FORWARD>
-    __device__ __forceinline__ int panel(int at) const {
+};
+
+// What a block does with a panel: it goes through the panels from `begin` on before `end`, and then solves the panel, or
+// leaves the sums to the device with this number. Panels are numbered in the order of the solution.
+struct SolveTask {
+    int panel, begin, end, next;
+    bool solves;
+
+    template <bool FORWARD, class T>
+    __device__ __forceinline__ static SolveTask take(const System<T>& system, int number, int panels) {
+        SolveTask task{number, 0, number, 0, true};
 #ifdef DISTRIBUTED
-        const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
-        return FORWARD ? peers->own[at] : panels - 1 - peers->own[peers->own_panels - 1 - at];
-#else
-        return at;
+        if (FORWARD) {
+            task.panel = task.end = system.peers->own[number];
+        } else {
+            const unsigned word = system.peers->backward[number];
+            const int first = (int)(word >> 16) * (int)system.peers->together;
+            const int last = min(first + (int)system.peers->together, panels);
+            task.panel = panels - 1 - (int)(word & 0xffff);
+            task.begin = panels - last;
+            task.solves = task.panel < panels - first;
+            task.end = task.solves ? task.panel : panels - first;
+            task.next = (int)((word >> 16) + system.peers->devices - 1) % system.peers->devices;
+        }
 #endif
+        return task;
     }
 };
 
@@ -184,6 +204,39 @@ struct Sums {
             for (int e = 0; e < 4; ++e) f(c[r][e], at.row + e / 2 * 8, 8 * r + at.lane % 4 * 2 + e % 2);
     }
 
+#ifdef DISTRIBUTED
+    // The sums of this thread among those of a panel and group.
+    __device__ __forceinline__ static double* in_memory(double* sums, long long of) {
+        return sums + of * (2 * PANEL_COLS * RHS) + threadIdx.x;
+    }
+    // Waits until the sums have gone through this number of panels, and loads them.
+    __device__ __forceinline__ void take(const SolvePeers* peers, long long of, int panels) {
+        if (threadIdx.x == 0) {
+            Waiting waiting(peers);
+            while (load_acquire(peers->summed + of) < panels && !waiting.ends()) spin_pause();
+        }
+        __syncthreads();
+        const double* const from = in_memory(peers->sums, of);
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) c[r][e] = load_relaxed(from + (4 * r + e) * THREADS);
+    }
+    // Leaves them to a device, having gone through this number of panels.
+    __device__ __forceinline__ void leave(const SolvePeers* peers, long long of, int panels, int device) const {
+        double* const to = there(in_memory(peers->sums, of), peers->sums_there[device]);
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) store_relaxed(to + (4 * r + e) * THREADS, c[r][e]);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence_system();
+            store_relaxed(there(peers->summed + of, peers->summed_there[device]), panels);
+        }
+    }
+#endif
+
     // Adds the halves of the columns, in the threads of the first half.
     __device__ __forceinline__ void gather(const Place& at, double (*parts)[RHS + PAD]) {
         if (at.half > 0) each(at, [&](double& sum, int i, int c) { parts[i][c] = sum; });
@@ -228,15 +281,17 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     if (threadIdx.x == 0) shared.ticket = atomicAdd(system.taken, 1);
     __syncthreads();
     if (IS_DISTRIBUTED && shared.ticket >= STOPPED) return;
-    // Panels are numbered in the order of the solution; `first` is the first row of the panel.
-    const int panel = system.template panel<FORWARD>(shared.ticket / groups), group = shared.ticket % groups;
     const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
+    const SolveTask task = SolveTask::template take<FORWARD>(system, shared.ticket / groups, panels);
+    // `first` is the first row of the panel.
+    const int panel = task.panel, group = shared.ticket % groups;
     const auto first_row = [&](int p) { return (long long)(FORWARD ? p : panels - 1 - p) * PANEL_COLS; };
     const long long first = first_row(panel);
-    const T* const l = system.rows(first);  // the panel's own rows
+    // The panel's own rows, if it is solved.
+    const T* const l = FORWARD || task.solves ? system.rows(first) : nullptr;
     const int rows = (int)min((long long)PANEL_COLS, n - first);
     const int cols = (int)max(0ll, min((long long)rows, system.end - first));  // of them to be solved
-    const int before = min(panel, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
+    const int before = min(task.end, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
     const auto solution = [&](int p) {
         return system.solved + ((long long)p * groups + group) * (PANEL_COLS * RHS);
     };
@@ -252,7 +307,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     const auto load = [&](int p) {
         if (p < before) {
             next.template load<FORWARD>(at, FORWARD ? l : system.rows(first_row(p)), stride, first, first_row(p), n);
-        } else {
+        } else if (task.solves) {
             // Both are loaded before the last solution is published, because other blocks wait from then on.
             inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
             diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
@@ -262,10 +317,14 @@ __device__ __forceinline__ void solve(const System<T>& system) {
                 });
         }
     };
-    load(0);
-    for (int p = 0; p < before; ++p) {
+    load(task.begin);
+#ifdef DISTRIBUTED
+    const long long of = (long long)panel * groups + group;
+    if (task.begin > 0) sums.take(system.peers, of, task.begin);
+#endif
+    for (int p = task.begin; p < before; ++p) {
         block = next;
-        if (p + AHEAD == before) {
+        if (task.solves && p + AHEAD == before) {
             const int column = threadIdx.x / 4, row = threadIdx.x % 4 * (PANEL_COLS / 4);
             if (column < cols && row < rows) {
                 prefetch_l2(l + (first + column) * stride + first + row);
@@ -278,6 +337,9 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         sums.add_product(at, block, shared.x[p % 2]);
     }
 
+#ifdef DISTRIBUTED
+    if (!task.solves) return sums.leave(system.peers, of, task.end, task.next);
+#endif
     double(*const v)[RHS + PAD] = shared.x[(before + 1) % 2];
     double(*const parts)[RHS + PAD] = shared.x[before % 2];
     const auto share = [&](Sums<RHS>& of) {
@@ -339,9 +401,9 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     extern "C" __global__ void __launch_bounds__(THREADS, 1) solve_distributed_##WAY##_##RHS##_##NAME(       \
         const T* l, long long stride, const double* inverse, const T* from, T* to, long long x_stride,       \
         double* solved, int* taken, long long n, long long end, int count,                                   \
-        const __grid_constant__ SolvePeers peers) {                                                          \
-        solve<FORWARD, RHS>(                                                                                 \
-            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, &peers});        \
+        const __grid_constant__ SolvePeers peers, const long long* row_blocks) {                             \
+        solve<FORWARD, RHS>(System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count,  \
+                                      &peers, row_blocks});                                                  \
     }
 #else
 #define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
@@ -350,7 +412,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
                                      T* to, long long x_stride, double* solved, int* taken, long long n,     \
                                      long long end, int count) {                                             \
         solve<FORWARD, RHS>(                                                                                 \
-            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, nullptr});       \
+            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, nullptr, nullptr});       \
     }
 #endif
 

@@ -210,8 +210,7 @@ fn all_solves<E: Engine<f64>>(problem: &Problem<f64>, engine: E, b: &Mat<f64>) -
     found.push(half.clone());
     factor.solve_lt_in_place(&mut half).unwrap();
     found.push(half.clone());
-    let (modified, solved) =
-        factor.submit(&problem.v, Weights::Plus).unwrap().solve_in_place(&mut half);
+    let (modified, solved) = factor.submit(&problem.v, Weights::Plus).unwrap().solve_in_place(&mut half);
     modified.unwrap();
     solved.unwrap();
     found.push(half);

@@ -11,7 +11,7 @@ use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
 use crate::storage::{Edit, Room, Safeguard, Side, Storage, Swept};
-use crate::structure::{Border, ColumnsAsV, Rearrangement};
+use crate::structure::{Border, ColumnsAsV, Rearrangement, Run};
 use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use faer::linalg::matmul::triangular::BlockStructure;
@@ -108,12 +108,11 @@ impl<T: Real> DistributedFactor<T> {
     /// Moves row and column `from` of A before row `to`, with the roundings of the resident engine
     /// (`kernels/resident/rearrange.cu`).
     pub(super) fn move_up(&mut self, from: usize, to: usize) -> Result<(), Stop> {
-        self.change_on_host(|mut host| {
+        self.change_on_host(|host| {
             let old = host.l();
             let (order, mut norm) = (old.nrows(), old[(from, from)].to_f64());
-            let mut p: Vec<f64> = (0..order)
-                .map(|i| if i > from { old[(i, from)].to_f64() } else { 0.0 })
-                .collect();
+            let mut p: Vec<f64> =
+                (0..order).map(|i| if i > from { old[(i, from)].to_f64() } else { 0.0 }).collect();
             let mut rotations = Vec::with_capacity(from - to);
             for j in (to..from).rev() {
                 let rotation;
@@ -121,8 +120,7 @@ impl<T: Real> DistributedFactor<T> {
                 rotations.push(rotation);
             }
             let mut new = Rearrangement::default();
-            host.edit(Edit::Rearrange(new.backwards(from, to, order)))?;
-            let mut l = host.into_l();
+            let mut l = rearranged(old.as_ref(), new.backwards(from, to, order));
             for (j, rotation) in (to + 1..=from).rev().zip(rotations) {
                 let Rotation { x, s, .. } = rotation;
                 let pivot = T::from_f64(rotation.pivot(l[(j, j)].to_f64())).max(T::TINY);
@@ -183,4 +181,20 @@ impl<T: Real> DistributedFactor<T> {
         rhs.copy_from(product);
         Ok(())
     }
+}
+
+/// Rows and columns of L as the map says, which need not move the same way.
+fn rearranged<T: Real>(l: MatRef<'_, T>, new: &Rearrangement) -> Mat<T> {
+    let places = |runs: &[Run]| {
+        let mut from = vec![None; new.order];
+        for run in runs {
+            from[run.new_places()].iter_mut().zip(run.old_places()).for_each(|(to, from)| *to = Some(from));
+        }
+        from
+    };
+    let (rows, columns) = (places(&new.rows), places(&new.columns));
+    Mat::from_fn(new.order, new.order, |i, j| match (rows[i], columns[j]) {
+        (Some(row), Some(column)) if row >= column => l[(row, column)],
+        _ => T::ZERO,
+    })
 }

@@ -6,9 +6,9 @@ use super::factor::DistributedFactor;
 use crate::check::finite_lower;
 use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::operands::on_device;
+use crate::cuda::resident::share::rows_of;
 use crate::cuda::resident::sweep_launch::ROW_BLOCK;
 use crate::cuda::resident::{Resident, ResidentFactor};
-use crate::cuda::resident::share::rows_of;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::operand::Operand;
@@ -34,10 +34,7 @@ impl Distributed {
         }
     }
 
-    fn factorize<T: Real>(
-        &self,
-        a: &Operand<'_, T>,
-    ) -> Result<Option<(DistributedFactor<T>, f64)>, Error> {
+    fn factorize<T: Real>(&self, a: &Operand<'_, T>) -> Result<Option<(DistributedFactor<T>, f64)>, Error> {
         let home = match on_device(a) {
             Some(a) => a.is_on_one_of(&self.devices, "a")?,
             None => 0,

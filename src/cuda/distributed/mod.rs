@@ -68,7 +68,7 @@ pub struct Distributed {
 
 /// Row blocks that a device has at a time, unless the caller says otherwise: passing from device to device takes longer than
 /// passing from thread block to thread block.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 impl Distributed {
     /// An engine on these devices.
@@ -91,7 +91,7 @@ impl Distributed {
         Ok(Self { devices: devices.to_vec(), together: TOGETHER })
     }
 
-    /// The same engine with this number of rows in each block that a device has in turn; 512 by default. Results do not depend
+    /// The same engine with this number of rows in each block that a device has in turn; 1024 by default. Results do not depend
     /// on it.
     ///
     /// # Errors

@@ -102,9 +102,8 @@ impl<T: Real> Queue<T> {
     ) -> Result<Option<usize>, Error> {
         let needed = target != Target::Discard;
         // SAFETY: all launches have been waited for before memory is initialized and the target is read.
-        let finished = self
-            .all_done()
-            .and_then(|()| unsafe { self.finish(start, (parts, inverses), (target, needed)) });
+        let finished =
+            self.all_done().and_then(|()| unsafe { self.finish(start, (parts, inverses), (target, needed)) });
         finished.inspect_err(|_| self.end())?;
         let status = self.status.as_slice().iter().step_by(STATUS_STRIDE).copied().min();
         Ok(status.filter(|&status| status != WHOLE).map(|status| status as usize - 1))

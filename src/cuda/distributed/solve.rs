@@ -80,12 +80,7 @@ impl<T: Real> DistributedFactor<T> {
         Ok(())
     }
 
-    fn solve_there(
-        &self,
-        work: Work<'_>,
-        home: usize,
-        rhs: &mut DeviceViewMut<'_, T>,
-    ) -> Result<(), Error> {
+    fn solve_there(&self, work: Work<'_>, home: usize, rhs: &mut DeviceViewMut<'_, T>) -> Result<(), Error> {
         self.with_solving(|solving, factor| solving.solve_at(factor, work, home, rhs))
     }
 
@@ -173,8 +168,7 @@ impl<T: Real> Solving<T> {
         let targets = (0..count).map(|column| Some((column, T::ONE)));
         // SAFETY: the caller has borrowed the right-hand sides; only this stream uses the copy until it has been waited for.
         let found = unsafe { take.copy_and_check(stream, from, (there, order), shape, targets)? };
-        let refused =
-            found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)));
+        let refused = found.iter().enumerate().find_map(|(column, found)| Some((column, found.not_finite?)));
         if let Some((column, row)) = refused {
             return Err(Error::NonFinite { argument: "rhs", row, column });
         }

@@ -9,7 +9,7 @@ use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::own_rows::sent;
-use crate::cuda::resident::solve_launch::{SolveKernels, SolvePeers, System, working_len};
+use crate::cuda::resident::solve_launch::{OwnPart, SolveKernels, SolvePeers, System, working_len};
 use crate::cuda::resident::solve_memory::{SIDES, Working, room, working};
 use crate::cuda::resident::sweep_launch::{MAX_PEERS, PANEL_COLS, ROW_BLOCK};
 use crate::cuda::stream::{Event, Stream};
@@ -17,9 +17,6 @@ use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Side;
 use core::ffi::{c_int, c_longlong};
-
-/// The tables that are kept: those of L and of what was L before the last modification.
-const TABLES: usize = 2;
 
 /// What is solved.
 #[derive(Clone, Copy)]
@@ -37,8 +34,10 @@ struct OnDevice<T> {
     /// After working memory has been initialized, and after the solve.
     ready: Event,
     done: Event,
-    /// For each L by the addresses of its parts: the table of row blocks.
-    tables: Vec<(Vec<u64>, DeviceBuffer<u64>)>,
+    /// Sums on their way from device to device, and how far each has come.
+    sums: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
+    /// For an order: the tasks of the backward substitution.
+    tasks: Option<(usize, DeviceBuffer<i32>)>,
 }
 
 /// The same on all devices, kept between calls.
@@ -59,7 +58,8 @@ impl<T: Real> Solver<T> {
                 working: None,
                 ready: Event::new(device)?,
                 done: Event::new(device)?,
-                tables: Vec::new(),
+                sums: None,
+                tasks: None,
             })
         };
         let stop = Stop::new(&devices[0])?;
@@ -112,15 +112,18 @@ impl<T: Real> Solver<T> {
         (order, count): (usize, usize),
     ) -> Result<(), Error> {
         assert!(sides.len() <= SIDES, "more systems than there is working memory for");
-        let (len, addresses) = (working_len(order, count), addresses(parts));
+        let len = working_len(order, count);
         for ((device, part), inverses) in self.devices.iter_mut().zip(parts).zip(inverses.iter_mut()) {
-            device.make_table(parts, &part.device, &addresses)?;
+            device.make_room(part, order, len)?;
             let Working { solved, taken } = working(&mut device.working, &part.device, order, count)?;
             let stream = &device.stream;
             // SAFETY: only this stream uses the working memory; the caller guarantees L and the inverses.
             unsafe {
                 stream.fill(solved.slice(0..sides.len() * len), 0xff)?;
                 stream.clear(taken.slice(0..sides.len()))?;
+                if let Some((_, summed)) = &device.sums {
+                    stream.clear(summed.slice(0..summed.len()))?;
+                }
                 inverses.order_behind(stream)?;
                 inverses.complete(stream, (part.slice(), ROW_BLOCK), 0)?;
             }
@@ -128,17 +131,25 @@ impl<T: Real> Solver<T> {
             device.ready.record(stream)?;
         }
         let Some(rhs) = &self.rhs else { return Ok(()) };
-        for (own, ((device, part), inverses)) in self.devices.iter().zip(parts).zip(inverses.iter()).enumerate() {
+        for (own, ((device, part), inverses)) in
+            self.devices.iter().zip(parts).zip(inverses.iter()).enumerate()
+        {
             for other in self.others(own) {
                 device.stream.wait(&other.ready)?;
             }
             let [mut from, mut to] = rhs.each_ref().map(|buffer| buffer.slice(0..order * count));
-            let (inverse, _) = inverses.slice(0);
+            let ((inverse, _), l) = (inverses.slice(0), part.slice());
             for (at, &side) in sides.iter().enumerate() {
                 let Some((solved, taken)) = device.of_side(at, len) else { return Ok(()) };
-                let peers = self.peers(own, (part, order), (at, len), &addresses);
+                let panels = part.rows.panels(0..order.div_ceil(PANEL_COLS));
+                let backward = device.tasks.as_ref().map_or(0, |(_, tasks)| tasks.len());
+                let part = OwnPart {
+                    peers: self.peers(own, (part, panels), (at, len)),
+                    row_blocks: part.rows.row_blocks(0).address(),
+                    tasks: if side == Side::L { panels.len() } else { backward },
+                };
                 let system = System {
-                    l: part.slice(),
+                    l,
                     l_stride: ROW_BLOCK,
                     n: order,
                     inverse,
@@ -147,7 +158,7 @@ impl<T: Real> Solver<T> {
                     count,
                     solved,
                     taken,
-                    peers: Some(peers),
+                    own: Some(part),
                 };
                 // SAFETY: the caller guarantees L, the inverses and the right-hand sides, of which each device writes rows of
                 // its own; the working memory has been initialized on all devices.
@@ -166,30 +177,41 @@ impl<T: Real> Solver<T> {
     fn peers(
         &self,
         own: usize,
-        (part, order): (&Part<T>, usize),
+        (part, panels): (&Part<T>, DeviceSlice<'_, i32>),
         (side, len): (usize, usize),
-        addresses: &[u64],
     ) -> SolvePeers {
         let device = &self.devices[own];
-        let there = |device: &OnDevice<T>| {
-            device.of_side(side, len).map_or((0, 0), |(solved, taken)| (solved.address(), taken.address()))
-        };
-        let (solved, taken) = there(device);
-        let panels = part.rows.panels(0..order.div_ceil(PANEL_COLS));
+        let (solved, taken) = device.of_side(side, len).map_or((0, 0), addresses);
+        let (sums, summed) = device.sums();
+        let distance = |from: u64, to: u64| to.wrapping_sub(from).cast_signed() as c_longlong;
         let mut peers = SolvePeers {
             count: (self.devices.len() - 1) as c_int,
-            own_panels: panels.len() as c_int,
+            devices: self.devices.len() as c_int,
             taken,
             stop: self.stop.address(),
             own: panels.address(),
-            row_blocks: device.table(addresses),
+            backward: device.tasks.as_ref().map_or(0, |(_, tasks)| tasks.slice(0..tasks.len()).address()),
+            together: part.rows.share.panels_together() as c_longlong,
+            sums,
+            summed,
+            sums_there: [0; MAX_PEERS + 1],
+            summed_there: [0; MAX_PEERS + 1],
             solved: [0; MAX_PEERS],
         };
         for (to, other) in peers.solved.iter_mut().zip(self.others(own)) {
-            *to = there(other).0.wrapping_sub(solved).cast_signed() as c_longlong;
+            *to = distance(solved, other.of_side(side, len).map_or((0, 0), addresses).0);
+        }
+        for (at, other) in self.devices.iter().enumerate() {
+            let there = other.sums();
+            (peers.sums_there[at], peers.summed_there[at]) =
+                (distance(sums, there.0), distance(summed, there.1));
         }
         peers
     }
+}
+
+fn addresses<T, I>((words, numbers): (DeviceSlice<'_, T>, DeviceSlice<'_, I>)) -> (u64, u64) {
+    (words.address(), numbers.address())
 }
 
 impl<T> Launches for Solver<T> {
@@ -208,36 +230,31 @@ impl<T: Real> OnDevice<T> {
         Some((solved.slice(side * len..(side + 1) * len), taken.slice(side..side + 1)))
     }
 
-    /// Makes the table of row blocks of this L, unless it is kept.
-    fn make_table(&mut self, parts: &[Part<T>], device: &Device, addresses: &[u64]) -> Result<(), Error> {
-        if self.tables.iter().any(|(of, _)| of == addresses) {
-            return Ok(());
+    /// The addresses of the sums on their way, and of how far they are.
+    fn sums(&self) -> (u64, u64) {
+        let slices = self
+            .sums
+            .as_ref()
+            .map(|(sums, summed)| (sums.slice(0..sums.len()), summed.slice(0..summed.len())));
+        slices.map_or((0, 0), addresses)
+    }
+
+    /// Allocates memory for sums, and makes the list of tasks, for systems of this order with solutions of this length.
+    fn make_room(&mut self, part: &Part<T>, order: usize, len: usize) -> Result<(), Error> {
+        let panels = order.div_ceil(PANEL_COLS);
+        // Both halves of each sum; and a word for each panel and group of right-hand sides, of which there are eight or more.
+        let (sums, summed) = (2 * len, len / (8 * PANEL_COLS));
+        if self.sums.as_ref().is_none_or(|(kept, _)| kept.len() < sums) {
+            self.sums = None;
+            let device = &part.device;
+            self.sums = Some((DeviceBuffer::new(device, sums)?, DeviceBuffer::new(device, summed)?));
         }
-        let count = parts.iter().flat_map(|part| &part.places).map(|&(row_block, _)| row_block + 1).max();
-        let mut table = vec![0_u64; count.unwrap_or(0)];
-        for (part, address) in parts.iter().zip(addresses) {
-            for &(row_block, at) in &part.places {
-                let distance = (at as i64 - (row_block * ROW_BLOCK) as i64) * size_of::<T>() as i64;
-                table[row_block] = address.wrapping_add_signed(distance);
-            }
+        if self.tasks.as_ref().is_none_or(|&(of, _)| of != order) {
+            let tasks: Vec<i32> = part.rows.share.backward(panels).collect();
+            self.tasks = Some((order, sent(&part.device, &tasks)?));
         }
-        let table = sent(device, &table)?;
-        if self.tables.len() == TABLES {
-            self.tables.remove(0);
-        }
-        self.tables.push((addresses.to_vec(), table));
         Ok(())
     }
-
-    fn table(&self, addresses: &[u64]) -> u64 {
-        let found = self.tables.iter().find(|(of, _)| of == addresses);
-        found.map_or(0, |(_, table)| table.slice(0..table.len()).address())
-    }
-}
-
-/// Where L begins on each device.
-fn addresses<T: Real>(parts: &[Part<T>]) -> Vec<u64> {
-    parts.iter().map(|part| part.slice().address()).collect()
 }
 
 /// A copy of right-hand sides (n × count) in page-locked memory.

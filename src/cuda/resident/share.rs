@@ -4,8 +4,8 @@
 //! blocks one after the other, each column-major with its columns up to its diagonal block, so that n rows take n²/2 entries on
 //! all devices together, and new rows come at the end.
 
-use super::sweep_launch::{PANEL_COLS, ROW_BLOCK};
 use super::schedule::ROW_BLOCK_PANELS;
+use super::sweep_launch::{PANEL_COLS, ROW_BLOCK};
 use core::ops::Range;
 
 /// The row blocks of one of several devices.
@@ -54,6 +54,24 @@ impl Share {
         })
     }
 
+    /// Panels that a device has at a time.
+    pub fn panels_together(self) -> usize {
+        self.together * ROW_BLOCK_PANELS
+    }
+
+    /// The tasks of the backward substitution on the device, in an order in which each comes after those of all devices that it
+    /// waits for: blocks of neighbouring panels from the last one on, and for each its own panels, then those before it, from the
+    /// last one on. As words of `solve.cu`: the panel, and from bit 16 on the block.
+    pub fn backward(self, panels: usize) -> impl Iterator<Item = i32> {
+        let together = self.panels_together();
+        let own =
+            (0..panels.div_ceil(together)).rev().filter(move |block| block % self.devices == self.device);
+        own.flat_map(move |block| {
+            let panels = 0..((block + 1) * together).min(panels);
+            panels.rev().map(move |panel| ((panel | block << 16) as u32).cast_signed())
+        })
+    }
+
     /// The panels of these row blocks.
     pub fn panels(self, count: usize) -> impl Iterator<Item = usize> {
         self.row_blocks(count)
@@ -80,6 +98,36 @@ fn entries_of(row_block: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn backward_tasks_come_after_what_they_wait_for() {
+        for (devices, together, panels) in [(1, 1, 5), (2, 1, 9), (3, 2, 20), (4, 3, 2), (2, 2, 17)] {
+            let lists: Vec<Vec<i32>> = (0..devices)
+                .map(|device| Share::new(devices, device, together).backward(panels).collect())
+                .collect();
+            let mut places = vec![0; devices];
+            let mut done = std::collections::HashSet::new();
+            let total: usize = lists.iter().map(Vec::len).sum();
+            while done.len() < total {
+                let before = done.len();
+                for (place, list) in places.iter_mut().zip(&lists) {
+                    let Some(&word) = list.get(*place) else { continue };
+                    let (panel, block) = (word & 0xffff, word >> 16);
+                    let first = block * (together * ROW_BLOCK_PANELS) as i32;
+                    let end = (first + (together * ROW_BLOCK_PANELS) as i32).min(panels as i32);
+                    // The sums from the next block, and the solutions of this one.
+                    let sums = end == panels as i32 || done.contains(&(panel | (block + 1) << 16));
+                    let solved =
+                        (first.max(panel + 1)..end).all(|other| done.contains(&(other | block << 16)));
+                    if sums && solved {
+                        done.insert(word);
+                        *place += 1;
+                    }
+                }
+                assert!(done.len() > before, "{devices} {together} {panels}");
+            }
+        }
+    }
 
     #[test]
     fn row_blocks_lie_one_after_the_other_and_each_is_on_one_device() {

@@ -39,8 +39,8 @@ pub(in crate::cuda) struct System<'a, T> {
     pub solved: DeviceSlice<'a, f64>,
     /// A counter, zero.
     pub taken: DeviceSlice<'a, i32>,
-    /// In launches on several devices, which have kernels of their own; then `l` is not used.
-    pub peers: Option<SolvePeers>,
+    /// In launches on several devices, which have kernels of their own; then `l` has the device's rows.
+    pub own: Option<OwnPart>,
 }
 
 /// The other devices of a solve on several: `resident/peers.cuh`.
@@ -48,16 +48,32 @@ pub(in crate::cuda) struct System<'a, T> {
 #[derive(Clone, Copy)]
 pub(in crate::cuda) struct SolvePeers {
     pub count: c_int,
-    /// Panels of this device.
-    pub own_panels: c_int,
+    pub devices: c_int,
     /// Addresses: of the counter, of the word in host memory that ends the launch, of the list of the device's panels, and of
-    /// the table of row blocks.
+    /// its tasks backward.
     pub taken: u64,
     pub stop: u64,
     pub own: u64,
-    pub row_blocks: u64,
+    pub backward: u64,
+    /// Panels that a device has at a time.
+    pub together: c_longlong,
+    /// Addresses of sums on their way, and of how far they are; and for each device the distances to those there, in bytes.
+    pub sums: u64,
+    pub summed: u64,
+    pub sums_there: [c_longlong; MAX_PEERS + 1],
+    pub summed_there: [c_longlong; MAX_PEERS + 1],
     /// For each of the other devices, the distance in bytes from the solutions here to those there.
     pub solved: [c_longlong; MAX_PEERS],
+}
+
+/// The part of a system that a device solves in launches on several.
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct OwnPart {
+    pub peers: SolvePeers,
+    /// Address of the table of row blocks.
+    pub row_blocks: u64,
+    /// Panels, or backward tasks.
+    pub tasks: usize,
 }
 
 /// The kernel for this number of right-hand sides.
@@ -103,7 +119,7 @@ impl<T: Real> SolveKernels<T> {
     ) -> Result<(), Error> {
         let &System { n, count, .. } = system;
         debug_assert!(end == n || (side == Side::L && end <= n));
-        debug_assert!(system.peers.is_some() || (n - 1) * system.l_stride + n <= system.l.len());
+        debug_assert!(system.own.is_some() || (n - 1) * system.l_stride + n <= system.l.len());
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
         debug_assert!(working_len(n, count) <= system.solved.len() && system.taken.len() > 0);
         let kernel = kernel(count);
@@ -111,8 +127,8 @@ impl<T: Real> SolveKernels<T> {
             Side::L => &self.forward[kernel],
             Side::Transpose => &self.backward[kernel],
         };
-        let mut peers = system.peers;
-        let panels = peers.map_or(n.div_ceil(PANEL_COLS), |peers| peers.own_panels as usize);
+        let mut own = system.own;
+        let panels = own.map_or(n.div_ceil(PANEL_COLS), |own| own.tasks);
         let blocks = panels * count.div_ceil(RHS_OF_BLOCK[kernel]);
         if blocks == 0 {
             return Ok(());
@@ -135,8 +151,10 @@ impl<T: Real> SolveKernels<T> {
             argument(&mut end),
             argument(&mut count),
         ];
-        arguments.extend(peers.as_mut().map(argument));
-        // SAFETY: eleven arguments of the types of the kernel's, or twelve; the caller guarantees the memory to which they point.
+        if let Some(OwnPart { peers, row_blocks, .. }) = &mut own {
+            arguments.extend([argument(peers), argument(row_blocks)]);
+        }
+        // SAFETY: eleven arguments of the types of the kernel's, or thirteen; the caller guarantees the memory to which they point.
         unsafe { function.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments) }
     }
 }

@@ -153,7 +153,9 @@ impl<T: Real> StagedV<T> {
                 for range in self.ranges(&(0..self.stride)) {
                     let (from, to) = (staged.device.slice(range.clone()), self.device.slice(range));
                     // SAFETY: the caller guarantees both memories until the copy is done.
-                    unsafe { stream.copy_between((from, staged.device.device()), (to, self.device.device()))? };
+                    unsafe {
+                        stream.copy_between((from, staged.device.device()), (to, self.device.device()))?
+                    };
                 }
                 Ok(())
             }
