@@ -222,8 +222,8 @@ struct Sums {
 #pragma unroll
             for (int e = 0; e < 4; ++e) c[r][e] = load_relaxed(from + (4 * r + e) * THREADS);
     }
-    // Leaves them to a device, having gone through this number of panels.
-    __device__ __forceinline__ void leave(const SolvePeers* peers, long long of, int panels, int device) const {
+    // Sends them to a device, having gone through this number of panels.
+    __device__ __forceinline__ void send(const SolvePeers* peers, long long of, int panels, int device) const {
         double* const to = there(in_memory(peers->sums, of), peers->sums_there[device]);
 #pragma unroll
         for (int r = 0; r < RHS / 8; ++r)
@@ -338,7 +338,7 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     }
 
 #ifdef DISTRIBUTED
-    if (!task.solves) return sums.leave(system.peers, of, task.end, task.next);
+    if (!task.solves) return sums.send(system.peers, of, task.end, task.next);
 #endif
     double(*const v)[RHS + PAD] = shared.x[(before + 1) % 2];
     double(*const parts)[RHS + PAD] = shared.x[before % 2];

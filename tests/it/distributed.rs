@@ -19,19 +19,32 @@ fn devices() -> Vec<Vec<Device>> {
 }
 
 /// Engines on one to four devices, with small and large blocks of rows.
-fn engines() -> impl Iterator<Item = Distributed> {
-    devices().into_iter().flat_map(|devices| {
+fn engines() -> Vec<Distributed> {
+    let of = |devices: Vec<Device>| {
         [128, 384].map(|rows| Distributed::new(&devices).unwrap().with_block_rows(rows).unwrap())
-    })
+    };
+    devices().into_iter().flat_map(of).collect()
 }
 
-fn compare<T: Real>(problem: &Problem<T>, what: &str) {
-    let Some(device) = crate::support::cuda::device() else { return };
-    let modified = |engine: &Resident| problem.modified(engine).map(|(l, _)| bits(l.as_ref()));
-    let one = modified(&Resident::new(&device));
-    for engine in engines() {
-        let several = problem.modified(&engine).map(|(l, _)| bits(l.as_ref()));
-        assert!(one == several, "{what} on {engine:?}: {:?}", several.err());
+/// The engine for one device, and those for several.
+struct Compared {
+    one: Option<Resident>,
+    several: Vec<Distributed>,
+}
+
+impl Compared {
+    fn new() -> Self {
+        let one = crate::support::cuda::device().map(|device| Resident::new(&device));
+        Self { one, several: engines() }
+    }
+
+    fn modify<T: Real>(&self, problem: &Problem<T>, what: &str) {
+        let Some(one) = &self.one else { return };
+        let one = problem.modified(one).map(|(l, _)| bits(l.as_ref()));
+        for engine in &self.several {
+            let several = problem.modified(engine).map(|(l, _)| bits(l.as_ref()));
+            assert!(one == several, "{what} on {engine:?}: {:?}", several.err());
+        }
     }
 }
 
@@ -45,10 +58,11 @@ fn scaled<T: Real>(mut problem: Problem<T>, scale: impl Fn(usize) -> f64) -> Pro
 }
 
 fn orders_and_ranks<T: Real>() {
+    let compared = Compared::new();
     for n in [1, 64, 130, 128 * 5 + 37] {
         for k in [1, 16, 20] {
             for kind in Kind::ALL {
-                compare(&Problem::<T>::feasible(n, k, kind, 0.3, 1), &format!("{n} {k} {kind:?}"));
+                compared.modify(&Problem::<T>::feasible(n, k, kind, 0.3, 1), &format!("{n} {k} {kind:?}"));
             }
         }
     }
@@ -70,26 +84,28 @@ fn orders_and_ranks_in_single_precision() {
 #[test]
 fn hard_panels() {
     let _turn = turn();
+    let compared = Compared::new();
     let n = 128 * 4 + 37;
     for k in [3, 20] {
         let up = |seed| Problem::<f64>::feasible(n, k, Kind::Up, 0.5, seed);
-        compare(&scaled(up(2), |panel| if panel % 3 == 1 { 1e3 } else { 0.03 }), "some hard");
-        compare(&scaled(up(3), |panel| if panel < 2 { 1e-9 } else { 1.0 }), "hard later");
-        compare(&Problem::<f64>::feasible(n, k, Kind::Down, 1e-4, 4), "nearly singular");
+        compared.modify(&scaled(up(2), |panel| if panel % 3 == 1 { 1e3 } else { 0.03 }), "some hard");
+        compared.modify(&scaled(up(3), |panel| if panel < 2 { 1e-9 } else { 1.0 }), "hard later");
+        compared.modify(&Problem::<f64>::feasible(n, k, Kind::Down, 1e-4, 4), "nearly singular");
     }
-    compare(&Problem::<f64>::cancelling(n, 9, 1e-3, 5), "cancelling");
+    compared.modify(&Problem::<f64>::cancelling(n, 9, 1e-3, 5), "cancelling");
 }
 
 /// A V whose first rows are zero, from anywhere on.
 #[test]
 fn late_starts() {
     let _turn = turn();
+    let compared = Compared::new();
     let n = 128 * 4 + 37;
     for first in [1, 64, 100, 128, 200, 300, 500, n - 1] {
         let up = Problem::<f64>::feasible(n, 2, Kind::Up, 0.5, 6);
         let mut problem = scaled(up, |_| 1.0);
         problem.v.subrows_mut(0, first).fill(0.0);
-        compare(&problem, &format!("from {first} on"));
+        compared.modify(&problem, &format!("from {first} on"));
     }
 }
 
@@ -97,7 +113,8 @@ fn late_starts() {
 #[test]
 fn several_launches() {
     let _turn = turn();
-    compare(&Problem::<f64>::feasible(300, 540, Kind::Up, 0.5, 7), "many columns");
+    let compared = Compared::new();
+    compared.modify(&Problem::<f64>::feasible(300, 540, Kind::Up, 0.5, 7), "many columns");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::schedule::{Partition, Schedule};
+use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::sweep_launch::{
-    MAX_PEERS, NARROW, PANEL_COLS, Peers, ROW_BLOCK, ResidentSweeps, SweepKernel, Variant, WIDE, flags,
-    saved_v,
+    MAX_PEERS, NARROW, Peers, ResidentSweeps, SweepKernel, Variant, WIDE, flags, saved_v,
 };
 use crate::cuda::resident::tasks::Tasks;
 use crate::cuda::resident::v::StagedV;

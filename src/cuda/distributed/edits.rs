@@ -1,7 +1,7 @@
 //! Changes of L other than sweeps. Rows at the end are written where they are; whatever moves rows passes through host memory.
 
 use super::factor::{DistributedFactor, lost, parts};
-use super::solve::Solving;
+use super::solving::Solving;
 use super::transfer::Transfer;
 use crate::cpu::HostFactor;
 use crate::cuda::stream::Stream;

@@ -2,14 +2,14 @@
 
 use super::part::Part;
 use super::queue::Queue;
-use super::solve::Solving;
+use super::solving::Solving;
 use super::stop::WrittenByAll;
 use super::transfer::Transfer;
 use crate::cuda::device::Device;
 use crate::cuda::operands::{MEMORY, on_device};
 use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::share::Share;
-use crate::cuda::resident::sweep_launch::{PANEL_COLS, ROW_BLOCK};
+use crate::cuda::resident::sizes::{PANEL_COLS, ROW_BLOCK};
 use crate::cuda::resident::take::Take;
 use crate::cuda::resident::v::rank_blocks;
 use crate::error::{Error, other};

@@ -7,7 +7,7 @@ use crate::check::finite_lower;
 use crate::cuda::memory::DeviceBuffer;
 use crate::cuda::operands::on_device;
 use crate::cuda::resident::share::rows_of;
-use crate::cuda::resident::sweep_launch::ROW_BLOCK;
+use crate::cuda::resident::sizes::ROW_BLOCK;
 use crate::cuda::resident::{Resident, ResidentFactor};
 use crate::cuda::stream::Stream;
 use crate::error::Error;

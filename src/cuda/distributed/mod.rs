@@ -12,6 +12,7 @@
 //! | `stop` | how launches end: by themselves, or by a word in host memory |
 //! | `solve` | triangular systems, for right-hand sides in host memory or on a device |
 //! | `solver` | the work of a solve on all devices |
+//! | `solving` | what solves use besides L |
 //!
 //! Kernels, their launches, and which device has which row blocks are the resident engine's (`resident/`).
 
@@ -23,12 +24,14 @@ mod part;
 mod queue;
 mod solve;
 mod solver;
+mod solving;
 mod stop;
 mod transfer;
 
 pub(crate) use self::factor::DistributedFactor;
 use super::device::Device;
-use super::resident::sweep_launch::{MAX_PEERS, ROW_BLOCK};
+use super::resident::sizes::ROW_BLOCK;
+use super::resident::sweep_launch::MAX_PEERS;
 use crate::error::Error;
 use crate::real::Real;
 use faer::Mat;

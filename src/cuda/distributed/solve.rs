@@ -2,12 +2,11 @@
 
 use super::factor::DistributedFactor;
 use super::solver::{Solver, Work, pinned};
+use super::solving::Solving;
 use super::stop::WrittenByAll;
 use crate::check::finite;
 use crate::cuda::matrix::DeviceViewMut;
-use crate::cuda::memory::Pinned;
 use crate::cuda::operands::on_device_mut;
-use crate::cuda::resident::inverses::Inverses;
 use crate::cuda::resident::take::Take;
 use crate::error::Error;
 use crate::operand::OperandMut;
@@ -18,27 +17,6 @@ use std::sync::PoisonError;
 
 /// Right-hand sides that are solved together, as on one device.
 const RHS_AT_ONCE: usize = 1024;
-
-/// What solves use, besides L.
-pub(super) struct Solving<T> {
-    /// Of each part.
-    pub inverses: Vec<Inverses>,
-    solver: Option<WrittenByAll<Solver<T>>>,
-    /// Right-hand sides in host memory.
-    host: Option<Pinned<T>>,
-    /// For right-hand sides on a device.
-    take: Option<(usize, Option<Take<T>>)>,
-}
-
-impl<T: Real> Solving<T> {
-    pub fn new(inverses: Vec<Inverses>) -> Self {
-        Self { inverses, solver: None, host: None, take: None }
-    }
-
-    pub fn forget(&mut self) {
-        self.inverses.iter_mut().for_each(Inverses::forget);
-    }
-}
 
 impl<T: Real> DistributedFactor<T> {
     /// As [`Storage::apply`](crate::storage::Storage::apply) for a solve.

@@ -3,7 +3,7 @@
 use super::part::Part;
 use crate::cuda::memory::Pinned;
 use crate::cuda::resident::share::rows_of;
-use crate::cuda::resident::sweep_launch::ROW_BLOCK;
+use crate::cuda::resident::sizes::ROW_BLOCK;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;

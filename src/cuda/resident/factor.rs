@@ -5,7 +5,7 @@ use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
-use super::sweep_launch::{PANEL_COLS, ROW_BLOCK};
+use super::sizes::{PANEL_COLS, ROW_BLOCK};
 use super::take::Take;
 use super::triangle::DerivedMatrix;
 use super::triangular_solver::TriangularSolver;

@@ -1,7 +1,8 @@
 //! The inverses of the diagonal blocks of L, used by modifications and triangular systems.
 
 use super::own_rows::OwnRows;
-use super::sweep_launch::{PANEL_COLS, THREADS};
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::THREADS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};

@@ -9,6 +9,7 @@
 //! | `triangle` | the kernels that copy lower triangles to and from the engine's memory |
 //! | `take` | copies columns that are already on the device to and from the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
+//! | `sizes` | the parts into which L is divided |
 //! | `share` | which row blocks of L a device has, where several of them have L |
 //! | `own_rows` | the same on the device |
 //! | `resize` | insertion, removal and reordering of rows and columns |
@@ -40,6 +41,7 @@ mod rearrange;
 mod resize;
 pub(super) mod schedule;
 pub(super) mod share;
+pub(super) mod sizes;
 pub(super) mod solve_launch;
 pub(super) mod solve_memory;
 pub(super) mod sweep_launch;

@@ -1,7 +1,7 @@
 //! The row blocks of one of several devices, as kernels find them.
 
 use super::share::{Share, row_blocks};
-use super::sweep_launch::ROW_BLOCK;
+use super::sizes::ROW_BLOCK;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::plain::Plain;

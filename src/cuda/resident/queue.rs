@@ -6,9 +6,8 @@
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::sweep_launch::{
-    NARROW, PANEL_COLS, ResidentSweeps, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v,
-};
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::{NARROW, ResidentSweeps, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;

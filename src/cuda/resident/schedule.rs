@@ -23,9 +23,7 @@
 //! not done then waits for no other, so the devices do not wait for each other for ever.
 
 use super::share::Share;
-
-/// Panels of a row block.
-pub(in crate::cuda) const ROW_BLOCK_PANELS: usize = 2;
+use super::sizes::ROW_BLOCK_PANELS;
 
 /// The kind of work of a task on a row block, with the numbers of `task.cuh`. Tasks that are needed at the same time are in
 /// this order.

@@ -4,8 +4,7 @@
 //! blocks one after the other, each column-major with its columns up to its diagonal block, so that n rows take n²/2 entries on
 //! all devices together, and new rows come at the end.
 
-use super::schedule::ROW_BLOCK_PANELS;
-use super::sweep_launch::{PANEL_COLS, ROW_BLOCK};
+use super::sizes::{PANEL_COLS, ROW_BLOCK, ROW_BLOCK_PANELS};
 use core::ops::Range;
 
 /// The row blocks of one of several devices.

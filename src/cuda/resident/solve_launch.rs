@@ -1,6 +1,7 @@
 //! The kernels of triangular systems, with the one function that launches them.
 
-use super::sweep_launch::{MAX_PEERS, PANEL_COLS};
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::MAX_PEERS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;

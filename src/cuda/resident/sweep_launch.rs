@@ -1,6 +1,7 @@
 //! The kernels of the sweeps, one for each width of rank blocks, with the one function that launches them.
 
-use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
+use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, Schedule};
+use super::sizes::{PANEL_COLS, ROW_BLOCK_PANELS};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::layout::Layout;
@@ -15,10 +16,6 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 use std::sync::Arc;
 
-/// Columns in a panel.
-pub(in crate::cuda) const PANEL_COLS: usize = 64;
-/// Rows in a row block. Sweeps begin at the first column of one.
-pub(in crate::cuda) const ROW_BLOCK: usize = ROW_BLOCK_PANELS * PANEL_COLS;
 /// Columns of V in a rank block, narrow or wide.
 pub(in crate::cuda) const NARROW: usize = 16;
 pub(in crate::cuda) const WIDE: usize = 32;

@@ -1,6 +1,7 @@
 //! V diag(√|w|) on the device, in rank blocks, and its staging.
 
-use super::sweep_launch::{NARROW, ROW_BLOCK, WIDE, has_room_for_wide};
+use super::sizes::ROW_BLOCK;
+use super::sweep_launch::{NARROW, WIDE, has_room_for_wide};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;

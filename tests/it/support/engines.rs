@@ -10,6 +10,9 @@ macro_rules! on_every_engine {
         on_engine!(two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
         on_engine!(eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
         on_engine!(dry_run, crate::support::engines::dry_run(); $($test),+);
+        // Its arithmetic is that of `resident`, as `distributed` tests.
+        #[cfg(feature = "cuda")]
+        on_engine!(distributed, crate::support::cuda::distributed(); $($test),+);
         on_gpu_engines!($($test),+);
     };
 }
@@ -35,8 +38,6 @@ macro_rules! on_gpu_engines {
         on_engine!(hybrid, crate::support::cuda::hybrid(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(resident, crate::support::cuda::resident(); $($test),+);
-        #[cfg(feature = "cuda")]
-        on_engine!(distributed, crate::support::cuda::distributed(); $($test),+);
         #[cfg(feature = "cuda")]
         on_engine!(hybrid_dry_run, crate::support::cuda::hybrid_dry_run(); $($test),+);
         #[cfg(feature = "opencl")]
