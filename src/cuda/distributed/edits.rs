@@ -63,9 +63,9 @@ impl<T: Real> DistributedFactor<T> {
         Ok(())
     }
 
-    /// Writes the rows of a border, and its columns below them.
+    /// Writes the rows of a border, and its columns below them. An error comes after others have made room for them.
     pub(super) fn write_border(&mut self, at: usize, border: &Border<'_, T>) -> Result<(), Stop> {
-        self.quiet().map_err(Stop::before)?;
+        self.quiet().map_err(|error| lost(error, true))?;
         let rank = border.corner.nrows();
         self.solving().forget();
         let pivots = border.corner.diagonal().column_vector();

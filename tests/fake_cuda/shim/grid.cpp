@@ -165,6 +165,7 @@ struct Grid {
 std::shared_ptr<Grid> begin_grid(const Launch& launch) { return std::make_shared<Grid>(launch); }
 
 Progress run_grid(Grid& grid, const char** error) {
+    grid.shared = static_shared(); // another thread may have run the last part
     for (unsigned rounds = 0; rounds < ROUNDS_AT_ONCE;) {
         const bool all_begun = grid.begun == grid.blocks.size();
         if (all_begun && grid.aside.empty()) return Progress::Finished;
