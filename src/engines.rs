@@ -2,7 +2,7 @@
 
 use crate::cpu::{Cpu, HostFactor};
 #[cfg(feature = "cuda")]
-use crate::cuda::{Hybrid, Resident};
+use crate::cuda::{Distributed, Hybrid, Resident};
 use crate::engine::{Engine, sealed::Sealed};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use crate::erased::AnyStorage;
@@ -87,5 +87,25 @@ impl<T: Scalar> Engine<T> for Resident {
 
     fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
         T::resident_made(self, what, given)
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Sealed for Distributed {}
+
+#[cfg(feature = "cuda")]
+impl<T: Scalar> Engine<T> for Distributed {
+    type Factor = AnyStorage<T>;
+
+    fn adopt(&self, l: Mat<T>) -> Result<AnyStorage<T>, Error> {
+        T::distributed(self, l)
+    }
+
+    fn par(&self) -> Par {
+        Threads::Pool.par()
+    }
+
+    fn make(&self, what: Origin, given: &Operand<'_, T>) -> Result<Made<T>, Error> {
+        T::distributed_made(self, what, given)
     }
 }

@@ -4,7 +4,7 @@
 use crate::compiled::functions;
 use crate::cpu::HostFactor;
 #[cfg(feature = "cuda")]
-use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Hybrid, Resident, ResidentFactor};
+use crate::cuda::{DerivedMatrix, DeviceMatrix, DeviceView, Distributed, Hybrid, Resident, ResidentFactor};
 use crate::error::Error;
 #[cfg(feature = "opencl")]
 use crate::opencl;
@@ -48,6 +48,11 @@ functions! {
         #[cfg(feature = "cuda")]
         resident_made(engine: &Resident, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
             = |engine: &Resident, what, given| engine.made(what, given).map(any_made);
+        #[cfg(feature = "cuda")]
+        distributed(engine: &Distributed, l: Mat<Self>) -> Result<AnyStorage<Self>, Error> = |engine: &Distributed, l| engine.factor(l).map(any);
+        #[cfg(feature = "cuda")]
+        distributed_made(engine: &Distributed, what: Origin, given: &Operand<'_, Self>) -> Result<Made<Self>, Error>
+            = |engine: &Distributed, what, given| engine.made(what, given).map(any_made);
         #[cfg(feature = "cuda")]
         view(storage: &ResidentFactor<Self>) -> Result<DeviceView<'_, Self>, Error> = ResidentFactor::view;
         #[cfg(feature = "cuda")]

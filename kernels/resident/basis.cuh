@@ -129,15 +129,17 @@ __device__ __noinline__ bool invert_root(double* g, double (*rows)[2][RANK_BLOCK
 // V <- V R^-1 for the rows of `count` panels in shared memory, by all threads. R^-1 (row-major) is also stored to the
 // record.
 __device__ __forceinline__ void rebase_panels(const DiagonalPart& part, double* v, int count,
-                                              const double* inverse_root, double* basis) {
+                                              const double* inverse_root, double* basis, const Peers* peers) {
     const MmaLane& at = part.at;
     constexpr int AT_ONCE = WARPS / V_EIGHTS;  // steps of the sum over R^-1's rows
     const int t = at.warp % V_EIGHTS;
 #pragma unroll
     for (int i = 0; i < 4 * V_SIXTEENS / AT_ONCE; ++i) {
         const int s = AT_ONCE * i + at.warp / V_EIGHTS;
-        basis[(V_SIXTEENS * t + s / 4) * FRAGMENT + in_fragment(s % 4, at.lane)] =
-            inverse_root[at.column(s / 2, s % 2) * V_STRIDE + 8 * t + at.row];
+        const double entry = inverse_root[at.column(s / 2, s % 2) * V_STRIDE + 8 * t + at.row];
+        double* const to = basis + (V_SIXTEENS * t + s / 4) * FRAGMENT + in_fragment(s % 4, at.lane);
+        *to = entry;
+        store_there(peers, to, entry);
     }
     double y[V_SIXTEENS][V_SIXTEENS][4];
 #pragma unroll

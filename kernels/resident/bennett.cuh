@@ -84,10 +84,11 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
     for (int t = 0; t < 2; ++t) {
         const int eight = 2 * part + t;
 #pragma unroll
-        for (int s = 0; s < 4 * V_SIXTEENS; ++s)
-            record[N_AT + (V_SIXTEENS * eight + s / 4) * FRAGMENT + in_fragment(s % 4, at.lane)] =
-                shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * V_STRIDE + 8 * t + at.row / 2 +
-                              at.row % 2 * 4];
+        for (int s = 0; s < 4 * V_SIXTEENS; ++s) {
+            double* const to = record + N_AT + (V_SIXTEENS * eight + s / 4) * FRAGMENT + in_fragment(s % 4, at.lane);
+            *to = shared.matrix[(8 * (s / 2) + 2 * at.q + s % 2) * V_STRIDE + 8 * t + at.row / 2 + at.row % 2 * 4];
+            store_there(sweep.peers, to, *to);
+        }
         double* const m = record + M_AT + eight * (eight + 1) / 2 * (FRAGMENT / 2);
 #pragma unroll 1
         for (int sixteen = 0; sixteen <= part; ++sixteen) {
@@ -109,8 +110,11 @@ __device__ __forceinline__ void bennett_coefficients(BennettShared& shared, cons
             for (int e = 0; e < 4; ++e) {
                 const int i = at.row + e / 2 * 8, j = at.column(t, e % 2);
                 if (sixteen == part && i >= j) c[e] = i == j ? shared.row[j] : 0.0;
-                if (sixteen < part || i < 8 * (t + 1))
-                    m[sixteen * FRAGMENT + in_fragment(i / 4, column_in_product(j % 8) * 4 + i % 4)] = c[e];
+                if (sixteen < part || i < 8 * (t + 1)) {
+                    double* const to = m + sixteen * FRAGMENT + in_fragment(i / 4, column_in_product(j % 8) * 4 + i % 4);
+                    *to = c[e];
+                    store_there(sweep.peers, to, c[e]);
+                }
             }
         }
     }

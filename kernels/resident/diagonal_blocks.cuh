@@ -57,6 +57,7 @@ struct Fallback {
     long long first_column;  // the panel's, in the whole factor
     long long l_stride;
     double sign;
+    const Peers* peers;
 };
 
 // The Householder fallback of a panel: stores its reflectors to the record, and transforms V of the row block's rows
@@ -74,6 +75,10 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
     double *const scales = shared.g + 2 * RANK_BLOCK, *const b = shared.p;  // S rho, x, and interchanges
     static_assert(2 * RANK_BLOCK + 3 * PANEL_COLS <= RANK_BLOCK * V_STRIDE, "all of these fit in g");
     double* const record = panel.record;
+    const auto store = [&](int at, double x) {
+        record[at] = x;
+        store_there(panel.peers, record + at, x);
+    };
     double x[ROW_ENTRIES];
     Pivot own = {};
 #pragma unroll
@@ -90,13 +95,16 @@ __device__ __forceinline__ void householder_fallback(DiagonalShared& shared, dou
 #pragma unroll
     for (int r = 0; r < ROW_ENTRIES; ++r) {
         const int entry = i * RANK_BLOCK + at.column(r / 2, r % 2);
-        b[entry] = record[P_AT + entry] = i < done ? x[r] : 0.0;
+        b[entry] = i < done ? x[r] : 0.0;
+        store(P_AT + entry, b[entry]);
     }
-    scales[i] = record[N_AT + i] = panel.sign * own.rho;  // all four threads of the row store the same
-    scales[PANEL_COLS + i] = record[N_AT + PANEL_COLS + i] = own.excess;
-    scales[2 * PANEL_COLS + i] = record[N_AT + 2 * PANEL_COLS + i] = own.interchange;
+    scales[i] = panel.sign * own.rho;  // all four threads of the row store the same
+    scales[PANEL_COLS + i] = own.excess;
+    scales[2 * PANEL_COLS + i] = own.interchange;
+#pragma unroll
+    for (int e = 0; e < 3; ++e) store(N_AT + e * PANEL_COLS + i, scales[e * PANEL_COLS + i]);
     if (i < cols && at.q == 0) panel.pivots[i] = (T)d[i][i];
-    for (int j = at.q; j <= i; j += ROW_THREADS) record[M_AT + i * (i + 1) / 2 + j] = d[j][i];
+    for (int j = at.q; j <= i; j += ROW_THREADS) store(M_AT + i * (i + 1) / 2 + j, d[j][i]);
     __syncthreads();
     const bool interchanged = any_interchange(at, scales + 2 * PANEL_COLS);
     for (int row = PANEL_COLS + WARP_ROWS * at.warp; row < height; row += WARP_ROWS * WARPS) {
@@ -156,7 +164,7 @@ __device__ __forceinline__ void refine_p(const DiagonalPart& part, DiagonalShare
 
 // Copies -P between shared memory and its record. The stores are relaxed: they are the payload.
 template <bool FROM_RECORD>
-__device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p) {
+__device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, double* p, const Peers* peers) {
 #pragma unroll
     for (int i = 0; i < PANEL_COLS / 16 * V_EIGHTS / WARPS; ++i) {
         const int f = WARPS * i + at.warp;
@@ -168,6 +176,13 @@ __device__ __forceinline__ void exchange_p(const MmaLane& at, double* record, do
                 in_p = in_record;
             else
                 store_relaxed(&in_record, in_p);
+        }
+        if (IS_DISTRIBUTED && !FROM_RECORD) {
+#pragma unroll
+            for (int s = 0; s < 4; s += 2) {
+                const double* const in_p = p + (f / V_EIGHTS * 16 + 4 * s + at.q) * V_STRIDE + f % V_EIGHTS * 8 + at.row;
+                publish_there(peers, record + P_AT + f * FRAGMENT + in_fragment(s, at.lane), in_p[0], in_p[4 * V_STRIDE]);
+            }
         }
     }
 }
@@ -217,7 +232,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             if (j == 0 ? refined[0] : refined[1])
                 refine_p(part, shared, inverse, v, l, tiles.l_stride, height, p);
             // Stored before it is known to be valid, and stored again if it is not. No reader uses it before the mode.
-            exchange_p<false>(at, record, shared.p);
+            exchange_p<false>(at, record, shared.p, sweep.peers);
             shared.own.syrk(at, shared.p);
             if (below) {
                 const double* const tile = tiles.get(1);
@@ -231,7 +246,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             for (int e = 0; e < ENTRIES; ++e) {
                 entry[e] = shared.own.sum(own.shared(e));
                 shared.gram[j][own.shared(e)] = total[e];
-                store_relaxed(record + own.in_record(e), total[e] + entry[e]);
+                publish_word(sweep, record + own.in_record(e), total[e] + entry[e]);
                 magnitudes[e] = fabs(total[e] + entry[e]);
             }
             good = row_sums_within(magnitudes, limit);
@@ -241,7 +256,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             __syncthreads();
             invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
-            rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT);
+            rebase_panels(part, v, tiles.panels - j, shared.g, record + BASIS_AT, sweep.peers);
             __syncthreads();
 #pragma unroll
             for (int e = 0; e < ENTRIES; ++e) total[e] = 0;
@@ -254,7 +269,7 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             __syncthreads();
             good = invert_root(shared.g, (double (*)[2][RANK_BLOCK])shared.p, sweep.sign, max_trace, max_inverse);
             __syncthreads();
-            exchange_p<true>(at, record, shared.p);
+            exchange_p<true>(at, record, shared.p, sweep.peers);
             __syncthreads();
         }
         if (good) {
@@ -270,17 +285,19 @@ __device__ __forceinline__ void solve_panels(DiagonalShared& shared, const Diago
             mode |= FALLBACK;
             const long long before = (long long)(first + j) * PANEL_COLS;
             const Fallback<T> panel = {record,       sweep.pivots + before, sweep.status, sweep.first_column + before,
-                                       sweep.l_stride, sweep.sign};
+                                       sweep.l_stride, sweep.sign,    sweep.peers};
             double (*const d)[PANEL_COLS + 1] = (double (*)[PANEL_COLS + 1]) tiles.slot(0);
             householder_fallback(shared, d, panel, l, v, height);
 #pragma unroll
-            for (int e = 0; e < ENTRIES; ++e) store_relaxed(record + own.in_record(e), total[e]);
+            for (int e = 0; e < ENTRIES; ++e) publish_word(sweep, record + own.in_record(e), total[e]);
             __syncthreads();
         }
         if (threadIdx.x == 0) {
             record[MODE_AT] = mode;
+            store_there(sweep.peers, record + MODE_AT, mode);
             record[BASIS_USED_AT] = used;
-            store_relaxed(record + PUBLISHED_MODE_AT, mode);
+            store_there(sweep.peers, record + BASIS_USED_AT, used);
+            publish_word(sweep, record + PUBLISHED_MODE_AT, mode);
         }
         __syncthreads();
     }

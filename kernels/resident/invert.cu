@@ -1,8 +1,11 @@
-// Inverts the diagonal blocks of L, for the first sweep of a modification and for triangular solves.
+// Inverts diagonal blocks of L, for the first sweep of a modification and for triangular solves.
 //
 // Shapes, column-major: the blocks (64 x 64, the last one perhaps smaller) lie along the diagonal of L; entry (i, j),
 // i >= j, of the first is at l + j * l_stride + i, and L has n rows from there on. inverse (panels x 64 x 64) and
 // refine (panels) are as common/inverse.cuh says.
+//
+// Of an L whose rows are on several devices, `own` lists the panels to invert, and row blocks of two panels lie where
+// `row_blocks` says (resident/peers.cuh). Both are null if L is on one device.
 //
 // Launch: a block for each panel, of 256 threads.
 #include "common/inverse.cuh"
@@ -10,11 +13,14 @@
 
 #define INVERT(T, NAME)                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                    \
-        invert_##NAME(const T* l, long long l_stride, double* inverse, int* refine, long long n) {           \
+        invert_##NAME(const T* l, long long l_stride, double* inverse, int* refine, long long n,             \
+                      const int* own, const long long* row_blocks) {                                         \
         __shared__ InverseShared shared;                                                                     \
-        const long long first = (long long)blockIdx.x * PANEL_COLS;                                          \
-        invert(shared, l + first * (l_stride + 1), l_stride, inverse + first * PANEL_COLS,                   \
-               refine + blockIdx.x, n - first);                                                              \
+        const int panel = own ? own[blockIdx.x] : (int)blockIdx.x;                                           \
+        const long long first = (long long)panel * PANEL_COLS;                                               \
+        if (row_blocks) l += row_blocks[panel / 2];                                                          \
+        invert(shared, l + first * (l_stride + 1), l_stride, inverse + first * PANEL_COLS, refine + panel,   \
+               n - first);                                                                                   \
     }
 
 INVERT(float, f32)

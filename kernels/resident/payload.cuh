@@ -28,10 +28,12 @@ struct Payload {
         return IN_PARTS ? WARPS * f + at.warp : f;
     }
 
-    // Waits until the panel's mode is known and, if the words suffice, for all words; returns whether they suffice.
+    // Waits until the panel's mode is known and, if the words suffice, for all words; returns whether they suffice. They
+    // do not either if the launch is to end.
     template <class T>
     __device__ __forceinline__ bool poll(const MmaLane& at, const Sweep<T>& sweep, int panel) {
         const double* const record = sweep.records + (long long)panel * RECORD;
+        Waiting waiting(sweep.peers);
         for (;;) {
             const double mode = load_relaxed(record + PUBLISHED_MODE_AT);
             bool missing = false;
@@ -50,6 +52,7 @@ struct Payload {
                 }
             if (mode != 0.0) missing = is_unpublished(mode);
             if (!__any_sync(ALL_LANES, missing)) return mode == 0.0;
+            if (IS_DISTRIBUTED && __any_sync(ALL_LANES, waiting.ends())) return false;
             if (at.lane == 0) spin_pause();
         }
     }

@@ -49,10 +49,11 @@ constexpr int REBASED = 1, FALLBACK = 2;
 constexpr int P_PUBLISHED = 4, COEFFICIENTS_PUBLISHED = 8;
 
 // By one thread, after a barrier of its block: all that the block has written so far is visible to readers that find
-// the flag.
+// the flag, on all devices.
 template <class T>
 __device__ __forceinline__ void publish_panel(const Sweep<T>& sweep, int panel, int flag) {
     store_release(sweep.flags + panel, flag);
+    publish_flag_there(sweep.peers, sweep.flags + panel, flag);
 }
 
 template <class T>
@@ -60,17 +61,24 @@ __device__ __forceinline__ int panel_flag(const Sweep<T>& sweep, int panel) {
     return load_acquire(sweep.flags + panel);
 }
 
+// Stores a word of a record's payload.
+template <class T>
+__device__ __forceinline__ void publish_word(const Sweep<T>& sweep, double* at, double x) {
+    store_relaxed(at, x);
+    publish_there(sweep.peers, at, x);
+}
+
 // Waits until the panel's flag is at least `least`.
 template <class T>
 __device__ __forceinline__ void poll_panel(const Sweep<T>& sweep, int panel, int least) {
-    poll_flag(sweep.flags + panel, least);
+    poll_flag(sweep.peers, sweep.flags + panel, least);
 }
 
 // The same by a warp, with one polling lane; returns the panel's mode.
 template <class T>
 __device__ __forceinline__ int poll_panel_by_warp(const Sweep<T>& sweep, int panel, int least) {
     int found = 0;
-    if (threadIdx.x % 32 == 0) found = poll_flag(sweep.flags + panel, least);
+    if (threadIdx.x % 32 == 0) found = poll_flag(sweep.peers, sweep.flags + panel, least);
     __syncwarp();
     return __shfl_sync(ALL_LANES, found, 0) & (REBASED | FALLBACK);
 }

@@ -20,12 +20,19 @@
 //     taken     the counter, 0 before the launch
 //     end       forward, the columns of L that are solved with, n or less: rows from there on become b - L x
 //
-// Launch: blocks of 256 threads, one for each panel and group of RHS right-hand sides.
+// Several devices (solve_distributed.cu): each solves the panels of its own rows, in launches that run at the same time,
+// and publishes them in the memory of all. `from` and `to` all devices share; the other memory each has for itself. A
+// device reads only its own rows of L. Backward, where the rows of a panel's products are on all devices, the sums go
+// from device to device: a task goes through one block of rows, and leaves its sums to the device that has the block
+// before it. If a device fails, the host sets `stop`.
+//
+// Launch: blocks of 256 threads, one for each panel, or task of the device, and group of RHS right-hand sides.
 #include "common/async_copy.cuh"
 #include "common/flags.cuh"
 #include "common/layout.cuh"
 #include "common/mma.cuh"
 #include "common/panel.cuh"
+#include "resident/peers.cuh"
 #include "resident/unpublished.cuh"
 
 constexpr int ROW_WARPS = 4;                      // warps that share the rows of a panel, 16 each
@@ -47,6 +54,44 @@ struct System {
     int* taken;
     long long n, end;
     int count;
+    const SolvePeers* peers;
+    const long long* row_blocks;  // of the device's rows, as in Peers
+
+    // Where L lies for these rows of it, of one panel, which the device has.
+    __device__ __forceinline__ const T* rows(long long first) const {
+#ifdef DISTRIBUTED
+        return l + __ldg(row_blocks + first / (2 * PANEL_COLS));
+#else
+        return l;
+#endif
+    }
+};
+
+// What a block does with a panel: it goes through the panels from `begin` on before `end`, and then solves the panel, or
+// leaves the sums to the device with this number. Panels are numbered in the order of the solution.
+struct SolveTask {
+    int panel, begin, end, next;
+    bool solves;
+
+    template <bool FORWARD, class T>
+    __device__ __forceinline__ static SolveTask take(const System<T>& system, int number, int panels) {
+        SolveTask task{number, 0, number, 0, true};
+#ifdef DISTRIBUTED
+        if (FORWARD) {
+            task.panel = task.end = system.peers->own[number];
+        } else {
+            const unsigned word = system.peers->backward[number];
+            const int first = (int)(word >> 16) * (int)system.peers->together;
+            const int last = min(first + (int)system.peers->together, panels);
+            task.panel = panels - 1 - (int)(word & 0xffff);
+            task.begin = panels - last;
+            task.solves = task.panel < panels - first;
+            task.end = task.solves ? task.panel : panels - first;
+            task.next = (int)((word >> 16) + system.peers->devices - 1) % system.peers->devices;
+        }
+#endif
+        return task;
+    }
 };
 
 template <int RHS>
@@ -159,6 +204,39 @@ struct Sums {
             for (int e = 0; e < 4; ++e) f(c[r][e], at.row + e / 2 * 8, 8 * r + at.lane % 4 * 2 + e % 2);
     }
 
+#ifdef DISTRIBUTED
+    // The sums of this thread among those of a panel and group.
+    __device__ __forceinline__ static double* in_memory(double* sums, long long of) {
+        return sums + of * (2 * PANEL_COLS * RHS) + threadIdx.x;
+    }
+    // Waits until the sums have gone through this number of panels, and loads them.
+    __device__ __forceinline__ void take(const SolvePeers* peers, long long of, int panels) {
+        if (threadIdx.x == 0) {
+            Waiting waiting(peers);
+            while (load_acquire(peers->summed + of) < panels && !waiting.ends()) spin_pause();
+        }
+        __syncthreads();
+        const double* const from = in_memory(peers->sums, of);
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) c[r][e] = load_relaxed(from + (4 * r + e) * THREADS);
+    }
+    // Sends them to a device, having gone through this number of panels.
+    __device__ __forceinline__ void send(const SolvePeers* peers, long long of, int panels, int device) const {
+        double* const to = there(in_memory(peers->sums, of), peers->sums_there[device]);
+#pragma unroll
+        for (int r = 0; r < RHS / 8; ++r)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) store_relaxed(to + (4 * r + e) * THREADS, c[r][e]);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence_system();
+            store_relaxed(there(peers->summed + of, peers->summed_there[device]), panels);
+        }
+    }
+#endif
+
     // Adds the halves of the columns, in the threads of the first half.
     __device__ __forceinline__ void gather(const Place& at, double (*parts)[RHS + PAD]) {
         if (at.half > 0) each(at, [&](double& sum, int i, int c) { parts[i][c] = sum; });
@@ -170,9 +248,11 @@ struct Sums {
 // Waits for a panel's solution and copies it to shared memory. A block whose own panel is far from it polls less
 // often.
 template <int RHS>
-__device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD]) {
+__device__ __forceinline__ void bring(const double* solved, int distance, double (*x)[RHS + PAD],
+                                      const SolvePeers* peers) {
     constexpr int PAIRS = PANEL_COLS * RHS / 2 / THREADS;
     double found[PAIRS][2];
+    Waiting waiting(peers);
     for (;;) {
         bool missing = false;
 #pragma unroll
@@ -181,7 +261,7 @@ __device__ __forceinline__ void bring(const double* solved, int distance, double
 #pragma unroll
         for (int q = 0; q < PAIRS; ++q)
             missing = missing || is_unpublished(found[q][0]) || is_unpublished(found[q][1]);
-        if (!missing) break;
+        if (!missing || waiting.ends()) break;
         distance > 1 ? __nanosleep(min(distance, 16) * NAP) : spin_pause();
     }
 #pragma unroll
@@ -197,18 +277,21 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     __shared__ SolveShared<RHS> shared;
     const Place at;
     const long long n = system.n, stride = system.stride;
-    const T* const l = system.l;
     const int groups = (system.count + RHS - 1) / RHS;
     if (threadIdx.x == 0) shared.ticket = atomicAdd(system.taken, 1);
     __syncthreads();
-    // Panels are numbered in the order of the solution; `first` is the first row of the panel.
-    const int panel = shared.ticket / groups, group = shared.ticket % groups;
+    if (IS_DISTRIBUTED && shared.ticket >= STOPPED) return;
     const int panels = (int)((n + PANEL_COLS - 1) / PANEL_COLS);
+    const SolveTask task = SolveTask::template take<FORWARD>(system, shared.ticket / groups, panels);
+    // `first` is the first row of the panel.
+    const int panel = task.panel, group = shared.ticket % groups;
     const auto first_row = [&](int p) { return (long long)(FORWARD ? p : panels - 1 - p) * PANEL_COLS; };
     const long long first = first_row(panel);
+    // The panel's own rows, if it is solved.
+    const T* const l = FORWARD || task.solves ? system.rows(first) : nullptr;
     const int rows = (int)min((long long)PANEL_COLS, n - first);
     const int cols = (int)max(0ll, min((long long)rows, system.end - first));  // of them to be solved
-    const int before = min(panel, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
+    const int before = min(task.end, (int)((system.end + PANEL_COLS - 1) / PANEL_COLS));
     const auto solution = [&](int p) {
         return system.solved + ((long long)p * groups + group) * (PANEL_COLS * RHS);
     };
@@ -223,8 +306,8 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     Fragments<double> inverse, diagonal;
     const auto load = [&](int p) {
         if (p < before) {
-            next.template load<FORWARD>(at, l, stride, first, first_row(p), n);
-        } else {
+            next.template load<FORWARD>(at, FORWARD ? l : system.rows(first_row(p)), stride, first, first_row(p), n);
+        } else if (task.solves) {
             // Both are loaded before the last solution is published, because other blocks wait from then on.
             inverse.template load_triangle<FORWARD>(at, system.inverse + first * PANEL_COLS, PANEL_COLS, cols, cols);
             diagonal.template load_triangle<FORWARD>(at, l + first * (stride + 1), stride, rows, cols);
@@ -234,10 +317,14 @@ __device__ __forceinline__ void solve(const System<T>& system) {
                 });
         }
     };
-    load(0);
-    for (int p = 0; p < before; ++p) {
+    load(task.begin);
+#ifdef DISTRIBUTED
+    const long long of = (long long)panel * groups + group;
+    if (task.begin > 0) sums.take(system.peers, of, task.begin);
+#endif
+    for (int p = task.begin; p < before; ++p) {
         block = next;
-        if (p + AHEAD == before) {
+        if (task.solves && p + AHEAD == before) {
             const int column = threadIdx.x / 4, row = threadIdx.x % 4 * (PANEL_COLS / 4);
             if (column < cols && row < rows) {
                 prefetch_l2(l + (first + column) * stride + first + row);
@@ -245,11 +332,14 @@ __device__ __forceinline__ void solve(const System<T>& system) {
             }
         }
         load(p + 1);
-        bring<RHS>(solution(p), panel - p, shared.x[p % 2]);
+        bring<RHS>(solution(p), panel - p, shared.x[p % 2], system.peers);
         __syncthreads();
         sums.add_product(at, block, shared.x[p % 2]);
     }
 
+#ifdef DISTRIBUTED
+    if (!task.solves) return sums.send(system.peers, of, task.end, task.next);
+#endif
     double(*const v)[RHS + PAD] = shared.x[(before + 1) % 2];
     double(*const parts)[RHS + PAD] = shared.x[before % 2];
     const auto share = [&](Sums<RHS>& of) {
@@ -283,7 +373,10 @@ __device__ __forceinline__ void solve(const System<T>& system) {
         x.each(at, [&](double& sum, int i, int) { sum = i < cols ? sum : 0.0; });
         if (at.half == 0) {
             double* const own = solution(panel);
-            x.each(at, [&](double& sum, int i, int c) { store_relaxed(own + i * RHS + c, publishable(sum)); });
+            x.each(at, [&](double& sum, int i, int c) {
+                store_relaxed(own + i * RHS + c, publishable(sum));
+                publish_solution_there(system.peers, own + i * RHS + c, publishable(sum));
+            });
         }
         if (cols < rows) {
             // Subtracts the solution's share from the rows after the last solved one.
@@ -303,13 +396,25 @@ __device__ __forceinline__ void solve(const System<T>& system) {
     }
 }
 
+#ifdef DISTRIBUTED
+#define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1) solve_distributed_##WAY##_##RHS##_##NAME(       \
+        const T* l, long long stride, const double* inverse, const T* from, T* to, long long x_stride,       \
+        double* solved, int* taken, long long n, long long end, int count,                                   \
+        const __grid_constant__ SolvePeers peers, const long long* row_blocks) {                             \
+        solve<FORWARD, RHS>(System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count,  \
+                                      &peers, row_blocks});                                                  \
+    }
+#else
 #define SOLVE(WAY, FORWARD, RHS, T, NAME)                                                                    \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
         solve_##WAY##_##RHS##_##NAME(const T* l, long long stride, const double* inverse, const T* from,     \
                                      T* to, long long x_stride, double* solved, int* taken, long long n,     \
                                      long long end, int count) {                                             \
-        solve<FORWARD, RHS>(System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count}); \
+        solve<FORWARD, RHS>(                                                                                 \
+            System<T>{l, stride, inverse, from, to, x_stride, solved, taken, n, end, count, nullptr, nullptr});       \
     }
+#endif
 
 #define SOLVE_ALL(T, NAME)                                                                                   \
     SOLVE(forward, true, 8, T, NAME)                                                                         \
@@ -322,4 +427,9 @@ __device__ __forceinline__ void solve(const System<T>& system) {
 SOLVE_ALL(float, f32)
 SOLVE_ALL(double, f64)
 
-EXPORT_LAYOUT(solve, PANEL_COLS, THREADS)
+// The prefix of the module's names.
+#ifndef SOLVE_MODULE
+#define SOLVE_MODULE solve
+#endif
+constexpr int SOLVE_PEERS_BYTES = sizeof(SolvePeers);
+EXPORT_LAYOUT(SOLVE_MODULE, PANEL_COLS, THREADS, SOLVE_PEERS_BYTES)

@@ -30,6 +30,11 @@
 // invert.cu leaves them). Written: to, saved_v, records, pivots, status, flags, and inverse and refine of later sweeps.
 // Before the launch all bits of records are ones and flags are zeros. Pivots and status may be in host memory.
 //
+// Several devices (sweep_distributed.cu): each has the tasks of its own row blocks, in the order that all of them have on
+// one device, so that again each waits for earlier ones alone. The launches run at the same time. Records and the flags
+// of panels are all that they have in common; before any of the launches those of all devices are as above. If a device
+// fails, the host sets `stop`, and the others end with results that are not used.
+//
 // Launch: one block of 256 threads for each task; at most 16 sweeps, 2^14 row blocks and 2^12 panel ranges. Tasks: for
 // each sweep and row block, one critical-path task from a panel range before the row block's own on (from that only
 // where it is the first), and one for each panel range up to the row block's own, which is a forwarding task before
@@ -83,15 +88,19 @@ __device__ __forceinline__ void invert_diagonal_block(const Task<T>& task, Inver
 }
 
 template <class T>
-__device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
+__device__ __forceinline__ void take_task(const Launch<T>& launch, int slots, const Peers* peers) {
     constexpr int FRONT = FRONT_BYTES<T> / sizeof(double);
     static_assert(TILE <= STAGED, "a tile lies where a record does");
     static_assert(WARPS * sizeof(BennettShared) <= TILE * MIN_SLOTS * sizeof(double), "they lie where tiles do");
     DYNAMIC_SHARED(double, memory);
     __shared__ unsigned word;
-    if (threadIdx.x == 0) word = launch.tasks[atomicAdd(launch.sweep.flags, 1)];
+    if (threadIdx.x == 0) {
+        const unsigned number = atomicAdd(launch.sweep.flags, 1);
+        word = IS_DISTRIBUTED && number >= gridDim.x ? NO_TASK : launch.tasks[number];
+    }
     __syncthreads();
-    const Task<T> task(launch, word);
+    if (IS_DISTRIBUTED && word == NO_TASK) return;
+    const Task<T> task(launch, word, peers);
     const MmaLane at;
     const WarpRowsOfL<T> rows_of_l{task.sweep,
                                    (long long)task.row_block * ROW_BLOCK + WARP_ROWS * at.warp + first_row(at),
@@ -109,10 +118,18 @@ __device__ __forceinline__ void take_task(const Launch<T>& launch, int slots) {
 #ifndef SWEEP
 #define SWEEP sweep
 #endif
+#ifdef DISTRIBUTED
+#define KERNEL(NAME, T)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                 \
+        NAME(const Launch<T> launch, int slots, const __grid_constant__ Peers peers) {                       \
+        take_task(launch, slots, &peers);                                                                    \
+    }
+#else
 #define KERNEL(NAME, T)                                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS, 1) NAME(const Launch<T> launch, int slots) {       \
-        take_task(launch, slots);                                                                            \
+        take_task(launch, slots, nullptr);                                                                   \
     }
+#endif
 #define KERNELS(name) KERNEL(name##_f32, float) KERNEL(name##_f64, double)
 #define KERNELS_OF(name) KERNELS(name)
 
@@ -126,6 +143,7 @@ constexpr int KIND_FORWARDING = FORWARDING, KIND_INVERTING = INVERTING, KIND_CRI
 constexpr int MAX_RANK_BLOCKS = 1 << RANK_BLOCK_BITS, MAX_ROW_BLOCKS = 1 << ROW_BLOCK_BITS,
               MAX_RANGES = 1 << RANGE_BITS;
 constexpr int COMMON_FLAGS = 1;  // before those of the sweeps
+constexpr int PEERS_BYTES = sizeof(Peers);
 constexpr int FLAGS_PER_PANEL = flags_of_sweep(1, 0, 0), FLAGS_PER_RANGE = flags_of_sweep(0, 1, 1);
 
 // Byte offsets of the kernel's argument, the same for either type.
@@ -138,7 +156,8 @@ constexpr int LAUNCH_BYTES = sizeof(Argument), AT_FROM = OFFSET(Argument, sweep.
               AT_RECORDS = OFFSET(Argument, sweep.records), AT_PIVOTS = OFFSET(Argument, sweep.pivots),
               AT_STATUS = OFFSET(Argument, sweep.status), AT_SAVED_V = OFFSET(Argument, sweep.saved_v),
               AT_FLAGS = OFFSET(Argument, sweep.flags),
-              AT_FLAGS_BEFORE = OFFSET(Argument, sweep.flags_before), AT_N = OFFSET(Argument, sweep.n),
+              AT_FLAGS_BEFORE = OFFSET(Argument, sweep.flags_before),
+              AT_PEERS = OFFSET(Argument, sweep.peers), AT_N = OFFSET(Argument, sweep.n),
               AT_FIRST_COLUMN = OFFSET(Argument, sweep.first_column), AT_SIGN = OFFSET(Argument, sweep.sign),
               AT_PLUS = OFFSET(Argument, plus), AT_RANGE_PANELS = OFFSET(Argument, range_panels),
               AT_V_SLOTS = OFFSET(Argument, v_slots),
@@ -150,7 +169,7 @@ EXPORT_LAYOUT(SWEEP, PANEL_COLS, RANK_BLOCK, ROW_BLOCK_PANELS, THREADS, STAGED, 
               MAX_RANGES, COMMON_FLAGS, FLAGS_PER_PANEL, FLAGS_PER_RANGE, LAUNCH_BYTES, AT_FROM, AT_TO,
               AT_L_STRIDE, AT_V, AT_V_STRIDE, AT_INVERSE, AT_REFINE, AT_RECORDS, AT_PIVOTS, AT_STATUS,
               AT_SAVED_V, AT_FLAGS, AT_FLAGS_BEFORE, AT_N, AT_FIRST_COLUMN, AT_SIGN, AT_PLUS, AT_RANGE_PANELS,
-              AT_V_SLOTS, AT_TASKS)
+              AT_V_SLOTS, AT_TASKS, AT_PEERS, MAX_PEERS, PEERS_BYTES)
 
 EXPORT_THRESHOLDS(SWEEP, MAX_GRAM_PLUS, MAX_GRAM_MINUS, MAX_GRAM_PLUS_ONE_PANEL, MAX_GRAM_MINUS_ONE_PANEL,
                   MAX_P_SQUARE, MAX_INVERSE, MAX_INVERSE_ONE_PANEL, MAX_INVERSE_LOSS)

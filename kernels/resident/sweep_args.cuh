@@ -1,6 +1,7 @@
 // The argument of a launch of sweep.cu, as the host passes it, and the sizes that all its parts share.
 #pragma once
 #include "common/panel.cuh"
+#include "resident/peers.cuh"
 
 // Columns of V in one sweep: 16, or 32 in sweep_wide.cu.
 #ifndef RANK
@@ -19,6 +20,9 @@ constexpr int V_STRIDE =
 //
 // Column-major, strides in scalars: entry (i, j), i >= j, of L lies at from + j * l_stride + i, and that of the new L
 // at the same offset from `to`, which may be `from`. Columns of L begin at multiples of 16 bytes. Panels count from 0.
+//
+// In a launch over several devices the row blocks of a device lie where Peers says, and those of other devices are not
+// accessed; the other memory is as large as on one device.
 template <class T>
 struct Sweep {
     const T* from;
@@ -39,6 +43,7 @@ struct Sweep {
     long long n;
     long long first_column;  // number of the sweep's column 0 in the whole factor
     double sign;             // 1 for an update, -1 for a downdate
+    const Peers* peers;      // the other devices of the launch, if there are any
 };
 
 // The argument of the kernel: its sweeps over the same L, one after the other. The first `plus` of them have a plus

@@ -16,6 +16,9 @@ constexpr int ROW_BLOCK_BITS = 14, RANGE_BITS = 12, RANK_BLOCK_BITS = 4;
 constexpr int RANGE_SHIFT = ROW_BLOCK_BITS, RANK_BLOCK_SHIFT = RANGE_SHIFT + RANGE_BITS,
               KIND_SHIFT = RANK_BLOCK_SHIFT + RANK_BLOCK_BITS;
 
+// No task's word: that of the last row block, panel range and rank block that a word can name.
+constexpr unsigned NO_TASK = ~0u;
+
 // The flags of a sweep: one for each panel, and two for each row block and panel range.
 __device__ constexpr int flags_of_sweep(int panels, int row_blocks, int ranges) {
     return panels + 2 * row_blocks * ranges;
@@ -29,13 +32,14 @@ struct Task {
     int begin, end;  // the panels that the task goes through, without those of its diagonal blocks
     int range_panels, v_slots;
 
-    __device__ __forceinline__ Task(const Launch<T>& launch, unsigned word)
+    __device__ __forceinline__ Task(const Launch<T>& launch, unsigned word, const Peers* peers)
         : sweep(launch.sweep),
           row_block(word & ((1 << ROW_BLOCK_BITS) - 1)),
           range(word >> RANGE_SHIFT & ((1 << RANGE_BITS) - 1)),
           kind(word >> KIND_SHIFT),
           range_panels(launch.range_panels),
           v_slots(launch.v_slots) {
+        sweep.peers = peers;
         const int rank_block = word >> RANK_BLOCK_SHIFT & ((1 << RANK_BLOCK_BITS) - 1);
         const int flags = flags_of_sweep(panels(), row_blocks(), ranges());
         const bool plus = rank_block < launch.plus;
@@ -49,6 +53,11 @@ struct Task {
             sweep.from = sweep.to;
             sweep.flags_before = sweep.flags - flags;
         }
+#ifdef DISTRIBUTED
+        const long long at = sweep.peers->row_blocks[row_block];
+        sweep.from += at;
+        sweep.to += at;
+#endif
         begin = range * range_panels;
         end = kind == CRITICAL_PATH ? row_block * ROW_BLOCK_PANELS : min(begin + range_panels, own_end());
     }
@@ -68,7 +77,7 @@ struct Task {
     // By one thread. Waits until the previous sweep has written L of this panel range; an update task that writes in
     // place also waits until the critical-path task has read it.
     __device__ __forceinline__ void wait_for_l(int range) const {
-        if (sweep.flags_before) poll_flag(l_flag(sweep.flags_before, range), 1);
+        if (sweep.flags_before) poll_flag(sweep.peers, l_flag(sweep.flags_before, range), 1);
         if (kind == UPDATE && sweep.from == sweep.to)
             poll_panel(sweep, own_end() - 1, COEFFICIENTS_PUBLISHED);
     }
@@ -76,13 +85,13 @@ struct Task {
     // By all threads, in a sweep after another. Waits for the inverses of the row block's diagonal blocks.
     __device__ __forceinline__ void wait_for_inverses() const {
         if (threadIdx.x == 0)
-            poll_flag(l_flag(sweep.flags_before, own_range()), 1 + own_end() - row_block * ROW_BLOCK_PANELS);
+            poll_flag(sweep.peers, l_flag(sweep.flags_before, own_range()), 1 + own_end() - row_block * ROW_BLOCK_PANELS);
         __syncthreads();
     }
 
     // By one thread: waits for V at the beginning of the task.
     __device__ __forceinline__ void wait_for_v() const {
-        if (begin > 0) poll_flag(v_flag(range), WARPS);
+        if (begin > 0) poll_flag(sweep.peers, v_flag(range), WARPS);
     }
 
     // Loads V of the thread's rows, the first of which is `row`, at the beginning of the task: from V itself at panel

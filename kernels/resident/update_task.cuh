@@ -26,12 +26,14 @@ struct StagedRecords {
     // one if none is published.
     __device__ __forceinline__ void ask(const MmaLane& at, int panel, bool wait) {
         const int last = min(panel + slots, end);
+        Waiting waiting(sweep.peers);
         while (at.warp == 0 && known < last) {
             const int other = min(known + at.lane, end - 1);
             const unsigned missing =
                 __ballot_sync(ALL_LANES, panel_flag(sweep, other) < COEFFICIENTS_PUBLISHED);
             known += missing ? __ffs(missing) - 1 : 32;
             if (!wait || known > asked) break;
+            if (IS_DISTRIBUTED && __any_sync(ALL_LANES, waiting.ends())) break;
             if (at.lane == 0) spin_pause();
         }
         const int more = barrier_count(at.warp == 0 && asked + at.lane < min(last, known));
@@ -67,7 +69,8 @@ __device__ __forceinline__ void update(const MmaLane& at, const Task<T>& task,
         const long long column = (long long)panel * PANEL_COLS;
         records.complete(at, panel);
         const double* const own = records.at_work();
-        const double mode = own[MODE_AT];
+        // A launch that is to end leaves nothing there.
+        const double mode = IS_DISTRIBUTED && records.there == panel ? 0.0 : own[MODE_AT];
         // Batches of copies in the order in which they were committed: this panel's L, records, the next panel's L,
         // records.
         copy_async_wait_but_one();

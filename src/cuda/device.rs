@@ -182,6 +182,31 @@ impl Device {
         bound.map_or_else(|error| is_lost(&error), |()| true)
     }
 
+    /// Lets work on this device access the memory of another one.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if that is not possible.
+    pub(super) fn access(&self, other: &Self) -> Result<(), Error> {
+        let (own, others) = (&self.shared.context, &other.shared.context);
+        let attempt = || format!("letting device {} access device {}", self.ordinal(), other.ordinal());
+        let mut can = 0;
+        // SAFETY: the driver writes one int; both devices exist.
+        unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, own.cu_device(), others.cu_device()) }
+            .result()
+            .map_err(failed(attempt()))?;
+        if can == 0 {
+            let (here, there) = (self.ordinal(), other.ordinal());
+            return Err(unavailable(format!("device {here} cannot access the memory of device {there}")));
+        }
+        self.bind()?;
+        // SAFETY: the context exists for as long as the device.
+        match unsafe { sys::cuCtxEnablePeerAccess(others.cu_ctx(), 0) } {
+            // Another engine has done so.
+            CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+            outcome => outcome.result().map_err(failed(attempt())),
+        }
+    }
+
     pub(super) fn context(&self) -> Arc<CudaContext> {
         self.shared.context.clone()
     }

@@ -260,6 +260,13 @@ impl<'a, T: Real> DeviceView<'a, T> {
         Self { slice, shape: (range.len(), self.shape.1), ..self.clone() }
     }
 
+    /// Checks that the matrix is on one of these devices, and returns which.
+    pub(super) fn is_on_one_of(&self, devices: &[Device], argument: &str) -> Result<usize, Error> {
+        let there = self.device.ordinal();
+        let found = devices.iter().position(|device| device.ordinal() == there);
+        found.ok_or_else(|| other(format!("`{argument}` is on device {there}, the factor is not")))
+    }
+
     /// Checks that the matrix is on this device.
     pub(super) fn is_on(&self, device: &Device, argument: &str) -> Result<(), Error> {
         if self.device.ordinal() == device.ordinal() {

@@ -47,6 +47,10 @@ impl<T: Plain> DeviceBuffer<T> {
         self.len
     }
 
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// The scalars in `range`.
     pub fn slice(&self, range: Range<usize>) -> DeviceSlice<'_, T> {
         debug_assert!(range.start <= range.end && range.end <= self.len);
@@ -101,6 +105,11 @@ impl<T> DeviceSlice<'_, T> {
         debug_assert!(range.start <= range.end && range.end <= self.len);
         let address = self.address + (range.start * size_of::<T>()) as CUdeviceptr;
         Self { address, len: range.len(), buffer: PhantomData }
+    }
+
+    /// The same memory for a kernel that finds each scalar by a distance from the address of `offset`, which may be outside.
+    pub(super) fn moved(&self, offset: usize) -> Self {
+        Self { address: self.address.wrapping_add((offset * size_of::<T>()) as CUdeviceptr), ..*self }
     }
 
     /// The address, as the value of a kernel's pointer parameter.

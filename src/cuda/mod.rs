@@ -25,6 +25,7 @@
 //! | `operands` | the same as operands of the public calls |
 //! | `factorize/` | initial factors on the GPU |
 //! | `resident/` | the engine whose factor stays in device memory |
+//! | `distributed/` | the same for several devices |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device: its calls of CUDA |
 
 #[allow(unsafe_code, reason = "frees memory of the driver")]
@@ -35,6 +36,8 @@ mod cusolver;
 mod dense;
 #[allow(unsafe_code, reason = "calls into the driver")]
 mod device;
+#[allow(unsafe_code, reason = "launches and copies on device memory")]
+mod distributed;
 mod doubt;
 pub(crate) mod error;
 #[allow(unsafe_code, reason = "launches of kernels on device memory")]
@@ -67,6 +70,7 @@ mod stream;
 mod tests;
 
 pub use self::device::Device;
+pub use self::distributed::Distributed;
 pub use self::factorize::ColumnKernels;
 pub(crate) use self::factorize::{By, by_column, has_cusolver, in_device_memory};
 pub use self::hybrid::{Hybrid, Tuning};

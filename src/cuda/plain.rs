@@ -13,6 +13,8 @@ unsafe impl<T: Real> Plain for T {}
 // SAFETY: an integer.
 unsafe impl Plain for i32 {}
 // SAFETY: an integer.
+unsafe impl Plain for i64 {}
+// SAFETY: an integer.
 unsafe impl Plain for u8 {}
 // SAFETY: an integer.
 unsafe impl Plain for u64 {}

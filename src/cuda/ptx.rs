@@ -46,6 +46,12 @@ pub(super) static SWEEP: ByCapability =
     ByCapability { any: ptx!("sweep.compute_80.ptx"), hopper: ptx!("sweep.compute_90.ptx") };
 /// The same for rank blocks of 32 columns, which take more shared memory than there is before compute capability 9.0.
 pub(super) static SWEEP_WIDE: Ptx = ptx!("sweep_wide.compute_90.ptx");
+/// Both for launches over several devices.
+pub(super) static SWEEP_DISTRIBUTED: ByCapability = ByCapability {
+    any: ptx!("sweep_distributed.compute_80.ptx"),
+    hopper: ptx!("sweep_distributed.compute_90.ptx"),
+};
+pub(super) static SWEEP_WIDE_DISTRIBUTED: Ptx = ptx!("sweep_wide_distributed.compute_90.ptx");
 pub(super) static BORDER: Ptx = ptx!("border.compute_80.ptx");
 pub(super) static INVERT: Ptx = ptx!("invert.compute_80.ptx");
 pub(super) static MULTIPLY: Ptx = ptx!("multiply.compute_80.ptx");
@@ -55,6 +61,11 @@ pub(super) static TAKE: Ptx = ptx!("take.compute_80.ptx");
 pub(super) static TRIANGLE: Ptx = ptx!("triangle.compute_80.ptx");
 pub(super) static SOLVE: ByCapability =
     ByCapability { any: ptx!("solve.compute_80.ptx"), hopper: ptx!("solve.compute_90.ptx") };
+
+pub(super) static SOLVE_DISTRIBUTED: ByCapability = ByCapability {
+    any: ptx!("solve_distributed.compute_80.ptx"),
+    hopper: ptx!("solve_distributed.compute_90.ptx"),
+};
 
 /// The blocked factorization, both scalar types in one module.
 pub(super) static FACTOR: ByCapability =

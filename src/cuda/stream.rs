@@ -218,6 +218,36 @@ impl Stream {
         .map_err(failed("copying on the device"))
     }
 
+    /// Copies to another device, or from it: one of them is the stream's.
+    ///
+    /// # Safety
+    /// As [`upload`](Self::upload), for both memories.
+    pub unsafe fn copy_between<T: Plain>(
+        &self,
+        (from, source): (DeviceSlice<'_, T>, &Device),
+        (to, target): (DeviceSlice<'_, T>, &Device),
+    ) -> Result<(), Error> {
+        debug_assert!(from.len() == to.len());
+        if from.len() == 0 {
+            return Ok(());
+        }
+        let (bytes, stream) = (from.len() * size_of::<T>(), self.bound()?);
+        let (source, target) = (source.context(), target.context());
+        // SAFETY: the caller guarantees both memories, which have the same length; each is of the context beside it.
+        unsafe {
+            sys::cuMemcpyPeerAsync(
+                to.address(),
+                target.cu_ctx(),
+                from.address(),
+                source.cu_ctx(),
+                bytes,
+                stream,
+            )
+        }
+        .result()
+        .map_err(failed("copying from device to device"))
+    }
+
     /// Sets all bytes to zero.
     ///
     /// # Safety
@@ -336,6 +366,20 @@ impl Event {
         let stream = stream.bound()?;
         // SAFETY: both handles exist for as long as their owners, which are borrowed here.
         unsafe { result::event::record(self.handle, stream) }.map_err(failed("marking a place in a stream"))
+    }
+
+    /// Whether the last record has been reached, or there is none.
+    ///
+    /// # Errors
+    /// [`Error::Device`]: the work before the record may still be running.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.device.bind()?;
+        // SAFETY: the event exists for as long as `self`.
+        match unsafe { result::event::query(self.handle) } {
+            Ok(()) => Ok(true),
+            Err(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => Ok(false),
+            Err(error) => Err(failed("asking whether the device is done")(error)),
+        }
     }
 
     /// Waits on the host until the last record is reached; does not wait if there is none.

@@ -54,6 +54,7 @@ struct Controls {
     fail_calls: unsafe extern "C" fn(u64, u64, c_int),
     inexact: unsafe extern "C" fn(u32, u32, u32),
     devices: unsafe extern "C" fn(c_int),
+    peers: unsafe extern "C" fn(c_int),
     driver_version: unsafe extern "C" fn(c_int),
     stats: unsafe extern "C" fn(*mut Stats),
     reset_stats: unsafe extern "C" fn(),
@@ -104,6 +105,7 @@ fn controls() -> &'static Controls {
                 fail_calls: find(library, "fail_calls"),
                 inexact: find(library, "inexact"),
                 devices: find(library, "devices"),
+                peers: find(library, "peers"),
                 driver_version: find(library, "driver_version"),
                 stats: find(library, "stats"),
                 reset_stats: find(library, "reset_stats"),
@@ -138,7 +140,7 @@ pub struct Exclusive {
     _turn: RwLockWriteGuard<'static, ()>,
 }
 
-/// The driver with one device, for a test that only uses it.
+/// The driver with four devices, for a test that only uses it.
 pub fn shared() -> Shared {
     install();
     // A test that failed while it held the lock has reset its settings while unwinding.
@@ -202,10 +204,16 @@ impl Exclusive {
         unsafe { (self.controls.inexact)(roots, reciprocals, seed) }
     }
 
-    /// The number of devices, up to 16; with 0 the driver exists and has none.
+    /// The number of devices, up to 16, instead of four; with 0 the driver exists and has none.
     pub fn devices(&self, count: i32) {
         // SAFETY: takes a number, under the driver's lock.
         unsafe { (self.controls.devices)(count) }
+    }
+
+    /// Whether a device can access the memory of another. It can by default.
+    pub fn peers(&self, can: bool) {
+        // SAFETY: takes a number, under the driver's lock.
+        unsafe { (self.controls.peers)(i32::from(can)) }
     }
 
     /// In the driver's encoding: 12080 is 12.8.

@@ -8,7 +8,7 @@ use crate::support::cuda::fake_cuda::{Exclusive, exclusive};
 use crate::support::cuda::{device, small};
 use crate::support::problem::{contraction, factor, rng, uniform};
 use crate::support::real::bits;
-use cholupdate::cuda::{DeviceMatrix, Hybrid, Resident};
+use cholupdate::cuda::{Device, DeviceMatrix, Distributed, Hybrid, Resident};
 use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{Carried, Cholesky, Engine, Error, Weights};
 
@@ -267,6 +267,14 @@ fn fails_anywhere<E: Engine<f64> + Clone>(engine: &E, fake: &Exclusive, verbs: &
 fn a_call_that_fails_never_leads_to_a_wrong_answer_of_the_resident_engine() {
     let fake = exclusive();
     fails_anywhere(&Resident::new(&device().unwrap()), &fake, &[verbs(), verbs_there()].concat());
+}
+
+#[test]
+fn a_call_that_fails_never_leads_to_a_wrong_answer_on_several_devices() {
+    let fake = exclusive();
+    let devices = [0, 1].map(|ordinal| Device::new(ordinal).unwrap());
+    let engine = Distributed::new(&devices).unwrap().with_block_rows(128).unwrap();
+    fails_anywhere(&engine, &fake, &verbs());
 }
 
 #[test]

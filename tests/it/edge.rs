@@ -288,7 +288,8 @@ fn at_the_edge<T: Real>(count: usize, ranks: usize) -> impl Iterator<Item = Prob
 
 fn all_ways_to_ask_for_a_downdate_agree<T: Real, E: Engine<T> + Clone>(engine: &E) {
     // V of a modification in flight is on the device, and a breakdown there is not retried.
-    let in_flight = std::any::type_name::<E>().contains("Resident");
+    let in_flight =
+        std::any::type_name::<E>().contains("Resident") || std::any::type_name::<E>().contains("Distributed");
     let mut outcomes = [0, 0];
     for problem in at_the_edge::<T>(steps::<E>(400).max(40), 3) {
         let expected = problem.modified(engine);

@@ -10,6 +10,8 @@ mod carried;
 mod clones;
 #[cfg(feature = "fake-cuda")]
 mod device_errors;
+#[cfg(feature = "cuda")]
+mod distributed;
 mod drift;
 mod edge;
 mod extents;

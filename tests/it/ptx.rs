@@ -21,7 +21,7 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 23] = [
+const MADE: [(&str, &str, &[&str]); 28] = [
     ("ptx/border.compute_80.ptx", "resident/border.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),
@@ -35,10 +35,15 @@ const MADE: [(&str, &str, &[&str]); 23] = [
     ("ptx/rearrange.compute_80.ptx", "resident/rearrange.cu", &[]),
     ("ptx/solve.compute_80.ptx", "resident/solve.cu", &[]),
     ("ptx/solve.compute_90.ptx", "resident/solve.cu", &[]),
+    ("ptx/solve_distributed.compute_80.ptx", "resident/solve_distributed.cu", &[]),
+    ("ptx/solve_distributed.compute_90.ptx", "resident/solve_distributed.cu", &[]),
     ("ptx/square.compute_80.ptx", "resident/square.cu", &[]),
     ("ptx/sweep.compute_80.ptx", "resident/sweep.cu", &[]),
     ("ptx/sweep.compute_90.ptx", "resident/sweep.cu", &[]),
+    ("ptx/sweep_distributed.compute_80.ptx", "resident/sweep_distributed.cu", &[]),
+    ("ptx/sweep_distributed.compute_90.ptx", "resident/sweep_distributed.cu", &[]),
     ("ptx/sweep_wide.compute_90.ptx", "resident/sweep_wide.cu", &[]),
+    ("ptx/sweep_wide_distributed.compute_90.ptx", "resident/sweep_wide_distributed.cu", &[]),
     ("ptx/take.compute_80.ptx", "resident/take.cu", &[]),
     ("ptx/tiled.compute_80.ptx", "factor/tiled.cu", &[]),
     ("ptx/trailing_f32.compute_80.ptx", "hybrid/trailing.cu", &["-DONLY_F32"]),

@@ -5,7 +5,7 @@ use super::inverses::Inverses;
 use super::products::Products;
 use super::queue::Queue;
 use super::rearrange::Rearranger;
-use super::sweep_launch::PANEL_COLS;
+use super::sizes::{PANEL_COLS, ROW_BLOCK};
 use super::take::Take;
 use super::triangle::DerivedMatrix;
 use super::triangular_solver::TriangularSolver;
@@ -132,7 +132,7 @@ impl<T: Real> ResidentFactor<T> {
         let Self { queue, signed, room_for_wide, take, device, l, .. } = self;
         let ((order, columns), capacity) = (v.shape(), l.capacity());
         signed.order(weights, columns);
-        let blocks = rank_blocks(device, room_for_wide, signed)?;
+        let blocks = rank_blocks(device, false, room_for_wide, signed)?;
         let nothing = order == 0 || blocks.count() == 0;
         if let Some(v) = on_device(v) {
             let queue = Self::ready(queue, (device, capacity), blocks)?;
@@ -220,7 +220,7 @@ impl<T: Real> Swept<T> for ResidentFactor<T> {
         inverses.make_room(device).map_err(|error| lost(error, false))?;
         let Some(at_work) = queue else { return Err(lost(other("no V has been staged"), false)) };
         // Earlier rows of V are zero, so the sweep does not change their columns.
-        let start = columns.start / PANEL_COLS * PANEL_COLS;
+        let start = columns.start / ROW_BLOCK * ROW_BLOCK;
         let plan = Plan { rows: l.order(), cols: columns.end, start, panel_cols: PANEL_COLS };
         let to = match (target, shadow) {
             (Target::InPlace, _) => l.slice(),

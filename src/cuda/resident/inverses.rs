@@ -1,6 +1,8 @@
 //! The inverses of the diagonal blocks of L, used by modifications and triangular systems.
 
-use super::sweep_launch::{PANEL_COLS, THREADS};
+use super::own_rows::OwnRows;
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::THREADS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice};
@@ -10,9 +12,10 @@ use crate::error::Error;
 use crate::real::Real;
 use core::ffi::c_longlong;
 use core::ops::Range;
+use std::sync::Arc;
 
 /// D⁻¹ of each panel, and whether it loses digits: 64 n doubles, allocated when they are first needed.
-pub(super) struct Inverses {
+pub(in crate::cuda) struct Inverses {
     /// `invert.cu` for the scalar type of L.
     kernel: Function,
     /// (64 × 64) for each panel, and a number for each.
@@ -23,6 +26,8 @@ pub(super) struct Inverses {
     /// The first panel of L from which on the inverses are valid, or will be when `ready` is reached.
     known: usize,
     ready: Event,
+    /// The rows of L on this device, if it is one of several. Then other inverses are not computed.
+    rows: Option<Arc<OwnRows>>,
 }
 
 impl Inverses {
@@ -40,7 +45,13 @@ impl Inverses {
             capacity,
             known: order.div_ceil(PANEL_COLS),
             ready: Event::new(device)?,
+            rows: None,
         })
+    }
+
+    /// The same for an L of which only these rows are on the device.
+    pub fn of_rows(self, rows: Arc<OwnRows>) -> Self {
+        Self { rows: Some(rows), ..self }
     }
 
     /// Allocates the memory, unless it exists.
@@ -139,11 +150,16 @@ impl Inverses {
         (l, l_stride): (DeviceSlice<'_, T>, usize),
         panels: Range<usize>,
     ) -> Result<(), Error> {
-        let first = panels.start * PANEL_COLS;
+        let own = self.rows.as_ref().map(|rows| (rows.panels(panels.clone()), rows.row_blocks(0)));
+        // Panels of a list are numbered from the first one of L on.
+        let first = if own.is_some() { 0 } else { panels.start * PANEL_COLS };
         let (inverse, refine) = self.slice(first);
         debug_assert!(panels.len() * PANEL_COLS.pow(2) <= inverse.len() && panels.len() <= refine.len());
+        let blocks = own.map_or(panels.len(), |(own, _)| own.len());
         let mut l = l.part(first * (l_stride + 1)..l.len()).address();
         let (mut stride, mut rows) = (l_stride as c_longlong, (self.order - first) as c_longlong);
+        let (mut own, mut row_blocks) =
+            own.map_or((0, 0), |(own, row_blocks)| (own.address(), row_blocks.address()));
         let (mut inverse, mut refine) = (inverse.address(), refine.address());
         let mut arguments = [
             argument(&mut l),
@@ -151,10 +167,14 @@ impl Inverses {
             argument(&mut inverse),
             argument(&mut refine),
             argument(&mut rows),
+            argument(&mut own),
+            argument(&mut row_blocks),
         ];
-        // SAFETY: five arguments of the types of the kernel's, for the panels along the diagonal from there on; the caller
-        // guarantees L.
-        unsafe { self.kernel.launch(stream, Launch::new((panels.len(), 1), THREADS), &mut arguments)? };
+        if blocks > 0 {
+            // SAFETY: seven arguments of the types of the kernel's, for the panels along the diagonal from there on, or for a
+            // list of them; the caller guarantees L.
+            unsafe { self.kernel.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments)? };
+        }
         self.ready.record(stream)
     }
 }

@@ -9,6 +9,9 @@
 //! | `triangle` | the kernels that copy lower triangles to and from the engine's memory |
 //! | `take` | copies columns that are already on the device to and from the engine's memory |
 //! | `inverses` | the inverses of the diagonal blocks of L |
+//! | `sizes` | the parts into which L is divided |
+//! | `share` | which row blocks of L a device has, where several of them have L |
+//! | `own_rows` | the same on the device |
 //! | `resize` | insertion, removal and reordering of rows and columns |
 //! | `border` | computes the border of new rows and columns in device memory |
 //! | `device_border` | a border that has been computed |
@@ -30,20 +33,23 @@ mod device_border;
 mod factor;
 mod factor_solve;
 mod intake;
-mod inverses;
+pub(super) mod inverses;
+pub(super) mod own_rows;
 mod products;
 mod queue;
 mod rearrange;
 mod resize;
-mod schedule;
-mod solve_launch;
-mod solve_memory;
-mod sweep_launch;
-mod take;
-mod tasks;
+pub(super) mod schedule;
+pub(super) mod share;
+pub(super) mod sizes;
+pub(super) mod solve_launch;
+pub(super) mod solve_memory;
+pub(super) mod sweep_launch;
+pub(super) mod take;
+pub(super) mod tasks;
 mod triangle;
 mod triangular_solver;
-mod v;
+pub(super) mod v;
 
 pub use self::factor::ResidentFactor;
 use self::intake::Intake;

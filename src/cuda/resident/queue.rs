@@ -6,7 +6,8 @@
 
 use super::inverses::Inverses;
 use super::schedule::{Partition, Schedule};
-use super::sweep_launch::{NARROW, PANEL_COLS, ResidentSweeps, SweepKernel, WHOLE, WIDE, flags, saved_v};
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::{NARROW, ResidentSweeps, SweepKernel, Variant, WHOLE, WIDE, flags, saved_v};
 use super::take::Take;
 use super::tasks::Tasks;
 use super::v::StagedV;
@@ -61,8 +62,9 @@ impl<T: Real> Queue<T> {
         let together = blocks.count().clamp(1, SWEEPS_OF_LAUNCH);
         let partitions = [false, true].map(|many| Partition::new(panels, many, device.multiprocessors()));
         let schedule = |sweeps: usize| Schedule::new(panels, sweeps, partitions[usize::from(sweeps > 1)]);
-        let narrow = SweepKernel::load(device, NARROW)?;
-        let wide = if blocks.width == WIDE { Some(SweepKernel::load(device, WIDE)?) } else { None };
+        let load = |width| SweepKernel::load(device, Variant { width, distributed: false });
+        let narrow = load(NARROW)?;
+        let wide = if blocks.width == WIDE { Some(load(WIDE)?) } else { None };
         // Enough for fewer sweeps and fewer panels as well. If rank blocks may be wide, there are at most two narrow ones, one
         // of each sign.
         let several = if wide.is_some() { 2 } else { together };
@@ -254,7 +256,7 @@ impl<T: Real> Queue<T> {
             refine,
             records: self.records.slice(0..self.kernel().records(schedule)),
             pivots: &self.pivots,
-            status: &self.status,
+            status: (&self.status, 0),
             saved_v: all(&self.saved_v),
             flags: all(&self.flags),
             schedule,
@@ -263,6 +265,7 @@ impl<T: Real> Queue<T> {
             number: start,
             count: schedule.sweeps(),
             plus: blocks.count_plus().saturating_sub(first),
+            peers: None,
         }
     }
 }

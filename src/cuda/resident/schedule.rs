@@ -18,14 +18,17 @@
 //! With several rank blocks of V the sweep of each follows the previous one over the same L, at a distance of some panels; a
 //! task of kind I inverts each diagonal block that the previous sweep has left. In the list each task comes after all tasks for
 //! which it waits, and thread blocks take tasks in this order, so a task waits only for tasks that have started.
+//!
+//! Where several devices have L, each has the tasks of its own row blocks, in this order as well. The first task of all that is
+//! not done then waits for no other, so the devices do not wait for each other for ever.
 
-/// Panels of a row block.
-pub(super) const ROW_BLOCK_PANELS: usize = 2;
+use super::share::Share;
+use super::sizes::ROW_BLOCK_PANELS;
 
 /// The kind of work of a task on a row block, with the numbers of `task.cuh`. Tasks that are needed at the same time are in
 /// this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(in crate::cuda) enum Kind {
     /// Applies a panel range to L and V, and passes V to the next range.
     Forwarding = 0,
     /// Inverts a diagonal block that the previous sweep has left.
@@ -37,9 +40,9 @@ pub(super) enum Kind {
 }
 
 /// Bit positions of the parts of a task's word after the row block.
-pub(super) const RANGE_SHIFT: usize = 14;
-pub(super) const RANK_BLOCK_SHIFT: usize = 26;
-pub(super) const KIND_SHIFT: usize = 30;
+pub(in crate::cuda) const RANGE_SHIFT: usize = 14;
+pub(in crate::cuda) const RANK_BLOCK_SHIFT: usize = 26;
+pub(in crate::cuda) const KIND_SHIFT: usize = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Task {
@@ -68,7 +71,7 @@ impl Task {
 
 /// The partition of L, for launches of one sweep or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Partition {
+pub(in crate::cuda) struct Partition {
     /// Panels of a panel range.
     range_panels: usize,
     /// Lookahead depth: a task on the critical path processes this many sixteenths of the panel ranges before its own, rounded
@@ -104,10 +107,13 @@ impl Partition {
 
 /// The tasks of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Schedule {
+pub(in crate::cuda) struct Schedule {
     panels: usize,
     sweeps: usize,
     partition: Partition,
+    /// The row blocks of the device, and the number in L of the first row block of the sweep.
+    share: Share,
+    first_row_block: usize,
 }
 
 impl Schedule {
@@ -118,13 +124,20 @@ impl Schedule {
                 && partition.range_panels <= SWEEP_DISTANCE
         );
         debug_assert!(partition.sixteenths > 0 && partition.depth > 0 && sweeps > 0);
-        Self { panels, sweeps, partition }
+        Self { panels, sweeps, partition, share: Share::WHOLE, first_row_block: 0 }
+    }
+
+    /// The same for one of several devices. The sweep begins at this row block of L.
+    pub fn on(self, share: Share, first_row_block: usize) -> Self {
+        Self { share, first_row_block, ..self }
     }
 
     /// The number of tasks.
     pub fn len(self) -> usize {
-        self.sweeps * (0..self.row_blocks()).map(|row_block| self.own(row_block) + 2).sum::<usize>()
-            + (self.sweeps - 1) * self.panels
+        let tasks = |row_block| {
+            self.sweeps * (self.own(row_block) + 2) + (self.sweeps - 1) * self.panels_of(row_block)
+        };
+        (0..self.row_blocks()).filter(|&row_block| self.has(row_block)).map(tasks).sum()
     }
 
     pub fn panels(self) -> usize {
@@ -149,7 +162,16 @@ impl Schedule {
 
     /// The tasks in the format of the kernel, in an order in which each comes after all tasks for which it waits.
     pub fn words(self) -> impl Iterator<Item = i32> {
-        self.tasks().into_iter().map(Task::word)
+        self.tasks().into_iter().filter(move |task| self.has(task.row_block)).map(Task::word)
+    }
+
+    fn has(self, row_block: usize) -> bool {
+        self.share.has(self.first_row_block + row_block)
+    }
+
+    /// Panels on the diagonal of a row block.
+    fn panels_of(self, row_block: usize) -> usize {
+        ROW_BLOCK_PANELS.min(self.panels - row_block * ROW_BLOCK_PANELS)
     }
 
     fn row_blocks(self) -> usize {
@@ -169,7 +191,7 @@ impl Schedule {
 
     fn tasks(self) -> Vec<Task> {
         // The time at which a task is needed, in panels published by then.
-        let mut tasks = Vec::with_capacity(self.len());
+        let mut tasks = Vec::new();
         // The time at which the last tasks of a row block begin, in the previous sweep.
         let mut begun = vec![0; self.row_blocks()];
         for sweep in 0..self.sweeps {
@@ -177,11 +199,7 @@ impl Schedule {
             let mut critical = 0;
             for row_block in 0..self.row_blocks() {
                 let mut add = |time, range, kind| tasks.push((time, Task { sweep, row_block, range, kind }));
-                let blocks = if sweep > 0 {
-                    ROW_BLOCK_PANELS.min(self.panels - row_block * ROW_BLOCK_PANELS)
-                } else {
-                    0
-                };
+                let blocks = if sweep > 0 { self.panels_of(row_block) } else { 0 };
                 (0..blocks).for_each(|block| add(begun[row_block], block, Kind::Inverting));
                 let (own, first) = (self.own(row_block), self.first(row_block));
                 // V alone takes two thirds of the time of the panels.
@@ -271,6 +289,26 @@ mod tests {
                 let found = places.get(&before).is_some_and(|&before| before < at);
                 assert!(found, "{before:?}, {task:?}, {of:?}");
             }
+        }
+    }
+
+    #[test]
+    fn several_devices_have_each_task_once_and_in_order() {
+        let whole = Schedule::new(65, 3, Partition { range_panels: 4, sixteenths: 11, depth: 9 });
+        let words: Vec<i32> = whole.words().collect();
+        for (devices, together, first) in [(1, 1, 0), (2, 1, 0), (2, 3, 5), (3, 2, 1), (40, 1, 0)] {
+            let mut rest = words.clone();
+            for device in 0..devices {
+                let own = whole.on(Share::new(devices, device, together), first);
+                let mut at = 0;
+                let words: Vec<i32> = own.words().collect();
+                assert_eq!(words.len(), own.len());
+                for word in words {
+                    at += rest[at..].iter().position(|&found| found == word).unwrap();
+                    rest.remove(at);
+                }
+            }
+            assert!(rest.is_empty());
         }
     }
 

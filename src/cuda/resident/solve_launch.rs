@@ -1,10 +1,11 @@
 //! The kernels of triangular systems, with the one function that launches them.
 
-use super::sweep_launch::PANEL_COLS;
+use super::sizes::PANEL_COLS;
+use super::sweep_launch::MAX_PEERS;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::memory::DeviceSlice;
-use crate::cuda::ptx::SOLVE;
+use crate::cuda::ptx::{SOLVE, SOLVE_DISTRIBUTED};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
@@ -18,14 +19,14 @@ const THREADS: usize = 256;
 const RHS_OF_BLOCK: [usize; 3] = [8, 16, 32];
 
 /// `solve.cu` for one scalar type: a kernel for each of [`RHS_OF_BLOCK`].
-pub(super) struct SolveKernels<T> {
+pub(in crate::cuda) struct SolveKernels<T> {
     forward: [Function; 3],
     backward: [Function; 3],
     scalar: PhantomData<T>,
 }
 
 /// A system with L (n × n), with the inverses of its diagonal blocks.
-pub(super) struct System<'a, T> {
+pub(in crate::cuda) struct System<'a, T> {
     pub l: DeviceSlice<'a, T>,
     pub l_stride: usize,
     pub n: usize,
@@ -39,6 +40,41 @@ pub(super) struct System<'a, T> {
     pub solved: DeviceSlice<'a, f64>,
     /// A counter, zero.
     pub taken: DeviceSlice<'a, i32>,
+    /// In launches on several devices, which have kernels of their own; then `l` has the device's rows.
+    pub own: Option<OwnPart>,
+}
+
+/// The other devices of a solve on several: `resident/peers.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct SolvePeers {
+    pub count: c_int,
+    pub devices: c_int,
+    /// Addresses: of the counter, of the word in host memory that ends the launch, of the list of the device's panels, and of
+    /// its tasks backward.
+    pub taken: u64,
+    pub stop: u64,
+    pub own: u64,
+    pub backward: u64,
+    /// Panels that a device has at a time.
+    pub together: c_longlong,
+    /// Addresses of sums on their way, and of how far they are; and for each device the distances to those there, in bytes.
+    pub sums: u64,
+    pub summed: u64,
+    pub sums_there: [c_longlong; MAX_PEERS + 1],
+    pub summed_there: [c_longlong; MAX_PEERS + 1],
+    /// For each of the other devices, the distance in bytes from the solutions here to those there.
+    pub solved: [c_longlong; MAX_PEERS],
+}
+
+/// The part of a system that a device solves in launches on several.
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct OwnPart {
+    pub peers: SolvePeers,
+    /// Address of the table of row blocks.
+    pub row_blocks: u64,
+    /// Panels, or backward tasks.
+    pub tasks: usize,
 }
 
 /// The kernel for this number of right-hand sides.
@@ -47,16 +83,23 @@ fn kernel(count: usize) -> usize {
 }
 
 /// Doubles of working memory for a system of order n with this number of right-hand sides.
-pub(super) fn working_len(n: usize, count: usize) -> usize {
+pub(in crate::cuda) fn working_len(n: usize, count: usize) -> usize {
     n.next_multiple_of(PANEL_COLS) * count.next_multiple_of(RHS_OF_BLOCK[kernel(count)])
 }
 
 impl<T: Real> SolveKernels<T> {
-    pub fn load(device: &Device) -> Result<Self, Error> {
-        let module = device.module(SOLVE.on(device.compute_capability()))?;
-        module.layout("solve")?.check(&[("PANEL_COLS", PANEL_COLS), ("THREADS", THREADS)])?;
+    /// For one device, or for several.
+    pub fn load(device: &Device, distributed: bool) -> Result<Self, Error> {
+        let (name, ptx) =
+            if distributed { ("solve_distributed", &SOLVE_DISTRIBUTED) } else { ("solve", &SOLVE) };
+        let module = device.module(ptx.on(device.compute_capability()))?;
+        module.layout(name)?.check(&[
+            ("PANEL_COLS", PANEL_COLS),
+            ("THREADS", THREADS),
+            ("SOLVE_PEERS_BYTES", size_of::<SolvePeers>()),
+        ])?;
         let kernels = |way: &str| -> Result<[Function; 3], Error> {
-            let load = |rhs| Function::load(&module, &format!("solve_{way}_{rhs}_{}", T::TYPE_NAME));
+            let load = |rhs| Function::load(&module, &format!("{name}_{way}_{rhs}_{}", T::TYPE_NAME));
             let [few, some, many] = RHS_OF_BLOCK;
             Ok([load(few)?, load(some)?, load(many)?])
         };
@@ -77,7 +120,7 @@ impl<T: Real> SolveKernels<T> {
     ) -> Result<(), Error> {
         let &System { n, count, .. } = system;
         debug_assert!(end == n || (side == Side::L && end <= n));
-        debug_assert!((n - 1) * system.l_stride + n <= system.l.len());
+        debug_assert!(system.own.is_some() || (n - 1) * system.l_stride + n <= system.l.len());
         debug_assert!(n * count <= system.from.len().min(system.to.len()));
         debug_assert!(working_len(n, count) <= system.solved.len() && system.taken.len() > 0);
         let kernel = kernel(count);
@@ -85,13 +128,18 @@ impl<T: Real> SolveKernels<T> {
             Side::L => &self.forward[kernel],
             Side::Transpose => &self.backward[kernel],
         };
-        let blocks = n.div_ceil(PANEL_COLS) * count.div_ceil(RHS_OF_BLOCK[kernel]);
+        let mut own = system.own;
+        let panels = own.map_or(n.div_ceil(PANEL_COLS), |own| own.tasks);
+        let blocks = panels * count.div_ceil(RHS_OF_BLOCK[kernel]);
+        if blocks == 0 {
+            return Ok(());
+        }
         let (mut l, mut inverse) = (system.l.address(), system.inverse.address());
         let (mut from, mut to) = (system.from.address(), system.to.address());
         let (mut solved, mut taken) = (system.solved.address(), system.taken.address());
         let (mut l_stride, mut x_stride) = (system.l_stride as c_longlong, n as c_longlong);
         let (mut n, mut end, mut count) = (n as c_longlong, end as c_longlong, count as c_int);
-        let mut arguments = [
+        let mut arguments = vec![
             argument(&mut l),
             argument(&mut l_stride),
             argument(&mut inverse),
@@ -104,7 +152,10 @@ impl<T: Real> SolveKernels<T> {
             argument(&mut end),
             argument(&mut count),
         ];
-        // SAFETY: eleven arguments of the types of the kernel's; the caller guarantees the memory to which they point.
+        if let Some(OwnPart { peers, row_blocks, .. }) = &mut own {
+            arguments.extend([argument(peers), argument(row_blocks)]);
+        }
+        // SAFETY: eleven arguments of the types of the kernel's, or thirteen; the caller guarantees the memory to which they point.
         unsafe { function.launch(stream, Launch::new((blocks, 1), THREADS), &mut arguments) }
     }
 }

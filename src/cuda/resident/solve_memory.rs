@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::real::Real;
 
 /// The most systems that are solved one after the other.
-pub(super) const SIDES: usize = 2;
+pub(in crate::cuda) const SIDES: usize = 2;
 
 /// Number of entries of B from which on cuSOLVER solves both sides, if it is found: most of the work is then in products, for
 /// which it is faster. (Measured on an NVIDIA H200.)
 const LIBRARY_ENTRIES: usize = 1 << 23;
 
 /// Both memories for right-hand sides, each of at least this number of scalars.
-pub(super) fn room<'a, T: Real>(
+pub(in crate::cuda) fn room<'a, T: Real>(
     kept: &'a mut Option<[DeviceBuffer<T>; 2]>,
     device: &Device,
     len: usize,
@@ -30,7 +30,7 @@ pub(super) fn room<'a, T: Real>(
 }
 
 /// cuSOLVER, if it is found and faster for right-hand sides of this shape.
-pub(super) fn library<'a>(
+pub(in crate::cuda) fn library<'a>(
     found: &'a mut Option<Solver>,
     device: &Device,
     both_sides: bool,
@@ -45,13 +45,13 @@ pub(super) fn library<'a>(
 }
 
 /// Working memory of the kernels besides right-hand sides, for the largest number of sides.
-pub(super) struct Working {
+pub(in crate::cuda) struct Working {
     pub solved: DeviceBuffer<f64>,
     pub taken: DeviceBuffer<i32>,
 }
 
 /// Reserves working memory for systems of this order with this number of right-hand sides.
-pub(super) fn working<'a>(
+pub(in crate::cuda) fn working<'a>(
     kept: &'a mut Option<Working>,
     device: &Device,
     order: usize,

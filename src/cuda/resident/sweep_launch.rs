@@ -1,12 +1,13 @@
 //! The kernels of the sweeps, one for each width of rank blocks, with the one function that launches them.
 
-use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, ROW_BLOCK_PANELS, Schedule};
+use super::schedule::{KIND_SHIFT, Kind, RANGE_SHIFT, RANK_BLOCK_SHIFT, Schedule};
+use super::sizes::{PANEL_COLS, ROW_BLOCK_PANELS};
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::layout::Layout;
 use crate::cuda::memory::{DeviceSlice, Pinned};
 use crate::cuda::module::Module;
-use crate::cuda::ptx::{SWEEP, SWEEP_WIDE};
+use crate::cuda::ptx::{SWEEP, SWEEP_DISTRIBUTED, SWEEP_WIDE, SWEEP_WIDE_DISTRIBUTED};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
@@ -15,20 +16,18 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 use std::sync::Arc;
 
-/// Columns in a panel.
-pub(super) const PANEL_COLS: usize = 64;
 /// Columns of V in a rank block, narrow or wide.
-pub(super) const NARROW: usize = 16;
-pub(super) const WIDE: usize = 32;
+pub(in crate::cuda) const NARROW: usize = 16;
+pub(in crate::cuda) const WIDE: usize = 32;
 /// The status if nothing broke down: no column number is as large.
-pub(super) const WHOLE: i32 = i32::MAX;
+pub(in crate::cuda) const WHOLE: i32 = i32::MAX;
 /// Threads of a block.
-pub(super) const THREADS: usize = 256;
+pub(in crate::cuda) const THREADS: usize = 256;
 /// The most records or tiles for which a block has shared memory.
 const MAX_SLOTS: usize = 3;
 
 /// Constants on which host and kernels agree, except the sizes that the host reads from the kernels.
-const LAYOUT: [(&str, usize); 18] = [
+const LAYOUT: [(&str, usize); 20] = [
     ("PANEL_COLS", PANEL_COLS),
     ("ROW_BLOCK_PANELS", ROW_BLOCK_PANELS),
     ("THREADS", THREADS),
@@ -47,10 +46,12 @@ const LAYOUT: [(&str, usize); 18] = [
     ("FLAGS_PER_RANGE", 2),
     ("MAX_SLOTS", MAX_SLOTS),
     ("LAUNCH_BYTES", size_of::<Arguments>()),
+    ("MAX_PEERS", MAX_PEERS),
+    ("PEERS_BYTES", size_of::<Peers>()),
 ];
 
 /// The kernel of sweeps for one scalar type and one width of rank blocks.
-pub(super) struct SweepKernel<T> {
+pub(in crate::cuda) struct SweepKernel<T> {
     sweep: Function,
     width: usize,
     /// Records for which a block has shared memory.
@@ -64,7 +65,7 @@ pub(super) struct SweepKernel<T> {
 /// The arguments of sweeps over L (n × n) from the diagonal entry of their first column on: the old and the new L; V from the
 /// same row on, a rank block for each sweep; and the data kept about each panel. As in `resident/sweep_args.cuh`.
 #[derive(Clone, Copy)]
-pub(super) struct ResidentSweeps<'a, T> {
+pub(in crate::cuda) struct ResidentSweeps<'a, T> {
     pub from: DeviceSlice<'a, T>,
     pub to: DeviceSlice<'a, T>,
     pub l_stride: usize,
@@ -77,7 +78,8 @@ pub(super) struct ResidentSweeps<'a, T> {
     pub saved_v: DeviceSlice<'a, f64>,
     /// In host memory, for all columns of L.
     pub pivots: &'a Pinned<T>,
-    pub status: &'a Pinned<i32>,
+    /// In host memory, at this offset.
+    pub status: (&'a Pinned<i32>, usize),
     /// Zeros initially.
     pub flags: DeviceSlice<'a, i32>,
     pub n: usize,
@@ -89,6 +91,35 @@ pub(super) struct ResidentSweeps<'a, T> {
     /// The words of the schedule.
     pub schedule: Schedule,
     pub tasks: DeviceSlice<'a, i32>,
+    /// In a launch over several devices, which has its own kernel.
+    pub peers: Option<Peers>,
+}
+
+/// The other devices of a launch over several: `resident/peers.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct Peers {
+    pub count: c_int,
+    /// Addresses of this device's first flag, of the word in host memory that ends the launch, and of the table of row blocks,
+    /// from the first one of the sweep on.
+    pub taken: u64,
+    pub stop: u64,
+    pub row_blocks: u64,
+    /// For each of the other devices, the distances in bytes from its records and flags to those of this one.
+    pub records: [c_longlong; MAX_PEERS],
+    pub flags: [c_longlong; MAX_PEERS],
+}
+
+/// The most devices besides the first.
+pub(in crate::cuda) const MAX_PEERS: usize = 15;
+
+/// How a kernel of sweeps is compiled.
+#[derive(Clone, Copy)]
+pub(in crate::cuda) struct Variant {
+    /// Columns of a rank block.
+    pub width: usize,
+    /// For a launch over several devices.
+    pub distributed: bool,
 }
 
 /// The arguments of a launch, each with its name in the kernel's layout, its type, and its value for these sweeps.
@@ -120,7 +151,7 @@ arguments! { of sweeps;
     "AT_REFINE" refine: u64 = sweeps.refine.address();
     "AT_RECORDS" records: u64 = sweeps.records.address();
     "AT_PIVOTS" pivots: u64 = sweeps.pivots.address(sweeps.number);
-    "AT_STATUS" status: u64 = sweeps.status.address(0);
+    "AT_STATUS" status: u64 = sweeps.status.0.address(sweeps.status.1);
     "AT_SAVED_V" saved_v: u64 = sweeps.saved_v.address();
     "AT_FLAGS" flags: u64 = sweeps.flags.address();
     // The kernel sets this and the sign for each sweep.
@@ -128,6 +159,8 @@ arguments! { of sweeps;
     "AT_N" n: c_longlong = sweeps.n as c_longlong;
     "AT_FIRST_COLUMN" first_column: c_longlong = sweeps.number as c_longlong;
     "AT_SIGN" sign: f64 = 0.0;
+    // As the flags.
+    "AT_PEERS" peers: u64 = 0;
     "AT_PLUS" plus: c_int = sweeps.plus as c_int;
     "AT_RANGE_PANELS" range_panels: c_int = sweeps.schedule.range_panels() as c_int;
     "AT_V_SLOTS" v_slots: c_int = sweeps.schedule.v_slots() as c_int;
@@ -136,13 +169,13 @@ arguments! { of sweeps;
 
 /// The number of flags for a schedule: one for the number of thread blocks that have started, and for each sweep one for each
 /// panel and two for each row block and panel range.
-pub(super) fn flags(schedule: Schedule) -> usize {
+pub(in crate::cuda) fn flags(schedule: Schedule) -> usize {
     let (panels, sweeps) = (schedule.panels(), schedule.sweeps());
     1 + sweeps * (panels + 2 * panels.div_ceil(ROW_BLOCK_PANELS) * panels.div_ceil(schedule.range_panels()))
 }
 
 /// Scalars of V that are saved between panel ranges, for rank blocks of this width.
-pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
+pub(in crate::cuda) fn saved_v(schedule: Schedule, width: usize) -> usize {
     let row_blocks = schedule.sweeps() * schedule.panels().div_ceil(ROW_BLOCK_PANELS);
     row_blocks * schedule.v_slots() * ROW_BLOCK_PANELS * PANEL_COLS * width
 }
@@ -151,22 +184,24 @@ pub(super) fn saved_v(schedule: Schedule, width: usize) -> usize {
 ///
 /// # Errors
 /// [`Error::Device`] if the driver fails.
-pub(super) fn has_room_for_wide<T: Real>(device: &Device) -> Result<bool, Error> {
+pub(in crate::cuda) fn has_room_for_wide<T: Real>(device: &Device, distributed: bool) -> Result<bool, Error> {
     if device.compute_capability() < (9, 0) {
         return Ok(false);
     }
-    let (name, module) = module(device, WIDE)?;
+    let (name, module) = module(device, Variant { width: WIDE, distributed })?;
     let layout = module.layout(name)?;
     let (front, slot) = room::<T>(layout)?;
     Ok(device.shared_bytes()? >= front + layout.size("MIN_SLOTS")? * slot)
 }
 
-/// The module with the kernels for rank blocks of this width, and its name.
-fn module(device: &Device, width: usize) -> Result<(&'static str, Arc<Module>), Error> {
-    let (name, ptx) = if width == WIDE {
-        ("sweep_wide", &SWEEP_WIDE)
-    } else {
-        ("sweep", SWEEP.on(device.compute_capability()))
+/// The module with the kernels of this variant, and its name.
+fn module(device: &Device, variant: Variant) -> Result<(&'static str, Arc<Module>), Error> {
+    let capability = device.compute_capability();
+    let (name, ptx) = match (variant.width == WIDE, variant.distributed) {
+        (true, false) => ("sweep_wide", &SWEEP_WIDE),
+        (true, true) => ("sweep_wide_distributed", &SWEEP_WIDE_DISTRIBUTED),
+        (false, false) => ("sweep", SWEEP.on(capability)),
+        (false, true) => ("sweep_distributed", SWEEP_DISTRIBUTED.on(capability)),
     };
     Ok((name, device.module(ptx)?))
 }
@@ -181,15 +216,17 @@ impl<T: Real> ResidentSweeps<'_, T> {
     /// Asserts the contract of the kernel.
     fn check(&self, kernel: &SweepKernel<T>) {
         let (panels, sweeps) = (self.n.div_ceil(PANEL_COLS), self.count);
-        let entries = (self.n - 1) * (self.l_stride + 1) + 1;
-        debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
+        if self.peers.is_none() {
+            let entries = (self.n - 1) * (self.l_stride + 1) + 1;
+            debug_assert!(self.from.len() >= entries && self.to.len() >= entries, "L is too short");
+        }
         let bytes = self.from.address() | self.to.address() | (self.l_stride * size_of::<T>()) as u64;
         debug_assert!(bytes.is_multiple_of(16), "columns of L begin anywhere");
         let end = (kernel.width * sweeps - 1) * self.v_stride + self.n;
         debug_assert!(self.v.len() >= end, "V is too short");
         debug_assert!(self.inverse.len() >= panels * PANEL_COLS.pow(2) && self.refine.len() >= panels);
         debug_assert!(self.records.len() >= sweeps * panels * kernel.record);
-        debug_assert!(self.pivots.len() >= self.number + self.n && self.status.len() > 0);
+        debug_assert!(self.pivots.len() >= self.number + self.n && self.status.0.len() > self.status.1);
         debug_assert!(self.schedule.panels() == panels && self.schedule.sweeps() == sweeps);
         debug_assert!(
             self.flags.len() >= flags(self.schedule)
@@ -199,8 +236,9 @@ impl<T: Real> ResidentSweeps<'_, T> {
 }
 
 impl<T: Real> SweepKernel<T> {
-    pub fn load(device: &Device, width: usize) -> Result<Self, Error> {
-        let (name, module) = module(device, width)?;
+    pub fn load(device: &Device, variant: Variant) -> Result<Self, Error> {
+        let width = variant.width;
+        let (name, module) = module(device, variant)?;
         let layout = module.layout(name)?;
         layout.check(&LAYOUT)?;
         layout.check(Arguments::OFFSETS)?;
@@ -253,10 +291,12 @@ impl<T: Real> SweepKernel<T> {
         sweeps.check(self);
         let mut argument_of_sweeps = Arguments::new(sweeps);
         let mut slots = self.slots as c_int;
-        let mut arguments = [argument(&mut argument_of_sweeps), argument(&mut slots)];
+        let mut peers = sweeps.peers;
+        let mut arguments = vec![argument(&mut argument_of_sweeps), argument(&mut slots)];
+        arguments.extend(peers.as_mut().map(argument));
         let shape =
             Launch { blocks: (sweeps.tasks.len(), 1), threads: THREADS, shared_bytes: self.shared_bytes };
-        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the memory to which they point.
+        // SAFETY: two arguments of the types of the kernel's, or three; the caller guarantees the memory to which they point.
         unsafe { self.sweep.launch(stream, shape, &mut arguments) }
     }
 }

@@ -12,7 +12,7 @@ use core::ffi::c_longlong;
 use core::mem;
 
 /// Data about a column.
-pub(super) struct Found<T> {
+pub(in crate::cuda) struct Found<T> {
     /// The magnitude of its largest entry.
     pub largest: T,
     /// The first row that is not finite, and the first that is not zero.
@@ -21,7 +21,7 @@ pub(super) struct Found<T> {
 }
 
 /// The kernels of `take.cu`, with their memory for a number of columns.
-pub(super) struct Take<T> {
+pub(in crate::cuda) struct Take<T> {
     kernel: Function,
     give_back: Function,
     scale: (Pinned<T>, DeviceBuffer<T>),

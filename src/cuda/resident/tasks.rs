@@ -10,7 +10,7 @@ use crate::error::Error;
 const KEPT: usize = 8;
 
 /// The words of several schedules, each copied to the device once.
-pub(super) struct Tasks {
+pub(in crate::cuda) struct Tasks {
     /// In the order of their last use.
     kept: Vec<Kept>,
     /// Words of the longest schedule.

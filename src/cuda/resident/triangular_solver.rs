@@ -70,7 +70,7 @@ pub(super) fn go_together(columns: usize) -> bool {
 impl<T: Real> TriangularSolver<T> {
     pub fn new(device: &Device) -> Result<Self, Error> {
         Ok(Self {
-            kernels: SolveKernels::load(device)?,
+            kernels: SolveKernels::load(device, false)?,
             stream: Stream::new(device)?,
             host: None,
             on_device: None,
@@ -275,7 +275,7 @@ unsafe fn enqueue<'a, T: Real>(
     let (inverse, _) = inverses.slice(0);
     for (at, &side) in sides.iter().enumerate() {
         let (solved, taken) = (solved.slice(at * len..(at + 1) * len), taken.slice(at..at + 1));
-        let system = System { l, l_stride: stride, n, inverse, from, to, count, solved, taken };
+        let system = System { l, l_stride: stride, n, inverse, from, to, count, solved, taken, own: None };
         // SAFETY: as above.
         unsafe { kernels.solve(stream, &system, side, end)? };
         (from, to) = (to, from);

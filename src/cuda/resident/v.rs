@@ -1,6 +1,7 @@
 //! V diag(√|w|) on the device, in rank blocks, and its staging.
 
-use super::sweep_launch::{NARROW, PANEL_COLS, WIDE, has_room_for_wide};
+use super::sizes::ROW_BLOCK;
+use super::sweep_launch::{NARROW, WIDE, has_room_for_wide};
 use super::take::Take;
 use crate::cuda::device::Device;
 use crate::cuda::matrix::DeviceView;
@@ -18,7 +19,7 @@ use core::ops::Range;
 use faer::MatRef;
 
 /// The memory for V, and the state of its contents.
-pub(super) struct StagedV<T> {
+pub(in crate::cuda) struct StagedV<T> {
     device: DeviceBuffer<T>,
     /// For a V in host memory, allocated when first needed: the same layout as on the device.
     host: Option<Pinned<T>>,
@@ -80,7 +81,7 @@ impl<T: Real> StagedV<T> {
         }
         let outline = signed.check(v, weights, Threads::Pool.par())?;
         if let Some(first) = outline.first_column::<T>(v.nrows()) {
-            let rows = first / PANEL_COLS * PANEL_COLS..v.nrows();
+            let rows = first / ROW_BLOCK * ROW_BLOCK..v.nrows();
             signed.pack(v, &blocks, rows.clone(), to);
             self.to_send = Some(rows);
         }
@@ -125,7 +126,64 @@ impl<T: Real> StagedV<T> {
     /// # Safety
     /// Earlier copies are done, and only the stream uses this memory until the sweep is done.
     pub unsafe fn send(&mut self, stream: &Stream) -> Result<(), Error> {
-        let Self { device, host, stride, blocks, to_send, cleared } = self;
+        // SAFETY: the caller guarantees the memory.
+        unsafe { self.send_zeros(stream)? };
+        let (Some(rows), Some(host)) = (self.to_send.take(), &self.host) else { return Ok(()) };
+        // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
+        unsafe { self.send_rows(stream, host, rows) }
+    }
+
+    /// Enqueues copies of a V that has been staged, but not sent, in the memory of another device. They come from host memory,
+    /// or from the other device.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    ///
+    /// # Safety
+    /// As [`send`](Self::send), for both; a V on the other device has been waited for.
+    pub unsafe fn send_of(&mut self, stream: &Stream, staged: &Self) -> Result<(), Error> {
+        (self.blocks, self.to_send) = (staged.blocks, None);
+        // SAFETY: the caller guarantees the memory.
+        unsafe { self.send_zeros(stream)? };
+        match (&staged.to_send, &staged.host) {
+            (Some(rows), Some(host)) => {
+                // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
+                unsafe { self.send_rows(stream, host, rows.clone()) }
+            }
+            _ => {
+                for range in self.ranges(&(0..self.stride)) {
+                    let (from, to) = (staged.device.slice(range.clone()), self.device.slice(range));
+                    // SAFETY: the caller guarantees both memories until the copy is done.
+                    unsafe {
+                        stream.copy_between((from, staged.device.device()), (to, self.device.device()))?
+                    };
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The scalars of these rows of V in its memory.
+    fn ranges(&self, rows: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<T> {
+        let (stride, rows) = (self.stride, rows.clone());
+        let places = self.blocks.places_of_v().into_iter().filter(|places| !places.is_empty());
+        places.map(move |places| places.start * stride + rows.start..(places.end - 1) * stride + rows.end)
+    }
+
+    /// # Safety
+    /// As [`send`](Self::send).
+    unsafe fn send_rows(&self, stream: &Stream, host: &Pinned<T>, rows: Range<usize>) -> Result<(), Error> {
+        for range in self.ranges(&rows) {
+            // SAFETY: the caller guarantees the memory until the copy is done.
+            unsafe { stream.upload(host, range.clone(), self.device.slice(range))? };
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`send`](Self::send).
+    unsafe fn send_zeros(&mut self, stream: &Stream) -> Result<(), Error> {
+        let Self { device, stride, blocks, cleared, .. } = self;
         let columns = |places: &Range<usize>| places.start * *stride..places.end * *stride;
         if *cleared != Some(*blocks) {
             *cleared = None;
@@ -135,12 +193,6 @@ impl<T: Real> StagedV<T> {
             }
             *cleared = Some(*blocks);
         }
-        let (Some(rows), Some(host)) = (to_send.take(), host) else { return Ok(()) };
-        for places in blocks.places_of_v().into_iter().filter(|places| !places.is_empty()) {
-            let range = places.start * *stride + rows.start..(places.end - 1) * *stride + rows.end;
-            // SAFETY: packed when it was staged; the caller guarantees the memory until the copy is done.
-            unsafe { stream.upload(host, range.clone(), device.slice(range))? };
-        }
         Ok(())
     }
 }
@@ -148,12 +200,13 @@ impl<T: Real> StagedV<T> {
 /// The number of columns of one sign from which on rank blocks are wide.
 const WIDE_FROM: usize = NARROW + 1;
 
-/// Rank blocks of the width that a sweep has on this device; `room_for_wide` keeps the answer for wide ones.
+/// Rank blocks of the width that a sweep has on this device, or on several such devices; `room_for_wide` keeps the answer for wide ones.
 ///
 /// # Errors
 /// [`Error::Device`] if the driver fails.
-pub(super) fn rank_blocks<T: Real>(
+pub(in crate::cuda) fn rank_blocks<T: Real>(
     device: &Device,
+    distributed: bool,
     room_for_wide: &mut Option<bool>,
     signed: &Signed<T>,
 ) -> Result<RankBlocks, Error> {
@@ -161,7 +214,7 @@ pub(super) fn rank_blocks<T: Real>(
     let wide = plus.max(minus) >= WIDE_FROM
         && match *room_for_wide {
             Some(room) => room,
-            None => *room_for_wide.insert(has_room_for_wide::<T>(device)?),
+            None => *room_for_wide.insert(has_room_for_wide::<T>(device, distributed)?),
         };
     Ok(signed.blocks(if wide { WIDE } else { NARROW }))
 }

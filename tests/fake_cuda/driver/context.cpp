@@ -30,10 +30,12 @@ const char* name_of(Result result) {
     case NO_DEVICE: return "CUDA_ERROR_NO_DEVICE";
     case INVALID_DEVICE: return "CUDA_ERROR_INVALID_DEVICE";
     case INVALID_CONTEXT: return "CUDA_ERROR_INVALID_CONTEXT";
+    case PEER_ACCESS_UNSUPPORTED: return "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED";
     case INVALID_HANDLE: return "CUDA_ERROR_INVALID_HANDLE";
     case NOT_FOUND: return "CUDA_ERROR_NOT_FOUND";
     case NOT_READY: return "CUDA_ERROR_NOT_READY";
     case ILLEGAL_ADDRESS: return "CUDA_ERROR_ILLEGAL_ADDRESS";
+    case PEER_ACCESS_ALREADY_ENABLED: return "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED";
     case HOST_MEMORY_ALREADY_REGISTERED: return "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED";
     case HOST_MEMORY_NOT_REGISTERED: return "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED";
     case LAUNCH_FAILED: return "CUDA_ERROR_LAUNCH_FAILED";
@@ -155,8 +157,27 @@ API cuDevicePrimaryCtxRelease_v2(int device) {
         synchronize_context(context);
         free_all(context);
         context.sticky = SUCCESS;
+        for (bool& access : context.accesses) access = false;
     }
     return SUCCESS;
+}
+
+API cuDeviceCanAccessPeer(int* can, int device, int peer) {
+    MAY_FAIL;
+    Lock lock(driver.lock);
+    *can = driver.peers && device != peer;
+    return is_device(device) && is_device(peer) ? SUCCESS : INVALID_DEVICE;
+}
+
+API cuCtxEnablePeerAccess(Context* peer, unsigned) {
+    MAY_FAIL;
+    Lock lock(driver.lock);
+    Context* context = current_context();
+    if (!context || !peer || context == peer) return INVALID_CONTEXT;
+    if (!driver.peers) return PEER_ACCESS_UNSUPPORTED;
+    if (context->accesses[peer->device]) return PEER_ACCESS_ALREADY_ENABLED;
+    context->accesses[peer->device] = true;
+    return context->sticky;
 }
 
 API cuCtxGetCurrent(void** context) {

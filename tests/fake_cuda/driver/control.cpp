@@ -69,6 +69,12 @@ CONTROL void fake_cuda_devices(int count) {
     driver.devices = count < 0 ? 0 : count > MAX_DEVICES ? MAX_DEVICES : count;
 }
 
+/// Whether a device can access the memory of another.
+CONTROL void fake_cuda_peers(int can) {
+    Lock lock(driver.lock);
+    driver.peers = can != 0;
+}
+
 CONTROL void fake_cuda_driver_version(int version) {
     Lock lock(driver.lock);
     driver.version = version;
@@ -99,10 +105,11 @@ CONTROL void fake_cuda_reset() {
         context.sticky = SUCCESS;
     }
     driver.random.seed(1);
-    driver.devices = 1;
+    driver.devices = DEVICES;
     driver.version = 13000;
     driver.memory_cap = 0;
     driver.shared_cap = 0;
+    driver.peers = true;
     driver.fail_after = 0;
     driver.calls_before = driver.calls_failing = 0;
     inexactness = {};

@@ -5,7 +5,8 @@
 // events, and nothing else. An unfounded assumption of a program therefore gives wrong results for some
 // seed: a missing wait, a host buffer reused too early, a result read before its stream was synchronized.
 //
-// One lock protects all state; kernels run under it, on the thread that synchronizes.
+// One lock protects all state; kernels run under it, on the thread that synchronizes. Launches of several streams and
+// devices run at the same time: while the blocks of one wait, others have a turn.
 //
 // An error of the device (a failed launch, a copy to freed memory) is sticky: from then on the context runs
 // nothing but releases of memory and every call in it returns that error, until it is destroyed (all its
@@ -37,10 +38,12 @@ enum : Result {
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
+    PEER_ACCESS_UNSUPPORTED = 217,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     NOT_READY = 600,
     ILLEGAL_ADDRESS = 700,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
     HOST_MEMORY_ALREADY_REGISTERED = 712,
     HOST_MEMORY_NOT_REGISTERED = 713,
     LAUNCH_FAILED = 719,
@@ -49,6 +52,7 @@ enum : Result {
 };
 
 constexpr int MAX_DEVICES = 16;
+constexpr int DEVICES = 4; // where the test sets no number
 constexpr int MULTIPROCESSORS = 20, BLOCKS_PER_MULTIPROCESSOR = 2, MAX_THREADS_PER_BLOCK = 1024;
 constexpr int SHARED_BYTES = 48 << 10, SHARED_BYTES_OPT_IN = 227 << 10;
 constexpr size_t DEVICE_BYTES = size_t(8) << 30; // where the test sets no cap
@@ -58,7 +62,7 @@ struct Event {
 };
 
 struct Operation {
-    std::function<void()> run;   // null for a wait
+    std::function<bool()> run;   // returns whether it is done, and is called again otherwise; null for a wait
     std::shared_ptr<Event> wait; // until its record number `generation` has run
     uint64_t generation = 0;
     bool always = false; // also after the context has failed
@@ -76,6 +80,7 @@ struct Context {
     int device = 0, references = 0;
     Result sticky = SUCCESS;
     Stream null_stream{this, {}};
+    bool accesses[16] = {}; // the memory of the other devices
 };
 
 /// The counts that tests read, with the layout of `Stats` in mod.rs.
@@ -88,9 +93,10 @@ struct Stats {
 struct Driver {
     std::recursive_mutex lock;
     std::minstd_rand random{1};
-    int devices = 1, version = 13000;
+    int devices = DEVICES, version = 13000;
     size_t memory_cap = 0;  // 0: DEVICE_BYTES
     int shared_cap = 0;     // 0: SHARED_BYTES_OPT_IN
+    bool peers = true;      // whether a device can access the memory of another
     uint64_t fail_after = 0; // the operation that fails, counted down; 0: none
     uint64_t calls_before = 0, calls_failing = 0; // calls that succeed first, and calls after them that fail
     Result failing = SUCCESS;                     // the error of those
@@ -136,8 +142,11 @@ Stream* find_stream(void* handle);
 /// Queues `run`. Returns the sticky error of the context, if it has one.
 Result submit(Stream& stream, std::function<void()> run);
 
-/// Queues a launch, a copy or a fill: the operations that `fake_cuda_fail_at` counts.
+/// Queues a copy or a fill: of the operations that `fake_cuda_fail_at` counts.
 Result submit_counted(Stream& stream, std::function<void()> run);
+
+/// Queues a launch, which is one of them as well, and runs in parts until `run` returns true.
+Result submit_launch(Stream& stream, std::function<bool()> run);
 
 /// Queues a release of memory, which runs even after the context has failed.
 Result submit_release(Stream& stream, std::function<void()> run);

@@ -65,15 +65,20 @@ Result enqueue_launch(Function* function, const Shape& shape, void* handle, void
     Context* context = stream->context;
     const auto arguments = kernel->copy(parameters);
     const unsigned seed = static_cast<unsigned>(driver.random());
-    return submit_counted(*stream, [=] {
-        const auto [grid, block, dynamic_shared] = shape;
-        const Launch launch{kernel->call, arguments.get(), grid, block, dynamic_shared, seed};
-        if (const char* error = run_grid(launch)) {
+    const Launch launch{kernel->call, arguments.get(), shape.grid, shape.block, shape.dynamic_shared, seed};
+    return submit_launch(*stream, [=, grid = std::shared_ptr<Grid>()]() mutable {
+        (void)arguments; // kept alive until here
+        if (!grid) grid = begin_grid(launch);
+        const char* error = nullptr;
+        const Progress progress = run_grid(*grid, &error);
+        if (progress == Progress::Waiting) return false;
+        if (progress == Progress::Failed) {
             complain("kernel %s: %s", kernel->name, error);
             context->sticky = LAUNCH_FAILED;
         } else if (!guards_are_whole(kernel->name)) {
             context->sticky = ILLEGAL_ADDRESS;
         }
+        return true;
     });
 }
 

@@ -20,9 +20,9 @@ template <class Visit> void for_each_stream(Visit visit) {
 }
 
 void run_next(Stream& stream) {
-    Operation next = std::move(stream.queue.front());
+    Operation& next = stream.queue.front();
+    if (next.run && (next.always || stream.context->sticky == SUCCESS) && !next.run()) return;
     stream.queue.pop_front();
-    if (next.run && (next.always || stream.context->sticky == SUCCESS)) next.run();
     if (stream.destroyed && stream.queue.empty()) driver.streams.erase(&stream);
 }
 
@@ -40,6 +40,14 @@ bool run_any() {
 std::shared_ptr<Event> find_event(void* handle) {
     const auto found = driver.events.find(handle);
     return found == driver.events.end() ? nullptr : found->second;
+}
+
+/// An operation that is done when it has run once.
+std::function<bool()> at_once(std::function<void()> run) {
+    return [run = std::move(run)] {
+        run();
+        return true;
+    };
 }
 
 /// In half of the calls an operation runs first, so that polling ends, but not at once.
@@ -61,20 +69,25 @@ Stream* find_stream(void* handle) {
 }
 
 Result submit(Stream& stream, std::function<void()> run) {
+    if (stream.context->sticky == SUCCESS) stream.queue.push_back({at_once(std::move(run)), nullptr});
+    return stream.context->sticky;
+}
+
+Result submit_launch(Stream& stream, std::function<bool()> run) {
+    if (driver.fail_after && --driver.fail_after == 0) {
+        Context* context = stream.context;
+        run = at_once([context] { context->sticky = LAUNCH_FAILED; });
+    }
     if (stream.context->sticky == SUCCESS) stream.queue.push_back({std::move(run), nullptr});
     return stream.context->sticky;
 }
 
 Result submit_counted(Stream& stream, std::function<void()> run) {
-    if (driver.fail_after && --driver.fail_after == 0) {
-        Context* context = stream.context;
-        run = [context] { context->sticky = LAUNCH_FAILED; };
-    }
-    return submit(stream, std::move(run));
+    return submit_launch(stream, at_once(std::move(run)));
 }
 
 Result submit_release(Stream& stream, std::function<void()> run) {
-    stream.queue.push_back({std::move(run), nullptr, 0, true});
+    stream.queue.push_back({at_once(std::move(run)), nullptr, 0, true});
     return stream.context->sticky;
 }
 
@@ -164,7 +177,7 @@ API cuStreamWaitEvent(void* handle, void* event_handle, unsigned) {
     Stream* stream = find_stream(handle);
     const auto event = find_event(event_handle);
     if (!stream || !event) return INVALID_HANDLE;
-    if (event->recorded) stream->queue.push_back({nullptr, event, event->recorded});
+    if (event->recorded) stream->queue.push_back({nullptr, event, event->recorded, false});
     return stream->context->sticky;
 }
 
@@ -217,6 +230,7 @@ API cuEventSynchronize(void* handle) {
 }
 
 API cuEventQuery(void* handle) {
+    MAY_FAIL;
     Lock lock(driver.lock);
     const auto event = find_event(handle);
     if (!event || !current_context()) return INVALID_HANDLE;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 struct uint3 {
@@ -104,7 +105,15 @@ struct Launch {
     unsigned seed;
 };
 
-/// Runs a whole grid. Returns null, or the reason of its failure.
-const char* run_grid(const Launch& launch);
+/// A grid in progress. It is run in parts, because its blocks may wait for those of a launch on another device.
+struct Grid;
+enum class Progress { Waiting, Finished, Failed };
+
+/// The launch and its arguments exist as long as the grid.
+std::shared_ptr<Grid> begin_grid(const Launch& launch);
+
+/// Runs blocks until all have finished, one has failed, or those that are left have waited for a while. `error` becomes the
+/// reason of a failure.
+Progress run_grid(Grid& grid, const char** error);
 
 } // namespace fake

@@ -1,4 +1,5 @@
-// Runs the blocks of a grid one after another, in a seeded random order. The protocol is in fibers.h.
+// Runs the blocks of a grid one after another, in a seeded random order, and lets other streams run while all of them
+// wait. The protocol is in fibers.h.
 //
 // Static shared memory. `__shared__` makes a variable thread-local, and no other variable of this library
 // is thread-local: the library's thread-local segment is the static shared memory of all its kernels. It is
@@ -21,6 +22,7 @@ constexpr int GARBAGE = 0xFF;
 constexpr unsigned MAX_ROUNDS = 100000; // of blocks that only nap, before they are reported to wait forever
 constexpr unsigned MAX_ASIDE = 8;       // blocks suspended although they could continue
 constexpr unsigned MANY_ASIDE = 32;     // from this number on, they continue before others begin
+constexpr unsigned ROUNDS_AT_ONCE = 8;  // before other streams have a turn
 
 thread_local char anchor; // so that the segment exists
 
@@ -95,30 +97,54 @@ std::vector<unsigned> permutation(unsigned count, std::minstd_rand& random) {
 
 } // namespace
 
-const char* run_grid(const Launch& launch) {
-    std::minstd_rand random(launch.seed);
-    const auto blocks = permutation(launch.grid.x * launch.grid.y * launch.grid.z, random);
-    const auto threads = permutation(launch.block.x * launch.block.y * launch.block.z, random);
-    const Bytes shared = static_shared();
-    std::memset(shared.begin, GARBAGE, shared.count);
-
+struct Grid {
+    Launch launch;
+    std::minstd_rand random;
+    std::vector<unsigned> blocks, threads; // in the order in which they begin
+    size_t begun = 0;                      // of the blocks
+    unsigned rounds = 0;
+    std::unique_ptr<Resident> idle;
     std::vector<std::unique_ptr<Resident>> aside;
-    const auto put_aside = [&](std::unique_ptr<Resident>& resident) {
+    Bytes shared = static_shared();
+
+    explicit Grid(const Launch& launch)
+        : launch(launch),
+          random(launch.seed),
+          blocks(permutation(launch.grid.x * launch.grid.y * launch.grid.z, random)),
+          threads(permutation(launch.block.x * launch.block.y * launch.block.z, random)) {}
+
+    ~Grid() {
+        for (auto& resident : aside) abandon(resident->block);
+    }
+
+    void put_aside(std::unique_ptr<Resident>& resident) {
         resident->static_shared_aside.assign(shared.begin, shared.begin + shared.count);
         aside.push_back(std::move(resident));
-    };
-    const auto failed = [&](const char* error) {
-        for (auto& resident : aside) abandon(resident->block);
-        return error;
-    };
+    }
 
-    // The number of barriers that a block may meet before it is suspended: unlimited for most blocks.
-    const auto barriers = [&] {
+    /// The number of barriers that a block may meet before it is suspended: unlimited for most blocks.
+    unsigned barriers() {
         return aside.size() < MAX_ASIDE && random() % 4 == 0 ? 1 + unsigned(random() % 32) : UINT_MAX;
-    };
+    }
 
-    // Resumes suspended blocks, each until it has to wait again. Returns null, or the reason of a failure.
-    const auto resume = [&]() -> const char* {
+    /// Begins a block. Returns null, or the reason of its failure.
+    const char* begin() {
+        if (begun == 0) std::memset(shared.begin, GARBAGE, shared.count);
+        auto now = idle ? std::move(idle) : std::make_unique<Resident>(launch);
+        now->become(blocks[begun++]);
+        const Outcome outcome = run_block(now->block, launch, threads.data(), barriers());
+        if (outcome == Outcome::Failed) return now->block.error;
+        if (outcome == Outcome::Aside) {
+            put_aside(now);
+        } else {
+            idle = std::move(now);
+        }
+        return nullptr;
+    }
+
+    /// Resumes suspended blocks, each until it has to wait again. Returns null, or the reason of a failure.
+    const char* resume() {
+        if (++rounds == MAX_ROUNDS) return "blocks wait for each other for ever";
         auto waiting = std::move(aside);
         aside.clear();
         for (size_t i = 0; i < waiting.size(); ++i) {
@@ -133,23 +159,25 @@ const char* run_grid(const Launch& launch) {
             if (outcome == Outcome::Aside) put_aside(resident);
         }
         return nullptr;
-    };
+    }
+};
 
-    std::unique_ptr<Resident> now;
-    for (unsigned number : blocks) {
-        if (!now) now = std::make_unique<Resident>(launch);
-        now->become(number);
-        const Outcome outcome = run_block(now->block, launch, threads.data(), barriers());
-        if (outcome == Outcome::Failed) return failed(now->block.error);
-        if (outcome == Outcome::Aside) put_aside(now);
-        if (aside.size() < MANY_ASIDE) continue;
-        if (const char* error = resume()) return failed(error);
+std::shared_ptr<Grid> begin_grid(const Launch& launch) { return std::make_shared<Grid>(launch); }
+
+Progress run_grid(Grid& grid, const char** error) {
+    grid.shared = static_shared(); // another thread may have run the last part
+    for (unsigned rounds = 0; rounds < ROUNDS_AT_ONCE;) {
+        const bool all_begun = grid.begun == grid.blocks.size();
+        if (all_begun && grid.aside.empty()) return Progress::Finished;
+        if (!all_begun && grid.aside.size() < MANY_ASIDE) {
+            *error = grid.begin();
+        } else {
+            *error = grid.resume();
+            ++rounds;
+        }
+        if (*error) return Progress::Failed;
     }
-    for (unsigned round = 0; !aside.empty(); ++round) {
-        if (round == MAX_ROUNDS) return failed("blocks wait for each other for ever");
-        if (const char* error = resume()) return failed(error);
-    }
-    return nullptr;
+    return Progress::Waiting;
 }
 
 } // namespace fake

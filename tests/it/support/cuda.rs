@@ -1,6 +1,6 @@
 //! Engines on the GPU, or on the fake driver with the feature `fake-cuda`.
 
-use cholupdate::cuda::{Device, Hybrid, Resident, Tuning};
+use cholupdate::cuda::{Device, Distributed, Hybrid, Resident, Tuning};
 use cholupdate::{Error, Safeguard};
 
 #[cfg(feature = "fake-cuda")]
@@ -50,6 +50,14 @@ pub fn hybrid() -> Option<(Turn, Hybrid)> {
 pub fn resident() -> Option<(Turn, Resident)> {
     let turn = turn();
     Some((turn, Resident::new(&device()?)))
+}
+
+/// The first two devices, or the only one, with small blocks of rows.
+pub fn distributed() -> Option<(Turn, Distributed)> {
+    let turn = turn();
+    let devices: Vec<Device> = std::iter::once(device()?).chain(Device::new(1).ok()).collect();
+    let engine = Distributed::new(&devices).and_then(|engine| engine.with_block_rows(128));
+    Some((turn, engine.unwrap()))
 }
 
 /// Another tuning, and no shadow buffer.

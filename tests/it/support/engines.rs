@@ -10,6 +10,9 @@ macro_rules! on_every_engine {
         on_engine!(two_threads, crate::support::engines::here(cholupdate::Cpu::threads(2)); $($test),+);
         on_engine!(eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
         on_engine!(dry_run, crate::support::engines::dry_run(); $($test),+);
+        // Its arithmetic is that of `resident`, as `distributed` tests.
+        #[cfg(feature = "cuda")]
+        on_engine!(distributed, crate::support::cuda::distributed(); $($test),+);
         on_gpu_engines!($($test),+);
     };
 }
@@ -83,7 +86,7 @@ pub const fn sized<X: Copy>(optimized: X, debug: X) -> X {
 pub fn steps<E>(steps: usize) -> usize {
     let on = |engine: &str| cfg!(feature = "fake-cuda") && std::any::type_name::<E>().contains(engine);
     match () {
-        () if on("cuda::resident") => steps / 100,
+        () if on("cuda::resident") || on("cuda::distributed") => steps / 100,
         () if on("cuda") => steps / 20,
         () => steps,
     }
