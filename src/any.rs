@@ -2,7 +2,7 @@
 
 use crate::cpu::Cpu;
 #[cfg(feature = "cuda")]
-use crate::cuda::{Device, Hybrid, Resident, Tuning};
+use crate::cuda::{Device, Distributed, Hybrid, Resident, Tuning};
 use crate::engine::{Engine, sealed::Sealed};
 use crate::erased::{AnyStorage, Made};
 use crate::error::Error;
@@ -19,13 +19,15 @@ use faer::{Mat, Par};
 
 /// Which engine, and on which device.
 ///
-/// As text: `cpu`, `hybrid`, `cuda`, `opencl`; `hybrid:1`, `cuda:1` and `opencl:1` select another device than the first.
+/// As text: `cpu`, `hybrid`, `cuda`, `opencl`; `hybrid:1`, `cuda:1` and `opencl:1` select another device than the first, and `cuda:0-3`
+/// distributes the factor over devices 0 to 3.
 ///
 /// ```
 /// use cholupdate::EngineKind;
 ///
 /// # fn main() -> Result<(), cholupdate::Error> {
 /// assert_eq!("cuda:1".parse::<EngineKind>()?, EngineKind::Cuda { device: 1 });
+/// assert_eq!("cuda:0-3".parse::<EngineKind>()?, EngineKind::Distributed { first: 0, last: 3 });
 /// assert_eq!(EngineKind::Hybrid { device: 0 }.to_string(), "hybrid");
 /// assert!("gpu".parse::<EngineKind>().is_err());
 /// # Ok(())
@@ -47,6 +49,13 @@ pub enum EngineKind {
         /// Number of the device.
         device: usize,
     },
+    /// `cuda::Distributed`, on consecutive devices.
+    Distributed {
+        /// Number of the first device.
+        first: usize,
+        /// Number of the last device.
+        last: usize,
+    },
     /// `opencl::Hybrid`, tuned for the device.
     OpenCl {
         /// Number of the device, as for `opencl::Device::new`: GPUs first.
@@ -60,9 +69,15 @@ impl FromStr for EngineKind {
     /// # Errors
     /// `OutOfRange`, naming `engine`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let rule =
-            "\"cpu\", \"hybrid\", \"cuda\", \"opencl\", or \"cuda:1\" or \"opencl:1\" for another device";
+        let rule = "\"cpu\", \"hybrid\", \"cuda\", \"opencl\", or \"cuda:1\" or \"opencl:1\" for another device, \"cuda:0-1\" for several";
         let unknown = Error::OutOfRange { argument: "engine", rule };
+        if let Some((first, last)) = text.strip_prefix("cuda:").and_then(|devices| devices.split_once('-')) {
+            let [first, last] = [first, last].map(|device| device.parse().map_err(|_| unknown.clone()));
+            return match (first?, last?) {
+                (first, last) if first <= last => Ok(Self::Distributed { first, last }),
+                _ => Err(unknown),
+            };
+        }
         let (name, device) = match text.split_once(':') {
             Some((name, device)) => (name, Some(device.parse().map_err(|_| unknown.clone())?)),
             None => (text, None),
@@ -87,6 +102,7 @@ impl fmt::Display for EngineKind {
             Self::Hybrid { device } => write!(f, "hybrid:{device}"),
             Self::Cuda { device } => write!(f, "cuda:{device}"),
             Self::OpenCl { device } => write!(f, "opencl:{device}"),
+            Self::Distributed { first, last } => write!(f, "cuda:{first}-{last}"),
         }
     }
 }
@@ -114,7 +130,9 @@ impl EngineSpec {
                 rule: "left out except for the engine \"cpu\"",
             });
         }
-        if matches!(self.kind, EngineKind::Cuda { .. }) && self.safeguard != Safeguard::ShadowBuffer {
+        if matches!(self.kind, EngineKind::Cuda { .. } | EngineKind::Distributed { .. })
+            && self.safeguard != Safeguard::ShadowBuffer
+        {
             let rule = "the shadow buffer for the engine \"cuda\"";
             return Err(Error::OutOfRange { argument: "safeguard", rule });
         }
@@ -150,6 +168,8 @@ enum Chosen {
     Hybrid(Hybrid),
     #[cfg(feature = "cuda")]
     Resident(Resident),
+    #[cfg(feature = "cuda")]
+    Distributed(Distributed),
     #[cfg(feature = "opencl")]
     OpenCl(opencl::Hybrid),
 }
@@ -174,8 +194,13 @@ impl AnyEngine {
             }
             #[cfg(feature = "cuda")]
             EngineKind::Cuda { device } => Chosen::Resident(Resident::new(&Device::kept(device)?)),
+            #[cfg(feature = "cuda")]
+            EngineKind::Distributed { first, last } => {
+                let devices = (first..=last).map(Device::kept).collect::<Result<Vec<_>, _>>()?;
+                Chosen::Distributed(Distributed::new(&devices)?)
+            }
             #[cfg(not(feature = "cuda"))]
-            EngineKind::Hybrid { .. } | EngineKind::Cuda { .. } => {
+            EngineKind::Hybrid { .. } | EngineKind::Cuda { .. } | EngineKind::Distributed { .. } => {
                 return Err(unavailable("this library was built without the feature `cuda`"));
             }
             #[cfg(feature = "opencl")]
@@ -210,6 +235,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => T::hybrid(engine, l),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => T::resident(engine, l),
+            #[cfg(feature = "cuda")]
+            Chosen::Distributed(engine) => T::distributed(engine, l),
             #[cfg(feature = "opencl")]
             Chosen::OpenCl(engine) => T::opencl_hybrid(engine, l),
         }
@@ -222,6 +249,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => Engine::<T>::par(engine),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => Engine::<T>::par(engine),
+            #[cfg(feature = "cuda")]
+            Chosen::Distributed(engine) => Engine::<T>::par(engine),
             #[cfg(feature = "opencl")]
             Chosen::OpenCl(engine) => Engine::<T>::par(engine),
         }
@@ -235,6 +264,8 @@ impl<T: Scalar> Engine<T> for AnyEngine {
             Chosen::Hybrid(engine) => T::hybrid_made(engine, what, given),
             #[cfg(feature = "cuda")]
             Chosen::Resident(engine) => T::resident_made(engine, what, given),
+            #[cfg(feature = "cuda")]
+            Chosen::Distributed(engine) => T::distributed_made(engine, what, given),
             #[cfg(feature = "opencl")]
             Chosen::OpenCl(_) => Ok(None),
         }

@@ -17,6 +17,8 @@ pub enum cholupdate_engine {
     CHOLUPDATE_CUDA = 2,
     /// Host memory, streamed through an OpenCL device.
     CHOLUPDATE_OPENCL = 3,
+    /// The memories of several GPUs of this machine, over which the rows of the factor are distributed.
+    CHOLUPDATE_DISTRIBUTED = 4,
 }
 
 /// How a modification that may break down preserves the factor. Updates cannot break down, and cost nothing more.
@@ -41,12 +43,15 @@ pub struct cholupdate_options {
     pub size: usize,
     /// One of cholupdate_engine; CHOLUPDATE_CPU by default.
     pub engine: i32,
-    /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
+    /// One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA and
+    /// CHOLUPDATE_DISTRIBUTED.
     pub safeguard: i32,
-    /// Number of the GPU, or of the OpenCL device, of which GPUs come first; 0 by default.
+    /// Number of the GPU, the first GPU of CHOLUPDATE_DISTRIBUTED, or the OpenCL device, of which GPUs come first; 0 by default.
     pub device: i64,
     /// The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
     pub threads: i64,
+    /// Number of GPUs of CHOLUPDATE_DISTRIBUTED, from `device` on; 1 by default, and for every other engine.
+    pub devices: i64,
 }
 
 const DEFAULT: cholupdate_options = cholupdate_options {
@@ -55,6 +60,7 @@ const DEFAULT: cholupdate_options = cholupdate_options {
     safeguard: cholupdate_safeguard::CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER as i32,
     device: 0,
     threads: 0,
+    devices: 1,
 };
 
 /// Sets the defaults.
@@ -97,20 +103,31 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
         1 => EngineKind::Hybrid { device },
         2 => EngineKind::Cuda { device },
         3 => EngineKind::OpenCl { device },
+        4 => {
+            let more = usize::try_from(options.devices).ok().and_then(|devices| devices.checked_sub(1));
+            let last = more.and_then(|more| device.checked_add(more));
+            let Some(last) = last else {
+                return Err(Refused::invalid("options.devices", options.devices, "a number of devices"));
+            };
+            EngineKind::Distributed { first: device, last }
+        }
         other => {
-            return Err(Refused::invalid("options.engine", other, "0 to 3 (CPU, hybrid, CUDA, OpenCL)"));
+            let rule = "0 to 4 (CPU, hybrid, CUDA, OpenCL, distributed)";
+            return Err(Refused::invalid("options.engine", other, rule));
         }
     };
+    if !matches!(kind, EngineKind::Distributed { .. }) && options.devices != 1 {
+        let rule = "1 for every engine but 4 (distributed)";
+        return Err(Refused::invalid("options.devices", options.devices, rule));
+    }
+    let on_gpus = matches!(kind, EngineKind::Cuda { .. } | EngineKind::Distributed { .. });
     let safeguard = match options.safeguard {
         0 => Safeguard::ShadowBuffer,
-        1 if !matches!(kind, EngineKind::Cuda { .. }) => Safeguard::DryRun,
-        2 if !matches!(kind, EngineKind::Cuda { .. }) => Safeguard::None,
-        other if matches!(kind, EngineKind::Cuda { .. }) => {
-            return Err(Refused::invalid(
-                "options.safeguard",
-                other,
-                "0 (shadow buffer) for the engine CUDA",
-            ));
+        1 if !on_gpus => Safeguard::DryRun,
+        2 if !on_gpus => Safeguard::None,
+        other if on_gpus => {
+            let rule = "0 (shadow buffer) for the engines CUDA and distributed";
+            return Err(Refused::invalid("options.safeguard", other, rule));
         }
         other => {
             let rule = "0, 1 or 2 (shadow buffer, dry run, none)";
@@ -132,6 +149,9 @@ pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
         EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
         EngineKind::Hybrid { .. } => Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace")),
         EngineKind::OpenCl { .. } => Err(Refused::invalid("options.engine", 3, "0 (CPU) for a workspace")),
+        EngineKind::Distributed { .. } => {
+            Err(Refused::invalid("options.engine", 4, "0 (CPU) for a workspace"))
+        }
         _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
     }
 }

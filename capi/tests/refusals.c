@@ -37,6 +37,16 @@ static void making(void) {
     options.engine = 9;
     REFUSED(cholupdate_d_new(2, a, 2, 'L', &options, &factor), INVALID, "`options.engine` is 9");
     options.engine = CHOLUPDATE_CPU;
+    options.devices = 2;
+    REFUSED(cholupdate_d_new(2, a, 2, 'L', &options, &factor), INVALID, "`options.devices` is 2");
+    options.engine = CHOLUPDATE_DISTRIBUTED;
+    options.devices = 0;
+    REFUSED(cholupdate_d_new(2, a, 2, 'L', &options, &factor), INVALID, "`options.devices` is 0");
+    options.devices = 1;
+    options.safeguard = CHOLUPDATE_SAFEGUARD_DRY_RUN;
+    REFUSED(cholupdate_d_new(2, a, 2, 'L', &options, &factor), INVALID, "`options.safeguard` is 1");
+    options.safeguard = CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER;
+    options.engine = CHOLUPDATE_CPU;
     options.safeguard = -2;
     REFUSED(cholupdate_d_new(2, a, 2, 'L', &options, &factor), INVALID, "`options.safeguard`");
     options.safeguard = CHOLUPDATE_SAFEGUARD_DRY_RUN;
@@ -179,7 +189,9 @@ static void using(void) {
     REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
     options.engine = CHOLUPDATE_OPENCL;
     REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
-    options.engine = 4;
+    options.engine = CHOLUPDATE_DISTRIBUTED;
+    REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
+    options.engine = 5;
     REFUSED(cholupdate_d_workspace_new(&options, &workspace), INVALID, "`options.engine`");
     REFUSED(cholupdate_d_workspace_new(NULL, NULL), NULLS, "`workspace`");
 

@@ -1,5 +1,5 @@
-//! The distribution of the rows: block i of `block` rows belongs to process i mod P, as in a P × 1 process grid of ScaLAPACK with
-//! that block size. Pure geometry, no data.
+//! The distribution of the rows: block i of `block` rows belongs to process, or device, i mod P, as in a P × 1 process grid of ScaLAPACK
+//! with that block size. Pure geometry, no data.
 //!
 //! A process stores its rows in order, so the rows from any row of L on are a range of its own.
 
@@ -7,6 +7,7 @@
 use core::ops::Range;
 
 /// Which rows of an L (n × n) a process has.
+#[cfg(feature = "distributed")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cyclic {
     /// Rows of L.
@@ -19,11 +20,17 @@ pub struct Cyclic {
     pub rank: usize,
 }
 
+/// The process, or device, that has this row, if each of `ranks` has `block` of them in turn.
+pub(crate) fn owner(row: usize, block: usize, ranks: usize) -> usize {
+    row / block % ranks
+}
+
+#[cfg(feature = "distributed")]
 impl Cyclic {
     /// The process that has this row.
     #[must_use]
     pub fn owner(&self, row: usize) -> usize {
-        row / self.block % self.ranks
+        owner(row, self.block, self.ranks)
     }
 
     /// Whether this process has this row.
@@ -31,10 +38,7 @@ impl Cyclic {
     pub fn is_mine(&self, row: usize) -> bool {
         self.owner(row) == self.rank
     }
-}
 
-#[cfg(feature = "distributed")]
-impl Cyclic {
     /// The number of blocks of rows.
     #[must_use]
     pub fn blocks(&self) -> usize {

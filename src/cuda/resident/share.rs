@@ -5,6 +5,7 @@
 //! all devices together, and new rows come at the end.
 
 use super::sizes::{PANEL_COLS, ROW_BLOCK, ROW_BLOCK_PANELS};
+use crate::sweep::cyclic::owner;
 use core::ops::Range;
 
 /// The row blocks of one of several devices.
@@ -27,7 +28,7 @@ impl Share {
 
     /// The device that has a row block.
     pub fn owner(self, row_block: usize) -> usize {
-        row_block / self.together % self.devices
+        owner(row_block, self.together, self.devices)
     }
 
     pub fn has(self, row_block: usize) -> bool {
