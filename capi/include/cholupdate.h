@@ -114,6 +114,10 @@ typedef enum {
    * Host memory, streamed through an OpenCL device.
    */
   CHOLUPDATE_OPENCL = 3,
+  /**
+   * The memories of several GPUs of this machine, over which the rows of the factor are distributed.
+   */
+  CHOLUPDATE_DISTRIBUTED = 4,
 } cholupdate_engine;
 
 /**
@@ -196,17 +200,22 @@ typedef struct {
    */
   int32_t engine;
   /**
-   * One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA.
+   * One of cholupdate_safeguard; CHOLUPDATE_SAFEGUARD_SHADOW_BUFFER by default, and always for CHOLUPDATE_CUDA and
+   * CHOLUPDATE_DISTRIBUTED.
    */
   int32_t safeguard;
   /**
-   * Number of the GPU, or of the OpenCL device, of which GPUs come first; 0 by default.
+   * Number of the GPU, the first GPU of CHOLUPDATE_DISTRIBUTED, or the OpenCL device, of which GPUs come first; 0 by default.
    */
   int64_t device;
   /**
    * The most threads that the CPU engine uses; 0, the default, for all available threads. Results do not depend on it.
    */
   int64_t threads;
+  /**
+   * Number of GPUs of CHOLUPDATE_DISTRIBUTED, from `device` on; 1 by default, and for every other engine.
+   */
+  int64_t devices;
 } cholupdate_options;
 
 /**

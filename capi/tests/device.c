@@ -7,6 +7,8 @@
 #define K 3
 
 static void *driver;
+/* Of CHOLUPDATE_DISTRIBUTED. */
+static int devices = 1;
 
 static void *named(const char *name) {
     void *found = dlsym(driver, name);
@@ -97,6 +99,7 @@ static void engine(int32_t name) {
     for (i = 0; i < N; i++) b[i] = i % 5 - 1.5;
     CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
     options.engine = name;
+    options.devices = name == CHOLUPDATE_DISTRIBUTED ? devices : 1;
     CHECK(cholupdate_d_new(N, a, N, 'L', NULL, &host) == CHOLUPDATE_OK);
     CHECK(cholupdate_d_to_engine(host, &options, &factor) == CHOLUPDATE_OK);
     v_there = on_device(v, sizeof v);
@@ -145,6 +148,14 @@ int main(void) {
     CHECK(driver != NULL);
     engine(CHOLUPDATE_HYBRID);
     engine(CHOLUPDATE_CUDA);
+    {
+        int (*count)(int *);
+        void *found = named("cuDeviceGetCount");
+        memcpy(&count, &found, sizeof found);
+        CHECK(count(&devices) == 0 && devices > 0);
+        if (devices > 2) devices = 2;
+        engine(CHOLUPDATE_DISTRIBUTED);
+    }
     if (opencl()) engine(CHOLUPDATE_OPENCL);
     puts("device: ok");
     return 0;

@@ -24,7 +24,7 @@ use pyo3::types::{PyDict, PyTuple};
 /// engine : {"cpu", "hybrid", "cuda", "opencl"}, default "cpu"
 ///     Where the factor is stored: in host memory ("cpu"), in host memory and streamed through an NVIDIA GPU ("hybrid") or an
 ///     OpenCL device ("opencl"), or in the memory of an NVIDIA GPU ("cuda"). ``"cuda:1"`` selects the second GPU, ``"opencl:1"``
-///     the second OpenCL device, of which GPUs come first.
+///     the second OpenCL device, of which GPUs come first; ``"cuda:0-3"`` distributes the rows over the memory of four GPUs.
 /// threads : int, optional
 ///     The maximum number of threads of the engine "cpu". By default, and with -1, the number of processors.
 /// safeguard : {"shadow_buffer", "dry_run", "none"}, default "shadow_buffer"

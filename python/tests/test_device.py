@@ -18,7 +18,7 @@ import cholupdate as cu
 from fake_cuda import Driver, Namespace, exported, put
 from problems import columns, opencl, spd
 
-ENGINES = ("cpu", "hybrid", "cuda", *opencl())
+ENGINES = ("cpu", "hybrid", "cuda", "cuda:0-0", *opencl())
 DTYPES = (np.float32, np.float64)
 
 
@@ -39,7 +39,7 @@ for engine in ("cuda", "hybrid", "opencl"):
         assert set(found.stdout.split()) == {"unavailable"}
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", (*ENGINES[1:], "cuda:0-1"))
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_all_verbs(driver: Driver, engine: str, dtype: Any) -> None:
     tolerance = 100 * np.finfo(dtype).eps

@@ -12,13 +12,17 @@ fn names_are_read_as_they_are_written() {
         ("hybrid:3", EngineKind::Hybrid { device: 3 }),
         ("cuda", EngineKind::Cuda { device: 0 }),
         ("cuda:12", EngineKind::Cuda { device: 12 }),
+        ("cuda:0-3", EngineKind::Distributed { first: 0, last: 3 }),
+        ("cuda:2-2", EngineKind::Distributed { first: 2, last: 2 }),
         ("opencl", EngineKind::OpenCl { device: 0 }),
         ("opencl:2", EngineKind::OpenCl { device: 2 }),
     ] {
         assert_eq!(text.parse(), Ok(kind));
         assert_eq!(kind.to_string(), text);
     }
-    for text in ["", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:1:2", "opencl:", "gpu", "cuda 1"] {
+    for text in [
+        "", "CPU", "cpu:0", "cuda:", "cuda:-1", "cuda:1:2", "opencl:", "gpu", "cuda 1", "cuda:3-1", "cuda:0-",
+    ] {
         let error = text.parse::<EngineKind>().unwrap_err();
         assert_eq!(error.argument(), Some("engine"), "{text:?}: {error}");
     }
@@ -114,7 +118,7 @@ fn the_engines_on_a_gpu_are_the_same_by_name() {
 #[ignore = "the_engines_on_a_gpu_are_the_same_by_name runs it, in a process of its own"]
 fn engines_on_a_gpu() {
     use crate::support::cuda::{device, turn};
-    use cholupdate::cuda::{Hybrid, Resident, Tuning};
+    use cholupdate::cuda::{Device, Distributed, Hybrid, Resident, Tuning};
     let _turn = turn();
     let Some(device) = device() else { return };
     let named = |kind| AnyEngine::new(&EngineSpec { kind, ..EngineSpec::default() }).unwrap();
@@ -123,6 +127,9 @@ fn engines_on_a_gpu() {
     let cuda = named(EngineKind::Cuda { device: 0 });
     compare::<f64, _>(&cuda, Resident::new(&device));
     compare::<f32, _>(&cuda, Resident::new(&device));
+    let devices: Vec<_> = std::iter::once(device.clone()).chain(Device::new(1).ok()).collect();
+    let several = named(EngineKind::Distributed { first: 0, last: devices.len() - 1 });
+    compare::<f64, _>(&several, Distributed::new(&devices).unwrap());
     let l = Problem::<f64>::feasible(9, 1, Kind::Up, 0.3, 9).l;
     let there = Cholesky::from_factor_in(&l, cuda).unwrap();
     let copy = there.to_factor_on_device().unwrap().unwrap().to_host().unwrap();
