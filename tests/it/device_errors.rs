@@ -274,7 +274,10 @@ fn a_call_that_fails_never_leads_to_a_wrong_answer_on_several_devices() {
     let fake = exclusive();
     let devices = [0, 1].map(|ordinal| Device::new(ordinal).unwrap());
     let engine = Distributed::new(&devices).unwrap().with_block_rows(128).unwrap();
-    fails_anywhere(&engine, &fake, &verbs());
+    // One of each kind: there are several times as many calls as on one device.
+    let some = |verb: &Verb<Distributed>| ["downdate", "append", "insert", "solve"].contains(&verb.0);
+    let verbs: Vec<_> = verbs().into_iter().filter(some).collect();
+    fails_anywhere(&engine, &fake, &verbs);
 }
 
 #[test]

@@ -8,10 +8,14 @@
 #include "block_runner.h"
 #include <algorithm>
 #include <climits>
+#include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <link.h>
 #include <memory>
+#include <mutex>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace fake {
@@ -162,10 +166,42 @@ struct Grid {
     }
 };
 
-std::shared_ptr<Grid> begin_grid(const Launch& launch) { return std::make_shared<Grid>(launch); }
+namespace {
 
-Progress run_grid(Grid& grid, const char** error) {
-    grid.shared = static_shared(); // another thread may have run the last part
+/// Runs all blocks: their fibers hold addresses of the static shared memory, which is that of one thread.
+class KernelThread {
+    std::mutex lock;
+    std::condition_variable changed;
+    const std::function<void()>* work = nullptr;
+
+    void loop() {
+        std::unique_lock<std::mutex> held(lock);
+        for (;;) {
+            changed.wait(held, [&] { return work; });
+            (*work)();
+            work = nullptr;
+            changed.notify_all();
+        }
+    }
+
+public:
+    KernelThread() { std::thread(&KernelThread::loop, this).detach(); }
+
+    /// One caller at a time: the driver's lock is held.
+    void run(const std::function<void()>& some) {
+        std::unique_lock<std::mutex> held(lock);
+        work = &some;
+        changed.notify_all();
+        changed.wait(held, [&] { return !work; });
+    }
+};
+
+void on_kernel_thread(const std::function<void()>& work) {
+    static KernelThread* const thread = new KernelThread; // never destroyed: it waits until the process ends
+    thread->run(work);
+}
+
+Progress run_part(Grid& grid, const char** error) {
     for (unsigned rounds = 0; rounds < ROUNDS_AT_ONCE;) {
         const bool all_begun = grid.begun == grid.blocks.size();
         if (all_begun && grid.aside.empty()) return Progress::Finished;
@@ -178,6 +214,20 @@ Progress run_grid(Grid& grid, const char** error) {
         if (*error) return Progress::Failed;
     }
     return Progress::Waiting;
+}
+
+} // namespace
+
+std::shared_ptr<Grid> begin_grid(const Launch& launch) {
+    std::shared_ptr<Grid> grid;
+    on_kernel_thread([&] { grid = std::make_shared<Grid>(launch); });
+    return grid;
+}
+
+Progress run_grid(Grid& grid, const char** error) {
+    Progress progress;
+    on_kernel_thread([&] { progress = run_part(grid, error); });
+    return progress;
 }
 
 } // namespace fake
