@@ -189,9 +189,9 @@ fn factorizations(world: &SimpleCommunicator, settings: Settings, order: usize) 
     let squarest = (1..=ranks).filter(|rows| ranks.is_multiple_of(*rows) && rows * rows <= ranks).max();
     let rows = squarest.unwrap_or(1);
     let Ok(grid) = Grid::new(world, (rows, ranks / rows)) else { return [ours, f64::INFINITY] };
-    let part = grid.local(order, 64);
+    let part = grid.local(order, 64).unwrap();
     let mut a: Vec<f64> =
-        part.columns.iter().flat_map(|&j| part.rows.iter().map(move |&i| entry(i, j))).collect();
+        part.columns().iter().flat_map(|&j| part.rows().iter().map(move |&i| entry(i, j))).collect();
     [ours, median(world, 1, || grid.factorize(&mut a, &part).unwrap())]
 }
 

@@ -102,14 +102,14 @@ fn again(
     let rows = (1..=ranks).filter(|rows| ranks.is_multiple_of(*rows) && rows * rows <= ranks).max();
     let rows = rows.unwrap_or(1);
     let grid = Grid::new(world, (rows, ranks / rows))?;
-    let part = grid.local(order, 64);
+    let part = grid.local(order, 64)?;
     let mut a: Vec<f64> = part
-        .columns
+        .columns()
         .iter()
-        .flat_map(|&j| part.rows.iter().map(move |&i| observed.covariance(i, j)))
+        .flat_map(|&j| part.rows().iter().map(move |&i| observed.covariance(i, j)))
         .collect();
     grid.factorize(&mut a, &part)?;
-    Distributed::from_scalapack(world, settings, (order, true), &part.descriptor, &a)
+    Distributed::from_scalapack(world, settings, (order, true), part.descriptor(), &a)
 }
 
 fn main() -> Result<(), ScalapackError> {

@@ -24,10 +24,16 @@ pub fn rows_of(comm: &impl Communicator, order: usize, settings: Settings) -> Cy
     Cyclic { order, block: settings.block, ranks, rank }
 }
 
-/// A communicator of the factor's own.
-fn processes(comm: &impl Communicator) -> Processes {
-    // SAFETY: a `Communicator` exists only while MPI is initialized.
-    unsafe { Processes::of(comm.as_raw()) }
+/// A communicator of the factor's own. All processes make this call, and find the same error.
+///
+/// # Errors
+/// `OutOfRange`, naming `comm`.
+pub(crate) fn processes(comm: &impl Communicator) -> Result<Processes, Error> {
+    if comm.test_inter() {
+        return Err(Error::OutOfRange { argument: "comm", rule: "a communicator of one group" });
+    }
+    // SAFETY: a `Communicator` exists only while MPI is initialized, and this one is not between two groups.
+    Ok(unsafe { Processes::of(comm.as_raw()) })
 }
 
 impl<T: Scalar> Distributed<T> {
@@ -35,7 +41,7 @@ impl<T: Scalar> Distributed<T> {
     ///
     /// # Errors
     /// `OutOfRange` or `Differs`, naming `block`; `Differs`, naming the order; `Shape`, `NonFinite` or `Overflow`, naming `a`;
-    /// `NotPositiveDefinite`.
+    /// `NotPositiveDefinite`; `OutOfRange`, naming `comm`, if that is between two groups.
     ///
     /// # Cost
     /// n³/3P flops, and a broadcast of every entry of L.
@@ -45,7 +51,7 @@ impl<T: Scalar> Distributed<T> {
         order: usize,
         a: MatRef<'_, T>,
     ) -> Result<Self, Error> {
-        let factor = Factor::new(processes(comm), settings, (Origin::Matrix, order), a)?;
+        let factor = Factor::new(processes(comm)?, settings, (Origin::Matrix, order), a)?;
         Ok(Self { factor })
     }
 
@@ -59,7 +65,7 @@ impl<T: Scalar> Distributed<T> {
         order: usize,
         l: MatRef<'_, T>,
     ) -> Result<Self, Error> {
-        let factor = Factor::new(processes(comm), settings, (Origin::Factor, order), l)?;
+        let factor = Factor::new(processes(comm)?, settings, (Origin::Factor, order), l)?;
         Ok(Self { factor })
     }
 
@@ -73,7 +79,7 @@ impl<T: Scalar> Distributed<T> {
         order: usize,
         (root, a): (usize, MatRef<'_, T>),
     ) -> Result<Self, Error> {
-        let factor = Factor::scatter(processes(comm), settings, (Origin::Matrix, order), (root, a))?;
+        let factor = Factor::scatter(processes(comm)?, settings, (Origin::Matrix, order), (root, a))?;
         Ok(Self { factor })
     }
 
@@ -87,7 +93,7 @@ impl<T: Scalar> Distributed<T> {
         order: usize,
         (root, l): (usize, MatRef<'_, T>),
     ) -> Result<Self, Error> {
-        let factor = Factor::scatter(processes(comm), settings, (Origin::Factor, order), (root, l))?;
+        let factor = Factor::scatter(processes(comm)?, settings, (Origin::Factor, order), (root, l))?;
         Ok(Self { factor })
     }
 
@@ -206,8 +212,8 @@ impl<T: Scalar> Distributed<T> {
         self.factor.log_det()
     }
 
-    /// A ← (A B; Bᵀ K): r further rows and columns at the end. (n × r, r × r) K is the same on all processes, and its lower triangle is
-    /// read.
+    /// A ← (A B; Bᵀ K): r further rows and columns at the end. (n × r, r × r) K is the same on all processes, and its lower triangle
+    /// is read.
     ///
     /// # Errors
     /// `Differs`, `Shape`, `NonFinite` or `Overflow`, naming `cross` or `corner`; `NotPositiveDefinite` with the row of the new A;

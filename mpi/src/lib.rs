@@ -2,12 +2,12 @@
 //!
 //! The rows of L are divided into blocks, and block i belongs to process i mod P: in ScaLAPACK's words a P × 1 process grid with square
 //! blocks. Each process keeps its rows up to their diagonal blocks, n²/2P entries, and as many for the shadow buffer of downdates. A
-//! modification by k columns takes k n²/P flops and a broadcast of b k numbers for every b columns of L, of which two are in flight
+//! modification by k columns takes 2 k n²/P flops and a broadcast of b k numbers for every b columns of L, of which two are in flight
 //! while the rows below are transformed. L has the same bits as with one process of the `Cpu` engine, for any number of processes.
 //!
 //! Every call is made by all processes of the communicator together, and returns the same outcome on all of them: the same error, and
-//! after an error L is as it was. Arguments that must be the same and are not are an error ([`Error::Differs`]), not a deadlock. A
-//! process that dies ends the program, as MPI has it.
+//! after an error L is as it was, unless a downdate breaks down without a safeguard ([`Safeguard::None`]). Arguments that must be the
+//! same and are not are an error ([`Error::Differs`]), not a deadlock. A process that dies ends the program, as MPI has it.
 //!
 //! The shared library of this package, libcholupdate_mpi, has the same for C: `include/cholupdate_mpi.h`.
 //!

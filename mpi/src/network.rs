@@ -2,6 +2,7 @@
 
 use cholupdate::distributed::Network;
 use core::ffi::{c_int, c_void};
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use mpi::ffi;
 
@@ -15,6 +16,9 @@ pub struct Processes {
     comm: ffi::MPI_Comm,
     ranks: usize,
     rank: usize,
+    /// Neither `Send` nor `Sync`: MPI may permit calls of one thread only, and the type of a communicator does not say so where it is an
+    /// integer, as in MPICH.
+    of_one_thread: PhantomData<*mut ()>,
 }
 
 /// Bytes of one message at most: MPI counts by an `int`.
@@ -42,7 +46,7 @@ impl Processes {
             ffi::MPI_Comm_set_errhandler(own, ffi::RSMPI_ERRORS_ARE_FATAL);
             ffi::MPI_Comm_size(own, &mut ranks);
             ffi::MPI_Comm_rank(own, &mut rank);
-            Self { comm: own, ranks: ranks as usize, rank: rank as usize }
+            Self { comm: own, ranks: ranks as usize, rank: rank as usize, of_one_thread: PhantomData }
         }
     }
 
@@ -77,9 +81,24 @@ fn parts(len: usize) -> impl Iterator<Item = (usize, c_int)> {
     (0..len.max(1)).step_by(MOST).map(move |first| (first, (len - first).min(MOST) as c_int))
 }
 
-/// The requests of the parts of a message: mostly one.
+/// The requests of the parts of a message.
 #[derive(Debug)]
-pub struct Requests(Vec<ffi::MPI_Request>);
+pub struct Requests {
+    first: ffi::MPI_Request,
+    /// Of messages with more than [`MOST`] bytes. Without any it takes no memory.
+    further: Vec<ffi::MPI_Request>,
+}
+
+impl Requests {
+    fn started(len: usize, start: impl Fn((usize, c_int)) -> ffi::MPI_Request) -> Self {
+        let first = start((0, len.min(MOST) as c_int));
+        Self { first, further: parts(len).skip(1).map(start).collect() }
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut ffi::MPI_Request> {
+        core::iter::once(&mut self.first).chain(&mut self.further)
+    }
+}
 
 impl Network for Processes {
     type Pending = Requests;
@@ -128,7 +147,7 @@ impl Network for Processes {
                 request.assume_init()
             }
         };
-        Requests(parts(len).map(start).collect())
+        Requests::started(len, start)
     }
 
     unsafe fn start_send(&self, to: usize, data: *const u8, len: usize) -> Requests {
@@ -142,7 +161,7 @@ impl Network for Processes {
                 request.assume_init()
             }
         };
-        Requests(parts(len).map(start).collect())
+        Requests::started(len, start)
     }
 
     fn receive(&self, from: usize, data: &mut [u8]) {
@@ -157,7 +176,7 @@ impl Network for Processes {
     }
 
     fn is_complete(&self, pending: &mut Requests) -> bool {
-        pending.0.iter_mut().all(|request| {
+        pending.iter_mut().all(|request| {
             let mut done = 0;
             // SAFETY: a request of `start_broadcast` or `start_send`, or `MPI_REQUEST_NULL` if it has been found complete.
             unsafe { ffi::MPI_Test(request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
@@ -166,7 +185,7 @@ impl Network for Processes {
     }
 
     fn wait(&self, mut pending: Requests) {
-        for request in &mut pending.0 {
+        for request in pending.iter_mut() {
             // SAFETY: as in `is_complete`.
             unsafe { ffi::MPI_Wait(request, ffi::RSMPI_STATUS_IGNORE) };
         }

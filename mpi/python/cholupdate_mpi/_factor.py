@@ -223,31 +223,44 @@ class Distributed(Part):
 
     def to_rows(self) -> NDArray[Any]:
         """The rows of L of this process, zero above the diagonal. The other processes need not call it."""
-        rows = np.empty((self.local_rows, self.order), self._dtype, order="F")
-        self._alone("to_rows", address(rows), max(len(rows), 1))
-        return rows
+        kept: list[NDArray[Any]] = []
+
+        def given() -> tuple[Any, ...]:
+            rows = np.empty((self._local_rows(), self._order()), self._dtype, order="F")
+            kept.append(rows)
+            return address(rows), max(len(rows), 1)
+
+        self._alone("to_rows", given)
+        return kept[0]
 
     def pivots(self) -> NDArray[Any]:
         """The diagonal of L. The other processes need not call it."""
-        pivots = np.empty(self.order, self._dtype)
-        self._alone("pivots", address(pivots))
-        return pivots
+        kept: list[NDArray[Any]] = []
+
+        def given() -> tuple[Any, ...]:
+            kept.append(np.empty(self._order(), self._dtype))
+            return (address(kept[0]),)
+
+        self._alone("pivots", given)
+        return kept[0]
 
     def log_det(self) -> float:
         """log det A. The other processes need not call it."""
         found = np.empty(1, self._dtype)
-        self._alone("log_det", address(found))
+        self._alone("log_det", lambda: (address(found),))
         return float(found[0])
 
     @property
     def order(self) -> int:
         """n."""
-        return self._order()
+        with self._lock:
+            return self._order()
 
     @property
     def local_rows(self) -> int:
         """The number of rows of this process."""
-        return self._local_rows()
+        with self._lock:
+            return self._local_rows()
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -84,10 +84,14 @@ class Part:
     def _function(self, verb: str) -> Any:
         return getattr(library(), f"cholupdate_mpi_{'d' if self._dtype == np.float64 else 's'}_{verb}")
 
-    def _alone(self, verb: str, *arguments: Any) -> None:
-        """A call that the other processes need not make."""
+    def _alone(self, verb: str, given: Callable[[], tuple[Any, ...]]) -> None:
+        """A call that the other processes need not make, with the arguments that `given` returns.
+
+        An array is made in `given`: another thread may change the order until this one has the lock.
+        """
         with self._lock:
-            check(self._function(verb)(self._there(), *arguments))
+            factor = self._there()
+            check(self._function(verb)(factor, *given()))
 
     def _together(self, verb: str, given: Callable[[], tuple[Any, ...]]) -> None:
         """A call of all processes, with the arguments that `given` returns. If it raises an exception the others learn of it."""

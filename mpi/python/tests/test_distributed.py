@@ -185,6 +185,29 @@ def test_an_error_of_one_process_is_one_of_all() -> None:
     expect(f, a)
 
 
+def test_an_order_that_changes_while_a_call_waits() -> None:
+    a, _ = problem()
+    f = start(a)
+    lock = f._lock
+
+    class Late:
+        """The lock, which another thread has until it has changed the order."""
+
+        def __enter__(self) -> None:
+            f._lock = lock
+            f.append(np.zeros((N, 40)), np.eye(40))
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    for read in (f.to_rows, f.pivots):
+        f._lock = Late()  # type: ignore[assignment]
+        assert read().shape[-1] == N + 40
+        f.remove_last(40)
+    expect(f, a)
+
+
 @pytest.mark.skipif(RANKS == 1, reason="needs other processes")
 def test_arguments_that_differ() -> None:
     a, v = problem()

@@ -33,6 +33,9 @@ static void NAME(scalapack)(int64_t n, const cholupdate_mpi_options *options) {
     if (rank == ranks - 1) descriptor[8] = size - 1;
     REFUSED(NAME2(to_scalapack)(factor, descriptor, local), CHOLUPDATE_MPI_INVALID_ARGUMENT, "`descriptor`");
     descriptor[8] = size;
+    if (rank == ranks - 1) descriptor[4]++;
+    if (ranks > 1) REFUSED(NAME2(to_scalapack)(factor, descriptor, local), CHOLUPDATE_MPI_INVALID_ARGUMENT, "MB differs");
+    descriptor[4] = block;
     REFUSED_BY_LAST(NAME2(to_scalapack)(factor, rank == ranks - 1 ? NULL : descriptor, local), CHOLUPDATE_MPI_NULL_POINTER, "`descriptor`");
     /* NULL is right for a process without columns. */
     if (n > block * (ranks - 1))

@@ -2,8 +2,11 @@
 
 use crate::common::{expect, factor, matrix, mine, settings, start};
 use cholupdate_mpi::cholupdate::faer::MatRef;
+use cholupdate_mpi::scalapack::Grid;
 use cholupdate_mpi::{Distributed, Error, Rows, Safeguard, Settings, Weights};
-use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::ffi;
+use mpi::raw::AsRaw;
+use mpi::topology::{Color, Communicator, InterCommunicator, SimpleCommunicator};
 
 pub fn of_one_process(world: &SimpleCommunicator) {
     let n = 130;
@@ -105,4 +108,28 @@ pub fn that_differ(world: &SimpleCommunicator) {
     let empty = MatRef::from_column_major_slice(&[], 0, 0);
     let scattered = Distributed::<f64>::scatter(world, settings(16, 1), 0, (usize::from(odd), empty));
     assert_eq!(scattered.unwrap_err(), differs("root"));
+}
+
+pub fn between_two_groups(world: &SimpleCommunicator) {
+    let is_odd = world.rank() % 2 == 1;
+    let Some(group) = world.split_by_color(Color::with_value(i32::from(is_odd))) else { return };
+    if world.size() == 1 {
+        return;
+    }
+    let mut between = core::mem::MaybeUninit::uninit();
+    // SAFETY: both communicators exist, and the first processes of the groups are 0 and 1.
+    let between = unsafe {
+        let other = i32::from(!is_odd);
+        ffi::MPI_Intercomm_create(group.as_raw(), 0, world.as_raw(), other, 5, between.as_mut_ptr());
+        InterCommunicator::try_from_raw(between.assume_init())
+    };
+    let between = between.unwrap();
+    let l = factor::<f64>(0);
+    let refused = Distributed::from_factor(&between, settings(16, 1), 0, l.as_ref()).unwrap_err();
+    assert_eq!(refused.argument(), Some("comm"));
+    let refused = Distributed::scatter(&between, settings(16, 1), 0, (0, l.as_ref())).unwrap_err();
+    assert_eq!(refused.argument(), Some("comm"));
+    let refused = Distributed::<f64>::from_scalapack(&between, settings(16, 1), (0, true), &[0; 9], &[]);
+    assert!(refused.unwrap_err().to_string().contains("`comm`"));
+    assert!(Grid::new(&between, (1, 1)).unwrap_err().to_string().contains("`comm`"));
 }

@@ -7,7 +7,9 @@ mod errors;
 mod modifications;
 mod moves;
 mod scalapack;
+mod scalapack_errors;
 
+use cholupdate_mpi::scalapack::Grid;
 use mpi::topology::Communicator;
 use mpi::topology::SimpleCommunicator;
 use std::process::Command;
@@ -32,7 +34,13 @@ const TESTS: &[Test] = &[
     ("arguments and calls that differ", errors::that_differ),
     ("matrices of ScaLAPACK on other grids", scalapack::other_grids::<f64>),
     ("also in single precision", scalapack::other_grids::<f32>),
-    ("descriptors that are wrong", scalapack::wrong_descriptors),
+    ("panels of their columns", scalapack::panels),
+    ("descriptors that are wrong", scalapack_errors::wrong_descriptors),
+    ("descriptors that differ", scalapack_errors::that_differ),
+    ("calls with ScaLAPACK and without it", scalapack_errors::calls_that_differ),
+    ("process grids that are wrong", scalapack_errors::wrong_grids),
+    ("parts of other grids", scalapack_errors::parts_of_other_grids),
+    ("communicators between two groups", errors::between_two_groups),
 ];
 
 fn main() {
@@ -92,4 +100,8 @@ fn run(filters: &[String]) {
             println!("    {name}: ok, {:.2} s", start.elapsed().as_secs_f64());
         }
     }
+    // A grid that is dropped too late has nothing to give back, and ends no program.
+    let late = Grid::new(&world, (1, 1));
+    drop(universe);
+    drop(late);
 }

@@ -1,14 +1,15 @@
 //! Matrices of ScaLAPACK, on process grids of several shapes.
 
-use crate::common::{Number, expect, factor, mine, settings, start};
+use crate::common::{Number, expect, factor, mine, settings};
 use cholupdate_mpi::cholupdate::faer::Mat;
-use cholupdate_mpi::scalapack::{Descriptor, Grid, has_scalapack};
+use cholupdate_mpi::scalapack::{Descriptor, Grid, PANEL_BYTES, has_scalapack};
 use cholupdate_mpi::{Distributed, Error, ScalapackError};
 use core::ffi::c_int;
+use core::sync::atomic::Ordering;
 use mpi::topology::{Communicator, SimpleCommunicator};
 
 /// The part of an n × n matrix in blocks of mb × nb that this process has, with some space between the columns of its array.
-fn own(
+pub fn own(
     (grid, rank): (&Grid, usize),
     (rows, cols): (usize, usize),
     (n, mb, nb): (usize, usize, usize),
@@ -27,13 +28,22 @@ fn shapes(ranks: usize) -> Vec<(usize, usize)> {
     (1..=ranks).flat_map(|rows| (1..=ranks / rows).map(move |cols| (rows, cols))).collect()
 }
 
-fn is_there() -> bool {
+pub fn is_there() -> bool {
     let there = has_scalapack();
     assert!(there || std::env::var_os("CHOLUPDATE_REQUIRE_SCALAPACK").is_none(), "ScaLAPACK is required");
     if !there {
         println!("    (no ScaLAPACK: left out)");
     }
     there
+}
+
+/// The same with panels of several blocks, and of a part of a block.
+pub fn panels(world: &SimpleCommunicator) {
+    for bytes in [3000, 20_000] {
+        let before = PANEL_BYTES.swap(bytes, Ordering::Relaxed);
+        other_grids::<f64>(world);
+        PANEL_BYTES.store(before, Ordering::Relaxed);
+    }
 }
 
 pub fn other_grids<T: Number>(world: &SimpleCommunicator) {
@@ -69,56 +79,17 @@ pub fn other_grids<T: Number>(world: &SimpleCommunicator) {
             put(&mut expected, &l);
             assert!(local == expected, "n {n}, a grid of {shape:?}: what is written, and nothing else");
             // ScaLAPACK's own factor of the same A.
-            let part = grid.local(n, 16);
-            let entries = part.columns.iter().flat_map(|&j| part.rows.iter().map(move |&i| (i, j)));
+            let part = grid.local(n, 16).unwrap();
+            let entries = part.columns().iter().flat_map(|&j| part.rows().iter().map(move |&i| (i, j)));
             let mut peer: Vec<T> = entries.clone().map(|(i, j)| a[(i, j)]).collect();
             grid.factorize(&mut peer, &part).unwrap();
             for ((i, j), found) in entries.zip(peer).filter(|((i, j), _)| i >= j) {
                 let off = found - l[(i, j)];
                 assert!(off * off < T::of(1e-8), "({i}, {j})");
             }
-            let mut short = vec![T::of(1.0); part.rows.len() * part.columns.len() + 1];
+            let mut short = vec![T::of(1.0); part.rows().len() * part.columns().len() + 1];
             let refused = grid.factorize(&mut short, &part);
-            assert!(matches!(refused, Err(Error::Shape { argument: "a", .. })));
+            assert!(matches!(refused, Err(ScalapackError::Factor(Error::Shape { argument: "a", .. }))));
         }
     }
-}
-
-pub fn wrong_descriptors(world: &SimpleCommunicator) {
-    if !is_there() {
-        return;
-    }
-    let n = 40;
-    let l = factor::<f64>(n);
-    let ours = start(world, settings(16, 1), &l);
-    let ranks = world.size() as usize;
-    assert!(matches!(Grid::new(world, (ranks, 2)), Err(ScalapackError::Descriptor(_))));
-    let grid = Grid::new(world, (ranks, 1)).unwrap();
-    let (right, rows, cols) = own((&grid, world.rank() as usize), (ranks, 1), (n, 8, 8));
-    let mut local = vec![0.0; right[8] as usize * cols.len()];
-    let last = world.rank() == world.size() - 1;
-    for (field, wrong) in [(0, 2), (2, 41), (3, 39), (4, 0), (5, -1), (6, 99), (8, rows.len() as c_int - 1)] {
-        let mut descriptor = right;
-        if last {
-            descriptor[field] = wrong;
-        }
-        let refused = ours.to_scalapack(&descriptor, &mut local).unwrap_err();
-        assert!(matches!(refused, ScalapackError::Descriptor(_)), "{field}: {refused}");
-        let refused = Distributed::from_scalapack(world, settings(16, 1), (n, true), &descriptor, &local);
-        assert!(matches!(refused.unwrap_err(), ScalapackError::Descriptor(_)), "{field}");
-    }
-    if world.size() > 1 {
-        let differs = |argument| ScalapackError::Factor(Error::Differs { argument });
-        let block = settings(if last { 32 } else { 16 }, 1);
-        let refused = Distributed::from_scalapack(world, block, (n, true), &right, &local);
-        assert_eq!(refused.unwrap_err(), differs("block"));
-        let (mut descriptor, order) = (right, if last { n - 1 } else { n });
-        (descriptor[2], descriptor[3]) = (order as c_int, order as c_int);
-        let refused = Distributed::from_scalapack(world, settings(16, 1), (order, true), &descriptor, &local);
-        assert_eq!(refused.unwrap_err(), differs("the order"));
-    }
-    let len = if last { rows.len() } else { local.len() };
-    let refused = ours.to_scalapack(&right, &mut local[..len]).unwrap_err();
-    assert!(matches!(refused, ScalapackError::Descriptor(_)), "{refused}");
-    assert!(local.iter().all(|&x| x == 0.0));
 }

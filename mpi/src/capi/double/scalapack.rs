@@ -13,7 +13,8 @@ use mpi::ffi::MPI_Comm;
 
 /// Factors a matrix A (n x n) of ScaLAPACK, on any process grid whose processes are among those of `comm`. Each process gives the
 /// descriptor (9 numbers) and its local array, which may be NULL if it has no entries of A. A process outside the grid has the context
-/// -1 in the descriptor. The caller owns `*factor` and frees it by cholupdate_mpi_d_free().
+/// -1 in the descriptor, and the same M, N, MB, NB, RSRC and CSRC as the others. The caller owns `*factor` and frees it by
+/// cholupdate_mpi_d_free().
 ///
 /// Returns as cholupdate_mpi_d_new(), and SCALAPACK_MISSING.
 #[unsafe(no_mangle)]
