@@ -48,6 +48,7 @@ mod handles;
 mod hybrid;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod launch;
+mod launching;
 mod layout;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod matrix;

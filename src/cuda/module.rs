@@ -1,6 +1,7 @@
 //! Modules: kernels that the driver has translated.
 
 use super::error::failed;
+use super::launching;
 use super::layout::{Exports, Layout};
 use super::plain::Plain;
 use super::ptx::Ptx;
@@ -27,8 +28,11 @@ impl Module {
         let loading = "loading the kernels";
         let ptx = ptx.text()?;
         context.bind_to_thread().map_err(failed(loading))?;
-        // SAFETY: PTX text that ends in a zero byte, as the driver requires.
-        let handle = unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?;
+        let handle = {
+            let _whole = launching::whole();
+            // SAFETY: PTX text that ends in a zero byte, as the driver requires.
+            unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?
+        };
         Ok(Self { handle, layout: OnceLock::new(), context: context.clone() })
     }
 
@@ -82,6 +86,7 @@ impl Drop for Module {
     fn drop(&mut self) {
         // An error here cannot be reported, and the driver frees everything with the context.
         if self.context.bind_to_thread().is_ok() {
+            let _whole = launching::whole();
             // SAFETY: loaded by `load`, unloaded only here.
             let _ = unsafe { result::module::unload(self.handle) };
         }

@@ -308,3 +308,25 @@ fn devices_without_access_to_each_other_are_refused() {
     assert!(matches!(&refused, Error::Device { message, .. } if message.contains("access")), "{refused:?}");
     Distributed::new(&devices[..1]).unwrap();
 }
+
+/// Factors of several threads on the same devices, with allocations between: none waits for another forever.
+#[test]
+fn several_factors_at_once() {
+    let _turn = turn();
+    let Some(devices) = devices().pop() else { return };
+    let problem = Problem::<f64>::feasible(300, 3, Kind::Up, 0.3, 12);
+    let expected = problem.modified(&Resident::new(&devices[0])).map(|(l, _)| bits(l.as_ref())).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let engine = Distributed::new(&devices).unwrap().with_block_rows(128).unwrap();
+                for _ in 0..4 {
+                    let mut factor = Cholesky::from_factor_in(&problem.l, engine.clone()).unwrap();
+                    factor.update(&problem.v).unwrap();
+                    assert!(bits(factor.to_factor().unwrap().as_ref()) == expected);
+                    factor.solve(&problem.v).unwrap();
+                }
+            });
+        }
+    });
+}

@@ -19,6 +19,7 @@ use crate::storage::Target;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
 use core::ffi::{c_int, c_longlong};
+use std::sync::Arc;
 
 /// The most sweeps of a launch.
 pub(super) const SWEEPS_OF_LAUNCH: usize = 16;
@@ -57,7 +58,7 @@ pub(super) struct DeviceQueue<T> {
     wide: Option<SweepKernel<T>>,
     pub stream: Stream,
     /// After the sweeps.
-    pub done: Event,
+    pub done: Arc<Event>,
     /// After records and flags have been initialized for the next launch. Before that no device may write them.
     clean: Event,
     records: DeviceBuffer<f64>,
@@ -94,7 +95,7 @@ impl<T: Real> DeviceQueue<T> {
         };
         let queue = Self {
             stream: Stream::new(device)?,
-            done: Event::new(device)?,
+            done: Arc::new(Event::new(device)?),
             clean: Event::new(device)?,
             records: DeviceBuffer::new(device, most(SweepKernel::records))?,
             saved_v: DeviceBuffer::new(device, most(|kernel, schedule| saved_v(schedule, kernel.width())))?,

@@ -10,6 +10,7 @@
 //! | `queue` | the work of a modification on all devices |
 //! | `device_queue` | the memory of a modification on one device, and the work that it enqueues there |
 //! | `stop` | how launches end: by themselves, or by a word in host memory |
+//! | `turns` | the launches of one factor after those of another |
 //! | `solve` | triangular systems, for right-hand sides in host memory or on a device |
 //! | `solver` | the work of a solve on all devices |
 //! | `solving` | what solves use besides L |
@@ -27,6 +28,7 @@ mod solver;
 mod solving;
 mod stop;
 mod transfer;
+mod turns;
 
 pub(crate) use self::factor::DistributedFactor;
 use super::device::Device;

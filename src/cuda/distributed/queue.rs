@@ -8,6 +8,7 @@
 use super::device_queue::{Common, DeviceQueue, SWEEPS_OF_LAUNCH};
 use super::part::Part;
 use super::stop::{Launches, Stop, all_done};
+use super::turns::in_turn;
 use crate::cuda::device::Device;
 use crate::cuda::memory::Pinned;
 use crate::cuda::resident::inverses::Inverses;
@@ -19,6 +20,7 @@ use crate::real::Real;
 use crate::storage::Target;
 use crate::sweep::plan::Plan;
 use crate::sweep::rank_blocks::RankBlocks;
+use std::sync::Arc;
 
 /// Words from the status of one device to that of the next: they write to separate lines.
 const STATUS_STRIDE: usize = 32;
@@ -120,7 +122,7 @@ impl<T: Real> Queue<T> {
     }
 
     fn all_done(&self) -> Result<(), Error> {
-        all_done(self.queues.iter().map(|queue| &queue.done))
+        all_done(self.queues.iter().map(|queue| queue.done.as_ref()))
     }
 
     /// # Safety
@@ -146,13 +148,19 @@ impl<T: Real> Queue<T> {
                     self.all_done()?;
                     self.finish(plan.start, (parts, inverses), (target, true))?;
                 }
-                for (own, (part, inverses)) in parts.iter().zip(inverses.iter()).enumerate() {
-                    let common =
-                        common(plan, first, own, (self.partitions, &self.pivots, &self.status, &self.stop));
-                    self.queues[own].note(&common, part);
-                    *written = true;
-                    self.queues[own].launch((&self.queues, own), &common, (part, inverses), target)?;
+                let common =
+                    |own| common(plan, first, own, (self.partitions, &self.pivots, &self.status, &self.stop));
+                for (own, (queue, part)) in self.queues.iter_mut().zip(parts).enumerate() {
+                    queue.note(&common(own), part);
                 }
+                *written = true;
+                let events = self.queues.iter().map(|queue| Arc::downgrade(&queue.done)).collect();
+                in_turn(events, || {
+                    let parts = parts.iter().zip(inverses.iter());
+                    parts.enumerate().try_for_each(|(own, (part, inverses))| {
+                        self.queues[own].launch((&self.queues, own), &common(own), (part, inverses), target)
+                    })
+                })?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 use super::part::Part;
 use super::stop::{Launches, Stop, all_done};
+use super::turns::in_turn;
 use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, DeviceSlice, Pinned};
 use crate::cuda::resident::inverses::Inverses;
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::real::Real;
 use crate::storage::Side;
 use core::ffi::{c_int, c_longlong};
+use std::sync::Arc;
 
 /// What is solved.
 #[derive(Clone, Copy)]
@@ -34,7 +36,7 @@ struct OnDevice<T> {
     working: Option<Working>,
     /// After working memory has been initialized, and after the solve.
     ready: Event,
-    done: Event,
+    done: Arc<Event>,
     /// Sums on their way from device to device, and how far each has come.
     sums: Option<(DeviceBuffer<f64>, DeviceBuffer<i32>)>,
     /// For an order: the tasks of the backward substitution.
@@ -58,7 +60,7 @@ impl<T: Real> Solver<T> {
                 stream: Stream::new(device)?,
                 working: None,
                 ready: Event::new(device)?,
-                done: Event::new(device)?,
+                done: Arc::new(Event::new(device)?),
                 sums: None,
                 tasks: None,
             })
@@ -98,7 +100,7 @@ impl<T: Real> Solver<T> {
         self.stop.clear();
         // SAFETY: L, its inverses and all memory are borrowed until the work has been waited for, here.
         let begun = unsafe { self.begin((parts, inverses), work, (order, count)) };
-        let ended = begun.and_then(|()| all_done(self.devices.iter().map(|device| &device.done)));
+        let ended = begun.and_then(|()| all_done(self.devices.iter().map(|device| device.done.as_ref())));
         ended.inspect_err(|_| self.end())?;
         let Some(rhs) = &self.rhs else { return Ok((DeviceSlice::empty(), &self.devices[self.home].stream)) };
         Ok((rhs[work.sides.len() % 2].slice(0..order * count), &self.devices[self.home].stream))
@@ -132,9 +134,8 @@ impl<T: Real> Solver<T> {
             device.ready.record(stream)?;
         }
         let Some(rhs) = &self.rhs else { return Ok(()) };
-        for (own, ((device, part), inverses)) in
-            self.devices.iter().zip(parts).zip(inverses.iter()).enumerate()
-        {
+        let launch = |own: usize, part: &Part<T>, inverses: &Inverses| -> Result<(), Error> {
+            let device = &self.devices[own];
             for other in self.others(own) {
                 device.stream.wait(&other.ready)?;
             }
@@ -166,9 +167,13 @@ impl<T: Real> Solver<T> {
                 unsafe { device.kernels.solve(&device.stream, &system, side, end)? };
                 (from, to) = (to, from);
             }
-            device.done.record(&device.stream)?;
-        }
-        Ok(())
+            device.done.record(&device.stream)
+        };
+        let events = self.devices.iter().map(|device| Arc::downgrade(&device.done)).collect();
+        in_turn(events, || {
+            let parts = parts.iter().zip(inverses.iter());
+            parts.enumerate().try_for_each(|(own, (part, inverses))| launch(own, part, inverses))
+        })
     }
 
     fn others(&self, own: usize) -> impl Iterator<Item = &OnDevice<T>> {
