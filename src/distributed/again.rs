@@ -3,7 +3,7 @@
 //!
 //! Process 0 alone decides: products of other processors may be rounded in another order. The others do what it asks for.
 
-use super::begin::all_pivots;
+use super::checks::all_pivots;
 use super::factor::Factor;
 use super::moves::{gather_l, scatter_l};
 use super::network::{Network, bytes_mut};

@@ -1,7 +1,7 @@
 //! Rows and columns of A at the end: new ones, and the removal of the last.
 
 use super::agree::{COUNT_RULE, Call, agree};
-use super::begin::{finite_rows, fits};
+use super::checks::{finite_rows, fits};
 use super::factor::Factor;
 use super::network::{Network, bytes_mut};
 use super::v::{Rows, fingerprint_of};

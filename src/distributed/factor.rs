@@ -1,7 +1,7 @@
 //! A process's part of a factor that is distributed over processes.
 
 use super::agree::{Call, agree};
-use super::begin::finite_rows;
+use super::checks::finite_rows;
 use super::moves;
 use super::network::Network;
 use super::rows::LocalRows;

@@ -10,7 +10,7 @@
 //! | `v` | V, checked by all processes together |
 //! | `sweep` | the steps of a sweep, and their messages |
 //! | `storage` | L, and a sweep over it |
-//! | `begin` | a factor from A or L |
+//! | `begin`, `checks` | a factor from A or L; checks of what each process has |
 //! | `factor` | the factor and its modifications |
 //! | `again` | repeats a modification that broke down, in twice the precision |
 //! | `factorize` | the factor of A |
@@ -23,6 +23,7 @@ mod agree;
 mod begin;
 #[allow(unsafe_code, reason = "messages in raw memory")]
 mod broadcasts;
+mod checks;
 mod end;
 mod factor;
 mod factorize;
