@@ -11,7 +11,7 @@
 //! Each line has the medians of several calls and, with a vector x, the residual ‖A' x − A x − V Vᵀ x‖ / ‖A x‖ of the update.
 
 #[path = "../tests/ranks/common.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the tests use all of it")]
 mod common;
 
 use cholupdate_mpi::cholupdate::faer::{Col, Mat};

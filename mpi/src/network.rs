@@ -9,8 +9,8 @@ use mpi::ffi;
 /// A communicator of its own, so that messages of the caller cannot be taken for messages of the factor.
 ///
 /// MPI calls come from the thread that calls the factor, which MPI must permit (`MPI_THREAD_FUNNELED` if that is the main thread).
-/// An error of MPI ends the program, whatever the caller's communicator does with errors: mpi4py, for example, has them returned, and
-/// a process that goes on after one would compute with what it has not received.
+/// An error of MPI ends the program, also where the caller's communicator has the error handler `MPI_ERRORS_RETURN`, as those of mpi4py
+/// do: a process that continued would compute with data that it has not received.
 #[derive(Debug)]
 pub struct Processes {
     comm: ffi::MPI_Comm,

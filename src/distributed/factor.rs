@@ -118,7 +118,7 @@ impl<T: Real, N: Network> Factor<T, N> {
     /// L at process `root`, zero above the diagonal; `None` at the others. (n × n)
     ///
     /// # Errors
-    /// `Differs`, naming `root`; `Poisoned`.
+    /// `Differs` or `Index`, naming `root`; `Poisoned`.
     pub fn gather(&self, root: usize) -> Result<Option<Mat<T>>, Error> {
         let cyclic = self.cyclic();
         let checked = index("root", root, cyclic.ranks);

@@ -31,7 +31,7 @@ pub enum Call {
     ToScalapack,
 }
 
-/// Bytes of a message to the other processes: the status, and the text with zeros behind it.
+/// Bytes of an error as it is broadcast: the status, then the text, padded with zeros.
 const BYTES: usize = 512;
 
 /// Checks that all processes make this call, on numbers of type T, and that none of them refuses its arguments.

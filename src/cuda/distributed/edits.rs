@@ -1,4 +1,4 @@
-//! Changes of L other than sweeps. Rows at the end are written where they are; whatever moves rows passes through host memory.
+//! Changes of L other than sweeps. Rows at the end are written in place; a change that moves rows copies L through host memory.
 
 use super::factor::{DistributedFactor, lost, parts};
 use super::solving::Solving;
