@@ -1,13 +1,18 @@
 //! Calls of the driver that must not come between the launches of one sweep on several devices.
 //!
-//! These launches wait for each other. What waits for a device to be idle, as the release of memory does, would wait for a launch that
-//! waits for one on another device, which the driver might not accept by then.
+//! These launches wait for each other. A call that waits until a device is idle, as the release of memory does, would wait for a launch
+//! that waits for one on another device, which the driver might not accept until the call returns.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-static BETWEEN: Mutex<()> = Mutex::new(());
+static LAUNCHING: RwLock<()> = RwLock::new(());
 
-/// While this is held, the launches of no sweep are incomplete, or they are this thread's.
-pub(super) fn whole() -> MutexGuard<'static, ()> {
-    BETWEEN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Held during a call that may wait until a device is idle. Such calls do not exclude each other.
+pub(super) fn no_launches() -> RwLockReadGuard<'static, ()> {
+    LAUNCHING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held from the first to the last launch of a sweep. The thread makes no call that takes [`no_launches`] meanwhile.
+pub(super) fn launches() -> RwLockWriteGuard<'static, ()> {
+    LAUNCHING.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,11 +38,11 @@ impl<T: Plain> DeviceBuffer<T> {
     pub fn new(device: &Device, len: usize) -> Result<Self, Error> {
         let bytes = bytes_of::<T>(len)?;
         device.bind()?;
-        let whole = launching::whole();
+        let guard = launching::no_launches();
         // SAFETY: no code reads the memory as scalars before a copy or a kernel has written it.
         let address = unsafe { result::malloc_sync(bytes) }
             .map_err(failed(format_args!("allocating {bytes} bytes on the device")))?;
-        drop(whole);
+        drop(guard);
         Ok(Self { address, len, device: device.clone(), scalar: PhantomData })
     }
 
@@ -65,7 +65,7 @@ impl<T: Plain> DeviceBuffer<T> {
 impl<T> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
         if self.device.can_free() {
-            let _whole = launching::whole();
+            let _guard = launching::no_launches();
             // SAFETY: allocated by `new` on this device, freed only here. The driver waits for work that still uses it.
             let _ = unsafe { result::free_sync(self.address) };
         }
@@ -160,7 +160,7 @@ impl<T: Plain> Pinned<T> {
             Some(start) => start.cast::<T>(),
             None => {
                 let flags = 0;
-                let _whole = launching::whole();
+                let _guard = launching::no_launches();
                 // SAFETY: the memory is written below before any code reads it.
                 let start = unsafe { result::malloc_host(bytes, flags) }
                     .map_err(failed(format_args!("allocating {bytes} bytes of page-locked host memory")))?;
@@ -221,7 +221,7 @@ impl<T> Drop for Pinned<T> {
             let (start, context) = (Some(self.start.cast()), self.device.context());
             self.device.keep_block(Block { bytes, start, context });
         } else {
-            let _whole = launching::whole();
+            let _guard = launching::no_launches();
             // SAFETY: allocated by `new`, freed only here; no copy is in flight.
             let _ = unsafe { result::free_host(self.start.as_ptr().cast()) };
         }

@@ -29,7 +29,7 @@ impl Module {
         let ptx = ptx.text()?;
         context.bind_to_thread().map_err(failed(loading))?;
         let handle = {
-            let _whole = launching::whole();
+            let _guard = launching::no_launches();
             // SAFETY: PTX text that ends in a zero byte, as the driver requires.
             unsafe { result::module::load_data(ptx.as_ptr().cast()) }.map_err(failed(loading))?
         };
@@ -86,7 +86,7 @@ impl Drop for Module {
     fn drop(&mut self) {
         // An error here cannot be reported, and the driver frees everything with the context.
         if self.context.bind_to_thread().is_ok() {
-            let _whole = launching::whole();
+            let _guard = launching::no_launches();
             // SAFETY: loaded by `load`, unloaded only here.
             let _ = unsafe { result::module::unload(self.handle) };
         }

@@ -23,9 +23,9 @@ pub(super) fn in_turn(
 ) -> Result<(), Error> {
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     let before: Vec<Arc<Event>> = last.iter().filter_map(Weak::upgrade).collect();
-    // If a device has failed, who waits for those launches finds it, and ends them.
+    // If a device has failed, the thread that waits for those launches finds it, and ends them.
     let _ = all_done(before.iter().map(Arc::as_ref));
-    let _whole = launching::whole();
+    let _launches = launching::launches();
     *last = events;
     launch()
 }
