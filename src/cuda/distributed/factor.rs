@@ -30,7 +30,7 @@ use faer::{MatMut, MatRef};
 use std::sync::{Mutex, PoisonError};
 
 /// L as the engine for several devices stores it.
-pub(crate) struct DistributedFactor<T> {
+pub(crate) struct DistributedFactor<T: Real> {
     /// Dropped first: it waits for work in flight that uses the other memory.
     pub(super) queue: Option<WrittenByAll<Queue<T>>>,
     pub(super) parts: Vec<Part<T>>,

@@ -208,7 +208,7 @@ impl<T: Real> Queue<T> {
     }
 }
 
-impl<T> Launches for Queue<T> {
+impl<T: Real> Launches for Queue<T> {
     fn end(&self) {
         self.stop.set();
         for queue in &self.queues {

@@ -220,7 +220,7 @@ fn addresses<T, I>((words, numbers): (DeviceSlice<'_, T>, DeviceSlice<'_, I>)) -
     (words.address(), numbers.address())
 }
 
-impl<T> Launches for Solver<T> {
+impl<T: Real> Launches for Solver<T> {
     fn end(&self) {
         self.stop.set();
         for device in &self.devices {

@@ -8,7 +8,7 @@ use crate::cuda::resident::take::Take;
 use crate::real::Real;
 
 /// What solves use, besides L.
-pub(super) struct Solving<T> {
+pub(super) struct Solving<T: Real> {
     /// Of each part.
     pub inverses: Vec<Inverses>,
     pub solver: Option<WrittenByAll<Solver<T>>>,

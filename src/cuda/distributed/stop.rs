@@ -7,6 +7,7 @@ use crate::error::Error;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Thread blocks that wait for other devices read it. Once a device has failed, nothing else would end them.
 pub(super) struct Stop {
@@ -40,21 +41,41 @@ impl Stop {
 }
 
 /// Work that is in flight on several devices at once.
-pub(super) trait Launches {
+pub(super) trait Launches: Send + 'static {
     /// Ends it, and waits for that. An error has been reported, or does not matter any more.
     fn end(&self);
 }
 
-/// Memory that all devices write, with the work that does so. It is freed once none of them is working any more; if that is not
-/// known, it is leaked.
-pub(super) struct WrittenByAll<W: Launches> {
-    work: ManuallyDrop<W>,
+/// Work, and the devices that do it.
+struct Work<W> {
+    launches: W,
     devices: Vec<Device>,
 }
 
+/// Work of any kind.
+trait AnyWork: Send {
+    /// Ends it. Whether no device can be doing it any more.
+    fn has_ended(&self) -> bool;
+}
+
+impl<W: Launches> AnyWork for Work<W> {
+    fn has_ended(&self) -> bool {
+        self.launches.end();
+        self.devices.iter().all(Device::can_free)
+    }
+}
+
+/// Dropped work that a device may still be doing, because waiting for it has failed.
+static NOT_ENDED: Mutex<Vec<Box<dyn AnyWork>>> = Mutex::new(Vec::new());
+
+/// Memory that all devices write, with the work that does so. It is freed once none of them is working any more: at the latest
+/// when other such memory is allocated after that.
+pub(super) struct WrittenByAll<W: Launches>(ManuallyDrop<Work<W>>);
+
 impl<W: Launches> WrittenByAll<W> {
-    pub fn new(work: W, devices: &[Device]) -> Self {
-        Self { work: ManuallyDrop::new(work), devices: devices.to_vec() }
+    pub fn new(launches: W, devices: &[Device]) -> Self {
+        NOT_ENDED.lock().unwrap_or_else(PoisonError::into_inner).retain(|work| !work.has_ended());
+        Self(ManuallyDrop::new(Work { launches, devices: devices.to_vec() }))
     }
 }
 
@@ -62,22 +83,22 @@ impl<W: Launches> Deref for WrittenByAll<W> {
     type Target = W;
 
     fn deref(&self) -> &W {
-        &self.work
+        &self.0.launches
     }
 }
 
 impl<W: Launches> DerefMut for WrittenByAll<W> {
     fn deref_mut(&mut self) -> &mut W {
-        &mut self.work
+        &mut self.0.launches
     }
 }
 
 impl<W: Launches> Drop for WrittenByAll<W> {
     fn drop(&mut self) {
-        self.work.end();
-        if self.devices.iter().all(Device::can_free) {
-            // SAFETY: dropped only here, and not used afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.work) };
+        // SAFETY: taken only here, and not used afterwards.
+        let work = unsafe { ManuallyDrop::take(&mut self.0) };
+        if !work.has_ended() {
+            NOT_ENDED.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
         }
     }
 }
