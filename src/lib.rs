@@ -84,6 +84,7 @@
 #![warn(missing_docs)]
 
 mod any;
+mod batch;
 mod carried;
 mod check;
 mod cholesky;
@@ -120,6 +121,7 @@ mod sweep;
 mod wide;
 
 pub use crate::any::{AnyEngine, EngineKind, EngineSpec};
+pub use crate::batch::{BatchMut, BatchOutcome, BatchRef, BatchWeights, CholeskyBatch};
 pub use crate::carried::Carried;
 pub use crate::cholesky::{Cholesky, Extension, Pending, RefactorPolicy};
 pub use crate::cpu::{Awake, Cpu, Workspace};

@@ -1,5 +1,6 @@
 //! All that is compiled in this crate for a scalar type: the bound of generic code below the public interface.
 
+use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
@@ -10,7 +11,7 @@ use crate::wide::recurrence::RecurrenceKernel;
 
 /// The kernels of the CPU, and dense linear algebra.
 pub trait Real:
-    Dense + CopyKernel + PackKernel + PanelKernels + SmallKernel + RotationKernel + RecurrenceKernel
+    Dense + BatchKernel + CopyKernel + PackKernel + PanelKernels + SmallKernel + RotationKernel + RecurrenceKernel
 {
 }
 

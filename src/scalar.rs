@@ -1,5 +1,6 @@
 //! The scalar types of the public interface.
 
+use crate::batch::verbs::BatchVerbs;
 use crate::cpu::{HostFactor, InPlace};
 use crate::erased::{AnyStorage, Erased};
 use crate::factor::verbs::Compiled;
@@ -16,7 +17,14 @@ mod sealed {
 ///
 /// The set is closed: what depends on the scalar is compiled in this crate, once for each type.
 pub trait Scalar:
-    sealed::Sealed + Real + Compiled<HostFactor<Self>> + Compiled<AnyStorage<Self>> + Erased + InPlace + Factorize
+    sealed::Sealed
+    + Real
+    + Compiled<HostFactor<Self>>
+    + Compiled<AnyStorage<Self>>
+    + Erased
+    + InPlace
+    + Factorize
+    + BatchVerbs
 {
 }
 

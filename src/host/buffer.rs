@@ -1,5 +1,6 @@
 //! Cache-line aligned, zero-initialized working memory that never shrinks.
 
+use crate::float::Float;
 use core::marker::PhantomData;
 
 /// One cache line, which is also the alignment of the widest register.
@@ -38,5 +39,20 @@ impl<T> Buffer<T> {
 
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.lines.as_mut_ptr().cast()
+    }
+}
+
+impl<T: Float> Buffer<T> {
+    /// All scalars for which there is room.
+    pub fn as_slice(&self) -> &[T] {
+        let len = size_of_val(&*self.lines) / size_of::<T>();
+        // SAFETY: the lines are initialized, and any bits are a scalar.
+        unsafe { core::slice::from_raw_parts(self.lines.as_ptr().cast(), len) }
+    }
+
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        let len = size_of_val(&*self.lines) / size_of::<T>();
+        // SAFETY: as above, and they are borrowed exclusively.
+        unsafe { core::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), len) }
     }
 }

@@ -1,6 +1,7 @@
 //! What all engines use on the host: threads, working memory, the layout of L and the instruction sets.
 
 pub mod blocked;
+#[allow(unsafe_code, reason = "memory as scalars")]
 pub mod buffer;
 pub mod caches;
 #[cfg(any(feature = "cuda", feature = "opencl"))]

@@ -1,0 +1,61 @@
+//! Matrices that are not processed in lanes: as single factors, under the same contract.
+
+use super::kernels::modify::Change;
+use super::tiles::{Extent, Tile};
+use crate::cpu::HostFactor;
+use crate::error::Error;
+use crate::factor::Factor;
+use crate::factor::verbs::Compiled;
+use crate::host::threads::Threads;
+use crate::operand::Operand;
+use crate::report::Modification;
+use crate::storage::Safeguard;
+use crate::sweep::weights::Weights;
+use faer::{Mat, Par};
+
+/// Scalars for which a single factor in host memory is compiled.
+pub(crate) trait Alone: Compiled<HostFactor<Self>> {}
+impl<T: Compiled<HostFactor<T>>> Alone for T {}
+
+/// A single factor of L.
+fn single<T: Alone>(l: &Mat<T>) -> Result<Factor<T, HostFactor<T>>, Error> {
+    let (l, start) = T::checked(&Operand::Host(l.as_ref()), Par::Seq)?;
+    Ok(Factor::new(HostFactor::new(Threads::Fixed(1), Safeguard::default(), l), start))
+}
+
+/// The new factor of matrix number `at` of a tile, number `matrix` of the batch.
+///
+/// # Errors
+/// As [`Cholesky::modify`](crate::Cholesky::modify).
+pub(crate) fn modify<T: Alone>(
+    (tile, extent, at): (&Tile<T>, Extent, usize),
+    change: &Change<'_, T>,
+    matrix: usize,
+) -> Result<(Mat<T>, Modification), Error> {
+    let (order, [_, _, rank]) = (tile.orders[at] as usize, change.v.shape());
+    let weights: Vec<T> = (0..rank).map(|r| change.weights.of(matrix, r, rank)).collect();
+    // What has no weight is not read, as in lanes.
+    let entry = |i, r: usize| {
+        if weights[r] == T::ZERO { T::ZERO } else { change.v.get(matrix, i, r) }
+    };
+    let v = Mat::from_fn(order, rank, entry);
+    let mut factor = single(&tile.factor(extent, at))?;
+    let report = T::modify(&mut factor, &Operand::Host(v.as_ref()), Weights::Each(&weights))?;
+    Ok((T::to_l(&factor)?, report))
+}
+
+/// The factor of A, of which the lower triangle is read.
+///
+/// # Errors
+/// As [`Cholesky::new`](crate::Cholesky::new).
+pub(crate) fn factorize<T: Alone>(a: &Mat<T>) -> Result<Mat<T>, Error> {
+    T::factored(&Operand::Host(a.as_ref()), Par::Seq).map(|(l, _)| l)
+}
+
+/// L with a diagonal that is not negative.
+///
+/// # Errors
+/// As [`Cholesky::from_factor`](crate::Cholesky::from_factor).
+pub(crate) fn adopt<T: Alone>(l: &Mat<T>) -> Result<Mat<T>, Error> {
+    T::checked(&Operand::Host(l.as_ref()), Par::Seq).map(|(l, _)| l)
+}

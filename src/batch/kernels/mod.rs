@@ -1,0 +1,54 @@
+//! Steps on as many matrices as a register has lanes, one in each lane.
+//!
+//! A lane is never combined with another one, so the result of a matrix depends neither on its neighbours nor on its place.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `packed` | where the entries of L are |
+//! | `given` | a batch of matrices in the caller's memory, and its transposition to lanes and back |
+//! | `modify` | a modification of the factors of a tile |
+//! | `pivots` | the pivots of L, before and after it |
+//! | `reflections` | the reflections of which it consists |
+//! | `factorize` | initial factors |
+//! | `solve` | triangular systems |
+
+pub(crate) mod factorize;
+pub(crate) mod given;
+pub(crate) mod modify;
+pub(crate) mod packed;
+mod pivots;
+mod reflections;
+pub(crate) mod solve;
+
+use self::factorize::FactorizeTile;
+use self::modify::ModifyTile;
+use self::solve::SolveTile;
+use crate::compiled::compiled;
+use crate::host::isa::Isa;
+use pulp::{Simd, WithSimd};
+
+compiled! {
+    /// The steps on a tile.
+    BatchKernel {
+        modify_tile: ModifyTile<'_, Self> => (),
+        factorize_tile: FactorizeTile<'_, Self> => (),
+        solve_tile: SolveTile<'_, Self> => (),
+    }
+}
+
+/// The most lanes of a register.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// The lanes of a register for scalars of type T.
+pub(crate) fn lanes<T: crate::float::Float>() -> usize {
+    struct Count<T>(core::marker::PhantomData<T>);
+    impl<T: crate::float::Float> WithSimd for Count<T> {
+        type Output = usize;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            T::lanes::<S>()
+        }
+    }
+    Isa::detect().run(Count::<T>(core::marker::PhantomData))
+}

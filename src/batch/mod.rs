@@ -1,0 +1,431 @@
+//! Many small factors that are modified together.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `operand` | batches of matrices in the caller's memory |
+//! | `outcome` | what a call has done to each matrix |
+//! | `tiles` | the factors in memory, and the threads that work on them |
+//! | `begin`, `modify`, `solve` | the calls, on all tiles |
+//! | `alone` | matrices that are processed as single factors |
+//! | `verbs` | what compiles them |
+//! | `kernels/` | the steps on as many matrices as a register has lanes |
+
+mod alone;
+#[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
+mod begin;
+#[allow(unsafe_code, reason = "kernels on raw memory")]
+pub(crate) mod kernels;
+#[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
+mod modify;
+#[allow(unsafe_code, reason = "references with strides of their own")]
+pub(crate) mod operand;
+mod outcome;
+#[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
+mod solve;
+#[allow(unsafe_code, reason = "threads share the tiles")]
+mod tiles;
+pub(crate) mod verbs;
+
+pub use self::operand::{BatchMut, BatchRef};
+pub use self::outcome::BatchOutcome;
+
+use self::begin::Kind;
+use self::kernels::modify::{Change, Signed};
+use self::kernels::packed::entries;
+use self::tiles::{Extent, Tiles};
+use crate::check::{extent, finite_lower, index, room};
+use crate::cpu::Cpu;
+use crate::error::Error;
+use crate::operand::Operand;
+use crate::scalar::Scalar;
+use crate::sweep::weights::Weights;
+use faer::Mat;
+
+/// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
+///
+/// As many matrices as a register of the processor has lanes are processed side by side, so that one matrix takes a fraction of the time
+/// of a single [`Cholesky`](crate::Cholesky), and several threads share the batch. The result of a matrix does not depend on the others,
+/// on its place or on the number of threads, bit for bit, and the accuracy and the rules of failure are those of `Cholesky`, matrix by
+/// matrix: one that cannot be modified stays as it was, the outcome names it, and the others are modified.
+///
+/// ```
+/// use cholupdate::{BatchRef, CholeskyBatch, Error};
+///
+/// # fn main() -> Result<(), Error> {
+/// // Two matrices of order 2, one after the other, by rows.
+/// let a = [4.0, 2.0, 2.0, 5.0,   9.0, 3.0, 3.0, 2.0];
+/// let mut batch = CholeskyBatch::new(BatchRef::by_rows(&a, [2, 2, 2])?)?;
+///
+/// // A column for each.
+/// let v = [1.0, 2.0,   0.0, 1.5];
+/// let v = BatchRef::by_rows(&v, [2, 2, 1])?;
+/// assert!(batch.update(v)?.failed().is_empty());           // A_b + v_b v_bᵀ
+/// batch.downdate(v)?;                                      // A_b again
+///
+/// // A_1 − v v_ᵀ would not be positive definite. It stays as it was, and A_0 is downdated.
+/// let outcome = batch.downdate(v)?;
+/// assert_eq!(outcome.failed(), [1]);
+/// assert_eq!(outcome.status(1), Err(Error::NotPositiveDefinite { column: 1 }));
+/// assert!(outcome.report(0)?.min_pivot_ratio < 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct CholeskyBatch<T: Scalar> {
+    tiles: Tiles<T>,
+    /// The largest order.
+    order: usize,
+}
+
+/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 is not read.
+#[derive(Clone, Copy, Debug)]
+pub enum BatchWeights<'a, T> {
+    /// The same weights for all matrices.
+    Shared(Weights<'a, T>),
+    /// For each matrix one for each column, matrix by matrix. (count × k)
+    OfEach(&'a [T]),
+}
+
+impl<'a, T, W: Into<Weights<'a, T>>> From<W> for BatchWeights<'a, T> {
+    fn from(weights: W) -> Self {
+        Self::Shared(weights.into())
+    }
+}
+
+impl<T: Scalar> CholeskyBatch<T> {
+    /// The factors of matrices A, on all threads.
+    ///
+    /// A matrix that is not positive definite, or not finite, has no factor: [`status`](Self::status) says why, and every later call
+    /// reports it, until [`replace`](Self::replace).
+    ///
+    /// # Shapes
+    /// A (count × n × n); only lower triangles are read.
+    ///
+    /// # Errors
+    /// `Shape`, or `OutOfRange`, naming `a`, if there is not enough memory.
+    ///
+    /// # Cost
+    /// n³/3 flops for each matrix.
+    pub fn new(a: BatchRef<'_, T>) -> Result<Self, Error> {
+        Self::new_in(a, Cpu::default())
+    }
+
+    /// As [`new`](Self::new), with the threads of an engine.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn new_in(a: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
+        let [count, order, _] = a.shape();
+        Self::begin(("a", a), Kind::Matrices, &vec![order; count], engine)
+    }
+
+    /// As [`new_in`](Self::new_in), for matrices of different orders: of matrix b the leading `orders[b]` rows and columns are read.
+    /// Rows of V and of right-hand sides from there on are not read either.
+    ///
+    /// # Shapes
+    /// A (count × n × n), `orders` (count entries).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); `Shape`, or `Index` for an order greater than n, naming `orders`.
+    ///
+    /// ```
+    /// use cholupdate::{BatchRef, CholeskyBatch, Cpu, Error};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let a = [4.0, 0.0, 2.0, 5.0,   9.0, 0.0, 0.0, 0.0];
+    /// let batch = CholeskyBatch::with_orders(BatchRef::by_rows(&a, [2, 2, 2])?, &[2, 1], Cpu::default())?;
+    /// assert_eq!(batch.factor(1)?[(0, 0)], 3.0);
+    /// assert_eq!(batch.factor(1)?.nrows(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_orders(a: BatchRef<'_, T>, orders: &[usize], engine: Cpu) -> Result<Self, Error> {
+        let [count, order, _] = a.shape();
+        extent("orders", "entries", count, orders.len())?;
+        if let Some(entry) = orders.iter().position(|&each| each > order) {
+            return Err(Error::Index { argument: "orders", entry, found: orders[entry], limit: order + 1 });
+        }
+        Self::begin(("a", a), Kind::Matrices, orders, engine)
+    }
+
+    /// A batch of known factors L.
+    ///
+    /// # Shapes
+    /// L (count × n × n); only lower triangles are read. As for [`Cholesky::from_factor`](crate::Cholesky::from_factor), columns with a
+    /// negative diagonal entry are negated, and L may have zeros on the diagonal: updates make it regular.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), naming `l`. A matrix of which L is not finite, or its square not, has no factor.
+    ///
+    /// # Cost
+    /// Some copies.
+    pub fn from_factors(l: BatchRef<'_, T>) -> Result<Self, Error> {
+        Self::from_factors_in(l, Cpu::default())
+    }
+
+    /// As [`from_factors`](Self::from_factors), with the threads of an engine.
+    ///
+    /// # Errors
+    /// As [`from_factors`](Self::from_factors).
+    pub fn from_factors_in(l: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
+        let [count, order, _] = l.shape();
+        Self::begin(("l", l), Kind::Factors, &vec![order; count], engine)
+    }
+
+    fn begin(
+        (argument, from): (&'static str, BatchRef<'_, T>),
+        kind: Kind,
+        orders: &[usize],
+        engine: Cpu,
+    ) -> Result<Self, Error> {
+        let [count, order, columns] = from.shape();
+        extent(argument, "columns", order, columns)?;
+        // The order is stored in 32 bits, and a triangle of that order would fill any memory.
+        let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
+        room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
+        let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads), 0);
+        T::batch_begin(&mut tiles, from, kind, orders);
+        Ok(Self { tiles, order })
+    }
+
+    /// The number of matrices.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.tiles.extent.count
+    }
+
+    /// n, the number of rows of V and of right-hand sides: the largest order of a matrix.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// Whether a matrix has a factor.
+    ///
+    /// # Errors
+    /// The reason why it has none; `Index`, naming `matrix`, if there is no such matrix.
+    pub fn status(&self, matrix: usize) -> Result<(), Error> {
+        index("matrix", matrix, self.count())?;
+        let (tile, at) = self.tiles.of(matrix);
+        tile.missing(at).map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// The matrices that have no factor, in order.
+    #[must_use]
+    pub fn missing(&self) -> Vec<usize> {
+        let all = self.tiles.tiles.iter().enumerate();
+        let of = |(t, tile): (usize, &tiles::Tile<T>)| {
+            let first = self.tiles.extent.matrices(t).start;
+            tile.missing.iter().map(|(at, _)| first + at).collect::<Vec<_>>()
+        };
+        all.flat_map(of).collect()
+    }
+
+    /// A copy of the factor of a matrix, zero above the diagonal. (n × n)
+    ///
+    /// # Errors
+    /// As [`status`](Self::status).
+    pub fn factor(&self, matrix: usize) -> Result<Mat<T>, Error> {
+        self.status(matrix)?;
+        let (tile, at) = self.tiles.of(matrix);
+        Ok(tile.factor(self.tiles.extent, at))
+    }
+
+    /// A_b + V_b V_bᵀ.
+    ///
+    /// # Shapes
+    /// V (count × n × k). V is not changed.
+    ///
+    /// # Errors
+    /// `Shape`, naming `v`; nothing is changed then. What is wrong with one matrix is in the outcome.
+    ///
+    /// # Cost
+    /// 2 k n² flops for each matrix.
+    pub fn update(&mut self, v: BatchRef<'_, T>) -> Result<BatchOutcome<'_, T>, Error> {
+        self.modify(v, Weights::Plus)
+    }
+
+    /// A_b − V_b V_bᵀ.
+    ///
+    /// # Shapes
+    /// V (count × n × k). V is not changed.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update). A matrix for which the result would not be positive definite stays as it was.
+    ///
+    /// # Cost
+    /// As [`update`](Self::update).
+    pub fn downdate(&mut self, v: BatchRef<'_, T>) -> Result<BatchOutcome<'_, T>, Error> {
+        self.modify(v, Weights::Minus)
+    }
+
+    /// A_b + V_b diag(w) V_bᵀ.
+    ///
+    /// # Shapes
+    /// V (count × n × k); w has k entries, or count × k for [`BatchWeights::OfEach`].
+    ///
+    /// # Errors
+    /// As [`downdate`](Self::downdate); `Shape` or `NonFinite`, naming `weights`. A weight of one matrix that is not finite is in the
+    /// outcome.
+    ///
+    /// # Cost
+    /// As [`update`](Self::update); twice that with weights of both signs.
+    pub fn modify<'a>(
+        &mut self,
+        v: BatchRef<'_, T>,
+        weights: impl Into<BatchWeights<'a, T>>,
+    ) -> Result<BatchOutcome<'_, T>, Error> {
+        self.modified(v, weights.into(), None)
+    }
+
+    /// As [`modify`](Self::modify), for the matrices with `mask[b]`. The others stay as they are.
+    ///
+    /// # Shapes
+    /// `mask` (count entries).
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify); `Shape`, naming `mask`.
+    pub fn modify_where<'a>(
+        &mut self,
+        mask: &[bool],
+        v: BatchRef<'_, T>,
+        weights: impl Into<BatchWeights<'a, T>>,
+    ) -> Result<BatchOutcome<'_, T>, Error> {
+        extent("mask", "entries", self.count(), mask.len())?;
+        self.modified(v, weights.into(), Some(mask))
+    }
+
+    fn modified(
+        &mut self,
+        v: BatchRef<'_, T>,
+        weights: BatchWeights<'_, T>,
+        mask: Option<&[bool]>,
+    ) -> Result<BatchOutcome<'_, T>, Error> {
+        let [count, rows, rank] = v.shape();
+        extent("v", "matrices", self.count(), count)?;
+        extent("v", "rows", self.order, rows)?;
+        let weights = match weights {
+            BatchWeights::Shared(shared) => {
+                shared.check(rows, (rows, rank))?;
+                match shared {
+                    Weights::Plus => Signed::Plus,
+                    Weights::Minus => Signed::Minus,
+                    Weights::Each(each) => Signed::Each(each),
+                }
+            }
+            BatchWeights::OfEach(each) => {
+                extent("weights", "entries", count.saturating_mul(rank), each.len())?;
+                Signed::OfEach(each)
+            }
+        };
+        // Memory for V of some groups.
+        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * kernels::MAX_LANES), size_of::<usize>()))?;
+        T::batch_modify(&mut self.tiles, &Change::new(v, weights, mask));
+        Ok(BatchOutcome::new(&self.tiles))
+    }
+
+    /// Solves A_b X_b = B_b in place. Returns the matrices for which that is not possible, in order, and why: their right-hand sides
+    /// stay as they were.
+    ///
+    /// # Shapes
+    /// B (count × n × m).
+    ///
+    /// # Errors
+    /// `Shape`, naming `rhs`. In the list: `NonFinite` right-hand sides, `Singular`, or the reason why a matrix has no factor.
+    ///
+    /// # Cost
+    /// 2 m n² flops for each matrix.
+    ///
+    /// ```
+    /// use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let a = [4.0, 2.0, 2.0, 5.0,   9.0, 3.0, 3.0, 2.0];
+    /// let batch = CholeskyBatch::new(BatchRef::by_rows(&a, [2, 2, 2])?)?;
+    /// let mut x = [8.0, 12.0,   15.0, 7.0];
+    /// assert!(batch.solve_in_place(BatchMut::by_rows(&mut x, [2, 2, 1])?)?.is_empty());
+    /// assert_eq!(x, [1.0, 2.0,   1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn solve_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
+        self.solved([true, true], &rhs)
+    }
+
+    /// Solves L_b Y_b = B_b in place. As [`solve_in_place`](Self::solve_in_place).
+    ///
+    /// # Errors
+    /// As [`solve_in_place`](Self::solve_in_place).
+    pub fn solve_l_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
+        self.solved([true, false], &rhs)
+    }
+
+    /// Solves L_bᵀ X_b = Y_b in place. As [`solve_in_place`](Self::solve_in_place).
+    ///
+    /// # Errors
+    /// As [`solve_in_place`](Self::solve_in_place).
+    pub fn solve_lt_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
+        self.solved([false, true], &rhs)
+    }
+
+    fn solved(&self, sides: [bool; 2], rhs: &BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
+        let [count, rows, columns] = rhs.shape();
+        extent("rhs", "matrices", self.count(), count)?;
+        extent("rhs", "rows", self.order, rows)?;
+        room::<T>("rhs", columns, (rows.max(1).saturating_mul(kernels::MAX_LANES), size_of::<usize>()))?;
+        Ok(T::batch_solve(&self.tiles, sides, rhs))
+    }
+
+    /// log det A of a matrix.
+    ///
+    /// # Errors
+    /// As [`status`](Self::status); `Singular`.
+    ///
+    /// # Cost
+    /// A pass over its diagonal.
+    pub fn log_det(&self, matrix: usize) -> Result<f64, Error> {
+        index("matrix", matrix, self.count())?;
+        T::batch_log_det(&self.tiles, matrix)
+    }
+
+    /// Factors another A in place of a matrix.
+    ///
+    /// # Shapes
+    /// A (m × m), with m of at most the order of the batch; only its lower triangle is read.
+    ///
+    /// # Errors
+    /// As [`Cholesky::new`](crate::Cholesky::new), and the matrix stays as it was; `Index`, naming `matrix`, if there is no such one, or
+    /// naming `a` if it is too large.
+    pub fn replace<'a>(&mut self, matrix: usize, a: impl Into<Operand<'a, T>>) -> Result<(), Error> {
+        index("matrix", matrix, self.count())?;
+        let a = a.into();
+        let (rows, columns) = a.shape();
+        extent("a", "columns", rows, columns)?;
+        index("a", rows, self.order + 1)?;
+        let a = a.on_host()?;
+        finite_lower("a", a.as_ref())?;
+        T::batch_replace(&mut self.tiles, matrix, &a.into_owned())
+    }
+
+    /// A batch of copies of some of the matrices, in this order; one may occur several times.
+    ///
+    /// # Errors
+    /// `Index`, naming `matrices`; `OutOfRange` if there is not enough memory.
+    pub fn select(&self, matrices: &[usize]) -> Result<Self, Error> {
+        let limit = self.count();
+        if let Some(entry) = matrices.iter().position(|&matrix| matrix >= limit) {
+            return Err(Error::Index { argument: "matrices", entry, found: matrices[entry], limit });
+        }
+        room::<T>("matrices", matrices.len(), (entries(self.order) + 2, 12))?;
+        Ok(Self { tiles: T::batch_select(&self.tiles, matrices), order: self.order })
+    }
+}
+
+impl<T: Scalar> core::fmt::Debug for CholeskyBatch<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CholeskyBatch")
+            .field("count", &self.count())
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! Modifications of all factors.
+
+use super::alone::{self, Alone};
+use super::kernels::BatchKernel;
+use super::kernels::modify::{Change, ModifyTile, Results};
+use super::tiles::{Extent, Tile, Tiles, Work, write};
+use crate::host::isa::Isa;
+use crate::report::Modification;
+use core::mem;
+
+/// A + V diag(w) Vᵀ for each matrix. One for which that is not possible stays as it was.
+pub(super) fn modify<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, change: &Change<'_, T>) {
+    let extent = tiles.extent;
+    let [_, rows, rank] = change.v.shape();
+    tiles.each(rows * rank, |t, tile, work| {
+        tile.failures.clear();
+        tile.reports.clear();
+        let matrices = extent.matrices(t);
+        if change.is_none_for(matrices.clone()) {
+            unchanged(tile, extent);
+        } else {
+            in_lanes(tile, work, (extent, t), change);
+        }
+        let modified = |matrix: usize| change.mask.is_none_or(|mask| mask[matrices.start + matrix]);
+        let missing = tile.missing.iter().filter(|(matrix, _)| modified(*matrix)).cloned();
+        tile.failures.extend(missing);
+        tile.failures.sort_unstable_by_key(|(matrix, _)| *matrix);
+    });
+}
+
+/// The results of a tile of which no factor changes.
+fn unchanged<T: Alone>(tile: &mut Tile<T>, extent: Extent) {
+    for results in [&mut tile.least, &mut tile.product] {
+        results.as_mut_slice()[..extent.of_tile()].fill(T::ONE);
+    }
+    tile.log.clear();
+}
+
+/// Modifies the factors of a tile side by side, and those alone for which that does not serve.
+fn in_lanes<T: Alone + BatchKernel>(
+    tile: &mut Tile<T>,
+    work: &mut Work<T>,
+    (extent, t): (Extent, usize),
+    change: &Change<'_, T>,
+) {
+    let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
+    work.spare.reserve(extent.scalars());
+    work.v.reserve(change.memory(extent.capacity, extent.lanes));
+    work.good.reserve(of_tile);
+    tile.log.clear();
+    tile.log.resize(of_tile, 0.0);
+    let results = Results {
+        good: &mut work.good.as_mut_slice()[..of_tile],
+        least: &mut tile.least.as_mut_slice()[..of_tile],
+        product: &mut tile.product.as_mut_slice()[..of_tile],
+        log: &mut tile.log,
+    };
+    let l = (tile.l.as_slice().as_ptr(), work.spare.as_mut_slice().as_mut_ptr(), extent.capacity);
+    let groups = extent.groups(t, &tile.orders);
+    // SAFETY: both tiles have room for the groups, aligned to cache lines, and are borrowed exclusively, as is the memory for V.
+    let step = unsafe { ModifyTile::new(l, groups, change, work.v.as_mut_slice().as_mut_ptr(), results) };
+    T::modify_tile(Isa::detect(), step);
+    for (at, matrix) in matrices.enumerate() {
+        if work.good.as_slice()[at] != T::ZERO {
+            continue;
+        }
+        let made = match change.mask {
+            Some(mask) if !mask[matrix] => Ok((tile.factor(extent, at), Modification::identity())),
+            _ => alone::modify((tile, extent, at), change, matrix),
+        };
+        let l = match made {
+            Ok((l, report)) => {
+                tile.reports.push((at, report));
+                l
+            }
+            Err(error) => {
+                tile.failures.push((at, error));
+                tile.factor(extent, at)
+            }
+        };
+        write(work.spare.as_mut_slice(), extent, at, &l);
+    }
+    mem::swap(&mut tile.l, &mut work.spare);
+}

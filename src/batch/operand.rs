@@ -1,0 +1,208 @@
+//! Batches of matrices in the caller's memory.
+
+use crate::error::Error;
+use core::marker::PhantomData;
+use faer::MatRef;
+
+/// Matrices of equal shape in one slice, with any strides. (count × rows × columns)
+///
+/// ```
+/// use cholupdate::{BatchRef, Error};
+///
+/// # fn main() -> Result<(), Error> {
+/// // Two matrices of 3 × 2, one after the other, by rows as NumPy stores them.
+/// let data = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0,  7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
+/// let v = BatchRef::by_rows(&data, [2, 3, 2])?;
+/// assert_eq!(v.get(1, 2, 0), 11.0);
+/// // The same memory as matrices that lie side by side.
+/// let beside = BatchRef::new(&data, [2, 3, 2], [1, 4, 2])?;
+/// assert_eq!(beside.get(1, 2, 0), 10.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct BatchRef<'a, T> {
+    at: *const T,
+    shape: [usize; 3],
+    strides: [usize; 3],
+    data: PhantomData<&'a [T]>,
+}
+
+impl<T> Clone for BatchRef<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for BatchRef<'_, T> {}
+
+// SAFETY: it is a shared reference to scalars.
+unsafe impl<T: Sync> Send for BatchRef<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for BatchRef<'_, T> {}
+
+/// Matrices of equal shape in one slice, with any strides, to be written. (count × rows × columns)
+///
+/// ```
+/// use cholupdate::{BatchMut, Error};
+///
+/// # fn main() -> Result<(), Error> {
+/// let mut data = [0.0; 6];
+/// // Two columns of three entries. Entries that share memory are refused.
+/// BatchMut::by_rows(&mut data, [2, 3, 1])?;
+/// let error = BatchMut::new(&mut data, [2, 3, 1], [0, 1, 1]).unwrap_err();
+/// assert!(matches!(error, Error::OutOfRange { argument: "strides", .. }));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct BatchMut<'a, T> {
+    at: *mut T,
+    shape: [usize; 3],
+    strides: [usize; 3],
+    data: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: it is an exclusive reference to scalars.
+unsafe impl<T: Send> Send for BatchMut<'_, T> {}
+// SAFETY: shared references to it only read its shape.
+unsafe impl<T: Sync> Sync for BatchMut<'_, T> {}
+
+impl<'a, T: Copy> BatchRef<'a, T> {
+    /// Entry (i, j) of matrix b at `data[b · strides[0] + i · strides[1] + j · strides[2]]`. A stride may be 0: one matrix for all
+    /// is `[0, 1, rows]`.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `strides`, if an entry would be outside of `data`.
+    pub fn new(data: &'a [T], shape: [usize; 3], strides: [usize; 3]) -> Result<Self, Error> {
+        within(data.len(), shape, strides)?;
+        Ok(Self { at: data.as_ptr(), shape, strides, data: PhantomData })
+    }
+
+    /// The matrices one after the other, each by rows.
+    ///
+    /// # Errors
+    /// `Shape`, naming `data`, unless it has as many entries.
+    pub fn by_rows(data: &'a [T], shape: [usize; 3]) -> Result<Self, Error> {
+        let strides = of_rows(data.len(), shape)?;
+        Self::new(data, shape, strides)
+    }
+
+    /// The same matrix `count` times.
+    #[must_use]
+    pub fn repeated(matrix: MatRef<'a, T>, count: usize) -> Option<Self> {
+        let strides =
+            [0, usize::try_from(matrix.row_stride()).ok()?, usize::try_from(matrix.col_stride()).ok()?];
+        let shape = [count, matrix.nrows(), matrix.ncols()];
+        Some(Self { at: matrix.as_ptr(), shape, strides, data: PhantomData })
+    }
+
+    /// The number of matrices, their rows and their columns.
+    #[must_use]
+    pub fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
+    /// Entry (i, j) of matrix `b`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    #[must_use]
+    pub fn get(&self, b: usize, i: usize, j: usize) -> T {
+        assert!([b, i, j].iter().zip(self.shape).all(|(&at, extent)| at < extent), "no such entry");
+        // SAFETY: the entry exists.
+        unsafe { *self.entry(b, i, j) }
+    }
+
+    /// The address of an entry, if it exists.
+    #[inline(always)]
+    pub(crate) fn entry(&self, b: usize, i: usize, j: usize) -> *const T {
+        let [batch, row, column] = self.strides;
+        self.at.wrapping_add(b * batch + i * row + j * column)
+    }
+
+    /// From one matrix, row and column to the next.
+    #[inline(always)]
+    pub(crate) fn strides(&self) -> [usize; 3] {
+        self.strides
+    }
+}
+
+impl<'a, T: Copy> BatchMut<'a, T> {
+    /// Entry (i, j) of matrix b at `data[b · strides[0] + i · strides[1] + j · strides[2]]`.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `strides`, if an entry would be outside of `data` or two of them in the same place. Strides that skip
+    /// entries of one another in no order are refused as well.
+    pub fn new(data: &'a mut [T], shape: [usize; 3], strides: [usize; 3]) -> Result<Self, Error> {
+        within(data.len(), shape, strides)?;
+        apart(shape, strides)?;
+        Ok(Self { at: data.as_mut_ptr(), shape, strides, data: PhantomData })
+    }
+
+    /// The matrices one after the other, each by rows.
+    ///
+    /// # Errors
+    /// `Shape`, naming `data`, unless it has as many entries.
+    pub fn by_rows(data: &'a mut [T], shape: [usize; 3]) -> Result<Self, Error> {
+        let strides = of_rows(data.len(), shape)?;
+        Self::new(data, shape, strides)
+    }
+
+    /// The number of matrices, their rows and their columns.
+    #[must_use]
+    pub fn shape(&self) -> [usize; 3] {
+        self.shape
+    }
+
+    /// The same for reading.
+    #[must_use]
+    pub fn as_ref(&self) -> BatchRef<'_, T> {
+        BatchRef { at: self.at, shape: self.shape, strides: self.strides, data: PhantomData }
+    }
+
+    /// The address of an entry, if it exists.
+    #[inline(always)]
+    pub(crate) fn entry(&self, b: usize, i: usize, j: usize) -> *mut T {
+        let [batch, row, column] = self.strides;
+        self.at.wrapping_add(b * batch + i * row + j * column)
+    }
+}
+
+/// The strides of matrices by rows that fill `len` entries.
+fn of_rows(len: usize, [count, rows, columns]: [usize; 3]) -> Result<[usize; 3], Error> {
+    let expected = count.checked_mul(rows).and_then(|all| all.checked_mul(columns)).unwrap_or(usize::MAX);
+    crate::check::extent("data", "entries", expected, len)?;
+    Ok([rows * columns, columns, 1])
+}
+
+/// Checks that all entries are among `len`.
+fn within(len: usize, shape: [usize; 3], strides: [usize; 3]) -> Result<(), Error> {
+    let mut last = Some(0_usize);
+    for (extent, stride) in shape.into_iter().zip(strides) {
+        let far = extent.saturating_sub(1).checked_mul(stride);
+        last = last.zip(far).and_then(|(last, far)| last.checked_add(far));
+    }
+    match last {
+        Some(last) if last < len || shape.contains(&0) => Ok(()),
+        _ => Err(Error::OutOfRange { argument: "strides", rule: "such that all entries are in the slice" }),
+    }
+}
+
+/// Checks that no two entries are in the same place.
+fn apart(shape: [usize; 3], strides: [usize; 3]) -> Result<(), Error> {
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let mut axes: Vec<_> = strides.into_iter().zip(shape).filter(|&(_, extent)| extent > 1).collect();
+    axes.sort_unstable();
+    // Each stride is longer than all that lies within it.
+    let mut far = 0;
+    for (stride, extent) in axes {
+        if stride <= far {
+            let rule = "such that no two entries share memory";
+            return Err(Error::OutOfRange { argument: "strides", rule });
+        }
+        far += (extent - 1) * stride;
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Triangular systems with all factors, and their determinants.
+
+use super::alone::Alone;
+use super::kernels::BatchKernel;
+use super::kernels::solve::SolveTile;
+use super::operand::BatchMut;
+use super::tiles::Tiles;
+use crate::error::Error;
+use crate::host::isa::Isa;
+use std::sync::{Mutex, PoisonError};
+
+/// Solves L Y = B and then Lᵀ X = Y, or one of them, in place. Returns the matrices for which that is not possible, in order; their
+/// right-hand sides stay as they were.
+pub(super) fn solve<T: Alone + BatchKernel>(
+    tiles: &Tiles<T>,
+    sides: [bool; 2],
+    rhs: &BatchMut<'_, T>,
+) -> Vec<(usize, Error)> {
+    let (extent, [_, rows, columns]) = (tiles.extent, rhs.shape());
+    let failures = Mutex::new(Vec::new());
+    tiles.each_read(rows * columns, |t, tile, work| {
+        let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
+        work.v.reserve(extent.capacity * columns * extent.lanes);
+        work.good.reserve(of_tile);
+        let good = &mut work.good.as_mut_slice()[..of_tile];
+        let mut found = Vec::new();
+        for (at, matrix) in matrices.clone().enumerate() {
+            let error = tile.missing(at).cloned().or_else(|| {
+                singular(tile.orders[at] as usize, |j| tile.l.as_slice()[extent.place(at, (j, j))])
+            });
+            good[at] = if error.is_none() { T::ONE } else { T::ZERO };
+            found.extend(error.map(|error| (matrix, error)));
+        }
+        let l = (tile.l.as_slice().as_ptr(), extent.capacity);
+        let groups = extent.groups(t, &tile.orders);
+        let memory = work.v.as_mut_slice().as_mut_ptr();
+        // SAFETY: the tile has these factors, aligned to cache lines, and is borrowed; the right-hand sides have the matrices of the
+        // batch and their rows, and each tile is the work of one thread.
+        let step = unsafe { SolveTile::new(l, groups, sides, rhs, memory, good) };
+        T::solve_tile(Isa::detect(), step);
+        let known = found.len();
+        for (at, matrix) in matrices.enumerate() {
+            if work.good.as_slice()[at] == T::ZERO && find_in(&found[..known], matrix).is_none() {
+                let order = tile.orders[at] as usize;
+                let entries = (0..columns).flat_map(|r| (0..order).map(move |i| (i, r)));
+                let mut bad = entries.filter(|&(i, r)| !rhs.as_ref().get(matrix, i, r).is_finite());
+                let (row, column) = bad.next().unwrap_or_default();
+                found.push((matrix, Error::NonFinite { argument: "rhs", row, column }));
+            }
+        }
+        if !found.is_empty() {
+            failures.lock().unwrap_or_else(PoisonError::into_inner).append(&mut found);
+        }
+    });
+    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failures.sort_unstable_by_key(|(matrix, _)| *matrix);
+    failures
+}
+
+fn find_in(list: &[(usize, Error)], matrix: usize) -> Option<&Error> {
+    super::tiles::find(list, matrix)
+}
+
+/// The error of a matrix with a pivot that is zero.
+fn singular<T: Alone>(order: usize, pivot: impl Fn(usize) -> T) -> Option<Error> {
+    (0..order).find(|&j| pivot(j) == T::ZERO).map(|column| Error::Singular { column })
+}
+
+/// log det A.
+///
+/// # Errors
+/// `Singular`, or the reason why the matrix has no factor.
+pub(super) fn log_det<T: Alone>(tiles: &Tiles<T>, matrix: usize) -> Result<f64, Error> {
+    let (tile, at) = tiles.of(matrix);
+    if let Some(error) = tile.missing(at) {
+        return Err(error.clone());
+    }
+    let (order, extent) = (tile.orders[at] as usize, tiles.extent);
+    let pivot = |j: usize| tile.l.as_slice()[extent.place(at, (j, j))];
+    if let Some(error) = singular(order, pivot) {
+        return Err(error);
+    }
+    // One logarithm serves several pivots.
+    let (mut sum, mut product) = (0.0, 1.0);
+    for j in 0..order {
+        product *= pivot(j).to_f64();
+        if !(1e-150..1e150).contains(&product) {
+            sum += product.ln();
+            product = 1.0;
+        }
+    }
+    Ok(2.0 * (sum + product.ln()))
+}

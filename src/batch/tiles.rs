@@ -1,0 +1,253 @@
+//! The factors of a batch, in tiles.
+//!
+//! A tile has as many groups as fit into a first-level cache, or one. A modification writes the new factors of a tile to a spare one,
+//! which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written once.
+
+use super::kernels::given::Groups;
+use super::kernels::lanes;
+use super::kernels::packed::{entries, place};
+use crate::error::Error;
+use crate::float::Float;
+use crate::host::buffer::Buffer;
+use crate::host::share::{at_most_the_pool, on_threads};
+use crate::host::threads::Threads;
+use crate::report::Modification;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use faer::Mat;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of the factors of a tile, unless one group takes more.
+const TILE_BYTES: usize = 24 << 10;
+
+/// Bytes of factors and V for which a further thread pays.
+const WORTH_A_THREAD: usize = 64 << 10;
+
+/// Factors, and what the last call has found for each.
+#[derive(Clone)]
+pub(crate) struct Tile<T> {
+    pub l: Buffer<T>,
+    /// The order of each matrix, and zero in lanes without one.
+    pub orders: Vec<u32>,
+    /// Matrices that have no factor, and why.
+    pub missing: Vec<(usize, Error)>,
+    /// Matrices for which the last modification has failed.
+    pub failures: Vec<(usize, Error)>,
+    /// Reports of modifications that have not been made in lanes.
+    pub reports: Vec<(usize, Modification)>,
+    /// Least ratios of pivots, their products, and logarithms of further products.
+    pub least: Buffer<T>,
+    pub product: Buffer<T>,
+    pub log: Vec<f64>,
+}
+
+/// Memory for work on a tile.
+pub(crate) struct Work<T> {
+    /// The place of new factors.
+    pub spare: Buffer<T>,
+    /// V or right-hand sides in lanes.
+    pub v: Buffer<T>,
+    pub good: Buffer<T>,
+}
+
+impl<T> Default for Work<T> {
+    fn default() -> Self {
+        Self { spare: Buffer::default(), v: Buffer::default(), good: Buffer::default() }
+    }
+}
+
+/// All tiles.
+pub(crate) struct Tiles<T> {
+    pub tiles: Vec<Tile<T>>,
+    pub extent: Extent,
+    works: Mutex<Vec<Work<T>>>,
+}
+
+/// The extents of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Matrices.
+    pub count: usize,
+    /// The largest order for which there is room.
+    pub capacity: usize,
+    pub lanes: usize,
+    /// Groups of a tile.
+    groups: usize,
+    pub threads: Threads,
+}
+
+impl Extent {
+    pub fn new<T: Float>(count: usize, capacity: usize, threads: Threads) -> Self {
+        let lanes = lanes::<T>();
+        let group = entries(capacity) * lanes * size_of::<T>();
+        let most = count.div_ceil(lanes).max(1);
+        let groups = (TILE_BYTES / group.max(1)).clamp(1, most.min(TILE_BYTES));
+        Self { count, capacity, lanes, groups, threads }
+    }
+
+    /// Matrices of a tile.
+    pub fn of_tile(self) -> usize {
+        self.groups * self.lanes
+    }
+
+    pub fn tiles(self) -> usize {
+        self.count.div_ceil(self.of_tile())
+    }
+
+    /// Scalars of the factors of a tile.
+    pub fn scalars(self) -> usize {
+        entries(self.capacity) * self.of_tile()
+    }
+
+    /// The matrices of tile `t`.
+    pub fn matrices(self, t: usize) -> core::ops::Range<usize> {
+        let first = t * self.of_tile();
+        first..self.count.min(first + self.of_tile())
+    }
+
+    /// The groups of tile `t`, with these orders.
+    pub fn groups(self, t: usize, rows: &[u32]) -> Groups<'_> {
+        let matrices = self.matrices(t);
+        Groups { first: matrices.start, count: matrices.len(), rows, lanes: self.lanes }
+    }
+
+    /// The place of entry (i, j) of a matrix of a tile.
+    pub fn place(self, matrix: usize, (i, j): (usize, usize)) -> usize {
+        let group = matrix / self.lanes * entries(self.capacity);
+        (group + place(self.capacity, i, j)) * self.lanes + matrix % self.lanes
+    }
+}
+
+impl<T: Float> Tile<T> {
+    /// Factors of the identity of this order.
+    fn new(extent: Extent, matrices: usize, order: usize) -> Self {
+        let mut l = Buffer::default();
+        l.reserve(extent.scalars());
+        let mut tile = Self {
+            l,
+            orders: vec![0; extent.of_tile()],
+            missing: Vec::new(),
+            failures: Vec::new(),
+            reports: Vec::new(),
+            least: Buffer::default(),
+            product: Buffer::default(),
+            log: Vec::new(),
+        };
+        tile.orders[..matrices].fill(u32::try_from(order).unwrap_or(u32::MAX));
+        tile.least.reserve(extent.of_tile());
+        tile.product.reserve(extent.of_tile());
+        for matrix in 0..extent.of_tile() {
+            for j in 0..extent.capacity {
+                tile.l.as_mut_slice()[extent.place(matrix, (j, j))] = T::ONE;
+            }
+        }
+        tile
+    }
+
+    /// The factor of a matrix, zero above the diagonal.
+    pub fn factor(&self, extent: Extent, matrix: usize) -> Mat<T> {
+        let (order, l) = (self.orders[matrix] as usize, self.l.as_slice());
+        let entry = |i: usize, j: usize| if i < j { T::ZERO } else { l[extent.place(matrix, (i, j))] };
+        Mat::from_fn(order, order, entry)
+    }
+
+    /// Writes the factor of a matrix, of an order up to the capacity, and that of the identity behind it.
+    pub fn write(&mut self, extent: Extent, matrix: usize, l: &Mat<T>) {
+        self.orders[matrix] = u32::try_from(l.nrows()).unwrap_or(u32::MAX);
+        write(self.l.as_mut_slice(), extent, matrix, l);
+    }
+
+    /// The reason why a matrix has no factor, if it has none.
+    pub fn missing(&self, matrix: usize) -> Option<&Error> {
+        find(&self.missing, matrix)
+    }
+}
+
+/// Writes a factor to its place in a tile. Without negative zeros: where a column of V is zero, L does not change.
+pub(crate) fn write<T: Float>(to: &mut [T], extent: Extent, matrix: usize, l: &Mat<T>) {
+    for j in 0..extent.capacity {
+        for i in j..extent.capacity {
+            let identity = if i == j { T::ONE } else { T::ZERO };
+            let entry = if i < l.nrows() { l[(i, j)] + T::ZERO } else { identity };
+            to[extent.place(matrix, (i, j))] = entry;
+        }
+    }
+}
+
+/// The item of this matrix in a list that is ordered by matrices.
+pub(crate) fn find<I>(list: &[(usize, I)], matrix: usize) -> Option<&I> {
+    list.binary_search_by_key(&matrix, |(matrix, _)| *matrix).ok().map(|at| &list[at].1)
+}
+
+impl<T: Float> Tiles<T> {
+    /// Factors of the identity of this order, with room for orders up to the capacity.
+    pub fn new(extent: Extent, order: usize) -> Self {
+        let tiles = (0..extent.tiles()).map(|t| Tile::new(extent, extent.matrices(t).len(), order)).collect();
+        Self { tiles, extent, works: Mutex::default() }
+    }
+
+    /// The tile of a matrix, and its number there.
+    pub fn of(&self, matrix: usize) -> (&Tile<T>, usize) {
+        let of_tile = self.extent.of_tile();
+        (&self.tiles[matrix / of_tile], matrix % of_tile)
+    }
+
+    /// Calls `work` for each tile and its number, on several threads. `scalars` of V or right-hand sides belong to each matrix.
+    pub fn each(&mut self, scalars: usize, work: impl Fn(usize, &mut Tile<T>, &mut Work<T>) + Sync) {
+        struct Items<N>(*mut N);
+        // SAFETY: each tile is used by one thread.
+        unsafe impl<N: Send> Sync for Items<N> {}
+        let threads = self.extent.threads_for::<T>(scalars);
+        let (tiles, works) = (Items(self.tiles.as_mut_ptr()), &self.works);
+        let tiles = &tiles;
+        over(threads, self.tiles.len(), works, &|t, own| {
+            // SAFETY: `over` calls this once for each tile; they are borrowed exclusively until it returns.
+            work(t, unsafe { &mut *tiles.0.add(t) }, own);
+        });
+    }
+
+    /// The same for reading.
+    pub fn each_read(&self, scalars: usize, work: impl Fn(usize, &Tile<T>, &mut Work<T>) + Sync) {
+        let threads = self.extent.threads_for::<T>(scalars);
+        over(threads, self.tiles.len(), &self.works, &|t, own| work(t, &self.tiles[t], own));
+    }
+}
+
+impl<T: Float> Clone for Tiles<T> {
+    fn clone(&self) -> Self {
+        Self { tiles: self.tiles.clone(), extent: self.extent, works: Mutex::default() }
+    }
+}
+
+impl Extent {
+    /// The threads for a pass over all factors.
+    fn threads_for<T>(self, scalars: usize) -> usize {
+        let bytes = self.count.saturating_mul((entries(self.capacity) + scalars) * size_of::<T>());
+        if bytes < 2 * WORTH_A_THREAD {
+            return 1;
+        }
+        at_most_the_pool(self.threads.count()).min(bytes / WORTH_A_THREAD).min(self.tiles())
+    }
+}
+
+/// Calls `work` once for each of 0..`count`, on up to this many threads, each with memory of its own.
+fn over<T: Send>(
+    threads: usize,
+    count: usize,
+    works: &Mutex<Vec<Work<T>>>,
+    work: &(dyn Fn(usize, &mut Work<T>) + Sync),
+) {
+    let list = || works.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = AtomicUsize::new(0);
+    let task = |_| {
+        let mut own = list().pop().unwrap_or_default();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                break;
+            }
+            work(at, &mut own);
+        }
+        list().push(own);
+    };
+    if threads <= 1 { task(0) } else { on_threads(threads, &task) }
+}

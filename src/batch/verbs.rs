@@ -1,0 +1,23 @@
+//! What is compiled for batches, once for each scalar type.
+
+use super::begin::{self, Kind};
+use super::kernels::modify::Change;
+use super::modify;
+use super::operand::{BatchMut, BatchRef};
+use super::solve;
+use super::tiles::Tiles;
+use crate::compiled::functions;
+use crate::error::Error;
+use faer::Mat;
+
+functions! {
+    /// The verbs on a batch.
+    BatchVerbs {
+        batch_begin(tiles: &mut Tiles<Self>, from: BatchRef<'_, Self>, kind: Kind, orders: &[usize]) -> () = begin::begin;
+        batch_replace(tiles: &mut Tiles<Self>, matrix: usize, a: &Mat<Self>) -> Result<(), Error> = begin::replace;
+        batch_select(tiles: &Tiles<Self>, matrices: &[usize]) -> Tiles<Self> = begin::select;
+        batch_modify(tiles: &mut Tiles<Self>, change: &Change<'_, Self>) -> () = modify::modify;
+        batch_solve(tiles: &Tiles<Self>, sides: [bool; 2], rhs: &BatchMut<'_, Self>) -> Vec<(usize, Error)> = solve::solve;
+        batch_log_det(tiles: &Tiles<Self>, matrix: usize) -> Result<f64, Error> = solve::log_det;
+    }
+}
