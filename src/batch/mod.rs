@@ -31,7 +31,7 @@ pub use self::outcome::BatchOutcome;
 
 use self::begin::Kind;
 use self::kernels::modify::{Change, Signed};
-use self::kernels::packed::entries;
+use self::kernels::packed::{MAX_LANES, entries};
 use self::tiles::{Extent, Tiles};
 use crate::check::{extent, finite_lower, index, room};
 use crate::cpu::Cpu;
@@ -115,8 +115,7 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn new_in(a: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = a.shape();
-        Self::begin(("a", a), Kind::Matrices, &vec![order; count], engine)
+        Self::begin(("a", a), Kind::Matrices, None, engine)
     }
 
     /// As [`new_in`](Self::new_in), for matrices of different orders: of matrix b the leading `orders[b]` rows and columns are read.
@@ -140,12 +139,7 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # }
     /// ```
     pub fn with_orders(a: BatchRef<'_, T>, orders: &[usize], engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = a.shape();
-        extent("orders", "entries", count, orders.len())?;
-        if let Some(entry) = orders.iter().position(|&each| each > order) {
-            return Err(Error::Index { argument: "orders", entry, found: orders[entry], limit: order + 1 });
-        }
-        Self::begin(("a", a), Kind::Matrices, orders, engine)
+        Self::begin(("a", a), Kind::Matrices, Some(orders), engine)
     }
 
     /// A batch of known factors L.
@@ -168,18 +162,38 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # Errors
     /// As [`from_factors`](Self::from_factors).
     pub fn from_factors_in(l: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = l.shape();
-        Self::begin(("l", l), Kind::Factors, &vec![order; count], engine)
+        Self::begin(("l", l), Kind::Factors, None, engine)
+    }
+
+    /// As [`from_factors_in`](Self::from_factors_in), for factors of different orders: of L_b the leading `orders[b]` rows are read.
+    ///
+    /// # Shapes
+    /// L (count × n × n), `orders` (count entries).
+    ///
+    /// # Errors
+    /// As [`with_orders`](Self::with_orders), naming `l`.
+    pub fn from_factors_with_orders(
+        l: BatchRef<'_, T>,
+        orders: &[usize],
+        engine: Cpu,
+    ) -> Result<Self, Error> {
+        Self::begin(("l", l), Kind::Factors, Some(orders), engine)
     }
 
     fn begin(
         (argument, from): (&'static str, BatchRef<'_, T>),
         kind: Kind,
-        orders: &[usize],
+        orders: Option<&[usize]>,
         engine: Cpu,
     ) -> Result<Self, Error> {
         let [count, order, columns] = from.shape();
         extent(argument, "columns", order, columns)?;
+        extent("orders", "entries", count, orders.map_or(count, <[usize]>::len))?;
+        let too_large =
+            |orders: &[usize]| orders.iter().position(|&each| each > order).map(|at| (at, orders[at]));
+        if let Some((entry, found)) = orders.and_then(too_large) {
+            return Err(Error::Index { argument: "orders", entry, found, limit: order + 1 });
+        }
         // The order is stored in 32 bits, and a triangle of that order would fill any memory.
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
@@ -319,7 +333,7 @@ impl<T: Scalar> CholeskyBatch<T> {
             }
         };
         // Memory for V of some groups.
-        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * kernels::MAX_LANES), size_of::<usize>()))?;
+        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * MAX_LANES), size_of::<usize>()))?;
         T::batch_modify(&mut self.tiles, &Change::new(v, weights, mask));
         Ok(BatchOutcome::new(&self.tiles))
     }
@@ -372,7 +386,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         let [count, rows, columns] = rhs.shape();
         extent("rhs", "matrices", self.count(), count)?;
         extent("rhs", "rows", self.order, rows)?;
-        room::<T>("rhs", columns, (rows.max(1).saturating_mul(kernels::MAX_LANES), size_of::<usize>()))?;
+        room::<T>("rhs", columns, (rows.max(1).saturating_mul(MAX_LANES), size_of::<usize>()))?;
         Ok(T::batch_solve(&self.tiles, sides, rhs))
     }
 
