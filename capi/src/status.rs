@@ -1,9 +1,8 @@
 //! The status of a call, and the error message.
 
-use cholupdate::{DeviceErrorKind, Error};
-use core::cell::RefCell;
+pub use cholupdate_ffi::status::Refused;
+use cholupdate_ffi::status::{self, Status, last_column, last_message};
 use core::ffi::c_char;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The status of a call.
 #[repr(C)]
@@ -39,77 +38,35 @@ pub enum cholupdate_status {
 }
 use cholupdate_status::*;
 
-/// Why a call failed.
-pub struct Refused {
-    status: cholupdate_status,
-    message: String,
-    /// Column of a matrix that is not positive definite, or singular.
-    column: Option<usize>,
-}
-
-impl Refused {
-    pub fn null(argument: &str) -> Self {
-        Self { status: CHOLUPDATE_NULL_POINTER, message: format!("`{argument}` is NULL"), column: None }
+impl From<Status> for cholupdate_status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => CHOLUPDATE_OK,
+            Status::NullPointer => CHOLUPDATE_NULL_POINTER,
+            Status::NotFinite => CHOLUPDATE_NOT_FINITE,
+            Status::Overflow => CHOLUPDATE_OVERFLOW,
+            Status::NotPositiveDefinite => CHOLUPDATE_NOT_POSITIVE_DEFINITE,
+            Status::Poisoned => CHOLUPDATE_POISONED,
+            Status::Unavailable => CHOLUPDATE_UNAVAILABLE,
+            Status::OutOfDeviceMemory => CHOLUPDATE_OUT_OF_DEVICE_MEMORY,
+            Status::DeviceLost => CHOLUPDATE_DEVICE_LOST,
+            Status::DeviceError => CHOLUPDATE_DEVICE_ERROR,
+            Status::Internal => CHOLUPDATE_INTERNAL,
+            Status::Singular => CHOLUPDATE_SINGULAR,
+            // With the statuses that are of several processes, and not used here.
+            _ => CHOLUPDATE_INVALID_ARGUMENT,
+        }
     }
-
-    pub fn invalid(argument: &str, found: impl core::fmt::Display, rule: impl core::fmt::Display) -> Self {
-        Self::not_so(format!("`{argument}` is {found}, but must be {rule}"))
-    }
-
-    /// An invalid argument, with a complete message.
-    pub fn not_so(message: impl Into<String>) -> Self {
-        Self { status: CHOLUPDATE_INVALID_ARGUMENT, message: message.into(), column: None }
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        let (status, column) = match &error {
-            Error::NonFinite { .. } => (CHOLUPDATE_NOT_FINITE, None),
-            Error::Overflow { .. } => (CHOLUPDATE_OVERFLOW, None),
-            Error::NotPositiveDefinite { column } => (CHOLUPDATE_NOT_POSITIVE_DEFINITE, Some(*column)),
-            Error::Singular { column } => (CHOLUPDATE_SINGULAR, Some(*column)),
-            Error::Poisoned => (CHOLUPDATE_POISONED, None),
-            Error::Device { kind, .. } => (of_device(*kind), None),
-            _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
-        };
-        // The argument of solves has another name here.
-        let error = if error.argument() == Some("rhs") { error.with_argument("b") } else { error };
-        Self { status, message: error.to_string(), column }
-    }
-}
-
-fn of_device(kind: DeviceErrorKind) -> cholupdate_status {
-    match kind {
-        DeviceErrorKind::Unavailable => CHOLUPDATE_UNAVAILABLE,
-        DeviceErrorKind::OutOfMemory => CHOLUPDATE_OUT_OF_DEVICE_MEMORY,
-        DeviceErrorKind::Lost => CHOLUPDATE_DEVICE_LOST,
-        _ => CHOLUPDATE_DEVICE_ERROR,
-    }
-}
-
-thread_local! {
-    /// The message and the column of the last call on this thread that failed.
-    static LAST: RefCell<(String, Option<usize>)> = const { RefCell::new((String::new(), None)) };
 }
 
 /// Runs a call. Stores its error, and stops a panic.
 pub fn status_of(call: impl FnOnce() -> Result<(), Refused>) -> cholupdate_status {
-    // A factor that a panic has left half changed is poisoned, and refuses every later call.
-    let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        let message = format!("a defect of cholupdate: {said}");
-        Err(Refused { status: CHOLUPDATE_INTERNAL, message, column: None })
-    });
-    outcome.map_or_else(remembered, |()| CHOLUPDATE_OK)
+    status::status_of(call).into()
 }
 
 /// Stores an error as the last one of this thread, and returns its status.
-pub fn remembered(Refused { status, message, column }: Refused) -> cholupdate_status {
-    // A thread that is ending cannot ask for it any more.
-    let _ = LAST.try_with(|last| *last.borrow_mut() = (message, column));
-    status
+pub fn remembered(refused: Refused) -> cholupdate_status {
+    status::remembered(refused).into()
 }
 
 /// Describes a status in a few words. The string is static.
@@ -138,26 +95,13 @@ pub extern "C" fn cholupdate_status_string(status: i32) -> *const c_char {
 /// fit and terminated by a zero. It is empty if no call has failed. Does nothing if `message` is NULL or `size` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_last_error(message: *mut c_char, size: usize) {
-    if message.is_null() || size == 0 {
-        return;
-    }
-    let _ = LAST.try_with(|last| {
-        let last = last.borrow();
-        // Not in the middle of a character.
-        let fits = |&length: &usize| last.0.is_char_boundary(length);
-        let length = (0..=last.0.len().min(size - 1)).rev().find(fits).unwrap_or(0);
-        // SAFETY: `message` has `size` bytes, more than `length`, and belongs to the caller.
-        unsafe {
-            core::ptr::copy_nonoverlapping(last.0.as_ptr(), message.cast(), length);
-            *message.add(length) = 0;
-        }
-    });
+    // SAFETY: the header requires that the pointer is NULL or has so many bytes.
+    unsafe { last_message(message, size) }
 }
 
 /// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR: the first
 /// column whose squared pivot is not positive. Returns -1 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_last_error_column() -> i64 {
-    let column = LAST.try_with(|last| last.borrow().1).ok().flatten();
-    column.and_then(|column| i64::try_from(column).ok()).unwrap_or(-1)
+    last_column()
 }
