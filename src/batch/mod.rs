@@ -117,8 +117,7 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn new_in(a: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = a.shape();
-        Self::begin(("a", a), Kind::Matrices, &vec![order; count], engine)
+        Self::begin(("a", a), Kind::Matrices, None, engine)
     }
 
     /// As [`new_in`](Self::new_in), for matrices of different orders: of matrix b the leading `orders[b]` rows and columns are read.
@@ -147,7 +146,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         if let Some(entry) = orders.iter().position(|&each| each > order) {
             return Err(Error::Index { argument: "orders", entry, found: orders[entry], limit: order + 1 });
         }
-        Self::begin(("a", a), Kind::Matrices, orders, engine)
+        Self::begin(("a", a), Kind::Matrices, Some(orders), engine)
     }
 
     /// A batch of known factors L.
@@ -170,14 +169,13 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # Errors
     /// As [`from_factors`](Self::from_factors).
     pub fn from_factors_in(l: BatchRef<'_, T>, engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = l.shape();
-        Self::begin(("l", l), Kind::Factors, &vec![order; count], engine)
+        Self::begin(("l", l), Kind::Factors, None, engine)
     }
 
     fn begin(
         (argument, from): (&'static str, BatchRef<'_, T>),
         kind: Kind,
-        orders: &[usize],
+        orders: Option<&[usize]>,
         engine: Cpu,
     ) -> Result<Self, Error> {
         let [count, order, columns] = from.shape();
@@ -186,7 +184,10 @@ impl<T: Scalar> CholeskyBatch<T> {
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
         let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads), 0);
-        T::batch_begin(&mut tiles, from, kind, orders);
+        match orders {
+            Some(orders) => T::batch_begin(&mut tiles, from, kind, orders),
+            None => T::batch_begin(&mut tiles, from, kind, &vec![order; count]),
+        }
         Ok(Self { tiles, order })
     }
 
