@@ -36,6 +36,9 @@ pub enum cholupdate_status {
     /// A is singular, and the call needs a regular A. Enough updates make A regular. cholupdate_last_error_column() returns the
     /// first column whose pivot is zero.
     CHOLUPDATE_SINGULAR = 12,
+    /// Some matrices of a batch have failed and are as they were; the call has processed the others. cholupdate_last_error() names
+    /// the first one and says why, and the array `info` of the call has the reason for each.
+    CHOLUPDATE_SOME_FAILED = 13,
 }
 use cholupdate_status::*;
 
@@ -56,23 +59,43 @@ impl Refused {
         Self::not_so(format!("`{argument}` is {found}, but must be {rule}"))
     }
 
+    /// What is wrong with the first matrix of a batch that has failed.
+    pub fn of_matrix(matrix: usize, error: Error) -> Self {
+        let Self { message, column, .. } = error.into();
+        Self { status: CHOLUPDATE_SOME_FAILED, message: format!("matrix {matrix}: {message}"), column }
+    }
+
     /// An invalid argument, with a complete message.
     pub fn not_so(message: impl Into<String>) -> Self {
         Self { status: CHOLUPDATE_INVALID_ARGUMENT, message: message.into(), column: None }
     }
 }
 
+/// The status of an error, and the column of a matrix that is not positive definite, or singular.
+fn status_and_column(error: &Error) -> (cholupdate_status, Option<usize>) {
+    match error {
+        Error::NonFinite { .. } => (CHOLUPDATE_NOT_FINITE, None),
+        Error::Overflow { .. } => (CHOLUPDATE_OVERFLOW, None),
+        Error::NotPositiveDefinite { column } => (CHOLUPDATE_NOT_POSITIVE_DEFINITE, Some(*column)),
+        Error::Singular { column } => (CHOLUPDATE_SINGULAR, Some(*column)),
+        Error::Poisoned => (CHOLUPDATE_POISONED, None),
+        Error::Device { kind, .. } => (of_device(*kind), None),
+        _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
+    }
+}
+
+/// What `info` says of a matrix of a batch.
+pub fn info_of(error: &Error) -> i64 {
+    match status_and_column(error) {
+        // Less than 2³¹, as orders are.
+        (_, Some(column)) => 1 + column as i64,
+        (status, None) => -(status as i64),
+    }
+}
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
-        let (status, column) = match &error {
-            Error::NonFinite { .. } => (CHOLUPDATE_NOT_FINITE, None),
-            Error::Overflow { .. } => (CHOLUPDATE_OVERFLOW, None),
-            Error::NotPositiveDefinite { column } => (CHOLUPDATE_NOT_POSITIVE_DEFINITE, Some(*column)),
-            Error::Singular { column } => (CHOLUPDATE_SINGULAR, Some(*column)),
-            Error::Poisoned => (CHOLUPDATE_POISONED, None),
-            Error::Device { kind, .. } => (of_device(*kind), None),
-            _ => (CHOLUPDATE_INVALID_ARGUMENT, None),
-        };
+        let (status, column) = status_and_column(&error);
         // The argument of solves has another name here.
         let error = if error.argument() == Some("rhs") { error.with_argument("b") } else { error };
         Self { status, message: error.to_string(), column }
@@ -129,6 +152,7 @@ pub extern "C" fn cholupdate_status_string(status: i32) -> *const c_char {
         10 => c"error of a device or its driver",
         11 => c"a defect of cholupdate",
         12 => c"singular",
+        13 => c"some matrices of the batch have failed",
         _ => c"not a status of cholupdate",
     };
     words.as_ptr()
@@ -154,8 +178,8 @@ pub unsafe extern "C" fn cholupdate_last_error(message: *mut c_char, size: usize
     });
 }
 
-/// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR: the first
-/// column whose squared pivot is not positive. Returns -1 otherwise.
+/// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR, or if either is
+/// what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. Returns -1 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_last_error_column() -> i64 {
     let column = LAST.try_with(|last| last.borrow().1).ok().flatten();
