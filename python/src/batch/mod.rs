@@ -1,31 +1,34 @@
-//! The class `CholeskyBatch`: construction, copies and attributes.
+//! The class `CholeskyBatch`: construction and attributes.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `modifying`, `solving` | its methods |
+//! | `choosing`, `modifying`, `solving` | its methods |
+//! | `shared` | a lock for its threads |
 //! | `outcome` | the classes `BatchStatus` and `BatchOutcome` |
 //! | `stacks` | arrays of NumPy as batches |
 //! | `broadcasting` | `cholesky_update` with leading dimensions |
 
 pub mod broadcasting;
+mod choosing;
 mod modifying;
 pub mod outcome;
+mod shared;
 mod solving;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod stacks;
 
 use self::outcome::numbers;
-use self::stacks::{Accepted, Stack, either, in_host};
+use self::shared::Shared;
+use self::stacks::{Accepted, Stack, either};
 use crate::argument::{self, Argument};
-use crate::arrays::{Either, Read};
-use crate::errors::{exception, exception_of, in_use, wrong_value};
-use crate::indices::{Counted, index_of, selection_of};
+use crate::arrays::{Array, Either};
+use crate::errors::{exception, exception_of, wrong_type};
+use crate::indices::{Counted, index_of};
 use crate::numbers::Real;
 use crate::threads::without_gil;
-use cholupdate::{CholeskyBatch as Batch, Cpu, Error};
+use cholupdate::{CholeskyBatch as Batch, Cpu};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// Cholesky factors of many small matrices, modified side by side: A = L Lᵀ for each.
 ///
@@ -93,39 +96,6 @@ macro_rules! with_batch {
 }
 use with_batch;
 
-/// A batch shared by threads of Python: any number may read it at the same time, or one may change it. The lock is only tried, never
-/// waited for.
-struct Shared<T: Real>(RwLock<Batch<T>>);
-
-impl<T: Real> Shared<T> {
-    fn new(batch: Batch<T>) -> Self {
-        Self(RwLock::new(batch))
-    }
-
-    /// Admits a call that leaves the batch unchanged.
-    ///
-    /// # Errors
-    /// `RuntimeError` while another thread changes it; `PoisonedError` after a panic.
-    fn reader(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Batch<T>>> {
-        self.0.try_read().map_err(|error| refused(py, &error))
-    }
-
-    /// Admits a call that changes the batch.
-    ///
-    /// # Errors
-    /// `RuntimeError` while another thread uses it; `PoisonedError` after a panic.
-    fn writer(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Batch<T>>> {
-        self.0.try_write().map_err(|error| refused(py, &error))
-    }
-}
-
-fn refused<G>(py: Python<'_>, error: &TryLockError<G>) -> PyErr {
-    match error {
-        TryLockError::WouldBlock => in_use("the batch"),
-        TryLockError::Poisoned(_) => exception(py, Error::Poisoned),
-    }
-}
-
 /// The number of a matrix. Negative ones count from the end.
 fn number(object: &Bound<'_, PyAny>, name: &str, count: usize) -> PyResult<usize> {
     index_of(object, name, (count, Counted::Matrices))
@@ -139,7 +109,7 @@ fn engine(threads: &Argument<'_>) -> PyResult<Cpu> {
 fn orders(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let entries = object.try_iter().map_err(|_| {
         let kind = argument::kind(object);
-        crate::errors::wrong_type(format!("`orders` must be integers, one for each matrix, not {kind}"))
+        wrong_type(format!("`orders` must be integers, one for each matrix, not {kind}"))
     })?;
     entries.map(|entry| argument::count(&entry?, "orders")).collect()
 }
@@ -159,7 +129,7 @@ impl CholeskyBatch {
     ) -> PyResult<Self> {
         fn made<'py, T: Real>(
             py: Python<'py>,
-            a: crate::arrays::Array<'py, T>,
+            a: Array<'py, T>,
             orders: Option<&[usize]>,
             engine: Cpu,
         ) -> PyResult<Shared<T>> {
@@ -202,11 +172,7 @@ impl CholeskyBatch {
     #[staticmethod]
     #[pyo3(signature = (l, *, threads=Argument::NONE), text_signature = "(l, *, threads=None)")]
     fn from_factors<'py>(py: Python<'py>, l: &Bound<'py, PyAny>, threads: Argument<'py>) -> PyResult<Self> {
-        fn made<'py, T: Real>(
-            py: Python<'py>,
-            l: crate::arrays::Array<'py, T>,
-            engine: Cpu,
-        ) -> PyResult<Shared<T>> {
+        fn made<'py, T: Real>(py: Python<'py>, l: Array<'py, T>, engine: Cpu) -> PyResult<Shared<T>> {
             let l = Stack::of(l, "l", Accepted::Matrices)?;
             let view = l.view();
             let batch = without_gil(py, || Batch::from_factors_in(view, engine));
@@ -218,114 +184,6 @@ impl CholeskyBatch {
             Either::Double(l) => Kept::Double(made(py, l, engine)?),
         };
         Ok(Self { kept })
-    }
-
-    /// A copy of the batch.
-    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        fn again<T: Real>(py: Python<'_>, shared: &Shared<T>) -> PyResult<Shared<T>> {
-            let guard = shared.reader(py)?;
-            let batch = &*guard;
-            Ok(Shared::new(without_gil(py, || batch.clone())))
-        }
-        let kept = match &self.kept {
-            Kept::Single(shared) => Kept::Single(again(py, shared)?),
-            Kept::Double(shared) => Kept::Double(again(py, shared)?),
-        };
-        Ok(Self { kept })
-    }
-
-    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        self.copy(py)
-    }
-
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.copy(py)
-    }
-
-    /// Copies some of the matrices to a batch of their own, in this order.
-    ///
-    /// Parameters
-    /// ----------
-    /// indices : int, iterable of int, slice or array of bool
-    ///     The numbers of the matrices, as NumPy selects them. One may occur several times.
-    ///
-    /// Returns
-    /// -------
-    /// CholeskyBatch
-    ///
-    /// Examples
-    /// --------
-    /// >>> import cholupdate as cu
-    /// >>> batch = cu.CholeskyBatch([[[1.0]], [[4.0]], [[9.0]]])
-    /// >>> batch.select([2, 0, 2]).factors().ravel()
-    /// array([3., 1., 3.])
-    fn select<'py>(&self, py: Python<'py>, indices: &Bound<'py, PyAny>) -> PyResult<Self> {
-        fn some<T: Real>(
-            py: Python<'_>,
-            shared: &Shared<T>,
-            indices: &Bound<'_, PyAny>,
-        ) -> PyResult<Shared<T>> {
-            let guard = shared.reader(py)?;
-            let batch = &*guard;
-            let matrices = selection_of(indices, "indices", (batch.count(), Counted::Matrices))?;
-            let selected = without_gil(py, || batch.select(&matrices));
-            selected.map(Shared::new).map_err(|error| exception(py, error))
-        }
-        let kept = match &self.kept {
-            Kept::Single(shared) => Kept::Single(some(py, shared, indices)?),
-            Kept::Double(shared) => Kept::Double(some(py, shared, indices)?),
-        };
-        Ok(Self { kept })
-    }
-
-    /// Factors another A in place of a matrix.
-    ///
-    /// Parameters
-    /// ----------
-    /// matrix : int
-    ///     Its number. Negative ones count from the end.
-    /// a : array_like, shape (m, m)
-    ///     A, of any order m ≤ n, of which the lower triangle is read.
-    ///
-    /// Raises
-    /// ------
-    /// NotPositiveDefiniteError
-    ///     A is not positive definite. The matrix stays as it was.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import cholupdate as cu
-    /// >>> batch = cu.CholeskyBatch([[[1.0]], [[-4.0]]])
-    /// >>> batch.missing
-    /// array([1])
-    /// >>> batch.replace(1, [[4.0]])
-    /// >>> batch.factors().ravel()
-    /// array([1., 2.])
-    fn replace<'py>(
-        &self,
-        py: Python<'py>,
-        matrix: &Bound<'py, PyAny>,
-        a: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        fn replaced<'py, T: Real>(
-            py: Python<'py>,
-            shared: &Shared<T>,
-            matrix: &Bound<'py, PyAny>,
-            a: &Bound<'py, PyAny>,
-        ) -> PyResult<()> {
-            let a = Read::new(in_host::<T>(a, "a")?, "a")?;
-            let mut guard = shared.writer(py)?;
-            let (batch, view) = (&mut *guard, a.view());
-            let matrix = number(matrix, "matrix", batch.count())?;
-            if view.nrows() > batch.order() {
-                let (found, most) = (view.nrows(), batch.order());
-                return Err(wrong_value(format!(
-                    "`a`: the number of rows is {found}, expected at most {most}"
-                )));
-            }
-            without_gil(py, || batch.replace(matrix, view)).map_err(|error| exception(py, error))
-        }
-        with_batch!(self, shared => replaced(py, shared, matrix, a))
     }
 
     /// The numbers of the matrices that have no factor, in order.
