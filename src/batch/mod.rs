@@ -242,6 +242,19 @@ impl<T: Scalar> CholeskyBatch<T> {
     ///
     /// # Errors
     /// `Shape`, naming `l`.
+    ///
+    /// ```
+    /// use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let a = [4.0, 2.0, 2.0, 5.0,   -1.0, 0.0, 0.0, 1.0];
+    /// let batch = CholeskyBatch::new(BatchRef::by_rows(&a, [2, 2, 2])?)?;
+    /// let mut l = [7.0; 8];
+    /// batch.copy_factors(BatchMut::by_rows(&mut l, [2, 2, 2])?)?;
+    /// assert_eq!(l, [2.0, 7.0, 1.0, 2.0,   7.0, 7.0, 7.0, 7.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn copy_factors(&self, l: BatchMut<'_, T>) -> Result<(), Error> {
         let [count, rows, columns] = l.shape();
         extent("l", "matrices", self.count(), count)?;

@@ -91,6 +91,15 @@ impl<'a, T: Copy> BatchRef<'a, T> {
     ///
     /// # Safety
     /// These entries are aligned and initialized, and nothing writes to them during `'a`. Their offsets in bytes are less than 2⁶³.
+    ///
+    /// ```
+    /// use cholupdate::BatchRef;
+    ///
+    /// let data = [1.0, 2.0, 3.0, 4.0];
+    /// // SAFETY: all entries are in the array.
+    /// let v = unsafe { BatchRef::from_raw_parts(data.as_ptr(), [2, 2, 1], [1, 2, 0]) };
+    /// assert_eq!([v.get(0, 1, 0), v.get(1, 0, 0)], [3.0, 2.0]);
+    /// ```
     #[must_use]
     pub unsafe fn from_raw_parts(start: *const T, shape: [usize; 3], strides: [usize; 3]) -> Self {
         Self { at: start, shape, strides, data: PhantomData }
@@ -164,6 +173,18 @@ impl<'a, T: Copy> BatchMut<'a, T> {
     ///
     /// # Safety
     /// These entries are aligned and initialized, and nothing else uses them during `'a`. Their offsets in bytes are less than 2⁶³.
+    ///
+    /// ```
+    /// use cholupdate::{BatchMut, Error};
+    ///
+    /// let mut data = [0.0; 6];
+    /// // SAFETY: all entries are in the array, which is used by nothing else.
+    /// let refused = unsafe { BatchMut::from_raw_parts(data.as_mut_ptr(), [2, 3, 1], [1, 1, 1]) };
+    /// assert!(matches!(refused, Err(Error::OutOfRange { argument: "strides", .. })));
+    /// // SAFETY: as above.
+    /// let x = unsafe { BatchMut::from_raw_parts(data.as_mut_ptr(), [2, 3, 1], [3, 1, 1]) };
+    /// assert_eq!(x.map(|x| x.shape()), Ok([2, 3, 1]));
+    /// ```
     pub unsafe fn from_raw_parts(
         start: *mut T,
         shape: [usize; 3],
