@@ -146,7 +146,7 @@ impl Error {
 /// Position in an argument that holds several row indices; empty for a single index.
 fn place(argument: &str, entry: usize) -> String {
     match argument {
-        "at" | "from" | "to" => String::new(),
+        "at" | "from" | "to" | "matrix" => String::new(),
         _ => format!("[{entry}]"),
     }
 }

@@ -8,11 +8,20 @@
  *
  * Every function that can fail returns a status. CHOLUPDATE_OK is 0. After any other, cholupdate_last_error() has a sentence that names
  * the argument, nothing that a pointer leads to has been changed, and the factor is bit for bit as it was, unless the status is
- * CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies. The factor is lost if
+ * CHOLUPDATE_SOME_FAILED, which is for batches, CHOLUPDATE_POISONED or what cholupdate_safeguard says of CHOLUPDATE_SAFEGUARD_NONE applies. The factor is lost if
  * the GPU fails while changing it, if a shift on a GPU finds it singular to working precision, or after CHOLUPDATE_INTERNAL.
  *
  * A pointer is NULL or leads to what the function says. NULL is an error, except for an array without entries and where
  * the function says otherwise. Arrays that are written overlap no others. Nothing is kept of an array after the call.
+ *
+ * A batch, cholupdate_d_batch, is of many small factors. Its arrays hold `count` matrices: entry (i, j) of matrix b of `v` is
+ * v[b * v_strides[0] + i * v_strides[1] + j * v_strides[2]], with strides of 0 or more. NULL strides are those of matrices one after the other,
+ * each column-major. A row-major matrix, and an upper triangle where the lower one is read, has its last two strides exchanged. What is wrong with
+ * one matrix leaves the others alone: the call returns CHOLUPDATE_SOME_FAILED, and `info` (count), which may be NULL, has for each matrix
+ *     0          if it has not failed,
+ *     1 + j      if the squared pivot of column j is not positive: it would not be positive definite, or is singular,
+ *     -status    for any other reason, for example -CHOLUPDATE_NOT_FINITE.
+ * A matrix that has failed is bit for bit as it was.
  *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
@@ -92,6 +101,11 @@ typedef enum {
    * first column whose pivot is zero.
    */
   CHOLUPDATE_SINGULAR = 12,
+  /**
+   * Some matrices of a batch have failed and are as they were; the call has processed the others. cholupdate_last_error() names
+   * the first one and says why, and the array `info` of the call has the reason for each.
+   */
+  CHOLUPDATE_SOME_FAILED = 15,
 } cholupdate_status;
 
 /**
@@ -144,6 +158,11 @@ typedef enum {
 typedef struct cholupdate_d cholupdate_d;
 
 /**
+ * Factors in double precision of many small matrices A (n x n), which are modified side by side.
+ */
+typedef struct cholupdate_d_batch cholupdate_d_batch;
+
+/**
  * A factor in double precision, of A bordered by r rows and columns. The factor of A is not changed, so many extensions can
  * share one.
  */
@@ -166,6 +185,11 @@ typedef struct cholupdate_d_workspace cholupdate_d_workspace;
  * A factor in single precision, of a matrix A (n x n).
  */
 typedef struct cholupdate_s cholupdate_s;
+
+/**
+ * Factors in single precision of many small matrices A (n x n), which are modified side by side.
+ */
+typedef struct cholupdate_s_batch cholupdate_s_batch;
 
 /**
  * A factor in single precision, of A bordered by r rows and columns. The factor of A is not changed, so many extensions can
@@ -256,8 +280,8 @@ void cholupdate_last_error(char *message,
                            size_t size);
 
 /**
- * Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR: the first
- * column whose squared pivot is not positive. Returns -1 otherwise.
+ * Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR, or if either is
+ * what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. Returns -1 otherwise.
  */
 int64_t cholupdate_last_error_column(void);
 
@@ -1409,6 +1433,390 @@ cholupdate_status cholupdate_s_extension_corner(const cholupdate_s_extension *ex
                                                 char uplo,
                                                 float *corner,
                                                 int64_t ldcorner);
+
+/**
+ * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the leading
+ * orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The engine of
+ * `options` must be the CPU, and their safeguard is not used. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not finite
+ * or too large: it has no factor and fails in every later call, until cholupdate_d_batch_replace(). cholupdate_d_batch_status() has
+ * the reasons.
+ */
+cholupdate_status cholupdate_d_batch_new(int64_t count,
+                                         int64_t n,
+                                         const double *a,
+                                         const int64_t *a_strides,
+                                         const int64_t *orders,
+                                         const cholupdate_options *options,
+                                         cholupdate_d_batch **made);
+
+/**
+ * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in cholupdate_d_from_factor(),
+ * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. The engine of `options` must be the
+ * CPU. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ */
+cholupdate_status cholupdate_d_batch_from_factors(int64_t count,
+                                                  int64_t n,
+                                                  const double *l,
+                                                  const int64_t *l_strides,
+                                                  const cholupdate_options *options,
+                                                  cholupdate_d_batch **made);
+
+/**
+ * Copies the batch. The caller owns `*copy` and frees it by cholupdate_d_batch_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_batch_clone(const cholupdate_d_batch *batch, cholupdate_d_batch **copy);
+
+/**
+ * Copies the matrices numbered `indices` (m), in this order, to another batch; one may occur several times. The caller owns
+ * `*selected` and frees it by cholupdate_d_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_batch_select(const cholupdate_d_batch *batch,
+                                            int64_t m,
+                                            const int64_t *indices,
+                                            cholupdate_d_batch **selected);
+
+/**
+ * Frees a batch. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_d_batch_free(cholupdate_d_batch *batch);
+
+/**
+ * Writes the number of matrices to `*count` and n to `*n`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_batch_extents(const cholupdate_d_batch *batch, int64_t *count, int64_t *n);
+
+/**
+ * Writes to `info` (count) which matrices have no factor, and why.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, or SOME_FAILED if there are any.
+ */
+cholupdate_status cholupdate_d_batch_status(const cholupdate_d_batch *batch, int64_t *info);
+
+/**
+ * Factors A (m x m), of which the triangle `uplo` is read, in place of a matrix, with m of at most n.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; the matrix is then as it was.
+ */
+cholupdate_status cholupdate_d_batch_replace(cholupdate_d_batch *batch,
+                                             int64_t matrix,
+                                             int64_t m,
+                                             const double *a,
+                                             int64_t lda,
+                                             char uplo);
+
+/**
+ * Copies L of a matrix, of its order m, to the triangle `uplo` of the caller's array `l` (m x m), or R = L^T for 'U'. The other
+ * triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; for a matrix without a factor the reason for that, as cholupdate_d_new() would.
+ */
+cholupdate_status cholupdate_d_batch_to_factor(const cholupdate_d_batch *batch,
+                                               int64_t matrix,
+                                               char uplo,
+                                               double *l,
+                                               int64_t ldl);
+
+/**
+ * Copies all L to the lower triangles of the caller's array `l` (n x n each). Upper triangles are not changed, nor rows that a
+ * matrix does not have, nor matrices without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_batch_to_factors(const cholupdate_d_batch *batch,
+                                                double *l,
+                                                const int64_t *l_strides);
+
+/**
+ * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the leading
+ * orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The engine of
+ * `options` must be the CPU, and their safeguard is not used. The caller owns `*made` and frees it by cholupdate_s_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not finite
+ * or too large: it has no factor and fails in every later call, until cholupdate_s_batch_replace(). cholupdate_s_batch_status() has
+ * the reasons.
+ */
+cholupdate_status cholupdate_s_batch_new(int64_t count,
+                                         int64_t n,
+                                         const float *a,
+                                         const int64_t *a_strides,
+                                         const int64_t *orders,
+                                         const cholupdate_options *options,
+                                         cholupdate_s_batch **made);
+
+/**
+ * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in cholupdate_s_from_factor(),
+ * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. The engine of `options` must be the
+ * CPU. The caller owns `*made` and frees it by cholupdate_s_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ */
+cholupdate_status cholupdate_s_batch_from_factors(int64_t count,
+                                                  int64_t n,
+                                                  const float *l,
+                                                  const int64_t *l_strides,
+                                                  const cholupdate_options *options,
+                                                  cholupdate_s_batch **made);
+
+/**
+ * Copies the batch. The caller owns `*copy` and frees it by cholupdate_s_batch_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_batch_clone(const cholupdate_s_batch *batch, cholupdate_s_batch **copy);
+
+/**
+ * Copies the matrices numbered `indices` (m), in this order, to another batch; one may occur several times. The caller owns
+ * `*selected` and frees it by cholupdate_s_batch_free().
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_batch_select(const cholupdate_s_batch *batch,
+                                            int64_t m,
+                                            const int64_t *indices,
+                                            cholupdate_s_batch **selected);
+
+/**
+ * Frees a batch. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_s_batch_free(cholupdate_s_batch *batch);
+
+/**
+ * Writes the number of matrices to `*count` and n to `*n`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_batch_extents(const cholupdate_s_batch *batch, int64_t *count, int64_t *n);
+
+/**
+ * Writes to `info` (count) which matrices have no factor, and why.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, or SOME_FAILED if there are any.
+ */
+cholupdate_status cholupdate_s_batch_status(const cholupdate_s_batch *batch, int64_t *info);
+
+/**
+ * Factors A (m x m), of which the triangle `uplo` is read, in place of a matrix, with m of at most n.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW or NOT_POSITIVE_DEFINITE; the matrix is then as it was.
+ */
+cholupdate_status cholupdate_s_batch_replace(cholupdate_s_batch *batch,
+                                             int64_t matrix,
+                                             int64_t m,
+                                             const float *a,
+                                             int64_t lda,
+                                             char uplo);
+
+/**
+ * Copies L of a matrix, of its order m, to the triangle `uplo` of the caller's array `l` (m x m), or R = L^T for 'U'. The other
+ * triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; for a matrix without a factor the reason for that, as cholupdate_s_new() would.
+ */
+cholupdate_status cholupdate_s_batch_to_factor(const cholupdate_s_batch *batch,
+                                               int64_t matrix,
+                                               char uplo,
+                                               float *l,
+                                               int64_t ldl);
+
+/**
+ * Copies all L to the lower triangles of the caller's array `l` (n x n each). Upper triangles are not changed, nor rows that a
+ * matrix does not have, nor matrices without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_batch_to_factors(const cholupdate_s_batch *batch,
+                                                float *l,
+                                                const int64_t *l_strides);
+
+/**
+ * A <- A + V V^T for each matrix. V (n x k each) is not changed. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be
+ * NULL; the last two are as in cholupdate_report, and NaN for matrices that have failed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with NOT_FINITE or OVERFLOW in `info`, or why there is no factor.
+ */
+cholupdate_status cholupdate_d_batch_update(cholupdate_d_batch *batch,
+                                            int64_t k,
+                                            const double *v,
+                                            const int64_t *v_strides,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * A <- A - V V^T for each matrix. As cholupdate_d_batch_update().
+ *
+ * Returns as cholupdate_d_batch_update(); SOME_FAILED also for matrices that would not be positive definite, or are singular.
+ */
+cholupdate_status cholupdate_d_batch_downdate(cholupdate_d_batch *batch,
+                                              int64_t k,
+                                              const double *v,
+                                              const int64_t *v_strides,
+                                              int64_t *info,
+                                              double *min_pivot_ratio,
+                                              double *log_det_change);
+
+/**
+ * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
+ * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
+ * weight 0 are not read. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
+ * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_d_batch_update().
+ *
+ * Returns as cholupdate_d_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_d_batch_modify(cholupdate_d_batch *batch,
+                                            int64_t k,
+                                            const double *v,
+                                            const int64_t *v_strides,
+                                            const double *weights,
+                                            int64_t weights_stride,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix, in the caller's array `b`, of which no two entries share memory. The
+ * right-hand sides of matrices that fail stay as they were. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED for B that is not finite, singular matrices, and those without a factor.
+ */
+cholupdate_status cholupdate_d_batch_solve(const cholupdate_d_batch *batch,
+                                           int64_t nrhs,
+                                           double *b,
+                                           const int64_t *b_strides,
+                                           int64_t *info);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_d_batch_solve().
+ *
+ * Returns as cholupdate_d_batch_solve().
+ */
+cholupdate_status cholupdate_d_batch_solve_l(const cholupdate_d_batch *batch,
+                                             int64_t nrhs,
+                                             double *b,
+                                             const int64_t *b_strides,
+                                             int64_t *info);
+
+/**
+ * B (n x nrhs each) <- X with L^T X = B. As cholupdate_d_batch_solve().
+ *
+ * Returns as cholupdate_d_batch_solve().
+ */
+cholupdate_status cholupdate_d_batch_solve_lt(const cholupdate_d_batch *batch,
+                                              int64_t nrhs,
+                                              double *b,
+                                              const int64_t *b_strides,
+                                              int64_t *info);
+
+/**
+ * Writes log det A of each matrix to `log_det` (count): NaN if it is singular or has no factor. `info` (count)
+ * may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED if there are such matrices.
+ */
+cholupdate_status cholupdate_d_batch_log_det(const cholupdate_d_batch *batch,
+                                             double *log_det,
+                                             int64_t *info);
+
+/**
+ * A <- A + V V^T for each matrix. V (n x k each) is not changed. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be
+ * NULL; the last two are as in cholupdate_report, and NaN for matrices that have failed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with NOT_FINITE or OVERFLOW in `info`, or why there is no factor.
+ */
+cholupdate_status cholupdate_s_batch_update(cholupdate_s_batch *batch,
+                                            int64_t k,
+                                            const float *v,
+                                            const int64_t *v_strides,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * A <- A - V V^T for each matrix. As cholupdate_s_batch_update().
+ *
+ * Returns as cholupdate_s_batch_update(); SOME_FAILED also for matrices that would not be positive definite, or are singular.
+ */
+cholupdate_status cholupdate_s_batch_downdate(cholupdate_s_batch *batch,
+                                              int64_t k,
+                                              const float *v,
+                                              const int64_t *v_strides,
+                                              int64_t *info,
+                                              double *min_pivot_ratio,
+                                              double *log_det_change);
+
+/**
+ * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
+ * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
+ * weight 0 are not read. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
+ * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_s_batch_update().
+ *
+ * Returns as cholupdate_s_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_s_batch_modify(cholupdate_s_batch *batch,
+                                            int64_t k,
+                                            const float *v,
+                                            const int64_t *v_strides,
+                                            const float *weights,
+                                            int64_t weights_stride,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix, in the caller's array `b`, of which no two entries share memory. The
+ * right-hand sides of matrices that fail stay as they were. `info` (count) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED for B that is not finite, singular matrices, and those without a factor.
+ */
+cholupdate_status cholupdate_s_batch_solve(const cholupdate_s_batch *batch,
+                                           int64_t nrhs,
+                                           float *b,
+                                           const int64_t *b_strides,
+                                           int64_t *info);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_s_batch_solve().
+ *
+ * Returns as cholupdate_s_batch_solve().
+ */
+cholupdate_status cholupdate_s_batch_solve_l(const cholupdate_s_batch *batch,
+                                             int64_t nrhs,
+                                             float *b,
+                                             const int64_t *b_strides,
+                                             int64_t *info);
+
+/**
+ * B (n x nrhs each) <- X with L^T X = B. As cholupdate_s_batch_solve().
+ *
+ * Returns as cholupdate_s_batch_solve().
+ */
+cholupdate_status cholupdate_s_batch_solve_lt(const cholupdate_s_batch *batch,
+                                              int64_t nrhs,
+                                              float *b,
+                                              const int64_t *b_strides,
+                                              int64_t *info);
+
+/**
+ * Writes log det A of each matrix to `log_det` (count): NaN if it is singular or has no factor. `info` (count)
+ * may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED if there are such matrices.
+ */
+cholupdate_status cholupdate_s_batch_log_det(const cholupdate_s_batch *batch,
+                                             double *log_det,
+                                             int64_t *info);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -5,7 +5,7 @@ use cholupdate::cuda::{Device, DeviceView, DeviceViewMut};
 use cholupdate::{Operand, OperandMut, Scalar};
 use cholupdate_ffi::arguments::distance;
 pub use cholupdate_ffi::arguments::{
-    array, array_mut, borrow, borrow_mut, columns, count, matrix, matrix_mut, place, room, tell,
+    array, array_mut, borrow, borrow_mut, columns, count, entries, matrix, matrix_mut, place, room, tell,
     weights_or_ones,
 };
 use core::ffi::c_void;

@@ -9,10 +9,13 @@
 
 mod arguments;
 mod awake;
+mod batches;
 mod double {
     //! The functions for double precision.
 
     pub mod array;
+    pub mod batch;
+    pub mod batch_verbs;
     pub mod carried;
     pub mod extension;
     pub mod factor;
@@ -30,6 +33,12 @@ mod single {
 
     pub mod array {
         include!(concat!(env!("OUT_DIR"), "/single/array.rs"));
+    }
+    pub mod batch {
+        include!(concat!(env!("OUT_DIR"), "/single/batch.rs"));
+    }
+    pub mod batch_verbs {
+        include!(concat!(env!("OUT_DIR"), "/single/batch_verbs.rs"));
     }
     pub mod carried {
         include!(concat!(env!("OUT_DIR"), "/single/carried.rs"));

@@ -142,16 +142,20 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
     Ok(EngineSpec { kind, threads, safeguard })
 }
 
-/// The engine of a workspace, which is for arrays in host memory.
+/// The engine of a workspace, which is for arrays in host memory, or of a batch.
 pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
     let &EngineSpec { kind, threads, safeguard } = settings;
     match kind {
         EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
-        EngineKind::Hybrid { .. } => Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace")),
-        EngineKind::OpenCl { .. } => Err(Refused::invalid("options.engine", 3, "0 (CPU) for a workspace")),
-        EngineKind::Distributed { .. } => {
-            Err(Refused::invalid("options.engine", 4, "0 (CPU) for a workspace"))
+        EngineKind::Hybrid { .. } => {
+            Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace or a batch"))
         }
-        _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace")),
+        EngineKind::OpenCl { .. } => {
+            Err(Refused::invalid("options.engine", 3, "0 (CPU) for a workspace or a batch"))
+        }
+        EngineKind::Distributed { .. } => {
+            Err(Refused::invalid("options.engine", 4, "0 (CPU) for a workspace or a batch"))
+        }
+        _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace or a batch")),
     }
 }

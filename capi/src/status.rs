@@ -1,5 +1,6 @@
 //! The status of a call, and the error message.
 
+use cholupdate::Error;
 pub use cholupdate_ffi::status::Refused;
 use cholupdate_ffi::status::{self, Status, last_column, last_message};
 use core::ffi::c_char;
@@ -35,6 +36,9 @@ pub enum cholupdate_status {
     /// A is singular, and the call needs a regular A. Enough updates make A regular. cholupdate_last_error_column() returns the
     /// first column whose pivot is zero.
     CHOLUPDATE_SINGULAR = 12,
+    /// Some matrices of a batch have failed and are as they were; the call has processed the others. cholupdate_last_error() names
+    /// the first one and says why, and the array `info` of the call has the reason for each.
+    CHOLUPDATE_SOME_FAILED = 15,
 }
 use cholupdate_status::*;
 
@@ -53,9 +57,29 @@ impl From<Status> for cholupdate_status {
             Status::DeviceError => CHOLUPDATE_DEVICE_ERROR,
             Status::Internal => CHOLUPDATE_INTERNAL,
             Status::Singular => CHOLUPDATE_SINGULAR,
+            Status::SomeFailed => CHOLUPDATE_SOME_FAILED,
             // With the statuses that are of several processes, and not used here.
             _ => CHOLUPDATE_INVALID_ARGUMENT,
         }
+    }
+}
+
+/// What is wrong with the first matrix of a batch that has failed.
+pub fn first_of_batch(matrix: usize, error: Error) -> Refused {
+    let refused = Refused::from(error);
+    Refused {
+        status: Status::SomeFailed,
+        message: format!("matrix {matrix}: {}", refused.message),
+        ..refused
+    }
+}
+
+/// What `info` says of a matrix of a batch.
+pub fn info_of(error: &Error) -> i64 {
+    match Refused::from(error.clone()) {
+        // Less than 2³¹, as orders are.
+        Refused { column: Some(column), .. } => 1 + column as i64,
+        Refused { status, .. } => -(cholupdate_status::from(status) as i64),
     }
 }
 
@@ -86,6 +110,7 @@ pub extern "C" fn cholupdate_status_string(status: i32) -> *const c_char {
         10 => c"error of a device or its driver",
         11 => c"a defect of cholupdate",
         12 => c"singular",
+        15 => c"some matrices of the batch have failed",
         _ => c"not a status of cholupdate",
     };
     words.as_ptr()
@@ -99,8 +124,8 @@ pub unsafe extern "C" fn cholupdate_last_error(message: *mut c_char, size: usize
     unsafe { last_message(message, size) }
 }
 
-/// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR: the first
-/// column whose squared pivot is not positive. Returns -1 otherwise.
+/// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR, or if either is
+/// what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. Returns -1 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_last_error_column() -> i64 {
     last_column()

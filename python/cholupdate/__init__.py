@@ -11,15 +11,19 @@ change raises `NotPositiveDefiniteError`, and leaves the factor as it was.
 >>> f.solve(np.array([9.0, 13.0])).round(12)
 array([1., 1.])
 
-`cholesky_update` does the same for arrays; the one in `cholupdate.scipy` has SciPy's arguments.
+`CholeskyBatch` modifies many small factors side by side. `cholesky_update` does the same for arrays, also for stacks of matrices; the
+one in `cholupdate.scipy` has SciPy's arguments.
 """
 
 import os as _os
 
 from . import scipy
 from ._cholupdate import (
+    BatchOutcome,
+    BatchStatus,
     Carried,
     Cholesky,
+    CholeskyBatch,
     DeviceArray,
     Extension,
     Modification,
@@ -32,8 +36,11 @@ from ._cholupdate import forked as _forked
 from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError, SingularError
 
 __all__ = [
+    "BatchOutcome",
+    "BatchStatus",
     "Carried",
     "Cholesky",
+    "CholeskyBatch",
     "DeviceArray",
     "DeviceError",
     "Extension",

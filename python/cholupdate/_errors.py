@@ -12,16 +12,20 @@ class NotPositiveDefiniteError(LinAlgError):
     ----------
     column : int
         The first column whose squared pivot is not positive.
+    matrix : int or None
+        The number of the matrix, in a batch.
     """
 
     column: int
+    matrix: int | None
 
-    def __init__(self, message: str, column: int) -> None:
+    def __init__(self, message: str, column: int, matrix: int | None = None) -> None:
         super().__init__(message)
         self.column = column
+        self.matrix = matrix
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.column)
+        return type(self), (str(self), self.column, self.matrix)
 
 
 class SingularError(LinAlgError):
@@ -31,16 +35,20 @@ class SingularError(LinAlgError):
     ----------
     column : int
         The first column of L whose pivot is zero.
+    matrix : int or None
+        The number of the matrix, in a batch.
     """
 
     column: int
+    matrix: int | None
 
-    def __init__(self, message: str, column: int) -> None:
+    def __init__(self, message: str, column: int, matrix: int | None = None) -> None:
         super().__init__(message)
         self.column = column
+        self.matrix = matrix
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.column)
+        return type(self), (str(self), self.column, self.matrix)
 
 
 class DeviceError(RuntimeError):

@@ -22,6 +22,8 @@ def cholesky_update(
 ) -> NDArray[Any]:
     """Computes the Cholesky factor of A + z zᵀ or A − z zᵀ from that of A.
 
+    Both arguments may have leading dimensions, which are broadcast as in `cholupdate.cholesky_update`.
+
     Parameters
     ----------
     R : (N, N) array_like

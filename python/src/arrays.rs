@@ -46,8 +46,7 @@ impl<'py, T: Real> Read<'py, T> {
 
     /// Whether the address range of the array intersects that of another array.
     pub fn overlaps(&self, other: &Array<'py, T>) -> bool {
-        let (own, theirs) = (extent(&self.borrowed), extent(other));
-        own.start < theirs.end && theirs.start < own.end
+        overlap(&self.borrowed, other)
     }
 
     /// A copy of the entries.
@@ -89,6 +88,12 @@ fn layout<T: Real>(array: &Array<'_, T>, name: &str) -> PyResult<Layout> {
         }
         (shape, _) => Err(wrong_value(format!("`{name}` has {} dimensions, expected 1 or 2", shape.len()))),
     }
+}
+
+/// Whether the address ranges of two arrays intersect.
+pub fn overlap<T: Real>(one: &Array<'_, T>, other: &Array<'_, T>) -> bool {
+    let (one, other) = (extent(one), extent(other));
+    one.start < other.end && other.start < one.end
 }
 
 /// The address range of an array, from its first entry to the end of its last one.

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-/// Arguments whose names differ, as (Rust, Python): the methods call `rhs` `b`, and `from` is a keyword of Python.
-const NAMES: [(&str, &str); 2] = [("rhs", "b"), ("from", "at")];
+/// Arguments whose names differ, as (Rust, Python): the methods call `rhs` `b`, `from` is a keyword of Python, and NumPy calls masks
+/// `where`.
+const NAMES: [(&str, &str); 4] = [("rhs", "b"), ("from", "at"), ("mask", "where"), ("matrices", "indices")];
 
 /// The exception for an error of the library.
 pub fn exception(py: Python<'_>, error: Error) -> PyErr {
@@ -16,17 +17,41 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
 
 /// As `exception`, with the names of other arguments as (Rust, Python).
 pub fn exception_naming(py: Python<'_>, error: Error, names: &[(&'static str, &'static str)]) -> PyErr {
-    let renamed = names.iter().find(|(rust, _)| error.argument() == Some(rust));
-    let error = renamed.map_or(error.clone(), |(_, python)| error.with_argument(python));
+    let error = renamed(error, names);
     let message = error.to_string();
+    worded(py, error, message, None)
+}
+
+/// The exception for what is wrong with one matrix of a batch, whose number begins the message.
+pub fn exception_of(py: Python<'_>, (matrix, error): (usize, Error)) -> PyErr {
+    exception_of_naming(py, (matrix, error), &NAMES)
+}
+
+/// As `exception_of`, with the names of other arguments as (Rust, Python).
+pub fn exception_of_naming(
+    py: Python<'_>,
+    (matrix, error): (usize, Error),
+    names: &[(&'static str, &'static str)],
+) -> PyErr {
+    let error = renamed(error, names);
+    let message = format!("matrix {matrix}: {error}");
+    worded(py, error, message, Some(matrix))
+}
+
+fn renamed(error: Error, names: &[(&'static str, &'static str)]) -> Error {
+    let renamed = names.iter().find(|(rust, _)| error.argument() == Some(rust));
+    renamed.map_or(error.clone(), |(_, python)| error.with_argument(python))
+}
+
+fn worded(py: Python<'_>, error: Error, message: String, matrix: Option<usize>) -> PyErr {
     match error {
         Error::NotPositiveDefinite { column } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-            made(CLASS.import(py, ERRORS, "NotPositiveDefiniteError"), (message, column))
+            made(CLASS.import(py, ERRORS, "NotPositiveDefiniteError"), (message, column, matrix))
         }
         Error::Singular { column } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-            made(CLASS.import(py, ERRORS, "SingularError"), (message, column))
+            made(CLASS.import(py, ERRORS, "SingularError"), (message, column, matrix))
         }
         Error::Device { kind, .. } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -1,7 +1,8 @@
 //! Modifications of factors that are stored in arrays.
 
 use crate::argument::{Argument, kind};
-use crate::arrays::{self, Array, Read, is_bare, is_writeable, shared, usable, view_mut, zeros};
+use crate::arrays::{self, Array, Read, is_bare, is_writeable, overlap, shared, usable, view_mut, zeros};
+use crate::batch::broadcasting;
 use crate::errors::{exception_naming, in_use, seen_from_above, wrong_type, wrong_value};
 use crate::interrupts::{Interruptible, NOTHING_CHANGED};
 use crate::modifying;
@@ -19,27 +20,32 @@ use pyo3::prelude::*;
 
 /// The options of a call.
 #[derive(Clone, Copy)]
-struct How {
-    downdate: bool,
-    upper: bool,
+pub struct How {
+    pub downdate: bool,
+    pub upper: bool,
     overwrite: bool,
     check_finite: bool,
     /// The argument names of L and V.
-    names: (&'static str, &'static str),
+    pub names: (&'static str, &'static str),
 }
 
 /// The factor of A + V diag(w) Vᵀ, computed from that of A, for factors stored in arrays.
 ///
-/// To change one factor many times, use `Cholesky`: it is faster, and checks the factor once.
+/// To change one factor many times, use `Cholesky`: it is faster, and checks the factor once. For many factors, that is
+/// `CholeskyBatch`.
+///
+/// In host memory the arguments may have further, leading dimensions: stacks of matrices, whose leading dimensions are broadcast by
+/// NumPy's rules. Each matrix is then modified as if it were alone.
 ///
 /// Parameters
 /// ----------
-/// l : array_like, shape (n, n)
+/// l : array_like, shape (..., n, n)
 ///     L, lower triangular, with A = L Lᵀ; or, with `upper`, R, upper triangular, with A = Rᵀ R. The other triangle is not read,
 ///     and with `overwrite_l` not written. The result has its dtype, float32 or float64; integers become float64.
-/// v : array_like, shape (n, k) or (n,)
-///     V, or its only column. It is not overwritten.
-/// weights : array_like, shape (k,), optional
+/// v : array_like, shape (..., n, k) or (n,)
+///     V, or its only column. It is not overwritten. Two dimensions are always those of a matrix: a stack of columns is
+///     ``v[..., None]``.
+/// weights : array_like, shape (k,) or, for a stack, (..., k), optional
 ///     w, with any mix of signs. All 1 by default.
 /// downdate : bool, default False
 ///     All weights are −1. Not allowed together with `weights`.
@@ -51,21 +57,24 @@ struct How {
 ///     cannot, the call raises `TypeError`.
 /// check_finite : bool, default True
 ///     Check the triangle for infinities and NaNs. Without the check they go unnoticed off the diagonal. The diagonal and `v` are
-///     always checked.
-/// out : ndarray, shape (n, n), optional
+///     always checked, and so are stacks.
+/// out : ndarray, shape (..., n, n), optional
 ///     Write the result to `out` and return `out`. It has the dtype of `l` and shares no memory with `l`. Its other triangle is
 ///     not written. After an exception its triangle is undefined.
 ///
 /// Returns
 /// -------
-/// array, shape (n, n)
+/// array, shape (..., n, n)
 ///     The new factor, in the same triangle as `l`: `l` itself with `overwrite_l`, else `out` if it was passed, else a new array
-///     of the same library (of NumPy for a list) with zeros in the other triangle.
+///     of the same library (of NumPy for a list) with zeros in the other triangle. With `overwrite_l`, `l` has the leading
+///     dimensions of the result.
 ///
 /// Raises
 /// ------
 /// NotPositiveDefiniteError
-///     The new matrix is not positive definite. `l` is unchanged, bit for bit.
+///     The new matrix is not positive definite. `l` is unchanged, bit for bit. In a stack this is the error of the first matrix
+///     that fails: its number, in C order of the leading dimensions, begins the message and is the attribute `matrix` (for
+///     ``numpy.unravel_index``). No matrix is returned or overwritten then; `CholeskyBatch` modifies the others.
 /// SingularError
 ///     `l` has a zero on its diagonal, and a weight is negative. Positive weights are accepted.
 /// ValueError, TypeError
@@ -90,6 +99,12 @@ struct How {
 /// >>> (new @ new.T).round(12)
 /// array([[5., 4.],
 ///        [4., 9.]])
+/// >>> cu.cholesky_update(l, [[[1.0], [2.0]], [[0.0], [np.sqrt(5.0)]]]).round(3)      # two changes of the same matrix
+/// array([[[2.236, 0.   ],
+///         [1.789, 2.408]],
+/// <BLANKLINE>
+///        [[2.   , 0.   ],
+///         [1.   , 3.   ]]])
 #[pyfunction]
 #[pyo3(
     signature = (l, v, *, weights=None, downdate=Argument::NONE, upper=Argument::NONE, overwrite_l=Argument::NONE, check_finite=Argument::NONE, out=None),
@@ -158,7 +173,7 @@ fn updated<'py>(
 }
 
 /// The destination of the result.
-enum Place<'py, T: Real> {
+pub enum Destination<'py, T: Real> {
     /// L itself.
     There(Array<'py, T>),
     /// An array that the caller passed as `out`.
@@ -175,21 +190,23 @@ fn of_numbers<'py, T: Real>(
     how: How,
 ) -> PyResult<Bound<'py, PyAny>> {
     let raise = |error| exception_naming(py, error, &[("l", how.names.0), ("v", how.names.1)]);
-    if l.ndim() != 2 {
+    let &[.., order, columns] = l.shape() else {
         let message = format!("`{}` has {} dimensions, expected 2", how.names.0, l.ndim());
         return Err(wrong_value(message));
-    }
-    let order = l.shape()[0];
-    if l.shape()[1] != order {
-        let error = Error::Shape { argument: "l", extent: "columns", expected: order, found: l.shape()[1] };
+    };
+    if columns != order {
+        let error = Error::Shape { argument: "l", extent: "columns", expected: order, found: columns };
         return Err(raise(error));
     }
-    let place = place(object, &l, out, how)?;
+    if l.ndim() > 2 || broadcasting::dimensions(v) > 2 {
+        return broadcasting::updated(py, (object, l), (v, weights), out, how);
+    }
+    let place = destination(object, (&l, l.shape()), out, how)?;
     let v = Matrix::<T>::new(v, how.names.1)?;
     // A V that shares memory with the destination is copied before the destination is written.
     let v = match &place {
-        Place::There(written) | Place::Out(written) => v.apart_from(written, how.names.1)?,
-        Place::New => v,
+        Destination::There(written) | Destination::Out(written) => v.apart_from(written, how.names.1)?,
+        Destination::New => v,
     };
     let given = v.given(py)?;
     let columns = given.shape().1;
@@ -200,11 +217,11 @@ fn of_numbers<'py, T: Real>(
     let interruptible = Interruptible::new(py, order, columns);
     let by = By { given: &given, weights: &weights, engine: Cpu::default(), check_finite: how.check_finite };
     let left = match place {
-        Place::Out(_) => "the call was interrupted: `out` has been written in part",
+        Destination::Out(_) => "the call was interrupted: `out` has been written in part",
         _ => NOTHING_CHANGED,
     };
     let (made, outcome) = match place {
-        Place::There(l) => {
+        Destination::There(l) => {
             let _written = borrowed(&l, how.names.0)?;
             let view = view_mut(&l, how.names.0)?;
             let view = if how.upper { view.transpose_mut() } else { view };
@@ -212,7 +229,7 @@ fn of_numbers<'py, T: Real>(
         }
         place => {
             let (to, is_new) = match place {
-                Place::Out(out) => (out, false),
+                Destination::Out(out) => (out, false),
                 _ => (zeros::<T>(py, &[order, order], !how.upper), true),
             };
             let from = Read::new(l, how.names.0)?.transposed_if(how.upper);
@@ -230,33 +247,42 @@ fn of_numbers<'py, T: Real>(
 }
 
 /// While it lives, no other extension built with the `numpy` crate uses the array.
-fn borrowed<'py, T: Real>(array: &Array<'py, T>, name: &str) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
+pub fn borrowed<'py, T: Real>(array: &Array<'py, T>, name: &str) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     array.try_readwrite().map_err(|_| in_use(&format!("`{name}`")))
 }
 
-/// The destination of the result of a call with these arguments.
-fn place<'py, T: Real>(
+/// The destination of the result of a call with these arguments, which has this shape.
+pub fn destination<'py, T: Real>(
     object: &Bound<'py, PyAny>,
-    l: &Array<'py, T>,
+    (l, shape): (&Array<'py, T>, &[usize]),
     out: Option<&Bound<'py, PyAny>>,
     how: How,
-) -> PyResult<Place<'py, T>> {
+) -> PyResult<Destination<'py, T>> {
     if let Some(out) = out {
-        return to_out(l, out).map(Place::Out);
+        return to_out((l, shape), out).map(Destination::Out);
     }
     if !how.overwrite || is_bare(object) {
-        return Ok(Place::New);
+        return Ok(Destination::New);
+    }
+    if l.shape() != shape {
+        let (name, found) = (how.names.0, l.shape());
+        let message =
+            format!("`{name}` cannot be overwritten: it has shape {found:?}, and the result {shape:?}");
+        return Err(wrong_value(message));
     }
     if !object.is_instance_of::<PyUntypedArray>() {
-        return shared::<T>(object, how.names.0).map(Place::There);
+        return shared::<T>(object, how.names.0).map(Destination::There);
     }
     // A copy that NumPy made of the argument is not the caller's array.
     let usable = usable::<T>(object).filter(|l| is_writeable(l));
-    Ok(usable.map_or(Place::New, |l| Place::There(l.clone())))
+    Ok(usable.map_or(Destination::New, |l| Destination::There(l.clone())))
 }
 
-/// Checks `out`: an array of the shape and dtype of L that shares no memory with L.
-fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<Array<'py, T>> {
+/// Checks `out`: an array of this shape and of the dtype of L that shares no memory with L.
+fn to_out<'py, T: Real>(
+    (l, shape): (&Array<'py, T>, &[usize]),
+    out: &Bound<'py, PyAny>,
+) -> PyResult<Array<'py, T>> {
     if !out.is_instance_of::<PyUntypedArray>() {
         return Err(wrong_type(format!("`out` must be an ndarray, not {}", kind(out))));
     }
@@ -266,13 +292,13 @@ fn to_out<'py, T: Real>(l: &Array<'py, T>, out: &Bound<'py, PyAny>) -> PyResult<
             T::NAME
         )));
     };
-    if array.shape() != l.shape() {
-        return Err(wrong_value(format!("`out` has shape {:?}, expected {:?}", array.shape(), l.shape())));
+    if array.shape() != shape {
+        return Err(wrong_value(format!("`out` has shape {:?}, expected {shape:?}", array.shape())));
     }
     if !is_writeable(array) {
         return Err(wrong_value("`out` is read-only"));
     }
-    if Read::new(l.clone(), "l")?.overlaps(array) {
+    if overlap(l, array) {
         return Err(wrong_value("`out` has memory in common with `l`: use `overwrite_l`"));
     }
     Ok(array.clone())

@@ -1,4 +1,4 @@
-//! Row indices.
+//! Indices of rows, and of the matrices of a batch.
 
 use crate::argument::{kind, number};
 use crate::errors::{wrong_type, wrong_value};
@@ -22,40 +22,86 @@ pub fn rows(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<usize>> {
     }
 }
 
-/// Rows of a factor of this order, selected as NumPy selects them: one index or several, negative ones counted from the end, a
-/// slice, or a mask of truth values.
+/// What is counted, for messages.
+#[derive(Clone, Copy)]
+pub enum Counted {
+    Rows,
+    Matrices,
+}
+
+impl Counted {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Matrices => "matrices",
+        }
+    }
+}
+
+/// Rows of a factor of this order, selected as NumPy selects them.
 pub fn selection(object: &Bound<'_, PyAny>, name: &str, order: usize) -> PyResult<Vec<usize>> {
+    selection_of(object, name, (order, Counted::Rows))
+}
+
+/// Some of `count` rows or matrices, selected as NumPy selects them: one index or several, negative ones counted from the end, a
+/// slice, or a mask of truth values.
+pub fn selection_of(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    (count, counted): (usize, Counted),
+) -> PyResult<Vec<usize>> {
     if let Ok(slice) = object.cast::<PySlice>() {
-        let length = isize::try_from(order).unwrap_or(isize::MAX);
+        let length = isize::try_from(count).unwrap_or(isize::MAX);
         let slice = slice.indices(length)?;
-        let rows = (0..slice.slicelength as isize).map(|at| slice.start + at * slice.step);
-        return Ok(rows.map(isize::cast_unsigned).collect());
+        let chosen = (0..slice.slicelength as isize).map(|at| slice.start + at * slice.step);
+        return Ok(chosen.map(isize::cast_unsigned).collect());
     }
     if let Some(mask) = mask(object)? {
-        if mask.len() != order {
+        if mask.len() != count {
             let found = mask.len();
-            let message = format!("`{name}`: the number of truth values is {found}, expected {order}");
+            let message = format!("`{name}`: the number of truth values is {found}, expected {count}");
             return Err(wrong_value(message));
         }
-        return Ok((0..order).filter(|&row| mask[row]).collect());
+        return Ok((0..count).filter(|&at| mask[at]).collect());
     }
     if object.is_instance_of::<PyString>() {
         return Err(wrong_type(format!("`{name}` must be an integer, not {}", kind(object))));
     }
-    let row = |entry: &Bound<'_, PyAny>| {
-        let length = i128::try_from(order).unwrap_or(i128::MAX);
-        let row = number(entry, name)?.map(|row| row as i128);
-        let place = row.map(|row| if row < 0 { row + length } else { row });
-        match place {
-            // The library refuses an index past the end, and names its position among the indices.
-            Some(place) if place >= 0 => Ok(place as usize),
-            _ => Err(PyIndexError::new_err(format!("`{name}` is {entry}, but there are {order} rows"))),
-        }
-    };
     match object.try_iter() {
-        Ok(entries) => entries.map(|entry| row(&entry?)).collect(),
-        Err(_) => Ok(vec![row(object)?]),
+        Ok(entries) => entries.map(|entry| from_either_end(&entry?, name, (count, counted))).collect(),
+        Err(_) => Ok(vec![from_either_end(object, name, (count, counted))?]),
     }
+}
+
+/// One index, a negative one counted from the end. It may be past the end: the library refuses that, and names its position among
+/// several.
+fn from_either_end(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    (count, counted): (usize, Counted),
+) -> PyResult<usize> {
+    let length = i128::try_from(count).unwrap_or(i128::MAX);
+    let found = number(object, name)?.map(|found| found as i128);
+    match found.map(|found| if found < 0 { found + length } else { found }) {
+        Some(place) if place >= 0 => Ok(place as usize),
+        _ => Err(beyond(object, name, (count, counted))),
+    }
+}
+
+/// One of `count` rows or matrices, a negative index counted from the end.
+pub fn index_of(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    (count, counted): (usize, Counted),
+) -> PyResult<usize> {
+    match from_either_end(object, name, (count, counted))? {
+        found if found < count => Ok(found),
+        _ => Err(beyond(object, name, (count, counted))),
+    }
+}
+
+fn beyond(object: &Bound<'_, PyAny>, name: &str, (count, counted): (usize, Counted)) -> PyErr {
+    PyIndexError::new_err(format!("`{name}` is {object}, but there are {count} {}", counted.name()))
 }
 
 /// The mask, if the object is a one-dimensional array of truth values, or a list or tuple of nothing else.

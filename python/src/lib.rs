@@ -6,11 +6,12 @@
 //! | `shared`, `interrupts` | locks for its threads; Control-C |
 //! | `modifying`, `rows`, `solving` | its methods |
 //! | `extension`, `report`, `pending`, `carried` | the classes `Extension`, `Modification`, `Pending` and `Carried` |
+//! | `batch/` | the class `CholeskyBatch`, and functions on stacks of matrices |
 //! | `functions`, `triangle` | functions on arrays |
 //! | `settings`, `numbers` | engines by name; single and double precision |
 //! | `operands`, `there` | arguments that are matrices, in host or device memory; results of the same kind |
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
-//! | `argument`, `indices`, `errors` | scalar arguments; row indices; exceptions |
+//! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
 
 #![deny(unsafe_code)]
@@ -20,6 +21,7 @@ mod argument;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod arrays;
 mod awake;
+mod batch;
 mod carried;
 #[allow(unsafe_code, reason = "views of memory that other libraries own")]
 mod device;
@@ -49,6 +51,10 @@ mod triangle;
 mod _cholupdate {
     #[pymodule_export]
     use crate::awake::KeepAwake;
+    #[pymodule_export]
+    use crate::batch::CholeskyBatch;
+    #[pymodule_export]
+    use crate::batch::outcome::{BatchOutcome, BatchStatus};
     #[pymodule_export]
     use crate::carried::{Carried, restore_carried};
     #[pymodule_export]

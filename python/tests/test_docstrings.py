@@ -24,7 +24,15 @@ def test_examples(module: ModuleType, least: int) -> None:
 def test_everything_public_is_described() -> None:
     for name in cholupdate.__all__:
         assert getattr(cholupdate, name).__doc__, name
-    classes = (cholupdate.Cholesky, cholupdate.Extension, cholupdate.Modification, cholupdate.DeviceArray)
+    classes = (
+        cholupdate.BatchOutcome,
+        cholupdate.BatchStatus,
+        cholupdate.Cholesky,
+        cholupdate.CholeskyBatch,
+        cholupdate.Extension,
+        cholupdate.Modification,
+        cholupdate.DeviceArray,
+    )
     for of in classes:
         for method in (key for key in dir(of) if not key.startswith("_")):
             assert getattr(of, method).__doc__, f"{of.__name__}.{method}"

@@ -133,7 +133,7 @@ def test_nothing_is_subtracted_from_a_singular_matrix() -> None:
 
 def test_shapes_that_do_not_go_together_raise() -> None:
     r = of(A, lower=False)
-    for z in (np.ones(2), np.ones(4), np.ones((2, 3)), np.ones((1, 3, 1))):
+    for z in (np.ones(2), np.ones(4), np.ones((2, 3)), np.ones((1, 2, 1))):
         with pytest.raises(ValueError, match="`z`"):
             cholesky_update(r, z)
     for bad in (np.ones((3, 2)), np.ones(3), np.ones((3, 3, 1))):

@@ -5,7 +5,7 @@
 //! | `operand` | batches of matrices in the caller's memory |
 //! | `outcome` | what a call has done to each matrix |
 //! | `tiles` | the factors in memory, and the threads that work on them |
-//! | `begin`, `modify`, `solve` | the calls, on all tiles |
+//! | `begin`, `modify`, `solve`, `copies` | the calls, on all tiles |
 //! | `alone` | matrices that are processed as single factors |
 //! | `verbs` | what compiles them |
 //! | `kernels/` | the steps on as many matrices as a register has lanes |
@@ -13,6 +13,8 @@
 mod alone;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
 mod begin;
+#[allow(unsafe_code, reason = "threads write to the caller's matrices")]
+mod copies;
 #[allow(unsafe_code, reason = "kernels on raw memory")]
 pub(crate) mod kernels;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
@@ -243,6 +245,36 @@ impl<T: Scalar> CholeskyBatch<T> {
         self.status(matrix)?;
         let (tile, at) = self.tiles.of(matrix);
         Ok(tile.factor(self.tiles.extent, at))
+    }
+
+    /// Copies all factors to lower triangles. Entries above the diagonal are not written, nor rows from the order of a matrix on, nor
+    /// [`missing`](Self::missing) matrices.
+    ///
+    /// # Shapes
+    /// L (count × n × n).
+    ///
+    /// # Errors
+    /// `Shape`, naming `l`.
+    ///
+    /// ```
+    /// use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let a = [4.0, 2.0, 2.0, 5.0,   -1.0, 0.0, 0.0, 1.0];
+    /// let batch = CholeskyBatch::new(BatchRef::by_rows(&a, [2, 2, 2])?)?;
+    /// let mut l = [7.0; 8];
+    /// batch.copy_factors(BatchMut::by_rows(&mut l, [2, 2, 2])?)?;
+    /// assert_eq!(l, [2.0, 7.0, 1.0, 2.0,   7.0, 7.0, 7.0, 7.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy_factors(&self, l: BatchMut<'_, T>) -> Result<(), Error> {
+        let [count, rows, columns] = l.shape();
+        extent("l", "matrices", self.count(), count)?;
+        extent("l", "rows", self.order, rows)?;
+        extent("l", "columns", self.order, columns)?;
+        copies::copy(&self.tiles, &l);
+        Ok(())
     }
 
     /// A_b + V_b V_bᵀ.

@@ -87,6 +87,24 @@ impl<'a, T: Copy> BatchRef<'a, T> {
         Self::new(data, shape, strides)
     }
 
+    /// Entry (i, j) of matrix b at `start.add(b · strides[0] + i · strides[1] + j · strides[2])`, for other languages.
+    ///
+    /// # Safety
+    /// These entries are aligned and initialized, and nothing writes to them during `'a`. Their offsets in bytes are less than 2⁶³.
+    ///
+    /// ```
+    /// use cholupdate::BatchRef;
+    ///
+    /// let data = [1.0, 2.0, 3.0, 4.0];
+    /// // SAFETY: all entries are in the array.
+    /// let v = unsafe { BatchRef::from_raw_parts(data.as_ptr(), [2, 2, 1], [1, 2, 0]) };
+    /// assert_eq!([v.get(0, 1, 0), v.get(1, 0, 0)], [3.0, 2.0]);
+    /// ```
+    #[must_use]
+    pub unsafe fn from_raw_parts(start: *const T, shape: [usize; 3], strides: [usize; 3]) -> Self {
+        Self { at: start, shape, strides, data: PhantomData }
+    }
+
     /// The same matrix `count` times.
     #[must_use]
     pub fn repeated(matrix: MatRef<'a, T>, count: usize) -> Option<Self> {
@@ -148,6 +166,34 @@ impl<'a, T: Copy> BatchMut<'a, T> {
         Self::new(data, shape, strides)
     }
 
+    /// Entry (i, j) of matrix b at `start.add(b · strides[0] + i · strides[1] + j · strides[2])`, for other languages.
+    ///
+    /// # Errors
+    /// `OutOfRange`, naming `strides`, as for [`new`](Self::new), if two entries could be in the same place.
+    ///
+    /// # Safety
+    /// These entries are aligned and initialized, and nothing else uses them during `'a`. Their offsets in bytes are less than 2⁶³.
+    ///
+    /// ```
+    /// use cholupdate::{BatchMut, Error};
+    ///
+    /// let mut data = [0.0; 6];
+    /// // SAFETY: all entries are in the array, which is used by nothing else.
+    /// let refused = unsafe { BatchMut::from_raw_parts(data.as_mut_ptr(), [2, 3, 1], [1, 1, 1]) };
+    /// assert!(matches!(refused, Err(Error::OutOfRange { argument: "strides", .. })));
+    /// // SAFETY: as above.
+    /// let x = unsafe { BatchMut::from_raw_parts(data.as_mut_ptr(), [2, 3, 1], [3, 1, 1]) };
+    /// assert_eq!(x.map(|x| x.shape()), Ok([2, 3, 1]));
+    /// ```
+    pub unsafe fn from_raw_parts(
+        start: *mut T,
+        shape: [usize; 3],
+        strides: [usize; 3],
+    ) -> Result<Self, Error> {
+        apart(shape, strides)?;
+        Ok(Self { at: start, shape, strides, data: PhantomData })
+    }
+
     /// The number of matrices, their rows and their columns.
     #[must_use]
     pub fn shape(&self) -> [usize; 3] {
@@ -196,13 +242,13 @@ fn apart(shape: [usize; 3], strides: [usize; 3]) -> Result<(), Error> {
     let mut axes: Vec<_> = strides.into_iter().zip(shape).filter(|&(_, extent)| extent > 1).collect();
     axes.sort_unstable();
     // Each stride is longer than all that lies within it.
-    let mut far = 0;
+    let mut far = 0_usize;
     for (stride, extent) in axes {
         if stride <= far {
             let rule = "such that no two entries share memory";
             return Err(Error::OutOfRange { argument: "strides", rule });
         }
-        far += (extent - 1) * stride;
+        far = far.saturating_add((extent - 1).saturating_mul(stride));
     }
     Ok(())
 }

@@ -167,7 +167,7 @@ fn leading<T>(
 }
 
 /// Checks the size and the pointer of an array.
-fn entries<T>(argument: &'static str, start: *const T, len: Option<usize>) -> Result<(), Refused> {
+pub fn entries<T>(argument: &'static str, start: *const T, len: Option<usize>) -> Result<(), Refused> {
     let bytes = len.and_then(|len| len.checked_mul(size_of::<T>()));
     let Some(bytes) = bytes.filter(|&bytes| isize::try_from(bytes).is_ok()) else {
         return Err(Refused::invalid(argument, "larger than memory can be", "what an array can hold"));

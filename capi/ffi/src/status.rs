@@ -24,6 +24,7 @@ pub enum Status {
     Singular = 12,
     DifferentArguments = 13,
     ScalapackMissing = 14,
+    SomeFailed = 15,
 }
 
 /// Why a call failed.
@@ -32,7 +33,7 @@ pub struct Refused {
     pub status: Status,
     pub message: String,
     /// Column of a matrix that is not positive definite, or singular.
-    column: Option<usize>,
+    pub column: Option<usize>,
 }
 
 impl Refused {

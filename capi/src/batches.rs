@@ -1,0 +1,161 @@
+//! Arguments and results of functions on batches.
+
+use crate::arguments::entries;
+use crate::status::{Refused, first_of_batch, info_of};
+use cholupdate::{BatchMut, BatchOutcome, BatchRef, Error, Scalar};
+use core::ptr;
+
+/// Matrices for reading, with strides for matrices, rows and columns; packed and column-major for NULL. (count × rows × columns)
+///
+/// # Safety
+/// `start` is NULL or leads to these entries, which nothing changes during the lifetime; `strides` is NULL or has three entries.
+pub unsafe fn matrices<'a, T: Scalar>(
+    argument: &'static str,
+    start: *const T,
+    shape: [usize; 3],
+    strides: *const i64,
+) -> Result<BatchRef<'a, T>, Refused> {
+    // SAFETY: the caller guarantees the strides.
+    let strides = unsafe { layout(argument, start, shape, strides)? };
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL unless there are none, and the size is within the
+    // limit for an object.
+    Ok(unsafe { BatchRef::from_raw_parts(start, shape, strides) })
+}
+
+/// The same for writing.
+///
+/// # Safety
+/// As for [`matrices`], and no other code uses the entries during the lifetime.
+pub unsafe fn matrices_mut<'a, T: Scalar>(
+    argument: &'static str,
+    start: *mut T,
+    shape: [usize; 3],
+    strides: *const i64,
+) -> Result<BatchMut<'a, T>, Refused> {
+    // SAFETY: the caller guarantees the strides.
+    let strides = unsafe { layout(argument, start, shape, strides)? };
+    // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL unless there are none, and the size is within the
+    // limit for an object.
+    unsafe { BatchMut::from_raw_parts(start, shape, strides) }.map_err(|_| {
+        let found = format!("{strides:?}");
+        Refused::invalid(&format!("{argument}_strides"), found, "such that no two entries share memory")
+    })
+}
+
+/// Strides in entries, whose extent is that of an array.
+unsafe fn layout<T>(
+    argument: &'static str,
+    start: *const T,
+    shape: [usize; 3],
+    strides: *const i64,
+) -> Result<[usize; 3], Refused> {
+    let [_, rows, columns] = shape;
+    let strides = if strides.is_null() {
+        [rows.saturating_mul(columns), 1, rows]
+    } else {
+        // SAFETY: the caller guarantees three entries.
+        let given = unsafe { strides.cast::<[i64; 3]>().read_unaligned() };
+        let mut strides = [0; 3];
+        for (axis, (stride, found)) in strides.iter_mut().zip(given).enumerate() {
+            *stride = usize::try_from(found)
+                .map_err(|_| Refused::invalid(&format!("{argument}_strides[{axis}]"), found, "0 or more"))?;
+        }
+        strides
+    };
+    let last = shape.into_iter().zip(strides).try_fold(0_usize, |last, (extent, stride)| {
+        last.checked_add(extent.saturating_sub(1).checked_mul(stride)?)
+    });
+    let len = if shape.contains(&0) { Some(0) } else { last.and_then(|last| last.checked_add(1)) };
+    entries(argument, start, len)?;
+    Ok(strides)
+}
+
+/// Arrays of the caller's with an entry for each matrix. Each may be NULL. They are written if the call is not refused.
+pub struct Results {
+    count: usize,
+    info: *mut i64,
+    min_pivot_ratio: *mut f64,
+    log_det_change: *mut f64,
+}
+
+impl Results {
+    /// For a modification of `count` matrices.
+    pub fn new(
+        count: usize,
+        info: *mut i64,
+        (min_pivot_ratio, log_det_change): (*mut f64, *mut f64),
+    ) -> Result<Self, Refused> {
+        each_or_null("info", info, count)?;
+        each_or_null("min_pivot_ratio", min_pivot_ratio, count)?;
+        each_or_null("log_det_change", log_det_change, count)?;
+        Ok(Self { count, info, min_pivot_ratio, log_det_change })
+    }
+
+    /// For a call that reports failures alone.
+    pub fn of_info(count: usize, info: *mut i64) -> Result<Self, Refused> {
+        Self::new(count, info, (ptr::null_mut(), ptr::null_mut()))
+    }
+
+    /// Writes the outcome of a modification.
+    ///
+    /// # Errors
+    /// That of the first matrix that has failed.
+    ///
+    /// # Safety
+    /// Arrays are NULL or have an entry for each matrix, which no other code uses.
+    pub unsafe fn tell<T: Scalar>(&self, outcome: &BatchOutcome<'_, T>) -> Result<(), Refused> {
+        let asked = !self.min_pivot_ratio.is_null() || !self.log_det_change.is_null();
+        for matrix in 0..if asked { self.count } else { 0 } {
+            let report = outcome.report(matrix);
+            let numbers =
+                report.map_or([f64::NAN; 2], |report| [report.min_pivot_ratio, report.log_det_change()]);
+            for (array, number) in [self.min_pivot_ratio, self.log_det_change].into_iter().zip(numbers) {
+                if !array.is_null() {
+                    // SAFETY: the caller guarantees the array.
+                    unsafe { array.add(matrix).write(number) };
+                }
+            }
+        }
+        // SAFETY: the caller guarantees the array.
+        unsafe { self.tell_failures(outcome.failures()) }
+    }
+
+    /// Writes failures, which are in order.
+    ///
+    /// # Errors
+    /// That of the first one.
+    ///
+    /// # Safety
+    /// `info` is NULL or has an entry for each matrix, which no other code uses.
+    pub unsafe fn tell_failures<'e>(
+        &self,
+        failures: impl Iterator<Item = (usize, &'e Error)>,
+    ) -> Result<(), Refused> {
+        if !self.info.is_null() {
+            for matrix in 0..self.count {
+                // SAFETY: the caller guarantees the array.
+                unsafe { self.info.add(matrix).write(0) };
+            }
+        }
+        let mut first = None;
+        for (matrix, error) in failures {
+            if !self.info.is_null() {
+                // SAFETY: as above, and it is one of the matrices.
+                unsafe { self.info.add(matrix).write(info_of(error)) };
+            }
+            first = first.or_else(|| Some(first_of_batch(matrix, error.clone())));
+        }
+        first.map_or(Ok(()), Err)
+    }
+}
+
+/// Checks the address of an array with an entry for each matrix, unless it is NULL.
+pub fn each_or_null<T>(argument: &'static str, start: *const T, count: usize) -> Result<(), Refused> {
+    if start.is_null() { Ok(()) } else { entries(argument, start, Some(count)) }
+}
+
+/// The number of a matrix of `count`.
+pub fn number(matrix: i64, count: usize) -> Result<usize, Refused> {
+    let found = usize::try_from(matrix).ok().filter(|&found| found < count);
+    found.ok_or_else(|| Refused::invalid("matrix", matrix, format!("0 or more and less than {count}")))
+}

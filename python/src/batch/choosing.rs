@@ -1,0 +1,121 @@
+//! Copies of a batch, some of its matrices, and others in their place.
+
+use super::stacks::in_host;
+use super::{CholeskyBatch, Kept, Shared, number, with_batch};
+use crate::arrays::Read;
+use crate::errors::{exception, wrong_value};
+use crate::indices::{Counted, selection_of};
+use crate::numbers::Real;
+use crate::threads::without_gil;
+use pyo3::prelude::*;
+
+#[pymethods]
+impl CholeskyBatch {
+    /// A copy of the batch.
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        fn again<T: Real>(py: Python<'_>, shared: &Shared<T>) -> PyResult<Shared<T>> {
+            let guard = shared.reader(py)?;
+            let batch = &*guard;
+            Ok(Shared::new(without_gil(py, || batch.clone())))
+        }
+        let kept = match &self.kept {
+            Kept::Single(shared) => Kept::Single(again(py, shared)?),
+            Kept::Double(shared) => Kept::Double(again(py, shared)?),
+        };
+        Ok(Self { kept })
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.copy(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.copy(py)
+    }
+
+    /// Copies some of the matrices to a batch of their own, in this order.
+    ///
+    /// Parameters
+    /// ----------
+    /// indices : int, iterable of int, slice or array of bool
+    ///     The numbers of the matrices, as NumPy selects them. One may occur several times.
+    ///
+    /// Returns
+    /// -------
+    /// CholeskyBatch
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[1.0]], [[4.0]], [[9.0]]])
+    /// >>> batch.select([2, 0, 2]).factors().ravel()
+    /// array([3., 1., 3.])
+    fn select<'py>(&self, py: Python<'py>, indices: &Bound<'py, PyAny>) -> PyResult<Self> {
+        fn some<T: Real>(
+            py: Python<'_>,
+            shared: &Shared<T>,
+            indices: &Bound<'_, PyAny>,
+        ) -> PyResult<Shared<T>> {
+            let guard = shared.reader(py)?;
+            let batch = &*guard;
+            let matrices = selection_of(indices, "indices", (batch.count(), Counted::Matrices))?;
+            let selected = without_gil(py, || batch.select(&matrices));
+            selected.map(Shared::new).map_err(|error| exception(py, error))
+        }
+        let kept = match &self.kept {
+            Kept::Single(shared) => Kept::Single(some(py, shared, indices)?),
+            Kept::Double(shared) => Kept::Double(some(py, shared, indices)?),
+        };
+        Ok(Self { kept })
+    }
+
+    /// Factors another A in place of a matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// matrix : int
+    ///     Its number. Negative ones count from the end.
+    /// a : array_like, shape (m, m)
+    ///     A, of any order m ≤ n, of which the lower triangle is read.
+    ///
+    /// Raises
+    /// ------
+    /// NotPositiveDefiniteError
+    ///     A is not positive definite. The matrix stays as it was.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[1.0]], [[-4.0]]])
+    /// >>> batch.missing
+    /// array([1])
+    /// >>> batch.replace(1, [[4.0]])
+    /// >>> batch.factors().ravel()
+    /// array([1., 2.])
+    fn replace<'py>(
+        &self,
+        py: Python<'py>,
+        matrix: &Bound<'py, PyAny>,
+        a: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        fn replaced<'py, T: Real>(
+            py: Python<'py>,
+            shared: &Shared<T>,
+            matrix: &Bound<'py, PyAny>,
+            a: &Bound<'py, PyAny>,
+        ) -> PyResult<()> {
+            let a = Read::new(in_host::<T>(a, "a")?, "a")?;
+            let mut guard = shared.writer(py)?;
+            let (batch, view) = (&mut *guard, a.view());
+            let matrix = number(matrix, "matrix", batch.count())?;
+            if view.nrows() > batch.order() {
+                let (found, most) = (view.nrows(), batch.order());
+                return Err(wrong_value(format!(
+                    "`a`: the number of rows is {found}, expected at most {most}"
+                )));
+            }
+            without_gil(py, || batch.replace(matrix, view)).map_err(|error| exception(py, error))
+        }
+        with_batch!(self, shared => replaced(py, shared, matrix, a))
+    }
+}

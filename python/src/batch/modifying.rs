@@ -1,0 +1,195 @@
+//! Rank-k modifications of the class `CholeskyBatch`.
+
+use super::outcome::{BatchOutcome, Outcome};
+use super::stacks::{Accepted, Stack, in_host};
+use super::{CholeskyBatch, Shared, with_batch};
+use crate::arrays::Array;
+use crate::errors::{exception, in_use, wrong_type, wrong_value};
+use crate::numbers::Real;
+use crate::threads::without_gil;
+use cholupdate::{BatchWeights, Weights};
+use numpy::prelude::*;
+use numpy::{PyArrayDyn, PyUntypedArray};
+use pyo3::prelude::*;
+
+/// Weights that were passed.
+pub struct Weighted<T> {
+    weights: Vec<T>,
+    /// Whether there is one for each column of each matrix.
+    of_each: bool,
+}
+
+impl<T: Real> Weighted<T> {
+    /// Weights of `rank` columns for a batch of `count` matrices.
+    pub fn new(array: &Array<'_, T>, (count, rank): (usize, usize)) -> PyResult<Self> {
+        let of_each = match array.shape() {
+            [] | [_] => false,
+            &[matrices, columns] if (matrices, columns) == (count, rank) => true,
+            shape @ [_, _] => {
+                let message =
+                    format!("`weights` has shape {shape:?}, expected {:?} or {:?}", [rank], [count, rank]);
+                return Err(wrong_value(message));
+            }
+            shape => {
+                let found = shape.len();
+                return Err(wrong_value(format!("`weights` has {found} dimensions, expected 1 or 2")));
+            }
+        };
+        Ok(Self { weights: entries(array)?, of_each })
+    }
+
+    pub fn view(&self) -> BatchWeights<'_, T> {
+        match self.of_each {
+            true => BatchWeights::OfEach(&self.weights),
+            false => BatchWeights::Shared(Weights::Each(&self.weights)),
+        }
+    }
+}
+
+/// A copy of the entries, in the order of their indices.
+fn entries<T: Real>(array: &Array<'_, T>) -> PyResult<Vec<T>> {
+    let flat = array.call_method0("ravel")?.cast_into::<PyArrayDyn<T>>()?;
+    let flat = flat.try_readonly().map_err(|_| in_use("`weights`"))?;
+    Ok(flat.as_slice()?.to_vec())
+}
+
+/// Truth values for all matrices.
+fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if array.dtype().kind() != b'b' {
+        let found = array.dtype().getattr("name")?;
+        return Err(wrong_type(format!("`where` has dtype {found}, expected bool")));
+    }
+    if array.ndim() != 1 {
+        return Err(wrong_value(format!("`where` has {} dimensions, expected 1", array.ndim())));
+    }
+    array.call_method0("tolist")?.extract()
+}
+
+fn modified<'py, T: Real>(
+    py: Python<'py>,
+    shared: &Shared<T>,
+    v: &Bound<'py, PyAny>,
+    weights: BatchWeights<'_, T>,
+    mask: Option<&[bool]>,
+) -> PyResult<Py<BatchOutcome>> {
+    let v = Stack::<T>::new(v, "v", Accepted::Vectors)?;
+    changed(py, shared, &v, weights, mask)
+}
+
+fn changed<T: Real>(
+    py: Python<'_>,
+    shared: &Shared<T>,
+    v: &Stack<'_, T>,
+    weights: BatchWeights<'_, T>,
+    mask: Option<&[bool]>,
+) -> PyResult<Py<BatchOutcome>> {
+    let mut guard = shared.writer(py)?;
+    let (batch, v) = (&mut *guard, v.view());
+    let outcome = without_gil(py, || {
+        let count = batch.count();
+        let outcome = match mask {
+            Some(mask) => batch.modify_where(mask, v, weights),
+            None => batch.modify(v, weights),
+        };
+        outcome.map(|outcome| Outcome::of(count, &outcome))
+    });
+    outcome.map_err(|error| exception(py, error))?.into_py(py)
+}
+
+#[pymethods]
+impl CholeskyBatch {
+    /// A ← A + V Vᵀ, for each matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like, shape (count, n, k) or (count, n)
+    ///     V for each matrix, or its only column. An array of the dtype of the factors is read in place, with any strides that are
+    ///     not negative. Integers are converted; another floating-point dtype raises `TypeError`.
+    ///
+    /// Returns
+    /// -------
+    /// BatchOutcome
+    ///     The matrices that failed, for example with a NaN in V, and for each matrix its smallest pivot ratio and the change of
+    ///     log det A.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[4.0, 2.0], [2.0, 5.0]], [[1.0, 0.0], [0.0, 1.0]]])
+    /// >>> outcome = batch.update([[1.0, 2.0], [0.0, 1.0]])
+    /// >>> outcome.failed
+    /// array([], dtype=int64)
+    /// >>> (batch.factors() @ batch.factors().transpose(0, 2, 1)).round(12)
+    /// array([[[5., 4.],
+    ///         [4., 9.]],
+    /// <BLANKLINE>
+    ///        [[1., 0.],
+    ///         [0., 2.]]])
+    fn update<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
+        with_batch!(self, shared => modified(py, shared, v, Weights::Plus.into(), None))
+    }
+
+    /// A ← A − V Vᵀ, for each matrix. One for which that would not be positive definite stays as it was.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like, shape (count, n, k) or (count, n)
+    ///     As for `update`.
+    ///
+    /// Returns
+    /// -------
+    /// BatchOutcome
+    fn downdate<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
+        with_batch!(self, shared => modified(py, shared, v, Weights::Minus.into(), None))
+    }
+
+    /// A ← A + V diag(w) Vᵀ, for each matrix, with any mix of signs.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like, shape (count, n, k) or (count, n)
+    ///     As for `update`. Columns with the weight 0 are not read.
+    /// weights : array_like, shape (k,) or (count, k)
+    ///     w, the same for all matrices or one for each.
+    /// where : array_like of bool, shape (count,), optional
+    ///     The matrices to modify. The others stay as they are, and do not fail.
+    ///
+    /// Returns
+    /// -------
+    /// BatchOutcome
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[4.0]], [[9.0]]])
+    /// >>> outcome = batch.modify([[1.0], [1.0]], [[5.0], [-5.0]])
+    /// >>> batch.factors().ravel()
+    /// array([3., 2.])
+    /// >>> outcome = batch.modify([[1.0], [1.0]], [7.0], where=[True, False])
+    /// >>> batch.factors().ravel()
+    /// array([4., 2.])
+    #[pyo3(signature = (v, weights, *, r#where=None), text_signature = "($self, v, weights, *, where=None)")]
+    fn modify<'py>(
+        &self,
+        py: Python<'py>,
+        v: &Bound<'py, PyAny>,
+        weights: &Bound<'py, PyAny>,
+        r#where: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        fn weighted<'py, T: Real>(
+            py: Python<'py>,
+            shared: &Shared<T>,
+            (v, weights): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+            mask: Option<&[bool]>,
+        ) -> PyResult<Py<BatchOutcome>> {
+            let v = Stack::<T>::new(v, "v", Accepted::Vectors)?;
+            let [count, _, rank] = v.shape();
+            let weights = Weighted::new(&in_host::<T>(weights, "weights")?, (count, rank))?;
+            changed(py, shared, &v, weights.view(), mask)
+        }
+        let mask = r#where.map(mask).transpose()?;
+        with_batch!(self, shared => weighted(py, shared, (v, weights), mask.as_deref()))
+    }
+}
