@@ -43,6 +43,8 @@
 //! change rows and columns of A; [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute) reorder them.
 //! [`extension`](Cholesky::extension) borders A without changing the factor.
 //!
+//! [`CholeskyBatch`] keeps many small factors current together.
+//!
 //! # Errors
 //!
 //! Every call that can fail returns an [`Error`] and leaves the factor bit for bit as it was. The exception is a device that
@@ -155,3 +157,8 @@ pub mod unstable {
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The example of this chapter, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/batch.md")]
+struct Batches;

@@ -105,7 +105,7 @@ typedef enum {
    * Some matrices of a batch have failed and are as they were; the call has processed the others. cholupdate_last_error() names
    * the first one and says why, and the array `info` of the call has the reason for each.
    */
-  CHOLUPDATE_SOME_FAILED = 13,
+  CHOLUPDATE_SOME_FAILED = 15,
 } cholupdate_status;
 
 /**

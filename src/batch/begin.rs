@@ -38,20 +38,21 @@ pub(super) fn begin<T: Alone + BatchKernel>(
     tiles: &mut Tiles<T>,
     from: BatchRef<'_, T>,
     kind: Kind,
-    orders: &[usize],
+    orders: Option<&[usize]>,
 ) {
     let extent = tiles.extent;
+    let order = |matrix: usize| orders.map_or(extent.capacity, |orders| orders[matrix]);
     let scalars = extent.capacity * extent.capacity;
     tiles.each(scalars, |t, tile, work| {
         let matrices = extent.matrices(t);
         for (at, matrix) in matrices.clone().enumerate() {
-            tile.orders[at] = u32::try_from(orders[matrix]).unwrap_or(u32::MAX);
+            tile.orders[at] = u32::try_from(order(matrix)).unwrap_or(u32::MAX);
         }
         match kind {
             Kind::Matrices => in_lanes(tile, work, (extent, t), from),
             Kind::Factors => {
                 for (at, matrix) in matrices.enumerate() {
-                    let l = one(from, kind, matrix, orders[matrix]);
+                    let l = one(from, kind, matrix, order(matrix));
                     set(tile, extent, at, l);
                 }
             }

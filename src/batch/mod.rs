@@ -33,7 +33,7 @@ pub use self::outcome::BatchOutcome;
 
 use self::begin::Kind;
 use self::kernels::modify::{Change, Signed};
-use self::kernels::packed::entries;
+use self::kernels::packed::{MAX_LANES, entries};
 use self::tiles::{Extent, Tiles};
 use crate::check::{extent, finite_lower, index, room};
 use crate::cpu::Cpu;
@@ -141,11 +141,6 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// # }
     /// ```
     pub fn with_orders(a: BatchRef<'_, T>, orders: &[usize], engine: Cpu) -> Result<Self, Error> {
-        let [count, order, _] = a.shape();
-        extent("orders", "entries", count, orders.len())?;
-        if let Some(entry) = orders.iter().position(|&each| each > order) {
-            return Err(Error::Index { argument: "orders", entry, found: orders[entry], limit: order + 1 });
-        }
         Self::begin(("a", a), Kind::Matrices, Some(orders), engine)
     }
 
@@ -172,6 +167,21 @@ impl<T: Scalar> CholeskyBatch<T> {
         Self::begin(("l", l), Kind::Factors, None, engine)
     }
 
+    /// As [`from_factors_in`](Self::from_factors_in), for factors of different orders: of L_b the leading `orders[b]` rows are read.
+    ///
+    /// # Shapes
+    /// L (count × n × n), `orders` (count entries).
+    ///
+    /// # Errors
+    /// As [`with_orders`](Self::with_orders), naming `l`.
+    pub fn from_factors_with_orders(
+        l: BatchRef<'_, T>,
+        orders: &[usize],
+        engine: Cpu,
+    ) -> Result<Self, Error> {
+        Self::begin(("l", l), Kind::Factors, Some(orders), engine)
+    }
+
     fn begin(
         (argument, from): (&'static str, BatchRef<'_, T>),
         kind: Kind,
@@ -180,14 +190,17 @@ impl<T: Scalar> CholeskyBatch<T> {
     ) -> Result<Self, Error> {
         let [count, order, columns] = from.shape();
         extent(argument, "columns", order, columns)?;
+        extent("orders", "entries", count, orders.map_or(count, <[usize]>::len))?;
+        let too_large =
+            |orders: &[usize]| orders.iter().position(|&each| each > order).map(|at| (at, orders[at]));
+        if let Some((entry, found)) = orders.and_then(too_large) {
+            return Err(Error::Index { argument: "orders", entry, found, limit: order + 1 });
+        }
         // The order is stored in 32 bits, and a triangle of that order would fill any memory.
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
         let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads), 0);
-        match orders {
-            Some(orders) => T::batch_begin(&mut tiles, from, kind, orders),
-            None => T::batch_begin(&mut tiles, from, kind, &vec![order; count]),
-        }
+        T::batch_begin(&mut tiles, from, kind, orders);
         Ok(Self { tiles, order })
     }
 
@@ -352,7 +365,7 @@ impl<T: Scalar> CholeskyBatch<T> {
             }
         };
         // Memory for V of some groups.
-        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * kernels::MAX_LANES), size_of::<usize>()))?;
+        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * MAX_LANES), size_of::<usize>()))?;
         T::batch_modify(&mut self.tiles, &Change::new(v, weights, mask));
         Ok(BatchOutcome::new(&self.tiles))
     }
@@ -405,7 +418,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         let [count, rows, columns] = rhs.shape();
         extent("rhs", "matrices", self.count(), count)?;
         extent("rhs", "rows", self.order, rows)?;
-        room::<T>("rhs", columns, (rows.max(1).saturating_mul(kernels::MAX_LANES), size_of::<usize>()))?;
+        room::<T>("rhs", columns, (rows.max(1).saturating_mul(MAX_LANES), size_of::<usize>()))?;
         Ok(T::batch_solve(&self.tiles, sides, rhs))
     }
 

@@ -44,7 +44,7 @@ fn in_lanes<T: Alone + BatchKernel>(
     change: &Change<'_, T>,
 ) {
     let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
-    work.spare.reserve(extent.scalars());
+    work.shadow.reserve(extent.scalars());
     work.v.reserve(change.memory(extent.capacity, extent.lanes));
     work.good.reserve(of_tile);
     tile.log.clear();
@@ -55,7 +55,7 @@ fn in_lanes<T: Alone + BatchKernel>(
         product: &mut tile.product.as_mut_slice()[..of_tile],
         log: &mut tile.log,
     };
-    let l = (tile.l.as_slice().as_ptr(), work.spare.as_mut_slice().as_mut_ptr(), extent.capacity);
+    let l = (tile.l.as_slice().as_ptr(), work.shadow.as_mut_slice().as_mut_ptr(), extent.capacity);
     let groups = extent.groups(t, &tile.orders);
     // SAFETY: both tiles have room for the groups, aligned to cache lines, and are borrowed exclusively, as is the memory for V.
     let step = unsafe { ModifyTile::new(l, groups, change, work.v.as_mut_slice().as_mut_ptr(), results) };
@@ -78,7 +78,7 @@ fn in_lanes<T: Alone + BatchKernel>(
                 tile.factor(extent, at)
             }
         };
-        write(work.spare.as_mut_slice(), extent, at, &l);
+        write(work.shadow.as_mut_slice(), extent, at, &l);
     }
-    mem::swap(&mut tile.l, &mut work.spare);
+    mem::swap(&mut tile.l, &mut work.shadow);
 }

@@ -23,14 +23,6 @@ pub(super) fn solve<T: Alone + BatchKernel>(
         work.v.reserve(extent.capacity * columns * extent.lanes);
         work.good.reserve(of_tile);
         let good = &mut work.good.as_mut_slice()[..of_tile];
-        let mut found = Vec::new();
-        for (at, matrix) in matrices.clone().enumerate() {
-            let error = tile.missing(at).cloned().or_else(|| {
-                singular(tile.orders[at] as usize, |j| tile.l.as_slice()[extent.place(at, (j, j))])
-            });
-            good[at] = if error.is_none() { T::ONE } else { T::ZERO };
-            found.extend(error.map(|error| (matrix, error)));
-        }
         let l = (tile.l.as_slice().as_ptr(), extent.capacity);
         let groups = extent.groups(t, &tile.orders);
         let memory = work.v.as_mut_slice().as_mut_ptr();
@@ -38,15 +30,18 @@ pub(super) fn solve<T: Alone + BatchKernel>(
         // batch and their rows, and each tile is the work of one thread.
         let step = unsafe { SolveTile::new(l, groups, sides, rhs, memory, good) };
         T::solve_tile(Isa::detect(), step);
-        let known = found.len();
-        for (at, matrix) in matrices.enumerate() {
-            if work.good.as_slice()[at] == T::ZERO && find_in(&found[..known], matrix).is_none() {
-                let order = tile.orders[at] as usize;
-                let entries = (0..columns).flat_map(|r| (0..order).map(move |i| (i, r)));
-                let mut bad = entries.filter(|&(i, r)| !rhs.as_ref().get(matrix, i, r).is_finite());
-                let (row, column) = bad.next().unwrap_or_default();
-                found.push((matrix, Error::NonFinite { argument: "rhs", row, column }));
-            }
+        let missing = tile.missing.iter().map(|(at, error)| (matrices.start + at, error.clone()));
+        let mut found: Vec<_> = missing.collect();
+        for (at, matrix) in matrices.enumerate().filter(|&(at, _)| work.good.as_slice()[at] == T::ZERO) {
+            let order = tile.orders[at] as usize;
+            let pivot = |j: usize| tile.l.as_slice()[extent.place(at, (j, j))];
+            let entries = (0..columns).flat_map(|r| (0..order).map(move |i| (i, r)));
+            let mut bad = entries.filter(|&(i, r)| !rhs.as_ref().get(matrix, i, r).is_finite());
+            let error = match bad.next() {
+                Some((row, column)) => Error::NonFinite { argument: "rhs", row, column },
+                None => singular(order, pivot).unwrap_or(Error::Singular { column: 0 }),
+            };
+            found.push((matrix, error));
         }
         if !found.is_empty() {
             failures.lock().unwrap_or_else(PoisonError::into_inner).append(&mut found);
@@ -55,10 +50,6 @@ pub(super) fn solve<T: Alone + BatchKernel>(
     let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     failures.sort_unstable_by_key(|(matrix, _)| *matrix);
     failures
-}
-
-fn find_in(list: &[(usize, Error)], matrix: usize) -> Option<&Error> {
-    super::tiles::find(list, matrix)
 }
 
 /// The error of a matrix with a pivot that is zero.
@@ -80,14 +71,6 @@ pub(super) fn log_det<T: Alone>(tiles: &Tiles<T>, matrix: usize) -> Result<f64, 
     if let Some(error) = singular(order, pivot) {
         return Err(error);
     }
-    // One logarithm serves several pivots.
-    let (mut sum, mut product) = (0.0, 1.0);
-    for j in 0..order {
-        product *= pivot(j).to_f64();
-        if !(1e-150..1e150).contains(&product) {
-            sum += product.ln();
-            product = 1.0;
-        }
-    }
-    Ok(2.0 * (sum + product.ln()))
+    // The empty sum is −0.
+    Ok(0.0 + 2.0 * (0..order).map(|j| pivot(j).to_f64().ln()).sum::<f64>())
 }

@@ -1,6 +1,6 @@
 //! The factors of a batch, in tiles.
 //!
-//! A tile has as many groups as fit into a first-level cache, or one. A modification writes the new factors of a tile to a spare one,
+//! A tile has as many groups as fit into a first-level cache, or one. A modification writes the new factors of a tile to a shadow one,
 //! which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written once.
 
 use super::kernels::given::Groups;
@@ -43,7 +43,7 @@ pub(crate) struct Tile<T> {
 /// Memory for work on a tile.
 pub(crate) struct Work<T> {
     /// The place of new factors.
-    pub spare: Buffer<T>,
+    pub shadow: Buffer<T>,
     /// V or right-hand sides in lanes.
     pub v: Buffer<T>,
     pub good: Buffer<T>,
@@ -51,7 +51,7 @@ pub(crate) struct Work<T> {
 
 impl<T> Default for Work<T> {
     fn default() -> Self {
-        Self { spare: Buffer::default(), v: Buffer::default(), good: Buffer::default() }
+        Self { shadow: Buffer::default(), v: Buffer::default(), good: Buffer::default() }
     }
 }
 

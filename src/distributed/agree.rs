@@ -26,6 +26,48 @@ pub(crate) type Fact = (&'static str, u64);
 /// The largest number of facts of a call.
 const MOST: usize = 6;
 
+/// What the comparison with which a call begins has found, the same on all processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// All make the same call with the same facts, and none has found an error.
+    Same,
+    /// The calls differ.
+    OtherCall,
+    /// The fact at this place is the first that differs.
+    OtherFact(usize),
+    /// This process is the first that has found an error.
+    Refused(usize),
+}
+
+/// Compares the number of a call and at most six facts with those of the other processes. `refused` says whether this process has
+/// found an error in its own arguments.
+///
+/// The reductions of all calls have the same length, with the call at the same place, so that processes that make different calls find
+/// that they do. Numbers below 100 are for the calls of [`Factor`](super::Factor).
+pub fn compare(
+    net: &impl Network,
+    call: u64,
+    facts: impl ExactSizeIterator<Item = u64>,
+    refused: bool,
+) -> Compared {
+    // The call and the facts, each with its complement; then the process that has found an error.
+    let mut words = [u64::MAX; 2 * (MOST + 1) + 1];
+    let (count, root) = (1 + facts.len(), 2 * (MOST + 1));
+    for (at, fact) in core::iter::once(call).chain(facts).enumerate() {
+        (words[2 * at], words[2 * at + 1]) = (fact, !fact);
+    }
+    if refused {
+        words[root] = net.rank() as u64;
+    }
+    net.least(&mut words);
+    match (0..count).find(|&at| words[2 * at] != !words[2 * at + 1]) {
+        Some(0) => Compared::OtherCall,
+        Some(at) => Compared::OtherFact(at - 1),
+        None if words[root] == u64::MAX => Compared::Same,
+        None => Compared::Refused(words[root] as usize),
+    }
+}
+
 /// Checks that all processes make the same call with these facts, and that none of them has found an error.
 ///
 /// # Errors
@@ -36,30 +78,16 @@ pub(crate) fn agree(
     facts: &[Fact],
     mine: Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut words = [u64::MAX; 2 * (MOST + 1) + 1];
-    let all = || facts.iter().map(|&(_, fact)| fact);
-    for (at, fact) in core::iter::once(call as u64).chain(all()).enumerate() {
-        (words[2 * at], words[2 * at + 1]) = (fact, !fact);
+    match compare(net, call as u64, facts.iter().map(|&(_, fact)| fact), mine.is_err()) {
+        Compared::Same => Ok(()),
+        Compared::OtherCall => Err(Error::Differs { argument: "the call" }),
+        Compared::OtherFact(at) => Err(Error::Differs { argument: facts[at].0 }),
+        Compared::Refused(root) => Err(share_error(net, root, mine.err())),
     }
-    words[2 * (MOST + 1)] = if mine.is_err() { net.rank() as u64 } else { u64::MAX };
-    net.least(&mut words);
-    let differs = |at: usize| words[2 * at] != !words[2 * at + 1];
-    if differs(0) {
-        return Err(Error::Differs { argument: "the call" });
-    }
-    for (at, &(argument, _)) in facts.iter().enumerate() {
-        if differs(at + 1) {
-            return Err(Error::Differs { argument });
-        }
-    }
-    let Some(root) = usize::try_from(words[2 * (MOST + 1)]).ok().filter(|&root| root < net.ranks()) else {
-        return Ok(());
-    };
-    Err(share_error(net, root, mine.err()))
 }
 
 /// Tells all processes the error of `root`.
-pub(crate) fn share_error(net: &impl Network, root: usize, mine: Option<Error>) -> Error {
+fn share_error(net: &impl Network, root: usize, mine: Option<Error>) -> Error {
     let mut words = mine.as_ref().map_or([0; 5], encode);
     net.broadcast(root, bytes_mut(&mut words));
     // The process that has it returns it as it is.

@@ -11,7 +11,7 @@ use crate::host::blocked::Memory;
 use crate::real::Real;
 use crate::report::Modification;
 use crate::storage::Side;
-use crate::structure::schur;
+use crate::structure::{least_ratio_and_log_det, schur};
 use faer::{Mat, MatRef, Par};
 
 impl<T: Real, N: Network> Factor<T, N> {
@@ -56,14 +56,11 @@ impl<T: Real, N: Network> Factor<T, N> {
         for j in 0..rank {
             self.net().broadcast(0, bytes_mut(c.col_as_slice_mut(j)));
         }
-        let pivots: Vec<T> = (0..rank).map(|j| c[(j, j)]).collect();
-        let ratios = pivots.iter().enumerate().map(|(j, &pivot)| pivot * (pivot / corner[(j, j)]));
-        let least = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        let log_det = 2.0 * pivots.iter().map(|pivot| pivot.to_f64().ln()).sum::<f64>();
+        let (least, log_det) = least_ratio_and_log_det(c.as_ref(), corner);
         let row_norm = self.row_norm().max(most.sqrt());
         self.guarded.in_place(|storage| {
             storage.resize(cyclic.order + rank);
-            storage.pivots.extend_from_slice(&pivots);
+            storage.pivots.extend(c.diagonal().column_vector().iter());
             storage.l.write_last(s.as_ref(), c.as_ref());
             Ok(())
         })?;

@@ -40,11 +40,13 @@ impl<T: Real, N: Network> Factor<T, N> {
     /// `Differs`, naming `v` for its number of columns, or `weights`; `Shape`, `NonFinite` or `Overflow`, naming `v` or `weights`;
     /// `Singular`; `NotPositiveDefinite`, after which L is as it was, unless there is no safeguard; `Poisoned`.
     pub fn modify(&mut self, v: Rows<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
-        let mine = self.agreed(Call::Modify, v, weights)?;
-        let stage = |storage: &mut LocalStorage<T, N>| storage.stage_rows(mine.as_ref(), weights);
+        self.check(Call::Modify, v, weights)?;
+        let mut memory = Mat::new();
+        let mine = v.mine_in(&self.cyclic(), &mut memory);
+        let stage = |storage: &mut LocalStorage<T, N>| storage.stage_rows(mine, weights);
         match self.guarded.modify_by(Source::L, stage) {
             Err(Error::NotPositiveDefinite { column }) if self.guarded.healthy().is_ok() => {
-                self.again(column, (mine.as_ref(), weights), true)
+                self.again(column, (mine, weights), true)
             }
             outcome => outcome,
         }
@@ -55,22 +57,23 @@ impl<T: Real, N: Network> Factor<T, N> {
     /// # Errors
     /// As [`modify`](Self::modify).
     pub fn dry_run(&mut self, v: Rows<'_, T>, weights: Weights<'_, T>) -> Result<Modification, Error> {
-        let mine = self.agreed(Call::DryRun, v, weights)?;
-        match self.guarded.dry_run_by(|storage| storage.stage_rows(mine.as_ref(), weights)) {
-            Err(Error::NotPositiveDefinite { column }) => self.again(column, (mine.as_ref(), weights), false),
+        self.check(Call::DryRun, v, weights)?;
+        let mut memory = Mat::new();
+        let mine = v.mine_in(&self.cyclic(), &mut memory);
+        match self.guarded.dry_run_by(|storage| storage.stage_rows(mine, weights)) {
+            Err(Error::NotPositiveDefinite { column }) => self.again(column, (mine, weights), false),
             outcome => outcome,
         }
     }
 
-    /// Checks V and w, and returns the rows of V of this process.
-    fn agreed(&mut self, call: Call, v: Rows<'_, T>, weights: Weights<'_, T>) -> Result<Mat<T>, Error> {
+    /// Checks V and w, and that they are the same on all processes.
+    fn check(&self, call: Call, v: Rows<'_, T>, weights: Weights<'_, T>) -> Result<(), Error> {
         let cyclic = self.cyclic();
         let checked = v.check("v", &cyclic).and_then(|()| weights.check(0, (0, v.ncols())));
         let order = ("the order", cyclic.order as u64);
         let facts = [order, ("v", v.ncols() as u64), ("weights", fingerprint(weights))];
         agree(self.net(), call, &facts, checked)?;
-        self.guarded.healthy()?;
-        Ok(v.mine(&cyclic))
+        self.guarded.healthy().map(|_| ())
     }
 
     /// Solves A X = B, or one of the systems L Y = B and Lᵀ X = Y, in place. (local rows × m)

@@ -44,6 +44,9 @@ mod sweep;
 mod tests;
 mod v;
 
+// The calls that cholupdate-mpi adds begin in the same way.
+#[doc(hidden)]
+pub use self::agree::{Compared, compare};
 pub use self::begin::Settings;
 pub use self::factor::Factor;
 pub use self::network::Network;

@@ -25,7 +25,7 @@ use crate::sweep::signed::Signed;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 /// The rows of L that a process has, and all of its pivots.
 pub(crate) struct LocalStorage<T, N> {
@@ -136,8 +136,9 @@ impl<T: Real, N: Network> Swept<T> for LocalStorage<T, N> {
         match *v {
             Staged::Given(v, weights) => {
                 let v = v.on_host()?;
-                let mine = Rows::All(v.as_ref()).mine(&self.cyclic());
-                self.stage_rows(mine.as_ref(), weights)
+                let mut memory = Mat::new();
+                let mine = Rows::All(v.as_ref()).mine_in(&self.cyclic(), &mut memory);
+                self.stage_rows(mine, weights)
             }
             _ => Err(Error::OutOfRange { argument: "v", rule: "given by the caller" }),
         }

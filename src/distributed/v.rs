@@ -19,7 +19,7 @@ pub enum Rows<'a, T> {
     All(MatRef<'a, T>),
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<'a, T: Real> Rows<'a, T> {
     /// The number of columns.
     #[must_use]
     pub fn ncols(&self) -> usize {
@@ -39,7 +39,19 @@ impl<T: Real> Rows<'_, T> {
         }
     }
 
-    /// The rows of this process.
+    /// The rows of this process, in `memory` if they are not neighbours in what is given.
+    pub(super) fn mine_in(self, cyclic: &Cyclic, memory: &'a mut Mat<T>) -> MatRef<'a, T> {
+        match self {
+            Self::Mine(rows) => rows,
+            Self::All(rows) if cyclic.ranks == 1 => rows,
+            Self::All(_) => {
+                *memory = self.mine(cyclic);
+                memory.as_ref()
+            }
+        }
+    }
+
+    /// A copy of the rows of this process.
     pub(super) fn mine(&self, cyclic: &Cyclic) -> Mat<T> {
         match self {
             Self::Mine(rows) => rows.to_owned(),

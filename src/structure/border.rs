@@ -62,10 +62,7 @@ impl<'a, T: Real> Border<'a, T> {
             T::solve_lower(corner.as_ref(), below.as_mut().transpose_mut(), par);
         }
         let corner = corner.into_const();
-        let pivots = || corner.diagonal().column_vector().iter().copied();
-        let ratios = pivots().zip(k.diagonal().column_vector().iter()).map(|(c, &k)| c * (c / k));
-        let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
-        let log_det = 2.0 * pivots().map(|c| c.to_f64().ln()).sum::<f64>();
+        let (least_ratio, log_det) = least_ratio_and_log_det(corner, k);
         Ok(Self { left: left.into_const(), corner, below: below.into_const(), least_ratio, log_det })
     }
 
@@ -79,6 +76,14 @@ impl<'a, T: Real> Border<'a, T> {
     pub fn rows(&self) -> usize {
         self.corner.nrows()
     }
+}
+
+/// [`Border::least_ratio`], at most 1, and [`Border::log_det`]. Only the diagonals are read. (r × r, r × r)
+pub fn least_ratio_and_log_det<T: Real>(c: MatRef<'_, T>, k: MatRef<'_, T>) -> (T, f64) {
+    let pivots = || c.diagonal().column_vector().iter().copied();
+    let ratios = pivots().zip(k.diagonal().column_vector().iter()).map(|(c, &k)| c * (c / k));
+    let least_ratio = ratios.fold(T::ONE, |least, ratio| if ratio < least { ratio } else { least });
+    (least_ratio, 2.0 * pivots().map(|c| c.to_f64().ln()).sum::<f64>())
 }
 
 /// Computes C with C Cᵀ = K − Sᵀ S, with zeros above the diagonal; only the lower triangle of K is read. (at × r, r × r)

@@ -26,6 +26,8 @@ mod rearrangement;
 mod scratch;
 mod there;
 
+#[cfg(feature = "distributed")]
+pub(crate) use border::least_ratio_and_log_det;
 pub use border::{Border, schur};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) use host::backwards;

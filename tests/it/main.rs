@@ -6,6 +6,7 @@ mod support;
 mod accuracy;
 mod allocation;
 mod any;
+mod batch;
 mod carried;
 mod clones;
 #[cfg(feature = "fake-cuda")]

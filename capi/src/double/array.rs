@@ -73,7 +73,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_array(
         let v = matrix("v", v, (order, rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
         let report_of = |workspace: &mut cholupdate_d_workspace| {
-            modify_in_place(l, &v, weights, &workspace.engine, &mut workspace.memory)
+            modify_in_place(l, v, weights, &workspace.engine, &mut workspace.memory)
         };
         let learned = match workspace.as_mut() {
             Some(workspace) => report_of(workspace),

@@ -2,7 +2,7 @@
 
 use super::factor::cholupdate_d;
 use crate::arguments::{
-    array, array_mut, borrow, borrow_mut, count, matrix, matrix_mut, sides, tell, weights_or_ones,
+    array, array_mut, borrow, borrow_mut, columns, count, matrix, matrix_mut, tell, weights_or_ones,
 };
 use crate::report::cholupdate_report;
 use crate::status::{cholupdate_status, status_of};
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn cholupdate_d_modify_scaled(
         let rank = count("k", k)?;
         let v = matrix("v", v, (factor.kept.order(), rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
-        tell(report, factor.kept.change(|held| held.modify_scaled(decay, &v, weights))?);
+        tell(report, factor.kept.change(|held| held.modify_scaled(decay, v, weights))?);
         Ok(())
     })
 }
@@ -50,9 +50,9 @@ pub unsafe extern "C" fn cholupdate_d_carry(
     status_of(|| unsafe {
         let factor = borrow("factor", factor)?;
         let order = factor.kept.order();
-        let sides = sides::<f64>("m", m, 1 + order)?;
+        let sides = columns::<f64>("m", m, 1 + order)?;
         let given = matrix("b", b, (order, sides), ldb)?;
-        let carried = Carried::new(factor.kept.at_rest()?, &given, array("sums", sums, sides)?)?;
+        let carried = Carried::new(factor.kept.at_rest()?, given, array("sums", sums, sides)?)?;
         // All reads of the arrays are done.
         matrix_mut("b", b, (order, sides), ldb)?.copy_from(&carried.z);
         array_mut("sums", sums, sides)?.copy_from_slice(&carried.squares);
@@ -86,15 +86,14 @@ pub unsafe extern "C" fn cholupdate_d_modify_carrying(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let (order, rank) = (factor.kept.order(), count("k", k)?);
-        let sides = sides::<f64>("m", m, 1 + order)?;
+        let sides = columns::<f64>("m", m, 1 + order)?;
         let v = matrix("v", v, (order, rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
         let y = matrix("y", y, (rank, sides), ldy)?;
         let mut z = matrix_mut("z", z, (order, sides), ldz)?;
         let squares = array_mut("squares", squares, sides)?;
         let mut carried = Carried { z: z.to_owned(), squares: squares.to_vec() };
-        let changed =
-            factor.kept.change(|held| held.modify_carrying(decay, &v, weights, &y, &mut carried))?;
+        let changed = factor.kept.change(|held| held.modify_carrying(decay, v, weights, y, &mut carried))?;
         z.copy_from(&carried.z);
         squares.copy_from_slice(&carried.squares);
         tell(report, changed);

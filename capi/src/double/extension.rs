@@ -1,7 +1,7 @@
 //! The factor of A bordered by rows, without a change of the factor of A.
 
 use super::factor::cholupdate_d;
-use crate::arguments::{borrow, count, is_upper, matrix, matrix_mut, place, sides, triangle};
+use crate::arguments::{borrow, columns, count, is_upper, matrix, matrix_mut, place, triangle};
 use crate::kept::Border;
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::Extension;
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn cholupdate_d_extension_new(
         let cross = matrix("cross", cross, (factor.kept.order(), more), ldcross)?;
         let corner = triangle("corner", corner, more, ldcorner, upper)?;
         let extension = place("extension", extension)?;
-        let border = factor.kept.at_rest()?.extension(&cross, &corner)?.into_parts();
+        let border = factor.kept.at_rest()?.extension(cross, &corner)?.into_parts();
         let new = cholupdate_d_extension { border, matrix: factor.kept.matrix() };
         extension.write(Box::into_raw(Box::new(new)));
         Ok(())
@@ -92,10 +92,10 @@ pub unsafe extern "C" fn cholupdate_d_extension_solve(
         let factor = borrow("factor", factor)?;
         let extension = borrow("extension", extension)?.of(factor)?;
         let order = extension.order();
-        let shape = (order, sides::<f64>("nrhs", nrhs, order)?);
+        let shape = (order, columns::<f64>("nrhs", nrhs, order)?);
         let (s, corner) = &extension.border;
         let extended = Extension::from_borrowed_parts(factor.kept.at_rest()?, s.as_ref(), corner.as_ref())?;
-        let x = extended.solve(&matrix("b", b, shape, ldb)?)?;
+        let x = extended.solve(matrix("b", b, shape, ldb)?)?;
         // All reads of the array are done.
         matrix_mut("b", b, shape, ldb)?.copy_from(x);
         Ok(())

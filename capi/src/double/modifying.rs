@@ -22,7 +22,7 @@ pub unsafe extern "C" fn cholupdate_d_update(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
-        tell(report, factor.kept.change(|held| held.modify(&v, Weights::Plus))?);
+        tell(report, factor.kept.change(|held| held.modify(v, Weights::Plus))?);
         Ok(())
     })
 }
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn cholupdate_d_downdate(
     status_of(|| unsafe {
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
-        tell(report, factor.kept.change(|held| held.modify(&v, Weights::Minus))?);
+        tell(report, factor.kept.change(|held| held.modify(v, Weights::Minus))?);
         Ok(())
     })
 }
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn cholupdate_d_modify(
         let rank = count("k", k)?;
         let v = matrix("v", v, (factor.kept.order(), rank), ldv)?;
         let weights = weights_or_ones(weights, rank)?;
-        tell(report, factor.kept.change(|held| held.modify(&v, weights))?);
+        tell(report, factor.kept.change(|held| held.modify(v, weights))?);
         Ok(())
     })
 }
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn cholupdate_d_can_downdate(
         let factor = borrow_mut("factor", factor)?;
         let v = matrix("v", v, (factor.kept.order(), count("k", k)?), ldv)?;
         let can = place("can", can)?;
-        can.write(factor.kept.at_rest_mut()?.can_downdate(&v)?.into());
+        can.write(factor.kept.at_rest_mut()?.can_downdate(v)?.into());
         Ok(())
     })
 }

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn cholupdate_d_submit(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let order = borrow_mut("factor", factor)?.kept.order();
-        submitted(factor, &matrix("v", v, (order, count("k", k)?), ldv)?, (k, weights), pending)
+        submitted(factor, &matrix("v", v, (order, count("k", k)?), ldv)?.into(), (k, weights), pending)
     })
 }
 

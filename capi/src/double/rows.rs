@@ -27,7 +27,7 @@ pub unsafe extern "C" fn cholupdate_d_append(
         let (more, upper) = (count("r", r)?, is_upper("uplo", uplo)?);
         let cross = matrix("cross", cross, (factor.kept.order(), more), ldcross)?;
         let corner = triangle("corner", corner, more, ldcorner, upper)?;
-        tell(report, factor.kept.change(|held| held.append(&cross, &corner))?);
+        tell(report, factor.kept.change(|held| held.append(cross, &corner))?);
         Ok(())
     })
 }
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn cholupdate_d_insert(
         let (at, more) = (count("at", at)?, count("r", r)?);
         let all = factor.kept.order().saturating_add(more);
         let columns = matrix("columns", columns, (all, more), ldcolumns)?;
-        tell(report, factor.kept.change(|held| held.insert(at, &columns))?);
+        tell(report, factor.kept.change(|held| held.insert(at, columns))?);
         Ok(())
     })
 }
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn cholupdate_d_replace(
         let factor = borrow_mut("factor", factor)?;
         let (at, rank) = (count("at", at)?, count("r", r)?);
         let columns = matrix("columns", columns, (factor.kept.order(), rank), ldcolumns)?;
-        tell(report, factor.kept.change(|held| held.replace(at, &columns))?);
+        tell(report, factor.kept.change(|held| held.replace(at, columns))?);
         Ok(())
     })
 }

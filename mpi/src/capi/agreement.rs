@@ -1,12 +1,10 @@
 //! The agreement with which every call of all processes begins: an argument that one process has found wrong is an error of all, with
 //! the same status and message, and none of them goes on to wait for the others.
 
-use super::status::Refused;
-use super::status::cholupdate_mpi_status::{
-    CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS, CHOLUPDATE_MPI_INVALID_ARGUMENT, CHOLUPDATE_MPI_NULL_POINTER,
-};
+use super::status::{Refused, Status};
 use crate::network::Processes;
 use cholupdate::distributed::Network;
+use cholupdate_ffi::status::shortened;
 
 /// The calls, for the agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +52,7 @@ fn agreed_on<A>(net: &Processes, call: Option<u64>, mine: Result<A, Refused>) ->
     net.least(&mut words);
     let [least, of_complement, root] = words;
     if least != u64::MAX && least != !of_complement {
-        let message = "the call differs between the processes";
-        return Err(Refused::new(CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS, message));
+        return Err(Refused::new(Status::DifferentArguments, "the call differs between the processes"));
     }
     if root == u64::MAX {
         return mine;
@@ -69,11 +66,9 @@ fn agreed_on<A>(net: &Processes, call: Option<u64>, mine: Result<A, Refused>) ->
 }
 
 fn write(bytes: &mut [u8; BYTES], refused: &Refused) {
-    let fits = |&length: &usize| refused.message.is_char_boundary(length);
-    let most = refused.message.len().min(BYTES - 1);
-    let length = (0..=most).rev().find(fits).unwrap_or(0);
+    let text = shortened(&refused.message, BYTES - 1);
     bytes[0] = refused.status as u8;
-    bytes[1..=length].copy_from_slice(&refused.message.as_bytes()[..length]);
+    bytes[1..=text.len()].copy_from_slice(text.as_bytes());
 }
 
 /// The error of a process, which the message names if there are several.
@@ -83,8 +78,8 @@ fn read(bytes: &[u8; BYTES], process: Option<u64>) -> Refused {
     let message = process.map_or(text.to_string(), |process| format!("{text} (process {process})"));
     // Arguments are checked here for NULL and for their range; the library checks the rest on all processes.
     let status = match bytes[0] {
-        1 => CHOLUPDATE_MPI_NULL_POINTER,
-        _ => CHOLUPDATE_MPI_INVALID_ARGUMENT,
+        1 => Status::NullPointer,
+        _ => Status::InvalidArgument,
     };
     Refused::new(status, message)
 }

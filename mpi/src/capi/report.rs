@@ -14,8 +14,8 @@ pub struct cholupdate_mpi_report {
     pub log_det_change: f64,
 }
 
-impl cholupdate_mpi_report {
-    pub fn new(modification: Modification) -> Self {
+impl From<Modification> for cholupdate_mpi_report {
+    fn from(modification: Modification) -> Self {
         let log_det_change = modification.log_det_change();
         Self { min_pivot_ratio: modification.min_pivot_ratio, log_det_change }
     }

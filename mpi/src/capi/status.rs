@@ -1,8 +1,8 @@
 //! The status of a call, and the error message.
 
 use crate::scalapack::ScalapackError;
-use cholupdate::Error;
-use core::cell::RefCell;
+use cholupdate_ffi::status::{self, last_column, last_message, remembered};
+pub use cholupdate_ffi::status::{Refused, Status};
 use core::ffi::c_char;
 use mpi::ffi;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,48 +37,22 @@ pub enum cholupdate_mpi_status {
 }
 use cholupdate_mpi_status::*;
 
-/// Why a call failed.
-#[derive(Debug)]
-pub struct Refused {
-    pub status: cholupdate_mpi_status,
-    pub message: String,
-    /// Column of a matrix that is not positive definite, or singular.
-    column: Option<usize>,
-}
-
-impl Refused {
-    pub fn null(argument: &str) -> Self {
-        Self::new(CHOLUPDATE_MPI_NULL_POINTER, format!("`{argument}` is NULL"))
-    }
-
-    pub fn invalid(argument: &str, found: impl core::fmt::Display, rule: impl core::fmt::Display) -> Self {
-        Self::not_so(format!("`{argument}` is {found}, but must be {rule}"))
-    }
-
-    /// An invalid argument, with a complete message.
-    pub fn not_so(message: impl Into<String>) -> Self {
-        Self::new(CHOLUPDATE_MPI_INVALID_ARGUMENT, message)
-    }
-
-    pub fn new(status: cholupdate_mpi_status, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), column: None }
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        let (status, column) = match &error {
-            Error::NonFinite { .. } => (CHOLUPDATE_MPI_NOT_FINITE, None),
-            Error::Overflow { .. } => (CHOLUPDATE_MPI_OVERFLOW, None),
-            Error::NotPositiveDefinite { column } => (CHOLUPDATE_MPI_NOT_POSITIVE_DEFINITE, Some(*column)),
-            Error::Singular { column } => (CHOLUPDATE_MPI_SINGULAR, Some(*column)),
-            Error::Poisoned => (CHOLUPDATE_MPI_POISONED, None),
-            Error::Differs { .. } => (CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS, None),
-            _ => (CHOLUPDATE_MPI_INVALID_ARGUMENT, None),
-        };
-        // The argument of solves has another name here.
-        let error = if error.argument() == Some("rhs") { error.with_argument("b") } else { error };
-        Self { status, message: error.to_string(), column }
+impl From<Status> for cholupdate_mpi_status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => CHOLUPDATE_MPI_OK,
+            Status::NullPointer => CHOLUPDATE_MPI_NULL_POINTER,
+            Status::NotFinite => CHOLUPDATE_MPI_NOT_FINITE,
+            Status::Overflow => CHOLUPDATE_MPI_OVERFLOW,
+            Status::NotPositiveDefinite => CHOLUPDATE_MPI_NOT_POSITIVE_DEFINITE,
+            Status::Poisoned => CHOLUPDATE_MPI_POISONED,
+            Status::Internal => CHOLUPDATE_MPI_INTERNAL,
+            Status::Singular => CHOLUPDATE_MPI_SINGULAR,
+            Status::DifferentArguments => CHOLUPDATE_MPI_DIFFERENT_ARGUMENTS,
+            Status::ScalapackMissing => CHOLUPDATE_MPI_SCALAPACK_MISSING,
+            // With the statuses that are of devices, and not used here.
+            _ => CHOLUPDATE_MPI_INVALID_ARGUMENT,
+        }
     }
 }
 
@@ -86,25 +60,15 @@ impl From<ScalapackError> for Refused {
     fn from(error: ScalapackError) -> Self {
         match error {
             ScalapackError::Factor(error) => error.into(),
-            ScalapackError::Missing => Self::new(CHOLUPDATE_MPI_SCALAPACK_MISSING, error.to_string()),
+            ScalapackError::Missing => Self::new(Status::ScalapackMissing, error.to_string()),
             ScalapackError::Descriptor(_) => Self::not_so(error.to_string()),
         }
     }
 }
 
-thread_local! {
-    /// The message and the column of the last call on this thread that failed.
-    static LAST: RefCell<(String, Option<usize>)> = const { RefCell::new((String::new(), None)) };
-}
-
 /// Runs a call of this process alone. Stores its error, and stops a panic.
 pub fn status_of(call: impl FnOnce() -> Result<(), Refused>) -> cholupdate_mpi_status {
-    let outcome = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(Refused::new(CHOLUPDATE_MPI_INTERNAL, format!("a defect of cholupdate: {said}")))
-    });
-    outcome.map_or_else(remembered, |()| CHOLUPDATE_MPI_OK)
+    status::status_of(call).into()
 }
 
 /// Runs a call of all processes. A panic ends the program: the others may be waiting for messages of this one.
@@ -114,14 +78,7 @@ pub fn status_of_all(call: impl FnOnce() -> Result<(), Refused>) -> cholupdate_m
         unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
         std::process::abort()
     });
-    outcome.map_or_else(remembered, |()| CHOLUPDATE_MPI_OK)
-}
-
-/// Stores an error as the last one of this thread, and returns its status.
-fn remembered(Refused { status, message, column }: Refused) -> cholupdate_mpi_status {
-    // A thread that is ending cannot ask for it any more.
-    let _ = LAST.try_with(|last| *last.borrow_mut() = (message, column));
-    status
+    outcome.map_or_else(|refused| remembered(refused).into(), |()| CHOLUPDATE_MPI_OK)
 }
 
 /// Describes a status in a few words. The string is static.
@@ -148,26 +105,13 @@ pub extern "C" fn cholupdate_mpi_status_string(status: i32) -> *const c_char {
 /// fit and terminated by a zero. It is empty if no call has failed. Does nothing if `message` is NULL or `size` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_mpi_last_error(message: *mut c_char, size: usize) {
-    if message.is_null() || size == 0 {
-        return;
-    }
-    let _ = LAST.try_with(|last| {
-        let last = last.borrow();
-        // Not in the middle of a character.
-        let fits = |&length: &usize| last.0.is_char_boundary(length);
-        let length = (0..=last.0.len().min(size - 1)).rev().find(fits).unwrap_or(0);
-        // SAFETY: `message` has `size` bytes, more than `length`, and belongs to the caller.
-        unsafe {
-            core::ptr::copy_nonoverlapping(last.0.as_ptr(), message.cast(), length);
-            *message.add(length) = 0;
-        }
-    });
+    // SAFETY: the header requires that the pointer is NULL or has so many bytes.
+    unsafe { last_message(message, size) }
 }
 
 /// Returns the column of this thread's last error if that is CHOLUPDATE_MPI_NOT_POSITIVE_DEFINITE or CHOLUPDATE_MPI_SINGULAR: the
 /// first column whose squared pivot is not positive. Returns -1 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_mpi_last_error_column() -> i64 {
-    let column = LAST.try_with(|last| last.borrow().1).ok().flatten();
-    column.and_then(|column| i64::try_from(column).ok()).unwrap_or(-1)
+    last_column()
 }

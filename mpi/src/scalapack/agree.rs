@@ -5,7 +5,7 @@ use super::ScalapackError;
 use super::descriptor::RULES;
 use crate::network::Processes;
 use cholupdate::Error;
-use cholupdate::distributed::Network;
+use cholupdate::distributed::{Compared, Network, compare};
 
 /// The calls. The core has numbers below 100 for its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +20,6 @@ pub(super) enum Call {
 
 /// A call on numbers of each scalar type has a number of its own: this times the bytes of the type, and that of the call.
 const OF_BYTE: u64 = 100;
-
-/// The largest number of facts of a call, as in the core: the first reductions of all calls have the same length, and the call and its
-/// complement at the same places, so that a process that makes a call of the core finds that another makes one of these.
-const MOST: usize = 6;
 
 /// What must be the same on all processes, and the error if it is not.
 pub(super) type Fact = (ScalapackError, u64);
@@ -43,30 +39,20 @@ pub(super) fn agree(
     facts: &[Fact],
     mine: Result<(), ScalapackError>,
 ) -> Result<(), ScalapackError> {
-    let mut words = [u64::MAX; 2 * (MOST + 1) + 1];
     let call = call as u64 + OF_BYTE * bytes as u64;
-    for (at, fact) in core::iter::once(call).chain(facts.iter().map(|&(_, fact)| fact)).enumerate() {
-        (words[2 * at], words[2 * at + 1]) = (fact, !fact);
+    match compare(net, call, facts.iter().map(|&(_, fact)| fact), mine.is_err()) {
+        Compared::Same => Ok(()),
+        Compared::OtherCall => Err(Error::Differs { argument: "the call" }.into()),
+        Compared::OtherFact(at) => Err(facts[at].0.clone()),
+        Compared::Refused(root) => Err(share_error(net, root, mine.err())),
     }
-    words[2 * (MOST + 1)] = if mine.is_err() { net.rank() as u64 } else { u64::MAX };
-    net.least(&mut words);
-    let differs = |at: usize| words[2 * at] != !words[2 * at + 1];
-    if differs(0) {
-        return Err(Error::Differs { argument: "the call" }.into());
-    }
-    if let Some((_, (error, _))) = facts.iter().enumerate().find(|&(at, _)| differs(at + 1)) {
-        return Err(error.clone());
-    }
-    let root = words[2 * (MOST + 1)];
-    if root == u64::MAX {
-        return Ok(());
-    }
-    let mut bytes = [0; 3].map(u64::to_ne_bytes);
-    if let Err(error) = mine {
-        bytes = encode(&error).map(u64::to_ne_bytes);
-    }
-    net.broadcast(root as usize, bytes.as_flattened_mut());
-    Err(decode(bytes.map(u64::from_ne_bytes)))
+}
+
+/// Tells all processes the error of `root`.
+fn share_error(net: &Processes, root: usize, mine: Option<ScalapackError>) -> ScalapackError {
+    let mut bytes = mine.map_or([0; 3], |error| encode(&error)).map(u64::to_ne_bytes);
+    net.broadcast(root, bytes.as_flattened_mut());
+    decode(bytes.map(u64::from_ne_bytes))
 }
 
 /// The errors that a process finds in its own arguments.

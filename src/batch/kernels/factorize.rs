@@ -58,7 +58,7 @@ unsafe fn factorize<T: Float, S: Simd>(simd: S, a: Packed<T>, rows: usize) -> T:
         for j in 0..rows {
             good = T::where_less(simd, (T::load::<S>(a.entry(j, j)), most), good, zero);
         }
-        let mut pivot = a.entry(0, 0);
+        let mut pivot = a.first();
         for j in 0..rows {
             let square = T::load::<S>(pivot);
             good = T::where_less(simd, (least, square), good, zero);

@@ -1,6 +1,6 @@
 //! From the caller's memory to lanes, and back.
 
-use super::MAX_LANES;
+use super::packed::MAX_LANES;
 use crate::batch::operand::{BatchMut, BatchRef};
 use crate::float::Float;
 use pulp::Simd;

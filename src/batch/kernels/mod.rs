@@ -36,9 +36,6 @@ compiled! {
     }
 }
 
-/// The most lanes of a register.
-pub(crate) const MAX_LANES: usize = 16;
-
 /// The lanes of a register for scalars of type T.
 pub(crate) fn lanes<T: crate::float::Float>() -> usize {
     struct Count<T>(core::marker::PhantomData<T>);

@@ -1,7 +1,7 @@
 //! A modification of the factors of a tile.
 
 use super::given::{Groups, Scale, take};
-use super::packed::{Packed, entries};
+use super::packed::{MAX_LANES, Packed, entries};
 use super::pivots::{TOGETHER, ratios};
 use super::reflections::{V, eliminate};
 use crate::batch::operand::BatchRef;
@@ -110,7 +110,8 @@ impl<'a, T: Float> Change<'a, T> {
     /// Scalars of working memory.
     pub fn memory(&self, capacity: usize, lanes: usize) -> usize {
         let columns = self.plus.len() + self.minus.len();
-        (capacity * columns * lanes).max(TAKEN / size_of::<T>())
+        // V of some groups, and b.
+        (capacity * columns * lanes).max(TAKEN / size_of::<T>()) + columns * lanes
     }
 }
 
@@ -210,8 +211,9 @@ impl<T: Float> ModifyTile<'_, T> {
         let packed = |at: *mut T| Packed::new(at, self.capacity, lanes);
         let [src, dst] = [packed(self.src.wrapping_add(at).cast_mut()), packed(self.dst.wrapping_add(at))];
         let (plus, minus) = (self.change.plus.len(), self.change.minus.len());
-        let v = V { at: v, rank: plus, lanes };
-        let v_minus = V { at: v.at.wrapping_add(self.capacity * plus * lanes), rank: minus, lanes };
+        let b = self.memory.wrapping_add(self.change.memory(self.capacity, lanes) - (plus + minus) * lanes);
+        let v = V { at: v, rank: plus, lanes, b };
+        let v_minus = V { at: v.at.wrapping_add(self.capacity * plus * lanes), rank: minus, ..v };
         // SAFETY: the caller guarantees L and V.
         unsafe {
             let mut good = one;
@@ -241,7 +243,7 @@ impl<T: Float> ModifyTile<'_, T> {
     unsafe fn ratios<S: Simd>(&mut self, simd: S, l: (Packed<T>, Packed<T>), g: usize) {
         let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
         let rows = group.most_rows();
-        let mut orders = [T::ZERO; super::MAX_LANES];
+        let mut orders = [T::ZERO; MAX_LANES];
         let equal = group.rows.iter().all(|&order| order as usize == rows);
         let Results { least, product, log, .. } = &mut self.results;
         let [least, product] = [least, product].map(|to| to[g * lanes..][..lanes].as_mut_ptr());

@@ -1,5 +1,8 @@
 //! Where the entries of L are.
 
+/// The most lanes of a register.
+pub(crate) const MAX_LANES: usize = 16;
+
 /// The L of as many matrices as a register has lanes: the columns of their lower triangles one after the other, each entry as a
 /// register of one scalar for each matrix.
 #[derive(Clone, Copy)]
@@ -22,6 +25,12 @@ impl<T> Packed<T> {
     pub fn entry(self, i: usize, j: usize) -> *mut T {
         debug_assert!(j <= i && i < self.capacity);
         self.at.wrapping_add(place(self.capacity, i, j) * self.lanes)
+    }
+
+    /// The register of entry (0, 0), also if there is none.
+    #[inline(always)]
+    pub fn first(self) -> *mut T {
+        self.at
     }
 
     /// The register of entry (j + 1, j + 1), after that of entry (j, j).

@@ -28,6 +28,8 @@ pub(crate) struct V<T> {
     pub at: *mut T,
     pub rank: usize,
     pub lanes: usize,
+    /// Working memory: `rank` registers.
+    pub b: *mut T,
 }
 
 impl<T> V<T> {
@@ -69,7 +71,7 @@ pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
     }
 }
 
-/// For K columns of V.
+/// For K columns of V, two columns of L at a time.
 ///
 /// # Safety
 /// As [`eliminate`].
@@ -81,44 +83,106 @@ unsafe fn columns<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     rows: usize,
     mut good: T::Vector<S>,
 ) -> T::Vector<S> {
-    let zero = T::splat(simd, T::ZERO);
+    let lanes = v.lanes;
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut pivots = (src.entry(0, 0), dst.entry(0, 0));
-        for j in 0..rows {
-            let (mut a, mut b) = ([zero; K], [zero; K]);
-            for r in 0..K {
-                a[r] = T::load::<S>(v.row(j).add(r * v.lanes));
+        let mut pivots = (src.first(), dst.first());
+        let mut j = 0;
+        while j < rows {
+            let row = v.row(j);
+            let first = Column::<T, S, K>::new::<MINUS>(simd, pivots, load(simd, row, lanes), &mut good);
+            if j + 1 == rows {
+                break;
             }
-            let l = T::load::<S>(pivots.0);
-            let squares = squares::<T, S>(simd, &a);
-            let (pivot, Reflection { q, g, inverse }) =
-                reflection::<T, S, MINUS>(simd, l, squares, &mut good);
-            T::store::<S>(pivots.1, pivot);
-            for r in 0..K {
-                b[r] = T::vmul(simd, a[r], inverse);
-            }
-            let ((mut from, mut to), mut row) = (pivots, v.row(j));
-            for _ in j + 1..rows {
-                (from, to, row) = (from.add(v.lanes), to.add(v.lanes), row.add(K * v.lanes));
-                let l = T::load::<S>(from);
-                let mut x = [zero; K];
-                let mut h = T::neg_mul_add(simd, q, l, zero);
+            // The next row of V, on which the second reflection depends.
+            let below = row.add(K * lanes);
+            let mut a = load::<T, S, K>(simd, below, lanes);
+            let entry = T::load::<S>(pivots.0.add(lanes));
+            T::store::<S>(pivots.1.add(lanes), first.apply(simd, entry, &mut a));
+            let next = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));
+            let second = Column::<T, S, K>::new::<MINUS>(simd, next, a, &mut good);
+            let (mut from, mut to, mut x) =
+                ((pivots.0.add(lanes), next.0), (pivots.1.add(lanes), next.1), below);
+            for _ in j + 2..rows {
+                from = (from.0.add(lanes), from.1.add(lanes));
+                to = (to.0.add(lanes), to.1.add(lanes));
+                x = x.add(K * lanes);
+                let mut row = load::<T, S, K>(simd, x, lanes);
+                T::store::<S>(to.0, first.apply(simd, T::load::<S>(from.0), &mut row));
+                T::store::<S>(to.1, second.apply(simd, T::load::<S>(from.1), &mut row));
                 for r in 0..K {
-                    x[r] = T::load::<S>(row.add(r * v.lanes));
-                    h = T::mul_add(simd, x[r], a[r], h);
-                }
-                let new = T::mul_add(simd, g, h, l);
-                T::store::<S>(to, new);
-                let both = T::vadd(simd, l, new);
-                for r in 0..K {
-                    T::store::<S>(row.add(r * v.lanes), T::neg_mul_add(simd, both, b[r], x[r]));
+                    T::store::<S>(x.add(r * lanes), row[r]);
                 }
             }
-            pivots = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));
+            pivots = (src.next_pivot(next.0, j + 1), dst.next_pivot(next.1, j + 1));
+            j += 2;
         }
     }
     good
+}
+
+/// The reflection of a column, for K columns of V.
+struct Column<T: Float, S: Simd, const K: usize> {
+    reflection: Reflection<T, S>,
+    a: [T::Vector<S>; K],
+    b: [T::Vector<S>; K],
+}
+
+impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
+    /// From the pivot of L and the row `a` of V. Writes the new pivot.
+    ///
+    /// # Safety
+    /// The pivots of both L can be read and written.
+    #[inline(always)]
+    unsafe fn new<const MINUS: bool>(
+        simd: S,
+        (old, new): (*mut T, *mut T),
+        a: [T::Vector<S>; K],
+        good: &mut T::Vector<S>,
+    ) -> Self {
+        // SAFETY: the caller guarantees the pivots.
+        unsafe {
+            let squares = squares::<T, S>(simd, &a);
+            let (pivot, reflection) = reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, good);
+            T::store::<S>(new, pivot);
+            let mut b = a;
+            for r in 0..K {
+                b[r] = T::vmul(simd, a[r], reflection.inverse);
+            }
+            Self { reflection, a, b }
+        }
+    }
+
+    /// Transforms an entry of L, which is returned, and its row of V.
+    #[inline(always)]
+    fn apply(&self, simd: S, l: T::Vector<S>, row: &mut [T::Vector<S>; K]) -> T::Vector<S> {
+        let Reflection { q, g, .. } = self.reflection;
+        // In this order, as for any number of columns: further columns of zeros change no bit.
+        let mut h = T::neg_mul_add(simd, q, l, T::splat(simd, T::ZERO));
+        for r in 0..K {
+            h = T::mul_add(simd, row[r], self.a[r], h);
+        }
+        let new = T::mul_add(simd, g, h, l);
+        let both = T::vadd(simd, l, new);
+        for r in 0..K {
+            row[r] = T::neg_mul_add(simd, both, self.b[r], row[r]);
+        }
+        new
+    }
+}
+
+/// A row of V.
+///
+/// # Safety
+/// It has K registers.
+#[inline(always)]
+unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: usize) -> [T::Vector<S>; K] {
+    let mut row = [T::splat(simd, T::ZERO); K];
+    for r in 0..K {
+        // SAFETY: the caller guarantees the registers.
+        row[r] = unsafe { T::load::<S>(at.add(r * lanes)) };
+    }
+    row
 }
 
 /// For any number of columns of V.
@@ -136,31 +200,35 @@ unsafe fn columns_of_many<T: Float, S: Simd, const MINUS: bool>(
     let (zero, rank, lanes) = (T::splat(simd, T::ZERO), v.rank, v.lanes);
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut pivots = (src.entry(0, 0), dst.entry(0, 0));
+        let mut pivots = (src.first(), dst.first());
         for j in 0..rows {
             let a = v.row(j);
             let mut sums = Squares::<T, S>::zero(simd);
             for r in 0..rank {
                 sums.add(simd, T::load::<S>(a.add(r * lanes)));
             }
-            let l = T::load::<S>(pivots.0);
-            let (pivot, Reflection { q, g, inverse }) = reflection::<T, S, MINUS>(simd, l, sums, &mut good);
+            let (pivot, Reflection { q, g, inverse }) =
+                reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), sums, &mut good);
             T::store::<S>(pivots.1, pivot);
+            for r in 0..rank {
+                let b = T::vmul(simd, T::load::<S>(a.add(r * lanes)), inverse);
+                T::store::<S>(v.b.add(r * lanes), b);
+            }
             let ((mut from, mut to), mut row) = (pivots, a);
             for _ in j + 1..rows {
                 (from, to, row) = (from.add(lanes), to.add(lanes), row.add(rank * lanes));
                 let l = T::load::<S>(from);
-                let mut h = [T::neg_mul_add(simd, q, l, zero), zero];
+                let mut h = T::neg_mul_add(simd, q, l, zero);
                 for r in 0..rank {
                     let (x, a) = (T::load::<S>(row.add(r * lanes)), T::load::<S>(a.add(r * lanes)));
-                    h[r % 2] = T::mul_add(simd, x, a, h[r % 2]);
+                    h = T::mul_add(simd, x, a, h);
                 }
-                let new = T::mul_add(simd, g, T::vadd(simd, h[0], h[1]), l);
+                let new = T::mul_add(simd, g, h, l);
                 T::store::<S>(to, new);
-                let both = T::vmul(simd, T::vadd(simd, l, new), inverse);
+                let both = T::vadd(simd, l, new);
                 for r in 0..rank {
-                    let (at, a) = (row.add(r * lanes), T::load::<S>(a.add(r * lanes)));
-                    T::store::<S>(at, T::neg_mul_add(simd, both, a, T::load::<S>(at)));
+                    let (at, b) = (row.add(r * lanes), T::load::<S>(v.b.add(r * lanes)));
+                    T::store::<S>(at, T::neg_mul_add(simd, both, b, T::load::<S>(at)));
                 }
             }
             pivots = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));

@@ -1,8 +1,7 @@
 //! Triangular systems, in each lane.
 
-use super::MAX_LANES;
 use super::given::{Groups, Scale, put, take};
-use super::packed::{Packed, entries};
+use super::packed::{MAX_LANES, Packed, entries};
 use crate::batch::operand::BatchMut;
 use crate::float::Float;
 use pulp::{Simd, WithSimd};
@@ -16,13 +15,12 @@ pub(crate) struct SolveTile<'a, T> {
     sides: [bool; 2],
     rhs: &'a BatchMut<'a, T>,
     memory: *mut T,
-    /// Not zero on return for matrices whose right-hand sides were finite. The others are left as they were.
+    /// Not zero on return for matrices whose right-hand sides were finite and whose pivots are not zero. The others are left as they
+    /// were.
     good: &'a mut [T],
 }
 
 impl<'a, T: Float> SolveTile<'a, T> {
-    /// A lane in which `good` is zero is left out.
-    ///
     /// # Safety
     /// When this is run: `l` has the factors of the groups, aligned to registers, which no thread writes; `memory` has as many
     /// registers as the right-hand sides of a matrix have entries; no other thread uses the right-hand sides of these matrices, which
@@ -55,18 +53,16 @@ impl<T: Float> WithSimd for SolveTile<'_, T> {
             unsafe {
                 take::<T, S>(self.rhs.as_ref(), group, rows, &all, &Scale::Of(&ones), self.memory);
                 let finite = finite::<T, S>(simd, self.memory, rows * columns);
+                let regular = regular::<T, S>(simd, l, rows, finite);
                 if self.sides[0] {
                     forwards::<T, S>(simd, l, (self.memory, columns), rows);
                 }
                 if self.sides[1] {
                     backwards::<T, S>(simd, l, (self.memory, columns), rows);
                 }
-                let (mut good, mut is_finite) = ([T::ZERO; MAX_LANES], [T::ZERO; MAX_LANES]);
-                T::store::<S>(is_finite.as_mut_ptr(), finite);
-                for (lane, to) in self.good[g * lanes..][..lanes].iter_mut().enumerate() {
-                    *to *= is_finite[lane];
-                    good[lane] = *to;
-                }
+                let mut good = [T::ZERO; MAX_LANES];
+                T::store::<S>(good.as_mut_ptr(), regular);
+                self.good[g * lanes..][..lanes].copy_from_slice(&good[..lanes]);
                 put(self.memory, (group, lanes), &good, self.rhs);
             }
         }
@@ -89,6 +85,21 @@ unsafe fn finite<T: Float, S: Simd>(simd: S, at: *const T, registers: usize) -> 
     T::where_less(simd, (probe, one), one, zero)
 }
 
+/// `good` in each lane whose pivots are not zero, and zero in the others.
+///
+/// # Safety
+/// L has these rows, in whole registers of `S`.
+#[inline(always)]
+unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T::Vector<S>) -> T::Vector<S> {
+    let (zero, mut good, mut pivot) = (T::splat(simd, T::ZERO), good, l.first());
+    for j in 0..rows {
+        // SAFETY: the caller guarantees the rows.
+        good = T::where_less(simd, (zero, unsafe { T::load::<S>(pivot) }), good, zero);
+        pivot = l.next_pivot(pivot, j);
+    }
+    good
+}
+
 /// X ← L⁻¹ X.
 ///
 /// # Safety
@@ -96,7 +107,7 @@ unsafe fn finite<T: Float, S: Simd>(simd: S, at: *const T, registers: usize) -> 
 #[inline(always)]
 unsafe fn forwards<T: Float, S: Simd>(simd: S, l: Packed<T>, (x, columns): (*mut T, usize), rows: usize) {
     let lanes = T::lanes::<S>();
-    let mut pivot = l.entry(0, 0);
+    let mut pivot = l.first();
     // SAFETY: the caller guarantees the rows.
     unsafe {
         for j in 0..rows {

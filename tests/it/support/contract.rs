@@ -9,9 +9,7 @@
 //! The 12 is the cost of a single column: a pivot, its root and two reciprocals, a product and a difference have this many
 //! roundings, independent of n and k. LINPACK and refactorization also exceed n + k at the smallest orders.
 
-#[cfg(feature = "cuda")]
-use super::compensated::sum;
-use super::compensated::{product_of_rows, sum_of_products, two_product};
+use super::compensated::{product_of_rows, sum, sum_of_products, two_product};
 use super::problem::Problem;
 use super::real::Real;
 use cholupdate::faer::{Mat, MatRef};
@@ -244,7 +242,6 @@ pub fn assert_solved<T: Real>(a: &Mat<T>, x: &Mat<T>, b: &Mat<T>) {
 
 /// A logarithm of two roundings for each pivot, and a sum of n of them.
 #[track_caller]
-#[cfg(feature = "cuda")]
 pub fn assert_log_det<T: Real>(log_det: T, l: &Mat<T>) {
     let logs = || (0..l.nrows()).map(|j| 2.0 * l[(j, j)].f64().ln());
     let (exact, magnitude) = (sum(logs()), logs().map(f64::abs).sum::<f64>());

@@ -28,6 +28,9 @@ macro_rules! on_every_arithmetic {
             eight_threads, crate::support::engines::here(cholupdate::Cpu::threads(8)); $($test),+);
         on_engine!(#[ignore = "the same bits as `sequential`: with --include-ignored"]
             dry_run, crate::support::engines::dry_run(); $($test),+);
+        // With the feature `unstable`, by which a test can be an engine.
+        #[cfg(feature = "unstable")]
+        on_engine!(batched, crate::support::engines::here(crate::support::batched::Batched); $($test),+);
         on_gpu_engines!($($test),+);
     };
 }

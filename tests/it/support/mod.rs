@@ -3,6 +3,8 @@
 #[macro_use]
 pub mod engines;
 pub mod allocator;
+#[cfg(feature = "unstable")]
+pub mod batched;
 pub mod compensated;
 pub mod contract;
 #[cfg(feature = "cuda")]
