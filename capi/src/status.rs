@@ -1,8 +1,7 @@
 //! The status of a call, and the error message.
 
-use cholupdate::Error;
-pub use cholupdate_ffi::status::Refused;
 use cholupdate_ffi::status::{self, Status, last_column, last_message};
+pub use cholupdate_ffi::status::{Refused, info_of};
 use core::ffi::c_char;
 
 /// The status of a call.
@@ -61,25 +60,6 @@ impl From<Status> for cholupdate_status {
             // With the statuses that are of several processes, and not used here.
             _ => CHOLUPDATE_INVALID_ARGUMENT,
         }
-    }
-}
-
-/// What is wrong with the first matrix of a batch that has failed.
-pub fn first_of_batch(matrix: usize, error: Error) -> Refused {
-    let refused = Refused::from(error);
-    Refused {
-        status: Status::SomeFailed,
-        message: format!("matrix {matrix}: {}", refused.message),
-        ..refused
-    }
-}
-
-/// What `info` says of a matrix of a batch.
-pub fn info_of(error: &Error) -> i64 {
-    match Refused::from(error.clone()) {
-        // Less than 2³¹, as orders are.
-        Refused { column: Some(column), .. } => 1 + column as i64,
-        Refused { status, .. } => -(cholupdate_status::from(status) as i64),
     }
 }
 

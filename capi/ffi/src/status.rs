@@ -49,24 +49,44 @@ impl Refused {
         Self::not_so(format!("`{argument}` is {found}, but must be {rule}"))
     }
 
+    /// What is wrong with the first matrix of a batch that has failed.
+    pub fn of_matrix(matrix: usize, error: Error) -> Self {
+        let Self { message, column, .. } = error.into();
+        Self { status: Status::SomeFailed, message: format!("matrix {matrix}: {message}"), column }
+    }
+
     /// An invalid argument, with a complete message.
     pub fn not_so(message: impl Into<String>) -> Self {
         Self::new(Status::InvalidArgument, message)
     }
 }
 
+/// The status of an error, and the column of a matrix that is not positive definite, or singular.
+fn status_and_column(error: &Error) -> (Status, Option<usize>) {
+    match error {
+        Error::NonFinite { .. } => (Status::NotFinite, None),
+        Error::Overflow { .. } => (Status::Overflow, None),
+        Error::NotPositiveDefinite { column } => (Status::NotPositiveDefinite, Some(*column)),
+        Error::Singular { column } => (Status::Singular, Some(*column)),
+        Error::Poisoned => (Status::Poisoned, None),
+        Error::Device { kind, .. } => (of_device(*kind), None),
+        Error::Differs { .. } => (Status::DifferentArguments, None),
+        _ => (Status::InvalidArgument, None),
+    }
+}
+
+/// What `info` says of a matrix of a batch.
+pub fn info_of(error: &Error) -> i64 {
+    match status_and_column(error) {
+        // Less than 2³¹, as orders are.
+        (_, Some(column)) => 1 + column as i64,
+        (status, None) => -(status as i64),
+    }
+}
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
-        let (status, column) = match &error {
-            Error::NonFinite { .. } => (Status::NotFinite, None),
-            Error::Overflow { .. } => (Status::Overflow, None),
-            Error::NotPositiveDefinite { column } => (Status::NotPositiveDefinite, Some(*column)),
-            Error::Singular { column } => (Status::Singular, Some(*column)),
-            Error::Poisoned => (Status::Poisoned, None),
-            Error::Device { kind, .. } => (of_device(*kind), None),
-            Error::Differs { .. } => (Status::DifferentArguments, None),
-            _ => (Status::InvalidArgument, None),
-        };
+        let (status, column) = status_and_column(&error);
         // The argument of solves has another name in C.
         let error = if error.argument() == Some("rhs") { error.with_argument("b") } else { error };
         Self { status, message: error.to_string(), column }
