@@ -1,7 +1,7 @@
 //! Arguments and results of functions on batches.
 
 use crate::arguments::entries;
-use crate::status::{Refused, first_of_batch, info_of};
+use crate::status::{Refused, info_of};
 use cholupdate::{BatchMut, BatchOutcome, BatchRef, Error, Scalar};
 use core::ptr;
 
@@ -143,7 +143,7 @@ impl Results {
                 // SAFETY: as above, and it is one of the matrices.
                 unsafe { self.info.add(matrix).write(info_of(error)) };
             }
-            first = first.or_else(|| Some(first_of_batch(matrix, error.clone())));
+            first = first.or_else(|| Some(Refused::of_matrix(matrix, error.clone())));
         }
         first.map_or(Ok(()), Err)
     }

@@ -33,7 +33,7 @@ pub struct Refused {
     pub status: Status,
     pub message: String,
     /// Column of a matrix that is not positive definite, or singular.
-    pub column: Option<usize>,
+    column: Option<usize>,
 }
 
 impl Refused {
