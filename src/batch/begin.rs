@@ -52,8 +52,10 @@ pub(super) fn begin<T: Alone + BatchKernel>(
             Kind::Matrices => in_lanes(tile, work, (extent, t), from),
             Kind::Factors => {
                 for (at, matrix) in matrices.enumerate() {
-                    let l = one(from, kind, matrix, order(matrix));
-                    set(tile, extent, at, l);
+                    if !copied(tile, (extent, at), from, matrix) {
+                        let l = one(from, kind, matrix, order(matrix));
+                        set(tile, extent, at, l);
+                    }
                 }
             }
         }
@@ -90,6 +92,28 @@ fn in_lanes<T: Alone + BatchKernel>(
             set(tile, extent, at, l);
         }
     }
+}
+
+/// Copies the factor of a matrix to its place. Returns whether it is one whose rows are far from overflow and whose diagonal is not
+/// negative; otherwise what has been written is of no use.
+fn copied<T: Alone>(
+    tile: &mut Tile<T>,
+    (extent, at): (Extent, usize),
+    from: BatchRef<'_, T>,
+    matrix: usize,
+) -> bool {
+    let (order, l) = (tile.orders[at] as usize, tile.l.as_mut_slice());
+    let (mut squares, mut signs) = (T::ZERO, true);
+    for j in 0..order {
+        for i in j..order {
+            let entry = from.get(matrix, i, j) + T::ZERO;
+            squares += entry * entry;
+            l[extent.place(at, (i, j))] = entry;
+        }
+        signs &= l[extent.place(at, (j, j))] >= T::ZERO;
+    }
+    // False for NaN. The sum is at least that of any row.
+    signs && squares < T::LARGE_SQUARE * T::UNIT
 }
 
 /// Gives a matrix its factor, or none.

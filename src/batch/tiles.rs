@@ -1,6 +1,6 @@
 //! The factors of a batch, in tiles.
 //!
-//! A tile has as many groups as fit into a first-level cache, or one. A modification writes the new factors of a tile to a shadow one,
+//! A tile has as many groups as fit into a part of a second-level cache, or one. A modification writes the new factors of a tile to a shadow one,
 //! which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written once.
 
 use super::kernels::given::Groups;
@@ -17,7 +17,7 @@ use faer::Mat;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of the factors of a tile, unless one group takes more.
-const TILE_BYTES: usize = 24 << 10;
+const TILE_BYTES: usize = 64 << 10;
 
 /// Bytes of factors and V for which a further thread pays.
 const WORTH_A_THREAD: usize = 64 << 10;

@@ -3,7 +3,7 @@
 use super::given::{Groups, Scale, take};
 use super::packed::{MAX_LANES, Packed, entries};
 use super::pivots::{TOGETHER, ratios};
-use super::reflections::{V, eliminate};
+use super::reflections::{Elimination, V, eliminate};
 use crate::batch::operand::BatchRef;
 use crate::float::Float;
 use core::marker::PhantomData;
@@ -12,6 +12,8 @@ use pulp::{Simd, WithSimd};
 
 /// Bytes of V that are transposed at a time, so that they have reached the cache when they are read as registers.
 const TAKEN: usize = 8 << 10;
+/// Groups whose V is transposed at a time, at most.
+const MOST_TOGETHER: usize = 64;
 
 /// Weights of the columns of V.
 #[derive(Clone, Copy, Debug)]
@@ -160,18 +162,29 @@ impl<T: Float> WithSimd for ModifyTile<'_, T> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (lanes, columns) = (T::lanes::<S>(), self.change.plus.len() + self.change.minus.len());
         let of_group = (self.capacity * columns * lanes).max(1);
-        let together = (TAKEN / size_of::<T>() / of_group).max(1);
+        let together = (TAKEN / size_of::<T>() / of_group).clamp(1, MOST_TOGETHER);
         for first in (0..self.groups.len()).step_by(together) {
             let some = first..self.groups.len().min(first + together);
             let memory = self.memory;
             let at = |g: usize| memory.wrapping_add((g - first) * of_group);
+            let mut rows = [0; MOST_TOGETHER];
+            for (g, rows) in some.clone().zip(&mut rows) {
+                *rows = self.groups.get(g).most_rows();
+            }
             // SAFETY: `new` requires exactly this.
             unsafe {
                 for g in some.clone() {
                     self.take::<S>(PhantomData, g, at(g));
+                    T::store::<S>(self.good(g, lanes), T::splat(simd, T::ONE));
+                }
+                if !self.change.plus.is_empty() {
+                    self.eliminate::<S, false>(simd, some.clone(), &rows, at);
+                }
+                if !self.change.minus.is_empty() {
+                    self.eliminate::<S, true>(simd, some.clone(), &rows, at);
                 }
                 for g in some {
-                    self.group(simd, g, at(g));
+                    self.finish(simd, g);
                 }
             }
         }
@@ -200,31 +213,63 @@ impl<T: Float> ModifyTile<'_, T> {
         }
     }
 
-    /// Modifies the factors of a group.
-    ///
-    /// # Safety
-    /// As [`new`](Self::new), after `take`.
+    /// The lanes of a group that are good.
     #[inline(always)]
-    unsafe fn group<S: Simd>(&mut self, simd: S, g: usize, v: *mut T) {
-        let (lanes, rows, one) = (T::lanes::<S>(), self.groups.get(g).most_rows(), T::splat(simd, T::ONE));
+    fn good(&mut self, g: usize, lanes: usize) -> *mut T {
+        self.results.good[g * lanes..][..lanes].as_mut_ptr()
+    }
+
+    /// Both L of a group.
+    #[inline(always)]
+    fn both(&self, g: usize, lanes: usize) -> (Packed<T>, Packed<T>) {
         let at = g * entries(self.capacity) * lanes;
         let packed = |at: *mut T| Packed::new(at, self.capacity, lanes);
-        let [src, dst] = [packed(self.src.wrapping_add(at).cast_mut()), packed(self.dst.wrapping_add(at))];
+        (packed(self.src.wrapping_add(at).cast_mut()), packed(self.dst.wrapping_add(at)))
+    }
+
+    /// Eliminates the columns of V with one sign from some groups of so many rows, whose V is at `v`.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new), after `take`, and for a minus sign after the other columns.
+    #[inline(always)]
+    unsafe fn eliminate<S: Simd, const MINUS: bool>(
+        &mut self,
+        simd: S,
+        groups: Range<usize>,
+        rows: &[usize],
+        v: impl Fn(usize) -> *mut T,
+    ) {
+        let (lanes, capacity) = (T::lanes::<S>(), self.capacity);
         let (plus, minus) = (self.change.plus.len(), self.change.minus.len());
-        let b = self.memory.wrapping_add(self.change.memory(self.capacity, lanes) - (plus + minus) * lanes);
-        let v = V { at: v, rank: plus, lanes, b };
-        let v_minus = V { at: v.at.wrapping_add(self.capacity * plus * lanes), rank: minus, ..v };
+        let rank = if MINUS { minus } else { plus };
+        let b = self.memory.wrapping_add(self.change.memory(capacity, lanes) - (plus + minus) * lanes);
+        let good = self.results.good.as_mut_ptr();
+        let before = if MINUS { capacity * plus * lanes } else { 0 };
+        let group = |at: usize| {
+            let g = groups.start + at;
+            let (src, dst) = self.both(g, lanes);
+            Elimination {
+                src: if MINUS && plus > 0 { dst } else { src },
+                dst,
+                v: V { at: v(g).wrapping_add(before), rank, lanes, b },
+                rows: rows[at],
+                good: good.wrapping_add(g * lanes),
+            }
+        };
         // SAFETY: the caller guarantees L and V.
+        unsafe { eliminate::<T, S, MINUS>(simd, rank, groups.len(), group) }
+    }
+
+    /// What comes after the eliminations of a group.
+    ///
+    /// # Safety
+    /// As `eliminate`.
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&mut self, simd: S, g: usize) {
+        let lanes = T::lanes::<S>();
+        let ((src, dst), rows) = (self.both(g, lanes), self.groups.get(g).most_rows());
+        // SAFETY: the caller guarantees both L.
         unsafe {
-            let mut good = one;
-            if plus > 0 {
-                good = eliminate::<T, S, false>(simd, (src, dst), v, rows, good);
-            }
-            if minus > 0 {
-                let from = if plus > 0 { dst } else { src };
-                good = eliminate::<T, S, true>(simd, (from, dst), v_minus, rows, good);
-            }
-            T::store::<S>(self.results.good[g * lanes..][..lanes].as_mut_ptr(), good);
             self.ratios(simd, (src, dst), g);
             // Beyond the orders L is that of the identity.
             for j in 0..self.capacity {

@@ -24,36 +24,48 @@ pub(super) unsafe fn ratios<T: Float, S: Simd>(
 ) -> (T::Vector<S>, T::Vector<S>) {
     debug_assert!(columns.len() <= TOGETHER);
     let one = T::splat(simd, T::ONE);
-    // The least ratio as a fraction: divisions take long.
-    let (mut numerator, mut denominator, mut product) = (least, one, one);
-    let mut at = (old.entry(columns.start, columns.start), new.entry(columns.start, columns.start));
-    let mut next = |j: usize| {
-        // SAFETY: the caller guarantees the column.
-        let both = unsafe { (T::load::<S>(at.0), T::load::<S>(at.1)) };
-        at = (old.next_pivot(at.0, j), new.next_pivot(at.1, j));
-        both
-    };
-    let mut add = |j: usize, old: T::Vector<S>, new: T::Vector<S>| {
-        let column = T::splat(simd, T::from_f64(j as f64));
-        let infinity = T::splat(simd, T::INFINITY);
-        let new = orders.map_or(new, |orders| T::where_less(simd, (column, orders), new, infinity));
-        let sides = (T::vmul(simd, new, denominator), T::vmul(simd, numerator, old));
-        let less = |x, y| T::where_less(simd, sides, x, y);
-        (numerator, denominator) = (less(new, numerator), less(old, denominator));
-    };
-    let mut j = columns.start;
-    while j + 1 < columns.end {
-        let ((o0, n0), (o1, n1)) = (next(j), next(j + 1));
-        add(j, o0, n0);
-        add(j + 1, o1, n1);
-        let ratio = T::vdiv(simd, T::vmul(simd, n0, n1), T::vmul(simd, o0, o1));
-        product = T::vmul(simd, product, ratio);
-        j += 2;
+    let mut least = Least::<T, S> { numerator: least, denominator: one, orders };
+    let (mut product, mut j) = (one, columns.start);
+    let mut at = (old.entry(j, j), new.entry(j, j));
+    // SAFETY: the caller guarantees the columns.
+    unsafe {
+        while j + 1 < columns.end {
+            let (o, n) = (T::load::<S>(at.0), T::load::<S>(at.1));
+            at = (old.next_pivot(at.0, j), new.next_pivot(at.1, j));
+            let (next_o, next_n) = (T::load::<S>(at.0), T::load::<S>(at.1));
+            at = (old.next_pivot(at.0, j + 1), new.next_pivot(at.1, j + 1));
+            least.add(simd, j, o, n);
+            least.add(simd, j + 1, next_o, next_n);
+            let ratio = T::vdiv(simd, T::vmul(simd, n, next_n), T::vmul(simd, o, next_o));
+            product = T::vmul(simd, product, ratio);
+            j += 2;
+        }
+        if j < columns.end {
+            let (o, n) = (T::load::<S>(at.0), T::load::<S>(at.1));
+            least.add(simd, j, o, n);
+            product = T::vmul(simd, product, T::vdiv(simd, n, o));
+        }
     }
-    if j < columns.end {
-        let (o, n) = next(j);
-        add(j, o, n);
-        product = T::vmul(simd, product, T::vdiv(simd, n, o));
+    (T::vdiv(simd, least.numerator, least.denominator), product)
+}
+
+/// The least ratio so far, as a fraction: divisions take long.
+struct Least<T: Float, S: Simd> {
+    numerator: T::Vector<S>,
+    denominator: T::Vector<S>,
+    orders: Option<T::Vector<S>>,
+}
+
+impl<T: Float, S: Simd> Least<T, S> {
+    #[inline(always)]
+    fn add(&mut self, simd: S, column: usize, old: T::Vector<S>, new: T::Vector<S>) {
+        let mut new = new;
+        if let Some(orders) = self.orders {
+            let column = T::splat(simd, T::from_f64(column as f64));
+            new = T::where_less(simd, (column, orders), new, T::splat(simd, T::INFINITY));
+        }
+        let sides = (T::vmul(simd, new, self.denominator), T::vmul(simd, self.numerator, old));
+        self.numerator = T::where_less(simd, sides, new, self.numerator);
+        self.denominator = T::where_less(simd, sides, old, self.denominator);
     }
-    (T::vdiv(simd, numerator, denominator), product)
 }

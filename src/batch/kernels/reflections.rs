@@ -47,26 +47,39 @@ struct Reflection<T: Float, S: Simd> {
     inverse: T::Vector<S>,
 }
 
-/// Eliminates V: reads L from `src`, and writes L' to `dst`, which may be the same. V is overwritten. Returns one in each good lane.
+/// A group: L, V, and the rows of both.
+#[derive(Clone, Copy)]
+pub(super) struct Elimination<T> {
+    pub src: Packed<T>,
+    /// May be the same as `src`.
+    pub dst: Packed<T>,
+    pub v: V<T>,
+    pub rows: usize,
+    /// One in each lane that is good so far.
+    pub good: *mut T,
+}
+
+/// Eliminates the V of some groups, all of one rank: reads each L from `src`, and writes L' to `dst`. V is overwritten.
+///
+/// The groups are processed column by column, so that the roots and divisions of one are in progress while those of the next begin.
 ///
 /// # Safety
-/// L and V have `rows` rows in memory of the whole registers of `S`, and `src` and `dst` are the same or do not overlap.
+/// L, V and `good` of each group are in memory of the whole registers of `S`, and `src` and `dst` are the same or do not overlap.
 #[inline(always)]
 pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
-    l: (Packed<T>, Packed<T>),
-    v: V<T>,
-    rows: usize,
-    good: T::Vector<S>,
-) -> T::Vector<S> {
+    rank: usize,
+    count: usize,
+    group: impl Fn(usize) -> Elimination<T>,
+) {
     // SAFETY: the caller guarantees L and V.
     unsafe {
-        match v.rank {
-            1 => columns::<T, S, 1, MINUS>(simd, l, v, rows, good),
-            2 => columns::<T, S, 2, MINUS>(simd, l, v, rows, good),
-            3 => columns::<T, S, 3, MINUS>(simd, l, v, rows, good),
-            4 => columns::<T, S, 4, MINUS>(simd, l, v, rows, good),
-            _ => columns_of_many::<T, S, MINUS>(simd, l, v, rows, good),
+        match rank {
+            1 => by_pairs::<T, S, 1, MINUS>(simd, count, group),
+            2 => by_pairs::<T, S, 2, MINUS>(simd, count, group),
+            3 => by_pairs::<T, S, 3, MINUS>(simd, count, group),
+            4 => by_pairs::<T, S, 4, MINUS>(simd, count, group),
+            _ => by_columns::<T, S, MINUS>(simd, count, group),
         }
     }
 }
@@ -76,59 +89,106 @@ pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
 /// # Safety
 /// As [`eliminate`].
 #[inline(always)]
-unsafe fn columns<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
-    (src, dst): (Packed<T>, Packed<T>),
-    v: V<T>,
-    rows: usize,
-    mut good: T::Vector<S>,
-) -> T::Vector<S> {
+    count: usize,
+    group: impl Fn(usize) -> Elimination<T>,
+) {
+    let most = (0..count).map(|g| group(g).rows).max().unwrap_or(0);
+    for j in (0..most).step_by(2) {
+        for g in 0..count {
+            let group = group(g);
+            if j < group.rows {
+                let mut pair = [Column::<T, S, K>::zero(simd); 2];
+                // SAFETY: the caller guarantees L and V.
+                unsafe {
+                    reflections::<T, S, K, MINUS>(simd, group, j, &mut pair);
+                    rows_below(simd, group, j, &pair);
+                }
+            }
+        }
+    }
+}
+
+/// The reflections of columns j and j + 1 of a group, or of the last one, and their first row.
+///
+/// # Safety
+/// As [`eliminate`], after the columns before; there is column j.
+#[inline(always)]
+unsafe fn reflections<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+    simd: S,
+    Elimination { src, dst, v, rows, good }: Elimination<T>,
+    j: usize,
+    pair: &mut [Column<T, S, K>; 2],
+) {
     let lanes = v.lanes;
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut pivots = (src.first(), dst.first());
-        let mut j = 0;
-        while j < rows {
-            let row = v.row(j);
-            let first = Column::<T, S, K>::new::<MINUS>(simd, pivots, load(simd, row, lanes), &mut good);
-            if j + 1 == rows {
-                break;
-            }
-            // The next row of V, on which the second reflection depends.
-            let below = row.add(K * lanes);
-            let mut a = load::<T, S, K>(simd, below, lanes);
+        let mut are_good = T::load::<S>(good);
+        let (pivots, row) = ((src.entry(j, j), dst.entry(j, j)), v.row(j));
+        let a = load(simd, row, lanes);
+        pair[0] = Column::new::<MINUS>(simd, pivots, a, &mut are_good);
+        if j + 1 < rows {
+            let mut a = load::<T, S, K>(simd, row.add(K * lanes), lanes);
             let entry = T::load::<S>(pivots.0.add(lanes));
-            T::store::<S>(pivots.1.add(lanes), first.apply(simd, entry, &mut a));
+            T::store::<S>(pivots.1.add(lanes), pair[0].apply(simd, entry, &mut a));
             let next = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));
-            let second = Column::<T, S, K>::new::<MINUS>(simd, next, a, &mut good);
-            let (mut from, mut to, mut x) =
-                ((pivots.0.add(lanes), next.0), (pivots.1.add(lanes), next.1), below);
-            for _ in j + 2..rows {
-                from = (from.0.add(lanes), from.1.add(lanes));
-                to = (to.0.add(lanes), to.1.add(lanes));
-                x = x.add(K * lanes);
-                let mut row = load::<T, S, K>(simd, x, lanes);
-                T::store::<S>(to.0, first.apply(simd, T::load::<S>(from.0), &mut row));
-                T::store::<S>(to.1, second.apply(simd, T::load::<S>(from.1), &mut row));
-                for r in 0..K {
-                    T::store::<S>(x.add(r * lanes), row[r]);
-                }
+            pair[1] = Column::new::<MINUS>(simd, next, a, &mut are_good);
+        }
+        T::store::<S>(good, are_good);
+    }
+}
+
+/// Applies the reflections of columns j and j + 1 to the rows below.
+///
+/// # Safety
+/// As [`reflections`], after it.
+#[inline(always)]
+unsafe fn rows_below<T: Float, S: Simd, const K: usize>(
+    simd: S,
+    Elimination { src, dst, v, rows, .. }: Elimination<T>,
+    j: usize,
+    pair: &[Column<T, S, K>; 2],
+) {
+    if j + 2 >= rows {
+        return;
+    }
+    let (lanes, [first, second]) = (v.lanes, *pair);
+    let mut from = (src.entry(j + 1, j), src.entry(j + 1, j + 1));
+    let mut to = (dst.entry(j + 1, j), dst.entry(j + 1, j + 1));
+    let mut x = v.row(j + 1);
+    // SAFETY: rows and columns of L and V, which the caller guarantees.
+    unsafe {
+        for _ in j + 2..rows {
+            from = (from.0.add(lanes), from.1.add(lanes));
+            to = (to.0.add(lanes), to.1.add(lanes));
+            x = x.add(K * lanes);
+            let mut row = load::<T, S, K>(simd, x, lanes);
+            T::store::<S>(to.0, first.apply(simd, T::load::<S>(from.0), &mut row));
+            T::store::<S>(to.1, second.apply(simd, T::load::<S>(from.1), &mut row));
+            for r in 0..K {
+                T::store::<S>(x.add(r * lanes), row[r]);
             }
-            pivots = (src.next_pivot(next.0, j + 1), dst.next_pivot(next.1, j + 1));
-            j += 2;
         }
     }
-    good
 }
 
 /// The reflection of a column, for K columns of V.
+#[derive(Clone, Copy)]
 struct Column<T: Float, S: Simd, const K: usize> {
-    reflection: Reflection<T, S>,
+    q: T::Vector<S>,
+    g: T::Vector<S>,
     a: [T::Vector<S>; K],
     b: [T::Vector<S>; K],
 }
 
 impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
+    #[inline(always)]
+    fn zero(simd: S) -> Self {
+        let zero = T::splat(simd, T::ZERO);
+        Self { q: zero, g: zero, a: [zero; K], b: [zero; K] }
+    }
+
     /// From the pivot of L and the row `a` of V. Writes the new pivot.
     ///
     /// # Safety
@@ -143,20 +203,21 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
         // SAFETY: the caller guarantees the pivots.
         unsafe {
             let squares = squares::<T, S>(simd, &a);
-            let (pivot, reflection) = reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, good);
+            let (pivot, Reflection { q, g, inverse }) =
+                reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, good);
             T::store::<S>(new, pivot);
             let mut b = a;
             for r in 0..K {
-                b[r] = T::vmul(simd, a[r], reflection.inverse);
+                b[r] = T::vmul(simd, a[r], inverse);
             }
-            Self { reflection, a, b }
+            Self { q, g, a, b }
         }
     }
 
     /// Transforms an entry of L, which is returned, and its row of V.
     #[inline(always)]
     fn apply(&self, simd: S, l: T::Vector<S>, row: &mut [T::Vector<S>; K]) -> T::Vector<S> {
-        let Reflection { q, g, .. } = self.reflection;
+        let Self { q, g, .. } = *self;
         // In this order, as for any number of columns: further columns of zeros change no bit.
         let mut h = T::neg_mul_add(simd, q, l, T::splat(simd, T::ZERO));
         for r in 0..K {
@@ -190,51 +251,68 @@ unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: 
 /// # Safety
 /// As [`eliminate`].
 #[inline(always)]
-unsafe fn columns_of_many<T: Float, S: Simd, const MINUS: bool>(
+unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
-    (src, dst): (Packed<T>, Packed<T>),
-    v: V<T>,
-    rows: usize,
-    mut good: T::Vector<S>,
-) -> T::Vector<S> {
+    count: usize,
+    group: impl Fn(usize) -> Elimination<T>,
+) {
+    let most = (0..count).map(|g| group(g).rows).max().unwrap_or(0);
+    for j in 0..most {
+        for g in 0..count {
+            let group = group(g);
+            if j < group.rows {
+                // SAFETY: the caller guarantees L and V.
+                unsafe { one_column::<T, S, MINUS>(simd, group, j) };
+            }
+        }
+    }
+}
+
+/// Column j of a group.
+///
+/// # Safety
+/// As [`reflections`].
+#[inline(always)]
+unsafe fn one_column<T: Float, S: Simd, const MINUS: bool>(
+    simd: S,
+    Elimination { src, dst, v, rows, good }: Elimination<T>,
+    j: usize,
+) {
     let (zero, rank, lanes) = (T::splat(simd, T::ZERO), v.rank, v.lanes);
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut pivots = (src.first(), dst.first());
-        for j in 0..rows {
-            let a = v.row(j);
-            let mut sums = Squares::<T, S>::zero(simd);
+        let (pivots, a) = ((src.entry(j, j), dst.entry(j, j)), v.row(j));
+        let mut sums = Squares::<T, S>::zero(simd);
+        for r in 0..rank {
+            sums.add(simd, T::load::<S>(a.add(r * lanes)));
+        }
+        let mut are_good = T::load::<S>(good);
+        let (pivot, Reflection { q, g, inverse }) =
+            reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), sums, &mut are_good);
+        T::store::<S>(good, are_good);
+        T::store::<S>(pivots.1, pivot);
+        for r in 0..rank {
+            let b = T::vmul(simd, T::load::<S>(a.add(r * lanes)), inverse);
+            T::store::<S>(v.b.add(r * lanes), b);
+        }
+        let ((mut from, mut to), mut row) = (pivots, a);
+        for _ in j + 1..rows {
+            (from, to, row) = (from.add(lanes), to.add(lanes), row.add(rank * lanes));
+            let l = T::load::<S>(from);
+            let mut h = T::neg_mul_add(simd, q, l, zero);
             for r in 0..rank {
-                sums.add(simd, T::load::<S>(a.add(r * lanes)));
+                let (x, a) = (T::load::<S>(row.add(r * lanes)), T::load::<S>(a.add(r * lanes)));
+                h = T::mul_add(simd, x, a, h);
             }
-            let (pivot, Reflection { q, g, inverse }) =
-                reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), sums, &mut good);
-            T::store::<S>(pivots.1, pivot);
+            let new = T::mul_add(simd, g, h, l);
+            T::store::<S>(to, new);
+            let both = T::vadd(simd, l, new);
             for r in 0..rank {
-                let b = T::vmul(simd, T::load::<S>(a.add(r * lanes)), inverse);
-                T::store::<S>(v.b.add(r * lanes), b);
+                let (at, b) = (row.add(r * lanes), T::load::<S>(v.b.add(r * lanes)));
+                T::store::<S>(at, T::neg_mul_add(simd, both, b, T::load::<S>(at)));
             }
-            let ((mut from, mut to), mut row) = (pivots, a);
-            for _ in j + 1..rows {
-                (from, to, row) = (from.add(lanes), to.add(lanes), row.add(rank * lanes));
-                let l = T::load::<S>(from);
-                let mut h = T::neg_mul_add(simd, q, l, zero);
-                for r in 0..rank {
-                    let (x, a) = (T::load::<S>(row.add(r * lanes)), T::load::<S>(a.add(r * lanes)));
-                    h = T::mul_add(simd, x, a, h);
-                }
-                let new = T::mul_add(simd, g, h, l);
-                T::store::<S>(to, new);
-                let both = T::vadd(simd, l, new);
-                for r in 0..rank {
-                    let (at, b) = (row.add(r * lanes), T::load::<S>(v.b.add(r * lanes)));
-                    T::store::<S>(at, T::neg_mul_add(simd, both, b, T::load::<S>(at)));
-                }
-            }
-            pivots = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));
         }
     }
-    good
 }
 
 /// The sum of the squares of a row of V, and what has been rounded off it.
