@@ -199,7 +199,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         // The order is stored in 32 bits, and a triangle of that order would fill any memory.
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
-        let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads), 0);
+        let mut tiles = Tiles::new(Extent::new::<T>(count, order, engine.threads));
         T::batch_begin(&mut tiles, from, kind, orders);
         Ok(Self { tiles, order })
     }

@@ -118,8 +118,8 @@ impl Extent {
 }
 
 impl<T: Float> Tile<T> {
-    /// Factors of the identity of this order.
-    fn new(extent: Extent, matrices: usize, order: usize) -> Self {
+    /// Matrices of order 0.
+    fn new(extent: Extent) -> Self {
         let mut l = Buffer::default();
         l.reserve(extent.scalars());
         let mut tile = Self {
@@ -132,7 +132,6 @@ impl<T: Float> Tile<T> {
             product: Buffer::default(),
             log: Vec::new(),
         };
-        tile.orders[..matrices].fill(u32::try_from(order).unwrap_or(u32::MAX));
         tile.least.reserve(extent.of_tile());
         tile.product.reserve(extent.of_tile());
         for matrix in 0..extent.of_tile() {
@@ -150,7 +149,7 @@ impl<T: Float> Tile<T> {
         Mat::from_fn(order, order, entry)
     }
 
-    /// Writes the factor of a matrix, of an order up to the capacity, and that of the identity behind it.
+    /// Writes the factor of a matrix. The remaining rows and columns, up to the capacity, become those of the identity.
     pub fn write(&mut self, extent: Extent, matrix: usize, l: &Mat<T>) {
         self.orders[matrix] = u32::try_from(l.nrows()).unwrap_or(u32::MAX);
         write(self.l.as_mut_slice(), extent, matrix, l);
@@ -162,7 +161,7 @@ impl<T: Float> Tile<T> {
     }
 }
 
-/// Writes a factor to its place in a tile. Without negative zeros: where a column of V is zero, L does not change.
+/// Writes a factor, and the identity in the remaining rows and columns, to its place in a tile. Without negative zeros: where a column of V is zero, L does not change.
 pub(crate) fn write<T: Float>(to: &mut [T], extent: Extent, matrix: usize, l: &Mat<T>) {
     for j in 0..extent.capacity {
         for i in j..extent.capacity {
@@ -179,9 +178,9 @@ pub(crate) fn find<I>(list: &[(usize, I)], matrix: usize) -> Option<&I> {
 }
 
 impl<T: Float> Tiles<T> {
-    /// Factors of the identity of this order, with room for orders up to the capacity.
-    pub fn new(extent: Extent, order: usize) -> Self {
-        let tiles = (0..extent.tiles()).map(|t| Tile::new(extent, extent.matrices(t).len(), order)).collect();
+    /// Matrices of order 0, with room for orders up to the capacity.
+    pub fn new(extent: Extent) -> Self {
+        let tiles = (0..extent.tiles()).map(|_| Tile::new(extent)).collect();
         Self { tiles, extent, works: Mutex::default() }
     }
 

@@ -1,4 +1,4 @@
-//! Initial factors, by columns (Crout's right-looking form), in each lane.
+//! Initial factors, column by column (right-looking), in each lane.
 
 use super::packed::{Packed, entries};
 use crate::float::Float;
