@@ -304,12 +304,16 @@ fn cell<T: Real>(
             })
         };
         let worst = timings.iter().map(|timing| timing.residual).fold(0.0, f64::max);
-        table.right &= timings.iter().all(|timing| timing.right);
+        let right = timings.iter().all(|timing| timing.right);
+        table.right &= right;
         let mut line: Vec<String> =
             [T::NAME.to_owned(), n.to_string(), k.to_string(), count.to_string()].to_vec();
         line.push(name.to_owned());
         line.extend((0..3).map(|turn| cell(timings.get(turn))));
-        line.extend([format!("{:.1}", bound * 1e9), format!("{worst:.1e}")]);
+        line.extend([
+            format!("{:.1}", bound * 1e9),
+            format!("{}{worst:.1e}", if right { "" } else { "WRONG " }),
+        ]);
         println!("{}", line.join("  "));
         table.lines.push(line);
     }

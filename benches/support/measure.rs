@@ -143,12 +143,13 @@ fn timings(
     largest: f64,
 ) -> Vec<Timing> {
     let last = if samples.is_empty() { 0.0 } else { method.residual() };
+    let cycles = 1 + samples.len();
     if samples.is_empty() {
         samples.push(first.iter().map(|(seconds, _)| *seconds).collect());
     }
     // Rounding errors add up: each cycle may add as much as the first.
     let right = first.iter().all(|&(seconds, residual)| seconds.is_nan() || residual <= largest)
-        && last <= largest * samples.len() as f64;
+        && last <= largest * cycles as f64;
     let timing = |(turn, &(_, residual)): (usize, &(f64, f64))| {
         let seconds = median(samples.iter().map(|cycle| cycle[turn]).collect());
         Timing { seconds, samples: samples.len(), residual, right }
