@@ -38,9 +38,10 @@ fn threads_sleep_when_no_scope_keeps_them_awake() {
         let (outer, inner) = (engine.keep_awake(), engine.keep_awake());
         factor.update(&v).unwrap();
         drop(outer);
-        let awake = used_in_sleep();
+        // Threads that are awake let others go first, so that on a busy machine they may use no time for a while.
+        let awake = || (0..20).any(|_| used_in_sleep() > 2 * LITTLE);
         let several = rayon::current_num_threads() > 1;
-        assert!(!several || awake > 2 * LITTLE, "in a scope: {awake:?}");
+        assert!(!several || awake(), "in a scope");
         drop(inner);
         let asleep = used_in_sleep();
         assert!(asleep < LITTLE, "after a scope: {asleep:?}");
