@@ -418,7 +418,8 @@ impl<T: Scalar> CholeskyBatch<T> {
         let [count, rows, columns] = rhs.shape();
         extent("rhs", "matrices", self.count(), count)?;
         extent("rhs", "rows", self.order, rows)?;
-        room::<T>("rhs", columns, (rows.max(1).saturating_mul(MAX_LANES), size_of::<usize>()))?;
+        // Memory for two groups.
+        room::<T>("rhs", columns, (rows.max(1).saturating_mul(2 * MAX_LANES), size_of::<usize>()))?;
         Ok(T::batch_solve(&self.tiles, sides, rhs))
     }
 

@@ -30,7 +30,7 @@ pub(super) fn modify<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, change: &Chan
 
 /// The results of a tile of which no factor changes.
 fn unchanged<T: Alone>(tile: &mut Tile<T>, extent: Extent) {
-    for results in [&mut tile.least, &mut tile.product] {
+    for results in [&mut tile.largest, &mut tile.product] {
         results.as_mut_slice()[..extent.of_tile()].fill(T::ONE);
     }
     tile.log.clear();
@@ -51,7 +51,7 @@ fn in_lanes<T: Alone + BatchKernel>(
     tile.log.resize(of_tile, 0.0);
     let results = Results {
         good: &mut work.good.as_mut_slice()[..of_tile],
-        least: &mut tile.least.as_mut_slice()[..of_tile],
+        largest: &mut tile.largest.as_mut_slice()[..of_tile],
         product: &mut tile.product.as_mut_slice()[..of_tile],
         log: &mut tile.log,
     };

@@ -57,7 +57,7 @@ impl<'a, T: Scalar> BatchOutcome<'a, T> {
         if let Some(report) = find(&tile.reports, at) {
             return Ok(*report);
         }
-        let [least, product] = [&tile.least, &tile.product].map(|of| of.as_slice()[at].to_f64());
+        let [least, product] = [&tile.largest, &tile.product].map(|of| 1.0 / of.as_slice()[at].to_f64());
         if tile.orders[at] == 0 {
             return Ok(Modification::identity());
         }

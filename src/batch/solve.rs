@@ -20,7 +20,8 @@ pub(super) fn solve<T: Alone + BatchKernel>(
     let failures = Mutex::new(Vec::new());
     tiles.each_read(rows * columns, |t, tile, work| {
         let (of_tile, matrices) = (extent.of_tile(), extent.matrices(t));
-        work.v.reserve(extent.capacity * columns * extent.lanes);
+        // For two groups.
+        work.v.reserve(2 * extent.capacity * columns * extent.lanes);
         work.good.reserve(of_tile);
         let good = &mut work.good.as_mut_slice()[..of_tile];
         let l = (tile.l.as_slice().as_ptr(), extent.capacity);

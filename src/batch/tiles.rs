@@ -16,8 +16,11 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of the factors of a tile, unless one group takes more.
-const TILE_BYTES: usize = 64 << 10;
+/// Bytes of the factors of a tile, unless two groups take more.
+const TILE_BYTES: usize = 128 << 10;
+
+/// Groups are modified two at a time if they take no more than this.
+const TWO_GROUPS: usize = 384 << 10;
 
 /// Bytes of factors and V for which a further thread pays.
 const WORTH_A_THREAD: usize = 64 << 10;
@@ -34,8 +37,8 @@ pub(crate) struct Tile<T> {
     pub failures: Vec<(usize, Error)>,
     /// Reports of modifications that have not been made in lanes.
     pub reports: Vec<(usize, Modification)>,
-    /// Least ratios of pivots, their products, and logarithms of further products.
-    pub least: Buffer<T>,
+    /// The largest ratios of old pivots to new ones, their products, and the logarithms of what these lack.
+    pub largest: Buffer<T>,
     pub product: Buffer<T>,
     pub log: Vec<f64>,
 }
@@ -78,9 +81,10 @@ pub(crate) struct Extent {
 impl Extent {
     pub fn new<T: Float>(count: usize, capacity: usize, threads: Threads) -> Self {
         let lanes = lanes::<T>();
-        let group = entries(capacity) * lanes * size_of::<T>();
+        let group = (entries(capacity) * lanes * size_of::<T>()).max(1);
         let most = count.div_ceil(lanes).max(1);
-        let groups = (TILE_BYTES / group.max(1)).clamp(1, most.min(TILE_BYTES));
+        let least = if 2 * group <= TWO_GROUPS { 2 } else { 1 };
+        let groups = (TILE_BYTES / group / 2 * 2).max(least).min(most.min(TILE_BYTES));
         Self { count, capacity, lanes, groups, threads }
     }
 
@@ -128,11 +132,11 @@ impl<T: Float> Tile<T> {
             missing: Vec::new(),
             failures: Vec::new(),
             reports: Vec::new(),
-            least: Buffer::default(),
+            largest: Buffer::default(),
             product: Buffer::default(),
             log: Vec::new(),
         };
-        tile.least.reserve(extent.of_tile());
+        tile.largest.reserve(extent.of_tile());
         tile.product.reserve(extent.of_tile());
         for matrix in 0..extent.of_tile() {
             for j in 0..extent.capacity {

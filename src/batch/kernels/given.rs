@@ -1,8 +1,10 @@
 //! From the caller's memory to lanes, and back.
 
 use super::packed::MAX_LANES;
+use super::transpose;
 use crate::batch::operand::{BatchMut, BatchRef};
 use crate::float::Float;
+use core::ops::Range;
 use pulp::Simd;
 
 /// The matrices of a group: one for each lane.
@@ -34,6 +36,13 @@ impl<'a> Groups<'a> {
         self.count.div_ceil(self.lanes)
     }
 
+    /// Whether each lane of these groups has a matrix with so many rows.
+    #[inline(always)]
+    pub fn are_of(self, some: Range<usize>, rows: usize) -> bool {
+        let lanes = some.start * self.lanes..some.end * self.lanes;
+        lanes.end <= self.count && self.rows[lanes].iter().all(|&order| order as usize == rows)
+    }
+
     #[inline(always)]
     pub fn get(self, g: usize) -> Group<'a> {
         let before = g * self.lanes;
@@ -54,18 +63,241 @@ impl Group<'_> {
 pub(crate) enum Scale<'a, T> {
     /// One for each column that is copied.
     Of(&'a [T]),
-    /// One for each lane and column of V.
+    /// One for each matrix of the batch and column of V.
     OfEach(&'a dyn Fn(usize, usize) -> T),
 }
 
-/// Copies columns of a batch of matrices, entry (i, r) to register `i · columns + r`, and zero where a matrix has no row or the scale
-/// is zero.
+/// Registers of the columns of some groups.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers<T> {
+    pub at: *mut T,
+    /// Scalars from one group to the next.
+    pub of_group: usize,
+}
+
+/// Copies columns of the matrices of some groups, entry (i, r) to register `i · columns + r` of the group, and zero where a matrix has no
+/// row or the scale is zero.
 ///
 /// # Safety
-/// `to` has `rows` × `columns.len()` registers of `lanes` scalars, and the matrices of the group have as many rows and columns as they
-/// are said to.
+/// Each group has `rows` × `columns.len()` registers of `lanes` scalars, and its matrices have as many rows and columns as they are said
+/// to.
 #[inline(always)]
 pub(crate) unsafe fn take<T: Float, S: Simd>(
+    simd: S,
+    from: BatchRef<'_, T>,
+    (groups, some): (Groups<'_>, Range<usize>),
+    rows: usize,
+    columns: &[usize],
+    scale: &Scale<'_, T>,
+    to: Registers<T>,
+) {
+    let lanes = T::lanes::<S>();
+    let (full, equal) = (some.end * lanes <= groups.count, groups.are_of(some.clone(), rows));
+    let first = groups.first + some.start * lanes;
+    let at = |number: usize| to.at.wrapping_add(number * to.of_group);
+    // SAFETY: the caller guarantees the registers, and that the matrices have these rows.
+    unsafe {
+        let of = match scale {
+            Scale::Of(scales) => Some(*scales),
+            Scale::OfEach(_) => None,
+        };
+        if full && transposed(simd, from, (first, some.len()), rows, columns, of, to) {
+            for (number, g) in some.enumerate().filter(|_| !equal || of.is_none()) {
+                correct(simd, groups.get(g), rows, columns, scale, at(number));
+            }
+            return;
+        }
+        for (number, g) in some.enumerate() {
+            match of {
+                Some(scales) if equal => {
+                    by_entries::<T, S>(from, groups.get(g), rows, columns, scales, at(number));
+                }
+                _ => by_lanes::<T, S>(from, groups.get(g), rows, columns, scale, at(number)),
+            }
+        }
+    }
+}
+
+/// Zeros the rows that a matrix does not have, and multiplies by the scales of each.
+///
+/// # Safety
+/// As [`take`], for one group and its registers, which have been written.
+#[inline(always)]
+unsafe fn correct<T: Float, S: Simd>(
+    simd: S,
+    group: Group<'_>,
+    rows: usize,
+    columns: &[usize],
+    scale: &Scale<'_, T>,
+    to: *mut T,
+) {
+    let (lanes, zero, tiny) = (T::lanes::<S>(), T::splat(simd, T::ZERO), T::splat(simd, T::TINY));
+    let (mut orders, mut scales) = ([T::ZERO; MAX_LANES], [T::ONE; MAX_LANES]);
+    for (to, &order) in orders.iter_mut().zip(group.rows) {
+        *to = T::from_f64(f64::from(order));
+    }
+    // SAFETY: an array has at least a register; the caller guarantees those of the group.
+    unsafe {
+        let orders = T::load::<S>(orders.as_ptr());
+        for (r, &column) in columns.iter().enumerate() {
+            if let Scale::OfEach(scale) = scale {
+                for (lane, to) in scales.iter_mut().enumerate().take(lanes) {
+                    *to = scale(group.first + lane, column);
+                }
+            }
+            let of_each = T::load::<S>(scales.as_ptr());
+            for i in 0..rows {
+                let at = to.add((i * columns.len() + r) * lanes);
+                let mut entry = T::load::<S>(at);
+                if let Scale::OfEach(_) = scale {
+                    // The column may be one that is not to be read. A scale that is not a number counts.
+                    entry = T::where_less(simd, (of_each, tiny), zero, T::vmul(simd, entry, of_each));
+                }
+                let row = T::splat(simd, T::from_f64(i as f64));
+                T::store::<S>(at, T::where_less(simd, (row, orders), entry, zero));
+            }
+        }
+    }
+}
+
+/// As [`take`] for all rows of as many matrices as there are lanes, if the entries of a column or of a whole matrix are next to each
+/// other. Returns whether they are. Without scales the columns are copied.
+///
+/// # Safety
+/// As [`take`], for `count` groups from matrix `first` on.
+#[inline(always)]
+unsafe fn transposed<T: Float, S: Simd>(
+    simd: S,
+    from: BatchRef<'_, T>,
+    (first, count): (usize, usize),
+    rows: usize,
+    columns: &[usize],
+    scales: Option<&[T]>,
+    to: Registers<T>,
+) -> bool {
+    let (lanes, [_, _, all], [batch, row, column]) = (T::lanes::<S>(), from.shape(), from.strides());
+    if !transpose::exists::<S>() {
+        return false;
+    }
+    // SAFETY: the caller guarantees the entries and the registers.
+    unsafe {
+        if row == 1 {
+            let step = columns.len() * lanes;
+            for (r, &column) in columns.iter().enumerate() {
+                let scale = T::splat(simd, scales.map_or(T::ONE, |scales| scales[r]));
+                for i in (0..rows).step_by(lanes) {
+                    let mut at = from.entry(first, i, column);
+                    let mut to_group = to.at.wrapping_add(i * step + r * lanes);
+                    let entries = lanes.min(rows - i);
+                    for _ in 0..count {
+                        let block = load(simd, at, batch, entries);
+                        for t in 0..lanes {
+                            if t < entries {
+                                T::store::<S>(
+                                    to_group.wrapping_add(t * step),
+                                    T::vmul(simd, block[t], scale),
+                                );
+                            }
+                        }
+                        (at, to_group) = (at.wrapping_add(lanes * batch), to_group.wrapping_add(to.of_group));
+                    }
+                }
+            }
+            return true;
+        }
+        if column != 1 || row != all || columns.len() != all {
+            return false;
+        }
+        let reversed = columns.first() > columns.last();
+        for start in (0..rows * all).step_by(lanes) {
+            let entries = lanes.min(rows * all - start);
+            // Where each entry goes, and by what it is multiplied.
+            let (mut places, mut factors) = ([0; MAX_LANES], [T::ONE; MAX_LANES]);
+            for t in 0..entries {
+                let (i, r) = ((start + t) / all, (start + t) % all);
+                let r = if reversed { all - 1 - r } else { r };
+                (places[t], factors[t]) = ((i * all + r) * lanes, scales.map_or(T::ONE, |scales| scales[r]));
+            }
+            let (mut at, mut to_group) = (from.entry(first, 0, 0).wrapping_add(start), to.at);
+            for _ in 0..count {
+                let block = load(simd, at, batch, entries);
+                for t in 0..lanes {
+                    if t < entries {
+                        let entry = T::vmul(simd, block[t], T::splat(simd, factors[t]));
+                        T::store::<S>(to_group.wrapping_add(places[t]), entry);
+                    }
+                }
+                (at, to_group) = (at.wrapping_add(lanes * batch), to_group.wrapping_add(to.of_group));
+            }
+        }
+    }
+    true
+}
+
+/// Some entries of each matrix of a group, from `at` on, one register for each entry.
+///
+/// # Safety
+/// The matrices are `batch` scalars from each other and have so many entries, at most as many as there are lanes.
+#[inline(always)]
+unsafe fn load<T: Float, S: Simd>(
+    simd: S,
+    at: *const T,
+    batch: usize,
+    entries: usize,
+) -> [T::Vector<S>; MAX_LANES] {
+    let lanes = T::lanes::<S>();
+    let mut block = [T::splat(simd, T::ZERO); MAX_LANES];
+    // SAFETY: the caller guarantees the entries.
+    unsafe {
+        if entries == lanes {
+            for lane in 0..lanes {
+                block[lane] = T::load::<S>(at.wrapping_add(lane * batch));
+            }
+        } else {
+            let mask = T::mask(simd, 0, entries);
+            for lane in 0..lanes {
+                block[lane] = T::load_masked(simd, mask, at.wrapping_add(lane * batch));
+            }
+        }
+    }
+    transpose::transpose::<T, S>(simd, &mut block);
+    block
+}
+
+/// As [`take`] for matrices of one order in all lanes.
+///
+/// # Safety
+/// As [`take`].
+#[inline(always)]
+unsafe fn by_entries<T: Float, S: Simd>(
+    from: BatchRef<'_, T>,
+    group: Group<'_>,
+    rows: usize,
+    columns: &[usize],
+    scales: &[T],
+    to: *mut T,
+) {
+    let (count, lanes, [batch, row, _]) = (columns.len(), T::lanes::<S>(), from.strides());
+    // SAFETY: the caller guarantees the entries and the registers.
+    unsafe {
+        for (r, (&column, &scale)) in columns.iter().zip(scales).enumerate() {
+            let (mut at, mut to) = (from.entry(group.first, 0, column), to.add(r * lanes));
+            for _ in 0..rows {
+                for lane in 0..lanes {
+                    *to.add(lane) = scale * *at.add(lane * batch);
+                }
+                (at, to) = (at.wrapping_add(row), to.wrapping_add(count * lanes));
+            }
+        }
+    }
+}
+
+/// As [`take`], for any orders and scales.
+///
+/// # Safety
+/// As [`take`].
+#[inline(always)]
+unsafe fn by_lanes<T: Float, S: Simd>(
     from: BatchRef<'_, T>,
     group: Group<'_>,
     rows: usize,
@@ -73,35 +305,20 @@ pub(crate) unsafe fn take<T: Float, S: Simd>(
     scale: &Scale<'_, T>,
     to: *mut T,
 ) {
-    let (count, lanes, [batch, row, _]) = (columns.len(), T::lanes::<S>(), from.strides());
-    let equal = group.count == lanes && group.rows.iter().all(|&order| order as usize == rows);
-    // SAFETY: the caller guarantees the registers, and entries are read where they exist.
-    unsafe {
-        if let Scale::Of(scales) = scale
-            && equal
-        {
-            for (r, (&column, &scale)) in columns.iter().zip(*scales).enumerate() {
-                let (mut at, mut to) = (from.entry(group.first, 0, column), to.add(r * lanes));
-                for _ in 0..rows {
-                    for lane in 0..lanes {
-                        *to.add(lane) = scale * *at.add(lane * batch);
-                    }
-                    (at, to) = (at.wrapping_add(row), to.wrapping_add(count * lanes));
-                }
-            }
-            return;
-        }
-        for lane in 0..lanes {
-            let order = if lane < group.count { group.rows[lane] as usize } else { 0 };
-            for (r, &column) in columns.iter().enumerate() {
-                let scale = match scale {
-                    _ if order == 0 => T::ZERO,
-                    Scale::Of(scales) => scales[r],
-                    Scale::OfEach(scale) => scale(lane, column),
-                };
-                // The column may be one that is not to be read.
-                let order = if scale == T::ZERO { 0 } else { order };
-                for i in 0..rows {
+    let (count, lanes) = (columns.len(), T::lanes::<S>());
+    for lane in 0..lanes {
+        let order = if lane < group.count { group.rows[lane] as usize } else { 0 };
+        for (r, &column) in columns.iter().enumerate() {
+            let scale = match scale {
+                _ if order == 0 => T::ZERO,
+                Scale::Of(scales) => scales[r],
+                Scale::OfEach(scale) => scale(group.first + lane, column),
+            };
+            // The column may be one that is not to be read.
+            let order = if scale == T::ZERO { 0 } else { order };
+            for i in 0..rows {
+                // SAFETY: the caller guarantees the registers, and the entry exists.
+                unsafe {
                     let entry =
                         if i < order { scale * *from.entry(group.first + lane, i, column) } else { T::ZERO };
                     *to.add((i * count + r) * lanes + lane) = entry;
@@ -114,20 +331,77 @@ pub(crate) unsafe fn take<T: Float, S: Simd>(
 /// Copies the rows of registers back, for the lanes that are `good`.
 ///
 /// # Safety
-/// As [`take`], for registers that have been written.
+/// As [`take`] for this group and all columns, for registers that have been written.
 #[inline(always)]
-pub(crate) unsafe fn put<T: Float>(
+pub(crate) unsafe fn put<T: Float, S: Simd>(
+    simd: S,
     from: *const T,
-    (group, lanes): (Group<'_>, usize),
+    group: Group<'_>,
     good: &[T; MAX_LANES],
     to: &BatchMut<'_, T>,
 ) {
-    let [_, _, columns] = to.shape();
+    let ([_, _, columns], [_, row, column]) = (to.shape(), to.as_ref().strides());
+    let (lanes, rows) = (T::lanes::<S>(), group.most_rows());
+    let equal = group.count == lanes && group.rows.iter().all(|&order| order as usize == rows);
+    let by_rows = column == 1 && row == columns;
+    if equal && transpose::exists::<S>() && (by_rows || row == 1) {
+        // Runs of entries that are next to each other, and registers from one of them to the next.
+        let (runs, entries, step) = if row == 1 { (columns, rows, columns) } else { (1, rows * columns, 1) };
+        for run in 0..runs {
+            for start in (0..entries).step_by(lanes) {
+                let count = lanes.min(entries - start);
+                // SAFETY: the caller guarantees the registers; the entries exist, and no other thread has these matrices.
+                unsafe {
+                    let first = from.wrapping_add((start * step + run) * lanes);
+                    store(simd, (first, step * lanes), count, good, |lane| {
+                        to.entry(group.first + lane, 0, run).wrapping_add(start)
+                    });
+                }
+            }
+        }
+        return;
+    }
     for lane in (0..group.count).filter(|&lane| good[lane] != T::ZERO) {
         for i in 0..group.rows[lane] as usize {
             for r in 0..columns {
                 // SAFETY: the caller guarantees the registers; the entries exist, and no other thread has this matrix.
                 unsafe { *to.entry(group.first + lane, i, r) = *from.add((i * columns + r) * lanes + lane) };
+            }
+        }
+    }
+}
+
+/// Writes the lanes of `count` registers, those that are `good`, to as many entries from `to` on.
+///
+/// # Safety
+/// There are so many registers, at most as many as lanes, `step` scalars from each other, and so many entries for each lane.
+#[inline(always)]
+unsafe fn store<T: Float, S: Simd>(
+    simd: S,
+    (from, step): (*const T, usize),
+    count: usize,
+    good: &[T; MAX_LANES],
+    to: impl Fn(usize) -> *mut T,
+) {
+    let lanes = T::lanes::<S>();
+    let mut block = [T::splat(simd, T::ZERO); MAX_LANES];
+    // SAFETY: the caller guarantees the registers and the entries.
+    unsafe {
+        for t in 0..lanes {
+            if t < count {
+                block[t] = T::load::<S>(from.wrapping_add(t * step));
+            }
+        }
+        transpose::transpose::<T, S>(simd, &mut block);
+        let mask = T::mask(simd, 0, count);
+        for lane in 0..lanes {
+            if good[lane] == T::ZERO {
+                continue;
+            }
+            if count == lanes {
+                T::store::<S>(to(lane), block[lane]);
+            } else {
+                T::store_masked(simd, mask, to(lane), block[lane]);
             }
         }
     }

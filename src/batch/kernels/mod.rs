@@ -11,6 +11,7 @@
 //! | `reflections` | the reflections of which it consists |
 //! | `factorize` | initial factors |
 //! | `solve` | triangular systems |
+//! | `transpose` | the transposition of registers |
 
 pub(crate) mod factorize;
 pub(crate) mod given;
@@ -19,6 +20,7 @@ pub(crate) mod packed;
 mod pivots;
 mod reflections;
 pub(crate) mod solve;
+mod transpose;
 
 use self::factorize::FactorizeTile;
 use self::modify::ModifyTile;

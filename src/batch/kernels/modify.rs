@@ -1,19 +1,16 @@
 //! A modification of the factors of a tile.
 
-use super::given::{Groups, Scale, take};
+use super::given::{Groups, Registers, Scale, take};
 use super::packed::{MAX_LANES, Packed, entries};
-use super::pivots::{TOGETHER, ratios};
-use super::reflections::{Elimination, V, eliminate};
+use super::pivots::{Found, largest_ratio};
+use super::reflections::{Elimination, TOGETHER, V, eliminate};
 use crate::batch::operand::BatchRef;
 use crate::float::Float;
-use core::marker::PhantomData;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
 
 /// Bytes of V that are transposed at a time, so that they have reached the cache when they are read as registers.
 const TAKEN: usize = 8 << 10;
-/// Groups whose V is transposed at a time, at most.
-const MOST_TOGETHER: usize = 64;
 
 /// Weights of the columns of V.
 #[derive(Clone, Copy, Debug)]
@@ -109,11 +106,18 @@ impl<'a, T: Float> Change<'a, T> {
         none || self.mask.is_some_and(|mask| !matrices.any(|matrix| mask[matrix]))
     }
 
+    /// The scalars of V of a group, and how many groups are transposed at a time.
+    #[inline(always)]
+    fn taken(&self, capacity: usize, lanes: usize) -> (usize, usize) {
+        let of_group = (capacity * (self.plus.len() + self.minus.len()) * lanes).max(1);
+        (of_group, (TAKEN / size_of::<T>() / of_group / TOGETHER * TOGETHER).max(TOGETHER))
+    }
+
     /// Scalars of working memory.
     pub fn memory(&self, capacity: usize, lanes: usize) -> usize {
-        let columns = self.plus.len() + self.minus.len();
+        let (of_group, taken) = self.taken(capacity, lanes);
         // V of some groups, and b.
-        (capacity * columns * lanes).max(TAKEN / size_of::<T>()) + columns * lanes
+        of_group * taken + (self.plus.len() + self.minus.len()) * lanes
     }
 }
 
@@ -132,10 +136,10 @@ pub(crate) struct ModifyTile<'a, T> {
 pub(crate) struct Results<'a, T> {
     /// Not zero if the new L is that of the matrix.
     pub good: &'a mut [T],
-    /// The least ratio of pivots, and their product.
-    pub least: &'a mut [T],
+    /// The largest ratio of an old pivot to a new one, and the product of these ratios.
+    pub largest: &'a mut [T],
     pub product: &'a mut [T],
-    /// Logarithms of the products for orders above [`TOGETHER`].
+    /// Logarithms of further products.
     pub log: &'a mut [f64],
 }
 
@@ -160,31 +164,19 @@ impl<T: Float> WithSimd for ModifyTile<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let (lanes, columns) = (T::lanes::<S>(), self.change.plus.len() + self.change.minus.len());
-        let of_group = (self.capacity * columns * lanes).max(1);
-        let together = (TAKEN / size_of::<T>() / of_group).clamp(1, MOST_TOGETHER);
-        for first in (0..self.groups.len()).step_by(together) {
-            let some = first..self.groups.len().min(first + together);
-            let memory = self.memory;
-            let at = |g: usize| memory.wrapping_add((g - first) * of_group);
-            let mut rows = [0; MOST_TOGETHER];
-            for (g, rows) in some.clone().zip(&mut rows) {
-                *rows = self.groups.get(g).most_rows();
-            }
+        let lanes = T::lanes::<S>();
+        let (of_group, taken) = self.change.taken(self.capacity, lanes);
+        for first in (0..self.groups.len()).step_by(taken) {
+            let some = first..self.groups.len().min(first + taken);
+            let rows = |g: usize| self.groups.get(g).most_rows();
+            let rows = some.clone().map(rows).max().unwrap_or(0);
             // SAFETY: `new` requires exactly this.
             unsafe {
-                for g in some.clone() {
-                    self.take::<S>(PhantomData, g, at(g));
-                    T::store::<S>(self.good(g, lanes), T::splat(simd, T::ONE));
-                }
-                if !self.change.plus.is_empty() {
-                    self.eliminate::<S, false>(simd, some.clone(), &rows, at);
-                }
-                if !self.change.minus.is_empty() {
-                    self.eliminate::<S, true>(simd, some.clone(), &rows, at);
-                }
-                for g in some {
-                    self.finish(simd, g);
+                self.take(simd, some.clone(), rows, Registers { at: self.memory, of_group });
+                for from in some.clone().step_by(TOGETHER) {
+                    let groups = from..some.end.min(from + TOGETHER);
+                    let v = self.memory.wrapping_add((from - first) * of_group);
+                    self.modify(simd, groups, rows, (v, of_group));
                 }
             }
         }
@@ -192,31 +184,28 @@ impl<T: Float> WithSimd for ModifyTile<'_, T> {
 }
 
 impl<T: Float> ModifyTile<'_, T> {
-    /// Transposes V of a group: first the columns with a plus sign.
+    /// Transposes V of some groups: first the columns with a plus sign.
     ///
     /// # Safety
     /// As [`new`](Self::new).
     #[inline(always)]
-    unsafe fn take<S: Simd>(&self, _: PhantomData<S>, g: usize, to: *mut T) {
-        let (group, change, lanes) = (self.groups.get(g), self.change, T::lanes::<S>());
+    unsafe fn take<S: Simd>(&self, simd: S, some: Range<usize>, rows: usize, to: Registers<T>) {
+        let (change, lanes) = (self.change, T::lanes::<S>());
         let mut to = to;
         for minus in [false, true] {
-            let (columns, rows) = (change.signed(minus), group.most_rows());
-            let each = |lane: usize, column: usize| change.scale(group.first + lane, column, minus);
+            let columns = change.signed(minus);
+            if columns.is_empty() {
+                continue;
+            }
+            let each = |matrix: usize, column: usize| change.scale(matrix, column, minus);
             let scale = match change.scales(minus) {
                 Some(scales) => Scale::Of(scales),
                 None => Scale::OfEach(&each),
             };
             // SAFETY: the caller guarantees V and the memory.
-            unsafe { take::<T, S>(change.v, group, rows, columns, &scale, to) };
-            to = to.wrapping_add(self.capacity * columns.len() * lanes);
+            unsafe { take(simd, change.v, (self.groups, some.clone()), rows, columns, &scale, to) };
+            to.at = to.at.wrapping_add(self.capacity * columns.len() * lanes);
         }
-    }
-
-    /// The lanes of a group that are good.
-    #[inline(always)]
-    fn good(&mut self, g: usize, lanes: usize) -> *mut T {
-        self.results.good[g * lanes..][..lanes].as_mut_ptr()
     }
 
     /// Both L of a group.
@@ -227,50 +216,106 @@ impl<T: Float> ModifyTile<'_, T> {
         (packed(self.src.wrapping_add(at).cast_mut()), packed(self.dst.wrapping_add(at)))
     }
 
-    /// Eliminates the columns of V with one sign from some groups of so many rows, whose V is at `v`.
+    /// Modifies up to [`TOGETHER`] groups, whose V is at `v`, one after the other.
     ///
     /// # Safety
-    /// As [`new`](Self::new), after `take`, and for a minus sign after the other columns.
+    /// As [`new`](Self::new), after `take`.
+    #[inline(always)]
+    unsafe fn modify<S: Simd>(&mut self, simd: S, groups: Range<usize>, rows: usize, v: (*mut T, usize)) {
+        let [plus, minus] = [&self.change.plus, &self.change.minus].map(|columns| !columns.is_empty());
+        let nothing = [Found::<T, S>::nothing(simd); TOGETHER];
+        let (mut found, mut before) = (nothing, None);
+        // SAFETY: the caller guarantees L and V; at the end both L have been read and written.
+        unsafe {
+            if plus {
+                self.eliminate::<S, false>(simd, groups.clone(), rows, v, &mut found);
+            }
+            if plus && minus {
+                before = Some(found);
+                found = nothing;
+            }
+            if minus {
+                self.eliminate::<S, true>(simd, groups.clone(), rows, v, &mut found);
+            }
+            for (at, g) in groups.enumerate() {
+                self.finish(simd, g, rows, (before.as_ref().map(|before| &before[at]), &found[at]));
+            }
+        }
+    }
+
+    /// Eliminates the columns of V with one sign.
+    ///
+    /// # Safety
+    /// As [`modify`](Self::modify), for a minus sign after the other columns.
     #[inline(always)]
     unsafe fn eliminate<S: Simd, const MINUS: bool>(
         &mut self,
         simd: S,
         groups: Range<usize>,
-        rows: &[usize],
-        v: impl Fn(usize) -> *mut T,
+        rows: usize,
+        (v, of_group): (*mut T, usize),
+        found: &mut [Found<T, S>; TOGETHER],
     ) {
-        let (lanes, capacity) = (T::lanes::<S>(), self.capacity);
+        let (lanes, count) = (T::lanes::<S>(), groups.len());
         let (plus, minus) = (self.change.plus.len(), self.change.minus.len());
         let rank = if MINUS { minus } else { plus };
-        let b = self.memory.wrapping_add(self.change.memory(capacity, lanes) - (plus + minus) * lanes);
-        let good = self.results.good.as_mut_ptr();
-        let before = if MINUS { capacity * plus * lanes } else { 0 };
+        let b = self.memory.wrapping_add(self.change.memory(self.capacity, lanes) - rank * lanes);
+        let before = if MINUS { self.capacity * plus * lanes } else { 0 };
+        let log = self.results.log.as_mut_ptr();
         let group = |at: usize| {
-            let g = groups.start + at;
+            let g = groups.start + at.min(count - 1);
             let (src, dst) = self.both(g, lanes);
             Elimination {
                 src: if MINUS && plus > 0 { dst } else { src },
                 dst,
-                v: V { at: v(g).wrapping_add(before), rank, lanes, b },
-                rows: rows[at],
-                good: good.wrapping_add(g * lanes),
+                v: V { at: v.wrapping_add(at * of_group + before), rank, lanes, b },
+                rows,
+                log: log.wrapping_add(g * lanes),
             }
         };
+        let all: [Elimination<T>; TOGETHER] = core::array::from_fn(group);
         // SAFETY: the caller guarantees L and V.
-        unsafe { eliminate::<T, S, MINUS>(simd, rank, groups.len(), group) }
+        unsafe { eliminate::<T, S, MINUS>(simd, &all[..count], &mut found[..count]) }
     }
 
-    /// What comes after the eliminations of a group.
+    /// What comes after the eliminations of a group: with what the last one has found, and the one before it, if there were two.
     ///
     /// # Safety
-    /// As `eliminate`.
+    /// As [`modify`](Self::modify), after it.
     #[inline(always)]
-    unsafe fn finish<S: Simd>(&mut self, simd: S, g: usize) {
-        let lanes = T::lanes::<S>();
-        let ((src, dst), rows) = (self.both(g, lanes), self.groups.get(g).most_rows());
-        // SAFETY: the caller guarantees both L.
+    unsafe fn finish<S: Simd>(
+        &mut self,
+        simd: S,
+        g: usize,
+        rows: usize,
+        (before, found): (Option<&Found<T, S>>, &Found<T, S>),
+    ) {
+        let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
+        let (src, dst) = self.both(g, lanes);
+        let results = self.results.of(g, lanes);
+        let zero = T::splat(simd, T::ZERO);
+        let equal = group.rows.iter().all(|&order| order as usize == rows);
+        // SAFETY: the caller guarantees both L; the results have a place for each lane.
         unsafe {
-            self.ratios(simd, (src, dst), g);
+            let (mut good, mut product) = (found.good(simd), found.product);
+            if let Some(before) = before {
+                good = T::where_less(simd, (zero, before.good(simd)), good, zero);
+                product = T::vmul(simd, product, before.product);
+            }
+            let largest = match before {
+                None if equal && self.change.minus.is_empty() => found.largest::<false>(simd),
+                None if equal => found.largest::<true>(simd),
+                _ => {
+                    let mut orders = [T::ZERO; MAX_LANES];
+                    for (to, &order) in orders.iter_mut().zip(group.rows) {
+                        *to = T::from_f64(f64::from(order));
+                    }
+                    largest_ratio::<T, S>(simd, (src, dst), rows, T::load::<S>(orders.as_ptr()))
+                }
+            };
+            T::store::<S>(results.good, good);
+            T::store::<S>(results.largest, largest);
+            T::store::<S>(results.product, product);
             // Beyond the orders L is that of the identity.
             for j in 0..self.capacity {
                 for i in rows.max(j)..self.capacity {
@@ -279,42 +324,23 @@ impl<T: Float> ModifyTile<'_, T> {
             }
         }
     }
+}
 
-    /// Compares the pivots of a group.
-    ///
-    /// # Safety
-    /// As `group`, after the eliminations.
+/// Where the results of a group are written.
+struct Places<T> {
+    good: *mut T,
+    largest: *mut T,
+    product: *mut T,
+}
+
+impl<T> Results<'_, T> {
     #[inline(always)]
-    unsafe fn ratios<S: Simd>(&mut self, simd: S, l: (Packed<T>, Packed<T>), g: usize) {
-        let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
-        let rows = group.most_rows();
-        let mut orders = [T::ZERO; MAX_LANES];
-        let equal = group.rows.iter().all(|&order| order as usize == rows);
-        let Results { least, product, log, .. } = &mut self.results;
-        let [least, product] = [least, product].map(|to| to[g * lanes..][..lanes].as_mut_ptr());
-        // SAFETY: the caller guarantees L; the results have a place for each lane.
-        unsafe {
-            let orders = if equal {
-                None
-            } else {
-                for (to, &order) in orders.iter_mut().zip(group.rows) {
-                    *to = T::from_f64(f64::from(order));
-                }
-                Some(T::load::<S>(orders.as_ptr()))
-            };
-            let infinite = T::splat(simd, T::INFINITY);
-            let first = rows.min(TOGETHER);
-            let (mut smallest, all) = ratios(simd, l, 0..first, orders, infinite);
-            T::store::<S>(product, all);
-            for from in (first..rows).step_by(TOGETHER) {
-                let all;
-                (smallest, all) = ratios(simd, l, from..rows.min(from + TOGETHER), orders, smallest);
-                for lane in 0..lanes {
-                    log[g * lanes + lane] += (*product.add(lane)).to_f64().ln();
-                }
-                T::store::<S>(product, all);
-            }
-            T::store::<S>(least, smallest);
+    fn of(&mut self, g: usize, lanes: usize) -> Places<T> {
+        let of = g * lanes..(g + 1) * lanes;
+        Places {
+            good: self.good[of.clone()].as_mut_ptr(),
+            largest: self.largest[of.clone()].as_mut_ptr(),
+            product: self.product[of].as_mut_ptr(),
         }
     }
 }

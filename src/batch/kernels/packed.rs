@@ -38,12 +38,6 @@ impl<T> Packed<T> {
     pub fn next_pivot(self, pivot: *mut T, j: usize) -> *mut T {
         pivot.wrapping_add((self.capacity - j) * self.lanes)
     }
-
-    /// The register of entry (j − 1, j − 1), after that of entry (j, j).
-    #[inline(always)]
-    pub fn pivot_before(self, pivot: *mut T, j: usize) -> *mut T {
-        pivot.wrapping_sub((self.capacity + 1 - j) * self.lanes)
-    }
 }
 
 /// The number of entries of a lower triangle with this many rows.

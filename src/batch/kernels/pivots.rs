@@ -1,71 +1,125 @@
-//! The ratios of the pivots of a new L to those of the old one.
+//! The pivots of a new L, against those of the old one.
 
-use super::packed::Packed;
+use super::packed::{MAX_LANES, Packed};
 use crate::float::Float;
 use pulp::Simd;
 
-/// Columns whose ratios are multiplied at a time. In a good lane a ratio is between 1/√5 and √5, since V does not outweigh L, so that
-/// the product does not overflow, with either sign.
-pub(super) const TOGETHER: usize = 48;
+/// If the squares of a row of V exceed this multiple of the squared pivot of the L without V, columns of L and V are to be
+/// interchanged.
+const OUTWEIGHS: f64 = 4.0 / 1.01;
 
-/// The least ratio over `columns`, or `least` if that is smaller, and the product of these at most [`TOGETHER`] ratios. A ratio is that
-/// of rounded pivots, and at least 1 if the new one is not smaller. If `orders` says how many columns each
-/// lane has, its others, which are those of the identity, do not count.
+/// Columns whose ratios are multiplied at a time. In a good lane a ratio is between 1/√5 and √5, since V does not outweigh L, so that
+/// the product does not overflow.
+const BOUNDED: usize = 48;
+
+/// The largest ratio of a pivot of L to that without V, or with it.
+fn most<T: Float>() -> T {
+    T::from_f64(1.0 + OUTWEIGHS).sqrt()
+}
+
+/// What an elimination has found in each lane.
+#[derive(Clone, Copy)]
+pub(super) struct Found<T: Float, S: Simd> {
+    /// The product of the ratios of old pivots to new ones; not a number if something was not.
+    pub product: T::Vector<S>,
+    /// The largest of these ratios, and the least one.
+    ratios: (T::Vector<S>, T::Vector<S>),
+    /// The least squared new pivot, and the largest one.
+    squares: (T::Vector<S>, T::Vector<S>),
+}
+
+impl<T: Float, S: Simd> Found<T, S> {
+    /// Before the first column.
+    #[inline(always)]
+    pub fn nothing(simd: S) -> Self {
+        let splat = |x: T| T::splat(simd, x);
+        let one = splat(T::ONE);
+        Self { product: one, ratios: (splat(T::ZERO), one), squares: (splat(T::INFINITY), splat(T::ZERO)) }
+    }
+
+    /// Adds a column: its squared new pivot, and the ratio of the old one to it, which counts as one if there is no `change`.
+    #[inline(always)]
+    pub fn add<const MINUS: bool>(
+        &mut self,
+        simd: S,
+        square: T::Vector<S>,
+        change: T::Vector<S>,
+        ratio: T::Vector<S>,
+    ) {
+        let one = T::splat(simd, T::ONE);
+        // A NaN counts.
+        let ratio = T::where_less(simd, (change, T::splat(simd, T::TINY)), one, ratio);
+        self.product = T::vmul(simd, self.product, ratio);
+        self.ratios.0 = T::where_less(simd, (self.ratios.0, ratio), ratio, self.ratios.0);
+        if !MINUS {
+            self.ratios.1 = T::where_less(simd, (ratio, self.ratios.1), ratio, self.ratios.1);
+        }
+        self.squares.0 = T::where_less(simd, (square, self.squares.0), square, self.squares.0);
+        self.squares.1 = T::where_less(simd, (self.squares.1, square), square, self.squares.1);
+    }
+
+    /// Keeps the product from overflow before column j: moves it to `log`.
+    ///
+    /// # Safety
+    /// There is a number for each lane.
+    #[inline(always)]
+    pub unsafe fn before_column(&mut self, j: usize, log: *mut f64) {
+        if j == 0 || !j.is_multiple_of(BOUNDED) {
+            return;
+        }
+        let mut product = [T::ZERO; MAX_LANES];
+        // SAFETY: a register has at most so many lanes; the caller guarantees those of `log`.
+        unsafe {
+            T::store::<S>(product.as_mut_ptr(), self.product);
+            for (lane, product) in product.iter_mut().enumerate().take(T::lanes::<S>()) {
+                *log.add(lane) -= product.to_f64().ln();
+                // A NaN stays.
+                *product = *product * T::ZERO + T::ONE;
+            }
+            self.product = T::load::<S>(product.as_ptr());
+        }
+    }
+
+    /// One in each lane where V did not outweigh L and the new pivots are numbers far from overflow and underflow.
+    #[inline(always)]
+    pub fn good(&self, simd: S) -> T::Vector<S> {
+        let splat = |x: T| T::splat(simd, x);
+        let (zero, most) = (splat(T::ZERO), most::<T>());
+        // The comparisons are false for NaN.
+        let mut good = T::where_less(simd, (zero, self.product), splat(T::ONE), zero);
+        good = T::where_less(simd, (self.ratios.0, splat(most)), good, zero);
+        good = T::where_less(simd, (splat(T::ONE / most), self.ratios.1), good, zero);
+        good = T::where_less(simd, (splat(T::SMALL_SQUARE), self.squares.0), good, zero);
+        T::where_less(simd, (self.squares.1, splat(T::LARGE_SQUARE * T::UNIT)), good, zero)
+    }
+
+    /// The largest ratio of an old pivot to a new one.
+    #[inline(always)]
+    pub fn largest<const MINUS: bool>(&self, simd: S) -> T::Vector<S> {
+        let (one, largest) = (T::splat(simd, T::ONE), self.ratios.0);
+        // No pivot becomes smaller by a plus sign, or larger by a minus sign.
+        T::where_less(simd, if MINUS { (largest, one) } else { (one, largest) }, one, largest)
+    }
+}
+
+/// The largest ratio of an old pivot to a new one, of which only some columns count in each lane: as many as `orders` says.
 ///
 /// # Safety
 /// Both L have these columns in memory of the whole registers of `S`.
 #[inline(always)]
-pub(super) unsafe fn ratios<T: Float, S: Simd>(
+pub(super) unsafe fn largest_ratio<T: Float, S: Simd>(
     simd: S,
     (old, new): (Packed<T>, Packed<T>),
-    columns: core::ops::Range<usize>,
-    orders: Option<T::Vector<S>>,
-    least: T::Vector<S>,
-) -> (T::Vector<S>, T::Vector<S>) {
-    debug_assert!(columns.len() <= TOGETHER);
-    let one = T::splat(simd, T::ONE);
-    let mut least = Least::<T, S> { numerator: least, denominator: one, orders };
-    let (mut product, mut j) = (one, columns.start);
-    let mut at = (old.entry(j, j), new.entry(j, j));
-    // SAFETY: the caller guarantees the columns.
-    unsafe {
-        while j + 1 < columns.end {
-            let (o, n) = (T::load::<S>(at.0), T::load::<S>(at.1));
-            at = (old.next_pivot(at.0, j), new.next_pivot(at.1, j));
-            let (next_o, next_n) = (T::load::<S>(at.0), T::load::<S>(at.1));
-            at = (old.next_pivot(at.0, j + 1), new.next_pivot(at.1, j + 1));
-            least.add(simd, j, o, n);
-            least.add(simd, j + 1, next_o, next_n);
-            let ratio = T::vdiv(simd, T::vmul(simd, n, next_n), T::vmul(simd, o, next_o));
-            product = T::vmul(simd, product, ratio);
-            j += 2;
-        }
-        if j < columns.end {
-            let (o, n) = (T::load::<S>(at.0), T::load::<S>(at.1));
-            least.add(simd, j, o, n);
-            product = T::vmul(simd, product, T::vdiv(simd, n, o));
-        }
+    rows: usize,
+    orders: T::Vector<S>,
+) -> T::Vector<S> {
+    let mut largest = T::splat(simd, T::ZERO);
+    for j in 0..rows {
+        // SAFETY: the caller guarantees the columns.
+        let (o, n) = unsafe { (T::load::<S>(old.entry(j, j)), T::load::<S>(new.entry(j, j))) };
+        let ratio = T::vdiv(simd, o, n);
+        let ratio = T::where_less(simd, (T::splat(simd, T::from_f64(j as f64)), orders), ratio, largest);
+        largest = T::where_less(simd, (largest, ratio), ratio, largest);
     }
-    (T::vdiv(simd, least.numerator, least.denominator), product)
-}
-
-/// The least ratio so far, as a fraction: divisions take long.
-struct Least<T: Float, S: Simd> {
-    numerator: T::Vector<S>,
-    denominator: T::Vector<S>,
-    orders: Option<T::Vector<S>>,
-}
-
-impl<T: Float, S: Simd> Least<T, S> {
-    #[inline(always)]
-    fn add(&mut self, simd: S, column: usize, old: T::Vector<S>, new: T::Vector<S>) {
-        let mut new = new;
-        if let Some(orders) = self.orders {
-            let column = T::splat(simd, T::from_f64(column as f64));
-            new = T::where_less(simd, (column, orders), new, T::splat(simd, T::INFINITY));
-        }
-        let sides = (T::vmul(simd, new, self.denominator), T::vmul(simd, self.numerator, old));
-        self.numerator = T::where_less(simd, sides, new, self.numerator);
-        self.denominator = T::where_less(simd, sides, old, self.denominator);
-    }
+    largest
 }

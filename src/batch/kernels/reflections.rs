@@ -4,23 +4,22 @@
 //!
 //! ```text
 //! α² = l² + σ a aᵀ      q = a aᵀ/(l + α)      g = σ/α      b = a/(l + α)
-//! h = V_i aᵀ − q l_i    l'_i = l_i + g h      V_i ← V_i − (l_i + l'_i) b
+//! h = V_i (g aᵀ) − (g q) l_i    l'_i = l_i + h      V_i ← V_i − (l_i + l'_i) b
 //! ```
 //!
-//! These are the reflections that modify a single small L by several columns of V (`cpu/kernels/low_rank/together`), in each lane. With a
-//! minus sign α² is formed as if in twice the precision, so that no lane needs another formula where l² and a aᵀ cancel. A lane that
-//! would need one, because V outweighs L, because almost nothing of l² is left, or because something is not finite, is marked as not
-//! good; what is written for it is of no use.
+//! These are the reflections that modify a single small L by several columns of V (`cpu/kernels/low_rank/together`), in each lane, with
+//! one division: 1/α and 1/(l + α) are multiples of 1/(α(l + α)). With a minus sign α² is formed as if in twice the precision, so that
+//! no lane needs another formula where l² and a aᵀ cancel. A lane that would need one, because V outweighs L, because almost nothing of
+//! l² is left, or because something is not finite, is found afterwards, from what is kept of the pivots; what is written for it is of
+//! no use.
 
 use super::packed::Packed;
+use super::pivots::Found;
 use crate::float::Float;
 use pulp::Simd;
 
 /// If the change of a pivot is below this part of it, the change is more accurate than the new pivot.
 const SMALL_CHANGE: f64 = 0.25;
-/// If the squares of a row of V exceed this multiple of the squared pivot of the L without V, columns of L and V are to be
-/// interchanged.
-const OUTWEIGHS: f64 = 4.0 / 1.01;
 
 /// V as registers: entry (i, r) is number `i · rank + r`.
 #[derive(Clone, Copy)]
@@ -41,6 +40,9 @@ impl<T> V<T> {
 
 /// The reflection of a column.
 struct Reflection<T: Float, S: Simd> {
+    /// The new pivot.
+    pivot: T::Vector<S>,
+    /// g q
     q: T::Vector<S>,
     g: T::Vector<S>,
     /// 1/(l + α)
@@ -55,120 +57,157 @@ pub(super) struct Elimination<T> {
     pub dst: Packed<T>,
     pub v: V<T>,
     pub rows: usize,
-    /// One in each lane that is good so far.
-    pub good: *mut T,
+    /// For each lane the logarithm of the part of the product of ratios that [`Found`] no longer has.
+    pub log: *mut f64,
 }
 
-/// Eliminates the V of some groups, all of one rank: reads each L from `src`, and writes L' to `dst`. V is overwritten.
-///
-/// The groups are processed column by column, so that the roots and divisions of one are in progress while those of the next begin.
+/// Groups that are processed together at most.
+pub(super) const TOGETHER: usize = 2;
+
+/// Eliminates the V of up to [`TOGETHER`] groups, all of one rank and with as many rows: reads each L from `src`, and writes L' to
+/// `dst`. V is overwritten.
 ///
 /// # Safety
-/// L, V and `good` of each group are in memory of the whole registers of `S`, and `src` and `dst` are the same or do not overlap.
+/// L and V of each group have their rows in memory of the whole registers of `S`, `log` has a number for each lane, and `src` and `dst`
+/// are the same or do not overlap.
 #[inline(always)]
 pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
-    rank: usize,
-    count: usize,
-    group: impl Fn(usize) -> Elimination<T>,
+    groups: &[Elimination<T>],
+    found: &mut [Found<T, S>],
 ) {
     // SAFETY: the caller guarantees L and V.
     unsafe {
-        match rank {
-            1 => by_pairs::<T, S, 1, MINUS>(simd, count, group),
-            2 => by_pairs::<T, S, 2, MINUS>(simd, count, group),
-            3 => by_pairs::<T, S, 3, MINUS>(simd, count, group),
-            4 => by_pairs::<T, S, 4, MINUS>(simd, count, group),
-            _ => by_columns::<T, S, MINUS>(simd, count, group),
-        }
-    }
-}
-
-/// For K columns of V, two columns of L at a time.
-///
-/// # Safety
-/// As [`eliminate`].
-#[inline(always)]
-unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
-    simd: S,
-    count: usize,
-    group: impl Fn(usize) -> Elimination<T>,
-) {
-    let most = (0..count).map(|g| group(g).rows).max().unwrap_or(0);
-    for j in (0..most).step_by(2) {
-        for g in 0..count {
-            let group = group(g);
-            if j < group.rows {
-                let mut pair = [Column::<T, S, K>::zero(simd); 2];
-                // SAFETY: the caller guarantees L and V.
-                unsafe {
-                    reflections::<T, S, K, MINUS>(simd, group, j, &mut pair);
-                    rows_below(simd, group, j, &pair);
+        match groups.first().map_or(0, |group| group.v.rank) {
+            1 => by_pairs::<T, S, 1, MINUS>(simd, groups, found),
+            2 => by_pairs::<T, S, 2, MINUS>(simd, groups, found),
+            3 => by_pairs::<T, S, 3, MINUS>(simd, groups, found),
+            4 => by_pairs::<T, S, 4, MINUS>(simd, groups, found),
+            _ => {
+                for (group, found) in groups.iter().zip(found) {
+                    by_columns::<T, S, MINUS>(simd, *group, found);
                 }
             }
         }
     }
 }
 
-/// The reflections of columns j and j + 1 of a group, or of the last one, and their first row.
+/// For K columns of V, two columns of L at a time. Two groups take turns, so that the roots and divisions of both are in progress at a
+/// time.
+///
+/// # Safety
+/// As [`eliminate`].
+#[inline(always)]
+unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+    simd: S,
+    groups: &[Elimination<T>],
+    found: &mut [Found<T, S>],
+) {
+    let zero = Column::<T, S, K>::zero(simd);
+    // SAFETY: the caller guarantees L and V.
+    unsafe {
+        if let (&[one, other], [found_one, found_other]) = (groups, &mut *found) {
+            for j in (0..one.rows).step_by(2) {
+                // Copies, which stay in registers.
+                let (mut in_one, mut in_other) = (*found_one, *found_other);
+                in_one.before_column(j, one.log);
+                in_other.before_column(j, other.log);
+                let a = first::<T, S, K, MINUS>(simd, one, j, &mut in_one);
+                let b = first::<T, S, K, MINUS>(simd, other, j, &mut in_other);
+                let (mut next_a, mut next_b) = (zero, zero);
+                if j + 1 < one.rows {
+                    next_a = second::<T, S, K, MINUS>(simd, one, j, &a, &mut in_one);
+                    next_b = second::<T, S, K, MINUS>(simd, other, j, &b, &mut in_other);
+                }
+                (*found_one, *found_other) = (in_one, in_other);
+                below(simd, one, j, &[a, next_a]);
+                below(simd, other, j, &[b, next_b]);
+            }
+        } else if let (&[one], [found]) = (groups, found) {
+            for j in (0..one.rows).step_by(2) {
+                let mut in_one = *found;
+                in_one.before_column(j, one.log);
+                let a = first::<T, S, K, MINUS>(simd, one, j, &mut in_one);
+                let mut next = zero;
+                if j + 1 < one.rows {
+                    next = second::<T, S, K, MINUS>(simd, one, j, &a, &mut in_one);
+                }
+                *found = in_one;
+                below(simd, one, j, &[a, next]);
+            }
+        }
+    }
+}
+
+/// The reflection of column j.
 ///
 /// # Safety
 /// As [`eliminate`], after the columns before; there is column j.
 #[inline(always)]
-unsafe fn reflections<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+unsafe fn first<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
-    Elimination { src, dst, v, rows, good }: Elimination<T>,
+    Elimination { src, dst, v, .. }: Elimination<T>,
     j: usize,
-    pair: &mut [Column<T, S, K>; 2],
-) {
-    let lanes = v.lanes;
+    found: &mut Found<T, S>,
+) -> Column<T, S, K> {
+    // SAFETY: column j of L and row j of V, which the caller guarantees.
+    unsafe {
+        let a = load(simd, v.row(j), v.lanes);
+        Column::new::<MINUS>(simd, (src.entry(j, j), dst.entry(j, j)), a, found)
+    }
+}
+
+/// The reflection of column j + 1 after that of column j, which is applied to row j + 1.
+///
+/// # Safety
+/// As [`first`], and there is column j + 1.
+#[inline(always)]
+unsafe fn second<T: Float, S: Simd, const K: usize, const MINUS: bool>(
+    simd: S,
+    Elimination { src, dst, v, .. }: Elimination<T>,
+    j: usize,
+    first: &Column<T, S, K>,
+    found: &mut Found<T, S>,
+) -> Column<T, S, K> {
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        let mut are_good = T::load::<S>(good);
-        let (pivots, row) = ((src.entry(j, j), dst.entry(j, j)), v.row(j));
-        let a = load(simd, row, lanes);
-        pair[0] = Column::new::<MINUS>(simd, pivots, a, &mut are_good);
-        if j + 1 < rows {
-            let mut a = load::<T, S, K>(simd, row.add(K * lanes), lanes);
-            let entry = T::load::<S>(pivots.0.add(lanes));
-            T::store::<S>(pivots.1.add(lanes), pair[0].apply(simd, entry, &mut a));
-            let next = (src.next_pivot(pivots.0, j), dst.next_pivot(pivots.1, j));
-            pair[1] = Column::new::<MINUS>(simd, next, a, &mut are_good);
-        }
-        T::store::<S>(good, are_good);
+        let mut a = load::<T, S, K>(simd, v.row(j + 1), v.lanes);
+        let entry = T::load::<S>(src.entry(j + 1, j));
+        T::store::<S>(dst.entry(j + 1, j), first.apply(simd, entry, &mut a));
+        Column::new::<MINUS>(simd, (src.entry(j + 1, j + 1), dst.entry(j + 1, j + 1)), a, found)
     }
 }
 
 /// Applies the reflections of columns j and j + 1 to the rows below.
 ///
 /// # Safety
-/// As [`reflections`], after it.
+/// As [`second`], after it.
 #[inline(always)]
-unsafe fn rows_below<T: Float, S: Simd, const K: usize>(
+unsafe fn below<T: Float, S: Simd, const K: usize>(
     simd: S,
     Elimination { src, dst, v, rows, .. }: Elimination<T>,
     j: usize,
-    pair: &[Column<T, S, K>; 2],
+    [first, second]: &[Column<T, S, K>; 2],
 ) {
-    if j + 2 >= rows {
+    let (lanes, from) = (v.lanes, j + 2);
+    if from >= rows {
         return;
     }
-    let (lanes, [first, second]) = (v.lanes, *pair);
-    let mut from = (src.entry(j + 1, j), src.entry(j + 1, j + 1));
-    let mut to = (dst.entry(j + 1, j), dst.entry(j + 1, j + 1));
-    let mut x = v.row(j + 1);
+    let mut old = (src.entry(from, j), src.entry(from, j + 1));
+    let mut new = (dst.entry(from, j), dst.entry(from, j + 1));
+    let mut x = v.row(from);
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
-        for _ in j + 2..rows {
-            from = (from.0.add(lanes), from.1.add(lanes));
-            to = (to.0.add(lanes), to.1.add(lanes));
-            x = x.add(K * lanes);
+        for _ in from..rows {
             let mut row = load::<T, S, K>(simd, x, lanes);
-            T::store::<S>(to.0, first.apply(simd, T::load::<S>(from.0), &mut row));
-            T::store::<S>(to.1, second.apply(simd, T::load::<S>(from.1), &mut row));
+            T::store::<S>(new.0, first.apply(simd, T::load::<S>(old.0), &mut row));
+            T::store::<S>(new.1, second.apply(simd, T::load::<S>(old.1), &mut row));
             for r in 0..K {
                 T::store::<S>(x.add(r * lanes), row[r]);
             }
+            old = (old.0.add(lanes), old.1.add(lanes));
+            new = (new.0.add(lanes), new.1.add(lanes));
+            x = x.add(K * lanes);
         }
     }
 }
@@ -176,8 +215,9 @@ unsafe fn rows_below<T: Float, S: Simd, const K: usize>(
 /// The reflection of a column, for K columns of V.
 #[derive(Clone, Copy)]
 struct Column<T: Float, S: Simd, const K: usize> {
+    /// g q
     q: T::Vector<S>,
-    g: T::Vector<S>,
+    /// g a
     a: [T::Vector<S>; K],
     b: [T::Vector<S>; K],
 }
@@ -186,7 +226,7 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
     #[inline(always)]
     fn zero(simd: S) -> Self {
         let zero = T::splat(simd, T::ZERO);
-        Self { q: zero, g: zero, a: [zero; K], b: [zero; K] }
+        Self { q: zero, a: [zero; K], b: [zero; K] }
     }
 
     /// From the pivot of L and the row `a` of V. Writes the new pivot.
@@ -198,32 +238,35 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
         simd: S,
         (old, new): (*mut T, *mut T),
         a: [T::Vector<S>; K],
-        good: &mut T::Vector<S>,
+        found: &mut Found<T, S>,
     ) -> Self {
         // SAFETY: the caller guarantees the pivots.
         unsafe {
-            let squares = squares::<T, S>(simd, &a);
-            let (pivot, Reflection { q, g, inverse }) =
-                reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, good);
-            T::store::<S>(new, pivot);
-            let mut b = a;
-            for r in 0..K {
-                b[r] = T::vmul(simd, a[r], inverse);
+            let mut squares = Squares::<T, S>::of(simd, a[0]);
+            for &a in &a[1..] {
+                squares.add(simd, a);
             }
-            Self { q, g, a, b }
+            let Reflection { pivot, q, g, inverse } =
+                reflection::<T, S, MINUS>(simd, T::load::<S>(old), squares, found);
+            T::store::<S>(new, pivot);
+            let mut column = Self { q, a, b: a };
+            for r in 0..K {
+                column.a[r] = T::vmul(simd, a[r], g);
+                column.b[r] = T::vmul(simd, a[r], inverse);
+            }
+            column
         }
     }
 
     /// Transforms an entry of L, which is returned, and its row of V.
     #[inline(always)]
     fn apply(&self, simd: S, l: T::Vector<S>, row: &mut [T::Vector<S>; K]) -> T::Vector<S> {
-        let Self { q, g, .. } = *self;
         // In this order, as for any number of columns: further columns of zeros change no bit.
-        let mut h = T::neg_mul_add(simd, q, l, T::splat(simd, T::ZERO));
+        let mut change = T::neg_mul_add(simd, self.q, l, T::splat(simd, T::ZERO));
         for r in 0..K {
-            h = T::mul_add(simd, row[r], self.a[r], h);
+            change = T::mul_add(simd, row[r], self.a[r], change);
         }
-        let new = T::mul_add(simd, g, h, l);
+        let new = T::vadd(simd, l, change);
         let both = T::vadd(simd, l, new);
         for r in 0..K {
             row[r] = T::neg_mul_add(simd, both, self.b[r], row[r]);
@@ -253,17 +296,14 @@ unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: 
 #[inline(always)]
 unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
-    count: usize,
-    group: impl Fn(usize) -> Elimination<T>,
+    group: Elimination<T>,
+    found: &mut Found<T, S>,
 ) {
-    let most = (0..count).map(|g| group(g).rows).max().unwrap_or(0);
-    for j in 0..most {
-        for g in 0..count {
-            let group = group(g);
-            if j < group.rows {
-                // SAFETY: the caller guarantees L and V.
-                unsafe { one_column::<T, S, MINUS>(simd, group, j) };
-            }
+    for j in 0..group.rows {
+        // SAFETY: the caller guarantees L and V.
+        unsafe {
+            found.before_column(j, group.log);
+            one_column::<T, S, MINUS>(simd, group, j, found);
         }
     }
 }
@@ -271,40 +311,40 @@ unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
 /// Column j of a group.
 ///
 /// # Safety
-/// As [`reflections`].
+/// As [`first`].
 #[inline(always)]
 unsafe fn one_column<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
-    Elimination { src, dst, v, rows, good }: Elimination<T>,
+    Elimination { src, dst, v, rows, .. }: Elimination<T>,
     j: usize,
+    found: &mut Found<T, S>,
 ) {
     let (zero, rank, lanes) = (T::splat(simd, T::ZERO), v.rank, v.lanes);
     // SAFETY: rows and columns of L and V, which the caller guarantees.
     unsafe {
         let (pivots, a) = ((src.entry(j, j), dst.entry(j, j)), v.row(j));
-        let mut sums = Squares::<T, S>::zero(simd);
-        for r in 0..rank {
-            sums.add(simd, T::load::<S>(a.add(r * lanes)));
+        let mut squares = Squares::<T, S>::of(simd, T::load::<S>(a));
+        for r in 1..rank {
+            squares.add(simd, T::load::<S>(a.add(r * lanes)));
         }
-        let mut are_good = T::load::<S>(good);
-        let (pivot, Reflection { q, g, inverse }) =
-            reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), sums, &mut are_good);
-        T::store::<S>(good, are_good);
+        let Reflection { pivot, q, g, inverse } =
+            reflection::<T, S, MINUS>(simd, T::load::<S>(pivots.0), squares, found);
         T::store::<S>(pivots.1, pivot);
         for r in 0..rank {
-            let b = T::vmul(simd, T::load::<S>(a.add(r * lanes)), inverse);
-            T::store::<S>(v.b.add(r * lanes), b);
+            let (a, b) = (a.add(r * lanes), v.b.add(r * lanes));
+            T::store::<S>(b, T::vmul(simd, T::load::<S>(a), inverse));
+            T::store::<S>(a, T::vmul(simd, T::load::<S>(a), g));
         }
         let ((mut from, mut to), mut row) = (pivots, a);
         for _ in j + 1..rows {
             (from, to, row) = (from.add(lanes), to.add(lanes), row.add(rank * lanes));
             let l = T::load::<S>(from);
-            let mut h = T::neg_mul_add(simd, q, l, zero);
+            let mut change = T::neg_mul_add(simd, q, l, zero);
             for r in 0..rank {
                 let (x, a) = (T::load::<S>(row.add(r * lanes)), T::load::<S>(a.add(r * lanes)));
-                h = T::mul_add(simd, x, a, h);
+                change = T::mul_add(simd, x, a, change);
             }
-            let new = T::mul_add(simd, g, h, l);
+            let new = T::vadd(simd, l, change);
             T::store::<S>(to, new);
             let both = T::vadd(simd, l, new);
             for r in 0..rank {
@@ -323,44 +363,35 @@ struct Squares<T: Float, S: Simd> {
 }
 
 impl<T: Float, S: Simd> Squares<T, S> {
+    /// x²
     #[inline(always)]
-    fn zero(simd: S) -> Self {
-        let zero = T::splat(simd, T::ZERO);
-        Self { sum: zero, rest: zero }
+    fn of(simd: S, x: T::Vector<S>) -> Self {
+        let sum = T::vmul(simd, x, x);
+        let minus = T::vsub(simd, T::splat(simd, T::ZERO), sum);
+        Self { sum, rest: T::exact_mul_add(simd, x, x, minus) }
     }
 
     /// Adds x². (Ogita, Rump and Oishi 2005, Dot2)
     #[inline(always)]
     fn add(&mut self, simd: S, x: T::Vector<S>) {
-        let square = T::vmul(simd, x, x);
-        let minus_square = T::vsub(simd, T::splat(simd, T::ZERO), square);
-        let off_square = T::exact_mul_add(simd, x, x, minus_square);
-        let sum = T::vadd(simd, self.sum, square);
+        let square = Self::of(simd, x);
+        let sum = T::vadd(simd, self.sum, square.sum);
         let part = T::vsub(simd, sum, self.sum);
         let off_sum =
-            T::vadd(simd, T::vsub(simd, self.sum, T::vsub(simd, sum, part)), T::vsub(simd, square, part));
-        self.rest = T::vadd(simd, self.rest, T::vadd(simd, off_square, off_sum));
+            T::vadd(simd, T::vsub(simd, self.sum, T::vsub(simd, sum, part)), T::vsub(simd, square.sum, part));
+        self.rest = T::vadd(simd, self.rest, T::vadd(simd, square.rest, off_sum));
         self.sum = sum;
     }
 }
 
-#[inline(always)]
-fn squares<T: Float, S: Simd>(simd: S, a: &[T::Vector<S>]) -> Squares<T, S> {
-    let mut sums = Squares::zero(simd);
-    for &a in a {
-        sums.add(simd, a);
-    }
-    sums
-}
-
-/// The new pivot and the reflection of a column with the pivot `l`. A lane for which they are not accurate is marked in `good`.
+/// The reflection of a column with the pivot `l`.
 #[inline(always)]
 fn reflection<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
     l: T::Vector<S>,
     Squares { sum, rest }: Squares<T, S>,
-    good: &mut T::Vector<S>,
-) -> (T::Vector<S>, Reflection<T, S>) {
+    found: &mut Found<T, S>,
+) -> Reflection<T, S> {
     let splat = |x: T| T::splat(simd, x);
     let (zero, one) = (splat(T::ZERO), splat(T::ONE));
     let square = if MINUS {
@@ -371,18 +402,20 @@ fn reflection<T: Float, S: Simd, const MINUS: bool>(
     } else {
         T::mul_add(simd, l, l, sum)
     };
-    // The comparisons are false for NaN.
-    let most = if MINUS { square } else { T::vmul(simd, l, l) };
-    let in_range = T::where_less(simd, (splat(T::SMALL_SQUARE), square), *good, zero);
-    let in_range = T::where_less(simd, (square, splat(T::LARGE_SQUARE * T::UNIT)), in_range, zero);
-    let heavy = T::where_less(simd, (splat(T::SMALL_SQUARE), sum), zero, in_range);
-    *good = T::where_less(simd, (T::vmul(simd, splat(T::from_f64(OUTWEIGHS)), most), sum), heavy, in_range);
-
     let alpha = T::vsqrt(simd, square);
-    let inverse = T::vdiv(simd, one, T::vadd(simd, l, alpha));
-    let g = T::vdiv(simd, if MINUS { splat(-T::ONE) } else { one }, alpha);
+    let both = T::vadd(simd, l, alpha);
+    let inverse_product = T::vdiv(simd, one, T::vmul(simd, alpha, both));
+    let inverse = T::vmul(simd, inverse_product, alpha);
+    let inverse_alpha = T::vmul(simd, inverse_product, both);
     let q = T::vmul(simd, sum, inverse);
-    let changed = if MINUS { T::vsub(simd, l, q) } else { T::vadd(simd, l, q) };
+    // g q without the factor α(l + α)/(α(l + α)).
+    let scaled = T::vmul(simd, sum, inverse_product);
+    let (changed, g, scaled) = if MINUS {
+        (T::vsub(simd, l, q), T::vsub(simd, zero, inverse_alpha), T::vsub(simd, zero, scaled))
+    } else {
+        (T::vadd(simd, l, q), inverse_alpha, scaled)
+    };
     let small = T::vmul(simd, splat(T::from_f64(SMALL_CHANGE)), l);
-    (T::where_less(simd, (q, small), changed, alpha), Reflection { q, g, inverse })
+    found.add::<MINUS>(simd, square, q, T::vmul(simd, l, inverse_alpha));
+    Reflection { pivot: T::where_less(simd, (q, small), changed, alpha), q: scaled, g, inverse }
 }

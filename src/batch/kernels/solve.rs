@@ -1,6 +1,6 @@
 //! Triangular systems, in each lane.
 
-use super::given::{Groups, Scale, put, take};
+use super::given::{Groups, Registers, Scale, put, take};
 use super::packed::{MAX_LANES, Packed, entries};
 use crate::batch::operand::BatchMut;
 use crate::float::Float;
@@ -22,7 +22,7 @@ pub(crate) struct SolveTile<'a, T> {
 
 impl<'a, T: Float> SolveTile<'a, T> {
     /// # Safety
-    /// When this is run: `l` has the factors of the groups, aligned to registers, which no thread writes; `memory` has as many
+    /// When this is run: `l` has the factors of the groups, aligned to registers, which no thread writes; `memory` has twice as many
     /// registers as the right-hand sides of a matrix have entries; no other thread uses the right-hand sides of these matrices, which
     /// have as many rows as their factors.
     pub unsafe fn new(
@@ -41,29 +41,62 @@ impl<T: Float> WithSimd for SolveTile<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let (lanes, [_, _, columns]) = (T::lanes::<S>(), self.rhs.shape());
-        let all: Vec<usize> = (0..columns).collect();
-        let ones = vec![T::ONE; columns];
-        for g in 0..self.groups.len() {
-            let group = self.groups.get(g);
-            let at = self.l.wrapping_add(g * entries(self.capacity) * lanes).cast_mut();
-            let (l, rows) = (Packed::new(at, self.capacity, lanes), group.most_rows());
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let [_, _, columns] = self.rhs.shape();
+        let (all, ones): (Vec<usize>, Vec<T>) = (0..columns).map(|r| (r, T::ONE)).unzip();
+        let mut g = 0;
+        while g < self.groups.len() {
             // SAFETY: `new` requires exactly this.
             unsafe {
-                take::<T, S>(self.rhs.as_ref(), group, rows, &all, &Scale::Of(&ones), self.memory);
-                let finite = finite::<T, S>(simd, self.memory, rows * columns);
-                let regular = regular::<T, S>(simd, l, rows, finite);
-                if self.sides[0] {
-                    forwards::<T, S>(simd, l, (self.memory, columns), rows);
+                if g + 1 < self.groups.len() {
+                    self.solve::<S, 2>(simd, g, &all, &ones);
+                    g += 2;
+                } else {
+                    self.solve::<S, 1>(simd, g, &all, &ones);
+                    g += 1;
                 }
-                if self.sides[1] {
-                    backwards::<T, S>(simd, l, (self.memory, columns), rows);
-                }
-                let mut good = [T::ZERO; MAX_LANES];
-                T::store::<S>(good.as_mut_ptr(), regular);
-                self.good[g * lanes..][..lanes].copy_from_slice(&good[..lanes]);
-                put(self.memory, (group, lanes), &good, self.rhs);
+            }
+        }
+    }
+}
+
+impl<T: Float> SolveTile<'_, T> {
+    /// The systems of G groups from `first` on, which take turns, so that the divisions of all are in progress at a time.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new), and there are these groups.
+    #[inline(always)]
+    unsafe fn solve<S: Simd, const G: usize>(&mut self, simd: S, first: usize, all: &[usize], ones: &[T]) {
+        let (lanes, columns) = (T::lanes::<S>(), all.len());
+        let some = first..first + G;
+        let rows = some.clone().map(|g| self.groups.get(g).most_rows()).max().unwrap_or(0);
+        let of_group = self.capacity * columns * lanes;
+        let mut l = [Packed::new(self.l.cast_mut(), self.capacity, lanes); G];
+        let mut x = [self.memory; G];
+        for at in 0..G {
+            let before = (first + at) * entries(self.capacity) * lanes;
+            l[at] = Packed::new(self.l.wrapping_add(before).cast_mut(), self.capacity, lanes);
+            x[at] = self.memory.wrapping_add(at * of_group);
+        }
+        // SAFETY: the caller guarantees L, the right-hand sides and the memory.
+        unsafe {
+            let to = Registers { at: self.memory, of_group };
+            let rhs = self.rhs.as_ref();
+            take(simd, rhs, (self.groups, some), rows, all, &Scale::Of(ones), to);
+            let mut good = [[T::ZERO; MAX_LANES]; G];
+            for at in 0..G {
+                let finite = finite::<T, S>(simd, x[at], rows * columns);
+                T::store::<S>(good[at].as_mut_ptr(), regular::<T, S>(simd, l[at], rows, finite));
+            }
+            if self.sides[0] {
+                forwards::<T, S, G>(simd, l, (x, columns), rows);
+            }
+            if self.sides[1] {
+                backwards::<T, S, G>(simd, l, (x, columns), rows);
+            }
+            for at in 0..G {
+                self.good[(first + at) * lanes..][..lanes].copy_from_slice(&good[at][..lanes]);
+                put(simd, x[at], self.groups.get(first + at), &good[at], self.rhs);
             }
         }
     }
@@ -100,60 +133,113 @@ unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T
     good
 }
 
-/// X ← L⁻¹ X.
+/// X ← L⁻¹ X, two columns of L at a time.
 ///
 /// # Safety
 /// L and X have these rows, in whole registers of `S`.
 #[inline(always)]
-unsafe fn forwards<T: Float, S: Simd>(simd: S, l: Packed<T>, (x, columns): (*mut T, usize), rows: usize) {
-    let lanes = T::lanes::<S>();
-    let mut pivot = l.first();
+unsafe fn forwards<T: Float, S: Simd, const G: usize>(
+    simd: S,
+    l: [Packed<T>; G],
+    (x, columns): ([*mut T; G], usize),
+    rows: usize,
+) {
+    let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
+    let row = columns * lanes;
     // SAFETY: the caller guarantees the rows.
     unsafe {
-        for j in 0..rows {
-            let diagonal = T::load::<S>(pivot);
-            for r in 0..columns {
-                let (mut l, mut at) = (pivot, x.add((j * columns + r) * lanes));
-                let solved = T::vdiv(simd, T::load::<S>(at), diagonal);
-                T::store::<S>(at, solved);
-                for _ in j + 1..rows {
-                    (l, at) = (l.add(lanes), at.add(columns * lanes));
-                    T::store::<S>(at, T::neg_mul_add(simd, T::load::<S>(l), solved, T::load::<S>(at)));
+        for r in 0..columns {
+            for j in (0..rows).step_by(2) {
+                let (mut one, mut two) = ([zero; G], [zero; G]);
+                for g in 0..G {
+                    let at = x[g].add(j * row + r * lanes);
+                    one[g] = T::vdiv(simd, T::load::<S>(at), T::load::<S>(l[g].entry(j, j)));
+                    T::store::<S>(at, one[g]);
+                }
+                if j + 1 == rows {
+                    break;
+                }
+                for g in 0..G {
+                    let at = x[g].add((j + 1) * row + r * lanes);
+                    let below = T::load::<S>(l[g].entry(j + 1, j));
+                    let rest = T::neg_mul_add(simd, below, one[g], T::load::<S>(at));
+                    two[g] = T::vdiv(simd, rest, T::load::<S>(l[g].entry(j + 1, j + 1)));
+                    T::store::<S>(at, two[g]);
+                }
+                if j + 2 == rows {
+                    break;
+                }
+                let (mut left, mut right, mut at) = ([x[0]; G], [x[0]; G], x);
+                for g in 0..G {
+                    (left[g], right[g]) = (l[g].entry(j + 2, j), l[g].entry(j + 2, j + 1));
+                    at[g] = x[g].add((j + 2) * row + r * lanes);
+                }
+                for i in 0..rows - j - 2 {
+                    for g in 0..G {
+                        let at = at[g].add(i * row);
+                        let (left, right) = (left[g].add(i * lanes), right[g].add(i * lanes));
+                        let rest = T::neg_mul_add(simd, T::load::<S>(left), one[g], T::load::<S>(at));
+                        T::store::<S>(at, T::neg_mul_add(simd, T::load::<S>(right), two[g], rest));
+                    }
                 }
             }
-            pivot = l.next_pivot(pivot, j);
         }
     }
 }
 
-/// X ← L⁻ᵀ X.
+/// X ← L⁻ᵀ X, two columns of L at a time.
 ///
 /// # Safety
 /// As [`forwards`].
 #[inline(always)]
-unsafe fn backwards<T: Float, S: Simd>(simd: S, l: Packed<T>, (x, columns): (*mut T, usize), rows: usize) {
+unsafe fn backwards<T: Float, S: Simd, const G: usize>(
+    simd: S,
+    l: [Packed<T>; G],
+    (x, columns): ([*mut T; G], usize),
+    rows: usize,
+) {
     let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
-    if rows == 0 {
-        return;
-    }
-    let mut pivot = l.entry(rows - 1, rows - 1);
+    let row = columns * lanes;
     // SAFETY: the caller guarantees the rows.
     unsafe {
-        for j in (0..rows).rev() {
-            let diagonal = T::load::<S>(pivot);
-            for r in 0..columns {
-                let first = x.add((j * columns + r) * lanes);
-                let (mut l, mut at) = (pivot, first);
-                let mut rest = [T::load::<S>(first), zero, zero, zero];
-                for i in 1..rows - j {
-                    (l, at) = (l.add(lanes), at.add(columns * lanes));
-                    rest[i % 4] = T::neg_mul_add(simd, T::load::<S>(l), T::load::<S>(at), rest[i % 4]);
+        for r in 0..columns {
+            // Columns j and j + 1, from the last ones on; the first column alone if their number is odd.
+            for j in (rows % 2..rows).step_by(2).rev() {
+                let (mut one, mut two) = ([zero; G], [zero; G]);
+                let (mut left, mut right, mut below) = ([x[0]; G], [x[0]; G], x);
+                for g in 0..G {
+                    let at = x[g].add(j * row + r * lanes);
+                    (one[g], two[g]) = (T::load::<S>(at), T::load::<S>(at.add(row)));
+                    (left[g], right[g]) = (l[g].entry(j + 1, j), l[g].entry(j + 1, j + 1));
+                    below[g] = at.add(row);
                 }
-                let sum = T::vadd(simd, T::vadd(simd, rest[0], rest[1]), T::vadd(simd, rest[2], rest[3]));
-                T::store::<S>(first, T::vdiv(simd, sum, diagonal));
+                for i in 1..rows - j - 1 {
+                    for g in 0..G {
+                        let known = T::load::<S>(below[g].add(i * row));
+                        one[g] = T::neg_mul_add(simd, T::load::<S>(left[g].add(i * lanes)), known, one[g]);
+                        two[g] = T::neg_mul_add(simd, T::load::<S>(right[g].add(i * lanes)), known, two[g]);
+                    }
+                }
+                for g in 0..G {
+                    two[g] = T::vdiv(simd, two[g], T::load::<S>(right[g]));
+                    T::store::<S>(below[g], two[g]);
+                }
+                for g in 0..G {
+                    let rest = T::neg_mul_add(simd, T::load::<S>(left[g]), two[g], one[g]);
+                    let solved = T::vdiv(simd, rest, T::load::<S>(l[g].entry(j, j)));
+                    T::store::<S>(below[g].sub(row), solved);
+                }
             }
-            if j > 0 {
-                pivot = l.pivot_before(pivot, j);
+            if rows % 2 == 1 {
+                for g in 0..G {
+                    let at = x[g].add(r * lanes);
+                    let mut rest = T::load::<S>(at);
+                    for i in 1..rows {
+                        let known = T::load::<S>(at.add(i * row));
+                        rest = T::neg_mul_add(simd, T::load::<S>(l[g].first().add(i * lanes)), known, rest);
+                    }
+                    T::store::<S>(at, T::vdiv(simd, rest, T::load::<S>(l[g].first())));
+                }
             }
         }
     }
