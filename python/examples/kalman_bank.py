@@ -9,8 +9,8 @@ place of process noise (Sorenson and Sacks, 1971), a step is
 For x at a fixed epoch, t steps ago, and Y without its factor λᵗ, only the sum remains, with H Fᵗ for H and the weight λ⁻ᵗ. So a
 step of all filters is one `CholeskyBatch.modify` of rank 2, with weights 0 where the radar has missed the aircraft, and one
 `solve`. Now and then the epoch moves: L ← λ^(t/2) F⁻ᵗᵀ L, which is triangular, as F⁻ᵀ is. NumPy and PyTorch sum Y, factor it
-again with `numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors Y once more, as
-NumPy does not solve with a factor, or `torch.cholesky_solve`.
+again with `numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors Y once more,
+as NumPy does not solve with a factor, or `torch.cholesky_solve`.
 
     pip install cholupdate threadpoolctl [torch]
     python python/examples/kalman_bank.py [--quick] [--filters 10000]

@@ -5,10 +5,10 @@ Of some articles with features x, LinUCB (Li, Chu, Langford and Schapire, 2010) 
 
     A = I + Σ x xᵀ,   b = Σ r x,   A θ = b
 
-sum over the articles that the user was shown before, and the clicks r. So a visit is a solve with the articles and b, and an update
-of rank 1. `CholeskyBatch` keeps the factors of all users. NumPy and PyTorch add x xᵀ to A, factor it again with
-`numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors A once more, as NumPy does
-not solve with a factor, or `torch.cholesky_solve`.
+sum over the articles that the user was shown before, and the clicks r. So a visit is a solve with the articles and b, and an
+update of rank 1. `CholeskyBatch` keeps the factors of all users. NumPy and PyTorch add x xᵀ to A, factor it again with
+`numpy.linalg.cholesky` or `torch.linalg.cholesky_ex`, and solve with `numpy.linalg.solve`, which factors A once more, as NumPy
+does not solve with a factor, or `torch.cholesky_solve`.
 
     pip install cholupdate threadpoolctl [torch]
     python python/examples/linucb.py [--quick] [--users 100000]
