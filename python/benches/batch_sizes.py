@@ -1,8 +1,8 @@
 """The time for one matrix by the number of matrices of a batch: measured, as in `batch.py`, and drawn.
 
 An update of rank 1 in double precision against factoring the stack of A + v vᵀ again, for some orders. Sizes for which the stacks
-of the peers would need more than `--gib` of memory are measured without them. It writes a CSV and an SVG; with `--draw` it draws
-the CSV and measures nothing.
+of the peers would need more than `--gib` of memory are measured without them; the whole needs some 14 GB. It writes a CSV and an
+SVG; with `--draw` it draws the CSV and measures nothing.
 
     pip install matplotlib numpy torch jax      # PyTorch and JAX are left out where they are missing
     python benches/batch_sizes.py [--orders 8 32] [--largest 1000000] [--gib 8] [--seconds 1]
