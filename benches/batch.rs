@@ -6,9 +6,10 @@
 //! CHOLUPDATE_BENCH_N=16,32 CHOLUPDATE_BENCH_K=1 cargo bench -p cholupdate-bench --bench batch
 //! ```
 //!
-//! All methods take the same matrices and V, in turns, in one process. Times are medians for one matrix. A cell is measured for a batch
-//! that fits a second-level cache and for one that fits none. `bound` is the time to read and write the lower triangles, and to read V,
-//! at the bandwidth of the machine for memory of this size. For factoring again, A + V Vᵀ is in place.
+//! All methods take the same matrices and V, in turns, in one process. (hyhound is called from Python and takes its own; the time of as
+//! many calls at order 1, the interpreter's, is subtracted. At small orders nothing would be left.) Times are medians for one matrix. A
+//! cell is measured for a batch that fits a second-level cache and for one that fits none. `bound` is the time to read and write the lower
+//! triangles, and to read V, at the bandwidth of the machine for memory of this size. For factoring again, A + V Vᵀ is in place.
 //!
 //! | variable | |
 //! |---|---|
@@ -16,12 +17,14 @@
 //! | `CHOLUPDATE_BENCH_N`, `_K`, `_TYPES` | orders n, ranks k and types instead of the grid's |
 //! | `RAYON_NUM_THREADS` | the number of "all threads" |
 
-use cholupdate::faer::Mat;
+use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{BatchMut, BatchRef, Cholesky, CholeskyBatch, Cpu};
 use cholupdate_bench::about::about;
 use cholupdate_bench::limits::{Limits, Team};
 use cholupdate_bench::linpack::{Work, dchdd, dchud};
 use cholupdate_bench::measure::{Competitor, Timed, Timing, in_turns};
+use cholupdate_bench::peers::eigen::{Eigen, version};
+use cholupdate_bench::peers::python::{Python, Remote};
 use cholupdate_bench::scalar::{Real, largest_residual};
 use cholupdate_bench::settings::{Mode, Settings};
 use cholupdate_bench::table::lay_out;
@@ -29,6 +32,7 @@ use nalgebra::{DMatrix, DVector, Dyn};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Bytes of the factors of a batch in a second-level cache.
 const IN_CACHE: usize = 384 << 10;
@@ -37,7 +41,9 @@ fn main() -> ExitCode {
     let settings = Settings::new();
     let (interval, dram_bytes) = settings.limits();
     let mut limits = Limits::new(interval, dram_bytes);
-    for (name, text) in about("batch", None, &[], &limits.describe()) {
+    let versions =
+        [hyhound().map_or(String::new(), |python| python.versions.clone()), version().unwrap_or_default()];
+    for (name, text) in about("batch", None, &versions, &limits.describe()) {
         println!("{name}: {text}");
     }
     let mut table = Table { lines: Vec::new(), right: true };
@@ -215,6 +221,22 @@ impl<T: Real> Competitor for Linpack<'_, T> {
     }
 }
 
+/// The update behind Eigen's `LLT::rankUpdate` in a loop.
+struct ByEigen<'a, T: Real>(&'a Given<T>, Eigen<T>, Vec<Mat<T>>, &'a [Vec<T>]);
+
+impl<T: Real> Competitor for ByEigen<'_, T> {
+    fn run(&mut self, turn: usize) {
+        let [_, n, k] = self.0.shape;
+        let sign = T::narrow(if turn == 0 { 1.0 } else { -1.0 });
+        for (l, v) in self.2.iter_mut().zip(self.3) {
+            self.1.modify(l, MatRef::from_column_major_slice(v, n, k), sign);
+        }
+    }
+    fn residual(&self, turn: usize) -> f64 {
+        self.0.residual(turn == 0, |matrix, i, j| self.2[matrix][(i, j)])
+    }
+}
+
 /// nalgebra's `rank_one_update` in a loop.
 struct Nalgebra<'a, T: Real>(&'a Given<T>, Vec<nalgebra::Cholesky<T, Dyn>>, Vec<Vec<DVector<T>>>);
 
@@ -246,6 +268,11 @@ impl<T: Real> Competitor for Again<'_, T> {
     }
 }
 
+fn hyhound() -> Option<&'static Python> {
+    static PYTHON: OnceLock<Option<Python>> = OnceLock::new();
+    PYTHON.get_or_init(|| Python::start("hyhound_peer.py")).as_ref()
+}
+
 fn cell<T: Real>(
     settings: &Settings,
     limits: &mut Limits,
@@ -275,6 +302,13 @@ fn cell<T: Real>(
         factors.iter().map(|l| nalgebra::Cholesky::pack_dirty(dense(l))).collect(),
         columns.iter().map(vectors).collect(),
     );
+    // By columns without gaps.
+    let packed: Vec<Vec<T>> =
+        columns.iter().map(|v| v.col_iter().flat_map(|x| x.iter().copied()).collect()).collect();
+    let mut eigen = Eigen::load().map(|eigen| ByEigen(&given, eigen, factors.clone(), &packed));
+    // Its script has as many matrices.
+    let hyhound = if bytes == IN_CACHE && n >= 16 { hyhound() } else { None };
+    let mut hyhound = hyhound.map(|python| Remote::new(python, "loop", T::NAME, (n, k), 2));
     let mut linpack = Linpack(&given, factors, columns, Work::new(n));
     let updated = matrices.flat_map(|matrix| {
         let (a, v) = (given.matrix(matrix), given.columns(matrix));
@@ -289,6 +323,13 @@ fn cell<T: Real>(
     if small {
         names.extend(["Cholesky, loop", "nalgebra, loop", "dchud/dchdd, loop", "factoring again, batch"]);
         methods.extend([&mut single as &mut dyn Timed, &mut nalgebra, &mut linpack, &mut again]);
+        for (name, peer) in [
+            ("Eigen, loop", eigen.as_mut().map(|eigen| eigen as &mut dyn Timed)),
+            ("hyhound, loop", hyhound.as_mut().map(|hyhound| hyhound as &mut dyn Timed)),
+        ] {
+            names.extend(peer.is_some().then_some(name));
+            methods.extend(peer);
+        }
     }
     let largest = largest_residual(T::NAME, n, k);
     let measured = in_turns(&mut methods, settings.effort(), limits.timer, largest);

@@ -17,6 +17,8 @@ EXAMPLES = {
     "optuna_gp_append": ("optuna", "torch", "threadpoolctl"),
     "filterpy_kalman": ("filterpy", "scipy", "threadpoolctl"),
     "online_gp_notebook": ("matplotlib", "scipy", "threadpoolctl"),
+    "kalman_bank": ("threadpoolctl",),
+    "linucb": ("threadpoolctl",),
 }
 
 

@@ -50,4 +50,28 @@ class Hyhound(Method):
         return np.abs(self.rows_of(self.l) - self.wanted[turn]).max() / np.abs(self.wanted[turn]).max()
 
 
-serve(f"hyhound {version('hyhound')}, NumPy {np.__version__}", {"update": Hyhound})
+class Loop(Hyhound):
+    """As many factors as fill a second-level cache, one after the other, as in `benches/batch.rs`. Less the same at order 1."""
+
+    def __init__(self, scalar, n, k, count=None):
+        super().__init__(scalar, n, k)
+        count = count or max((384 << 10) // (n * (n + 1) // 2 * self.l.itemsize), 1)
+        self.factors = [self.l.copy(order="F") for _ in range(count)]
+        self.columns = [self.v.copy(order="F") for _ in range(count)]
+        self.smallest = Loop(scalar, 1, 1, count) if n > 1 else None
+
+    def prepare(self, turn):
+        for w in self.columns:
+            np.copyto(w, self.v)
+
+    def run(self, turn):
+        modify = (hyhound.update_cholesky_inplace, hyhound.downdate_cholesky_inplace)[turn]
+        for l, w in zip(self.factors, self.columns):
+            modify(l, w)
+
+    def residual(self, turn):
+        self.l = self.factors[-1]
+        return super().residual(turn)
+
+
+serve(f"hyhound {version('hyhound')}, NumPy {np.__version__}", {"update": Hyhound, "loop": Loop})
