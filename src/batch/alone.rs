@@ -1,6 +1,6 @@
 //! Matrices that are not processed in lanes: as single factors, under the same contract.
 
-use super::kernels::modify::Change;
+use super::kernels::change::Change;
 use super::tiles::{Extent, Tile};
 use crate::cpu::HostFactor;
 use crate::error::Error;

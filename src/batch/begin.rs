@@ -70,21 +70,11 @@ fn in_lanes<T: Alone + BatchKernel>(
     from: BatchRef<'_, T>,
 ) {
     let matrices = extent.matrices(t);
-    let l = tile.l.as_mut_slice();
-    for (at, matrix) in matrices.clone().enumerate() {
-        let order = tile.orders[at] as usize;
-        for j in 0..order {
-            for i in j..order {
-                l[extent.place(at, (i, j))] = from.get(matrix, i, j) + T::ZERO;
-            }
-        }
-    }
-    let groups = extent.groups(t, &tile.orders);
-    let rows: Vec<usize> = (0..groups.len()).map(|g| groups.get(g).most_rows()).collect();
+    let l = (tile.l.as_mut_slice().as_mut_ptr(), extent.capacity);
     work.good.reserve(extent.of_tile());
     let good = &mut work.good.as_mut_slice()[..extent.of_tile()];
-    // SAFETY: the tile has the lower triangles of these groups, in memory aligned to cache lines that is borrowed exclusively.
-    let step = unsafe { FactorizeTile::new(l.as_mut_ptr(), extent.capacity, &rows, good) };
+    // SAFETY: the tile is new, with room for these groups aligned to cache lines, and is borrowed exclusively.
+    let step = unsafe { FactorizeTile::new(from, extent.groups(t, &tile.orders), l, good) };
     T::factorize_tile(Isa::detect(), step);
     for (at, matrix) in matrices.enumerate() {
         if work.good.as_slice()[at] == T::ZERO {

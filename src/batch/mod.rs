@@ -32,7 +32,7 @@ pub use self::operand::{BatchMut, BatchRef};
 pub use self::outcome::BatchOutcome;
 
 use self::begin::Kind;
-use self::kernels::modify::{Change, Signed};
+use self::kernels::change::{Change, Signed};
 use self::kernels::packed::{MAX_LANES, entries};
 use self::tiles::{Extent, Tiles};
 use crate::check::{extent, finite_lower, index, room};

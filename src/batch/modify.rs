@@ -2,7 +2,8 @@
 
 use super::alone::{self, Alone};
 use super::kernels::BatchKernel;
-use super::kernels::modify::{Change, ModifyTile, Results};
+use super::kernels::change::Change;
+use super::kernels::modify::{ModifyTile, Results};
 use super::tiles::{Extent, Tile, Tiles, Work, write};
 use crate::host::isa::Isa;
 use crate::report::Modification;

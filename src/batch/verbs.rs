@@ -1,7 +1,7 @@
 //! What is compiled for batches, once for each scalar type.
 
 use super::begin::{self, Kind};
-use super::kernels::modify::Change;
+use super::kernels::change::Change;
 use super::modify;
 use super::operand::{BatchMut, BatchRef};
 use super::solve;

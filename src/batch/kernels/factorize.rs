@@ -1,15 +1,18 @@
-//! Initial factors, column by column (right-looking), in each lane.
+//! Initial factors, column by column (left-looking), in each lane.
 
+use super::given::{Group, Groups};
 use super::packed::{Packed, entries};
+use super::runs::lower;
+use crate::batch::operand::BatchRef;
 use crate::float::Float;
 use pulp::{Simd, WithSimd};
 
-/// The matrices of a tile, which become their factors.
+/// The factors of the matrices of a tile.
 pub(crate) struct FactorizeTile<'a, T> {
-    at: *mut T,
+    from: BatchRef<'a, T>,
+    groups: Groups<'a>,
+    to: *mut T,
     capacity: usize,
-    /// The rows of each group.
-    rows: &'a [usize],
     good: &'a mut [T],
 }
 
@@ -18,10 +21,15 @@ impl<'a, T: Float> FactorizeTile<'a, T> {
     /// overflow that this is to be decided otherwise.
     ///
     /// # Safety
-    /// When this is run: `at` has the lower triangles of groups of this capacity, aligned to registers, in memory that no other thread
-    /// uses.
-    pub unsafe fn new(at: *mut T, capacity: usize, rows: &'a [usize], good: &'a mut [T]) -> Self {
-        Self { at, capacity, rows, good }
+    /// When this is run: `to` has room for these groups, aligned to registers, in memory that no other thread uses, with the identity
+    /// from the order of each matrix on; the batch has their matrices, of at least these orders.
+    pub unsafe fn new(
+        from: BatchRef<'a, T>,
+        groups: Groups<'a>,
+        (to, capacity): (*mut T, usize),
+        good: &'a mut [T],
+    ) -> Self {
+        Self { from, groups, to, capacity, good }
     }
 }
 
@@ -31,25 +39,47 @@ impl<T: Float> WithSimd for FactorizeTile<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lanes = T::lanes::<S>();
-        for (g, &rows) in self.rows.iter().enumerate() {
-            let a =
-                Packed::new(self.at.wrapping_add(g * entries(self.capacity) * lanes), self.capacity, lanes);
+        for g in 0..self.groups.len() {
+            let (group, at) = (self.groups.get(g), g * entries(self.capacity) * lanes);
+            let l = Packed::new(self.to.wrapping_add(at), self.capacity, lanes);
+            let rows = group.most_rows();
             // SAFETY: `new` requires exactly this.
             unsafe {
-                let good = factorize::<T, S>(simd, a, rows);
+                let equal = self.groups.are_of(g..g + 1, rows);
+                if !(equal && lower(simd, self.from, group.first, rows, l)) {
+                    by_lanes(self.from, group, l);
+                }
+                let good = factorize::<T, S>(simd, l, rows);
                 T::store::<S>(self.good[g * lanes..][..lanes].as_mut_ptr(), good);
             }
         }
     }
 }
 
-/// A becomes L. Returns one in each good lane.
+/// Copies the lower triangle of each matrix. Without negative zeros.
+///
+/// # Safety
+/// The matrices have as many rows as the group says, and L has room for them.
+#[inline(always)]
+unsafe fn by_lanes<T: Float>(from: BatchRef<'_, T>, group: Group<'_>, l: Packed<T>) {
+    for lane in 0..group.count {
+        let order = group.rows[lane] as usize;
+        for j in 0..order {
+            for i in j..order {
+                // SAFETY: the caller guarantees the entry and its register.
+                unsafe { *l.entry(i, j).add(lane) = *from.entry(group.first + lane, i, j) + T::ZERO };
+            }
+        }
+    }
+}
+
+/// A becomes L, two columns at a time, each from the columns before it. Returns one in each good lane.
 ///
 /// # Safety
 /// A has these rows in memory of the whole registers of `S`.
 #[inline(always)]
 unsafe fn factorize<T: Float, S: Simd>(simd: S, a: Packed<T>, rows: usize) -> T::Vector<S> {
-    let (lanes, zero, one) = (T::lanes::<S>(), T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
+    let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
     let (least, most) = (T::splat(simd, T::SMALL_SQUARE), T::splat(simd, T::LARGE_SQUARE * T::from_f64(0.5)));
     let mut good = one;
     // SAFETY: the caller guarantees the rows and columns.
@@ -58,31 +88,65 @@ unsafe fn factorize<T: Float, S: Simd>(simd: S, a: Packed<T>, rows: usize) -> T:
         for j in 0..rows {
             good = T::where_less(simd, (T::load::<S>(a.entry(j, j)), most), good, zero);
         }
-        let mut pivot = a.first();
-        for j in 0..rows {
-            let square = T::load::<S>(pivot);
-            good = T::where_less(simd, (least, square), good, zero);
-            let root = T::vsqrt(simd, square);
-            T::store::<S>(pivot, root);
-            let mut at = pivot;
-            for _ in j + 1..rows {
-                at = at.add(lanes);
-                // Without negative zeros, also if it underflows.
-                let l = T::vadd(simd, T::vdiv(simd, T::load::<S>(at), root), zero);
-                T::store::<S>(at, l);
+        for j in (0..rows).step_by(2) {
+            let [square, below] = reduced(simd, a, [j, (j + 1).min(rows - 1)], (j, rows));
+            good = T::where_less(simd, (least, square[0]), good, zero);
+            let root = T::vsqrt(simd, square[0]);
+            let inverse = T::vdiv(simd, one, root);
+            T::store::<S>(a.entry(j, j), root);
+            if j + 1 == rows {
+                break;
             }
-            let mut diagonal = a.next_pivot(pivot, j);
-            for m in j + 1..rows {
-                let (mut l, mut to) = (pivot.add((m - j) * lanes), diagonal);
-                let factor = T::load::<S>(l);
-                for _ in m..rows {
-                    T::store::<S>(to, T::neg_mul_add(simd, T::load::<S>(l), factor, T::load::<S>(to)));
-                    (l, to) = (l.add(lanes), to.add(lanes));
+            let left = T::vadd(simd, T::vmul(simd, below[0], inverse), zero);
+            T::store::<S>(a.entry(j + 1, j), left);
+            let next_square = T::neg_mul_add(simd, left, left, below[1]);
+            good = T::where_less(simd, (least, next_square), good, zero);
+            let next_root = T::vsqrt(simd, next_square);
+            let next_inverse = T::vdiv(simd, one, next_root);
+            T::store::<S>(a.entry(j + 1, j + 1), next_root);
+            for i in (j + 2..rows).step_by(2) {
+                let both = [i, (i + 1).min(rows - 1)];
+                let entries = reduced(simd, a, both, (j, rows));
+                for (i, [one, two]) in both.into_iter().zip(entries) {
+                    // Without negative zeros, also if it underflows.
+                    let one = T::vadd(simd, T::vmul(simd, one, inverse), zero);
+                    let two = T::vmul(simd, T::neg_mul_add(simd, one, left, two), next_inverse);
+                    T::store::<S>(a.entry(i, j), one);
+                    T::store::<S>(a.entry(i, j + 1), T::vadd(simd, two, zero));
                 }
-                diagonal = a.next_pivot(diagonal, m);
             }
-            pivot = a.next_pivot(pivot, j);
         }
     }
     good
+}
+
+/// Entries of A in two rows and in columns j and j + 1, less what the columns before account for. An entry above the diagonal, or in a
+/// column that there is not, is of no use.
+///
+/// # Safety
+/// As [`factorize`], after columns 0..j.
+#[inline(always)]
+unsafe fn reduced<T: Float, S: Simd>(
+    simd: S,
+    a: Packed<T>,
+    [p, q]: [usize; 2],
+    (j, rows): (usize, usize),
+) -> [[T::Vector<S>; 2]; 2] {
+    let (lanes, k) = (T::lanes::<S>(), (j + 1).min(rows - 1));
+    // SAFETY: the caller guarantees the rows and columns.
+    unsafe {
+        let mut at_p = [T::load::<S>(a.entry(p, j)), T::load::<S>(a.entry(p.max(k), k))];
+        let mut at_q = [T::load::<S>(a.entry(q, j)), T::load::<S>(a.entry(q.max(k), k))];
+        // Where row 0 would be in column m.
+        let mut column = a.first();
+        for m in 0..j {
+            let row = |i: usize| column.wrapping_add(i * lanes);
+            let [in_j, in_k] = [T::load::<S>(row(j)), T::load::<S>(row(k))];
+            let [in_p, in_q] = [T::load::<S>(row(p)), T::load::<S>(row(q))];
+            at_p = [T::neg_mul_add(simd, in_p, in_j, at_p[0]), T::neg_mul_add(simd, in_p, in_k, at_p[1])];
+            at_q = [T::neg_mul_add(simd, in_q, in_j, at_q[0]), T::neg_mul_add(simd, in_q, in_k, at_q[1])];
+            column = a.next_pivot(column, m).wrapping_sub(lanes);
+        }
+        [at_p, at_q]
+    }
 }

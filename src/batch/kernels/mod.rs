@@ -5,20 +5,24 @@
 //! | file | holds |
 //! |---|---|
 //! | `packed` | where the entries of L are |
-//! | `given` | a batch of matrices in the caller's memory, and its transposition to lanes and back |
+//! | `given` | a batch of matrices in the caller's memory, to lanes and back |
+//! | `runs`, `transpose` | the same by registers, where entries are next to each other |
+//! | `change` | what a modification adds |
 //! | `modify` | a modification of the factors of a tile |
 //! | `pivots` | the pivots of L, before and after it |
-//! | `reflections` | the reflections of which it consists |
+//! | `reflection`, `reflections` | the reflections of which it consists |
 //! | `factorize` | initial factors |
 //! | `solve` | triangular systems |
-//! | `transpose` | the transposition of registers |
 
+pub(crate) mod change;
 pub(crate) mod factorize;
 pub(crate) mod given;
 pub(crate) mod modify;
 pub(crate) mod packed;
 mod pivots;
+mod reflection;
 mod reflections;
+mod runs;
 pub(crate) mod solve;
 mod transpose;
 

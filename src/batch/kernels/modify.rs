@@ -1,125 +1,13 @@
 //! A modification of the factors of a tile.
 
+use super::change::Change;
 use super::given::{Groups, Registers, Scale, take};
 use super::packed::{MAX_LANES, Packed, entries};
 use super::pivots::{Found, largest_ratio};
 use super::reflections::{Elimination, TOGETHER, V, eliminate};
-use crate::batch::operand::BatchRef;
 use crate::float::Float;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};
-
-/// Bytes of V that are transposed at a time, so that they have reached the cache when they are read as registers.
-const TAKEN: usize = 8 << 10;
-
-/// Weights of the columns of V.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Signed<'a, T> {
-    /// 1 for all.
-    Plus,
-    /// −1 for all.
-    Minus,
-    /// One for each column of all matrices.
-    Each(&'a [T]),
-    /// One for each column of each matrix, matrix by matrix.
-    OfEach(&'a [T]),
-}
-
-impl<T: Float> Signed<'_, T> {
-    /// The weight of column `r`, of `rank` columns, of a matrix.
-    #[inline(always)]
-    pub fn of(self, matrix: usize, r: usize, rank: usize) -> T {
-        match self {
-            Self::Plus => T::ONE,
-            Self::Minus => -T::ONE,
-            Self::Each(w) => w[r],
-            Self::OfEach(w) => w[matrix * rank + r],
-        }
-    }
-
-    /// The columns that have a plus sign in some matrix, or those with a minus sign in the order of a downdate that undoes an update.
-    fn columns(self, rank: usize, minus: bool) -> Vec<usize> {
-        let some = |w: T| if minus { !(w >= T::ZERO) } else { !(w <= T::ZERO) };
-        let occurs = |&r: &usize| match self {
-            Self::OfEach(w) => w.iter().skip(r).step_by(rank).any(|&w| some(w)),
-            _ => some(self.of(0, r, rank)),
-        };
-        if minus { (0..rank).rev().filter(occurs).collect() } else { (0..rank).filter(occurs).collect() }
-    }
-}
-
-/// V and its weights, for all tiles.
-pub(crate) struct Change<'a, T> {
-    pub v: BatchRef<'a, T>,
-    pub weights: Signed<'a, T>,
-    /// Whether a matrix is modified.
-    pub mask: Option<&'a [bool]>,
-    plus: Vec<usize>,
-    minus: Vec<usize>,
-    /// √|w| of those columns, where it is the same for all matrices.
-    scales: Option<[Vec<T>; 2]>,
-}
-
-impl<'a, T: Float> Change<'a, T> {
-    pub fn new(v: BatchRef<'a, T>, weights: Signed<'a, T>, mask: Option<&'a [bool]>) -> Self {
-        let [_, _, rank] = v.shape();
-        let signed = [false, true].map(|minus| weights.columns(rank, minus));
-        let same = mask.is_none() && !matches!(weights, Signed::OfEach(_));
-        let root = |r: &usize| weights.of(0, *r, rank).abs().sqrt();
-        let scales = same.then(|| [0, 1].map(|sign: usize| signed[sign].iter().map(root).collect()));
-        let [plus, minus] = signed;
-        Self { v, weights, mask, plus, minus, scales }
-    }
-
-    /// The columns of V with one sign.
-    fn signed(&self, minus: bool) -> &[usize] {
-        if minus { &self.minus } else { &self.plus }
-    }
-
-    /// √|w| for the columns of V with one sign, if all matrices have the same.
-    fn scales(&self, minus: bool) -> Option<&[T]> {
-        self.scales.as_ref().map(|both| both[usize::from(minus)].as_slice())
-    }
-
-    /// √|w| for a column of a matrix, if it has this sign; zero if not.
-    #[inline(always)]
-    fn scale(&self, matrix: usize, column: usize, minus: bool) -> T {
-        if self.mask.is_some_and(|mask| !mask[matrix]) {
-            return T::ZERO;
-        }
-        match self.weights {
-            Signed::Plus | Signed::Minus => T::ONE,
-            weights => {
-                let [_, _, rank] = self.v.shape();
-                let weight = weights.of(matrix, column, rank);
-                let other = if minus { weight > T::ZERO } else { weight < T::ZERO };
-                // Also if it is not a number, which makes V that.
-                if other { T::ZERO } else { weight.abs().sqrt() }
-            }
-        }
-    }
-
-    /// Whether none of these matrices changes.
-    pub fn is_none_for(&self, mut matrices: Range<usize>) -> bool {
-        let [_, rows, _] = self.v.shape();
-        let none = rows == 0 || (self.plus.is_empty() && self.minus.is_empty());
-        none || self.mask.is_some_and(|mask| !matrices.any(|matrix| mask[matrix]))
-    }
-
-    /// The scalars of V of a group, and how many groups are transposed at a time.
-    #[inline(always)]
-    fn taken(&self, capacity: usize, lanes: usize) -> (usize, usize) {
-        let of_group = (capacity * (self.plus.len() + self.minus.len()) * lanes).max(1);
-        (of_group, (TAKEN / size_of::<T>() / of_group / TOGETHER * TOGETHER).max(TOGETHER))
-    }
-
-    /// Scalars of working memory.
-    pub fn memory(&self, capacity: usize, lanes: usize) -> usize {
-        let (of_group, taken) = self.taken(capacity, lanes);
-        // V of some groups, and b.
-        of_group * taken + (self.plus.len() + self.minus.len()) * lanes
-    }
-}
 
 /// The factors of a tile: groups of as many matrices as a register has lanes.
 pub(crate) struct ModifyTile<'a, T> {

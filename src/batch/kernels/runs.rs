@@ -1,0 +1,186 @@
+//! Runs of entries that are next to each other in the caller's memory, as blocks of registers that are transposed.
+
+use super::given::Registers;
+use super::packed::{MAX_LANES, Packed};
+use super::transpose;
+use crate::batch::operand::BatchRef;
+use crate::float::Float;
+use pulp::Simd;
+
+/// As [`take`](super::given::take) for all rows of as many matrices as there are lanes, if the entries of a column or of a whole matrix
+/// are next to each other. Returns whether they are. Without scales the columns are copied.
+///
+/// # Safety
+/// As [`take`](super::given::take), for `count` groups from matrix `first` on.
+#[inline(always)]
+pub(super) unsafe fn transposed<T: Float, S: Simd>(
+    simd: S,
+    from: BatchRef<'_, T>,
+    (first, count): (usize, usize),
+    rows: usize,
+    columns: &[usize],
+    scales: Option<&[T]>,
+    to: Registers<T>,
+) -> bool {
+    let (lanes, [_, _, all], [batch, row, column]) = (T::lanes::<S>(), from.shape(), from.strides());
+    if !transpose::exists::<S>() {
+        return false;
+    }
+    // SAFETY: the caller guarantees the entries and the registers.
+    unsafe {
+        if row == 1 {
+            let step = columns.len() * lanes;
+            for (r, &column) in columns.iter().enumerate() {
+                let scale = T::splat(simd, scales.map_or(T::ONE, |scales| scales[r]));
+                for i in (0..rows).step_by(lanes) {
+                    let mut at = from.entry(first, i, column);
+                    let mut to_group = to.at.wrapping_add(i * step + r * lanes);
+                    let entries = lanes.min(rows - i);
+                    for _ in 0..count {
+                        let block = load(simd, at, batch, entries);
+                        for t in 0..lanes {
+                            if t < entries {
+                                T::store::<S>(
+                                    to_group.wrapping_add(t * step),
+                                    T::vmul(simd, block[t], scale),
+                                );
+                            }
+                        }
+                        (at, to_group) = (at.wrapping_add(lanes * batch), to_group.wrapping_add(to.of_group));
+                    }
+                }
+            }
+            return true;
+        }
+        if column != 1 || row != all || columns.len() != all {
+            return false;
+        }
+        let reversed = columns.first() > columns.last();
+        for start in (0..rows * all).step_by(lanes) {
+            let entries = lanes.min(rows * all - start);
+            // Where each entry goes, and by what it is multiplied.
+            let (mut places, mut factors) = ([0; MAX_LANES], [T::ONE; MAX_LANES]);
+            for t in 0..entries {
+                let (i, r) = ((start + t) / all, (start + t) % all);
+                let r = if reversed { all - 1 - r } else { r };
+                (places[t], factors[t]) = ((i * all + r) * lanes, scales.map_or(T::ONE, |scales| scales[r]));
+            }
+            let (mut at, mut to_group) = (from.entry(first, 0, 0).wrapping_add(start), to.at);
+            for _ in 0..count {
+                let block = load(simd, at, batch, entries);
+                for t in 0..lanes {
+                    if t < entries {
+                        let entry = T::vmul(simd, block[t], T::splat(simd, factors[t]));
+                        T::store::<S>(to_group.wrapping_add(places[t]), entry);
+                    }
+                }
+                (at, to_group) = (at.wrapping_add(lanes * batch), to_group.wrapping_add(to.of_group));
+            }
+        }
+    }
+    true
+}
+
+/// Some entries of each matrix of a group, from `at` on, one register for each entry.
+///
+/// # Safety
+/// The matrices are `batch` scalars from each other and have so many entries, at most as many as there are lanes.
+#[inline(always)]
+unsafe fn load<T: Float, S: Simd>(
+    simd: S,
+    at: *const T,
+    batch: usize,
+    entries: usize,
+) -> [T::Vector<S>; MAX_LANES] {
+    let lanes = T::lanes::<S>();
+    let mut block = [T::splat(simd, T::ZERO); MAX_LANES];
+    // SAFETY: the caller guarantees the entries.
+    unsafe {
+        if entries == lanes {
+            for lane in 0..lanes {
+                block[lane] = T::load::<S>(at.wrapping_add(lane * batch));
+            }
+        } else {
+            let mask = T::mask(simd, 0, entries);
+            for lane in 0..lanes {
+                block[lane] = T::load_masked(simd, mask, at.wrapping_add(lane * batch));
+            }
+        }
+    }
+    transpose::transpose::<T, S>(simd, &mut block);
+    block
+}
+
+/// Copies the lower triangles of as many matrices as there are lanes, from number `first` on, if the entries of a row or of a column are
+/// next to each other. Returns whether they are. Without negative zeros.
+///
+/// # Safety
+/// The matrices have so many rows and columns, and L has room for them in whole registers of `S`.
+#[inline(always)]
+pub(super) unsafe fn lower<T: Float, S: Simd>(
+    simd: S,
+    from: BatchRef<'_, T>,
+    first: usize,
+    rows: usize,
+    l: Packed<T>,
+) -> bool {
+    let (lanes, zero, [batch, row, column]) = (T::lanes::<S>(), T::splat(simd, T::ZERO), from.strides());
+    if !transpose::exists::<S>() || (row != 1 && column != 1) {
+        return false;
+    }
+    let by_rows = column == 1;
+    for line in 0..rows {
+        let entries = if by_rows { 0..line + 1 } else { line..rows };
+        for start in entries.clone().step_by(lanes) {
+            let place = |at: usize| if by_rows { (line, at) } else { (at, line) };
+            let (count, (i, j)) = (lanes.min(entries.end - start), place(start));
+            // SAFETY: the caller guarantees the entries and the registers.
+            unsafe {
+                let block = load(simd, from.entry(first, i, j), batch, count);
+                for t in 0..lanes {
+                    if t < count {
+                        let (i, j) = place(start + t);
+                        T::store::<S>(l.entry(i, j), T::vadd(simd, block[t], zero));
+                    }
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Writes the lanes of `count` registers, those that are `good`, to as many entries from `to` on.
+///
+/// # Safety
+/// There are so many registers, at most as many as lanes, `step` scalars from each other, and so many entries for each lane.
+#[inline(always)]
+pub(super) unsafe fn store<T: Float, S: Simd>(
+    simd: S,
+    (from, step): (*const T, usize),
+    count: usize,
+    good: &[T; MAX_LANES],
+    to: impl Fn(usize) -> *mut T,
+) {
+    let lanes = T::lanes::<S>();
+    let mut block = [T::splat(simd, T::ZERO); MAX_LANES];
+    // SAFETY: the caller guarantees the registers and the entries.
+    unsafe {
+        for t in 0..lanes {
+            if t < count {
+                block[t] = T::load::<S>(from.wrapping_add(t * step));
+            }
+        }
+        transpose::transpose::<T, S>(simd, &mut block);
+        let mask = T::mask(simd, 0, count);
+        for lane in 0..lanes {
+            if good[lane] == T::ZERO {
+                continue;
+            }
+            if count == lanes {
+                T::store::<S>(to(lane), block[lane]);
+            } else {
+                T::store_masked(simd, mask, to(lane), block[lane]);
+            }
+        }
+    }
+}
