@@ -10,18 +10,26 @@
 //! | `pivots` | the pivots of L, before and after it |
 //! | `reflections` | the reflections of which it consists |
 //! | `factorize` | initial factors |
+//! | `border` | a further row and column |
+//! | `removal` | a row and column less |
+//! | `interchanged` | the reflections for that |
 //! | `solve` | triangular systems |
 
+pub(crate) mod border;
 pub(crate) mod factorize;
 pub(crate) mod given;
+mod interchanged;
 pub(crate) mod modify;
 pub(crate) mod packed;
 mod pivots;
 mod reflections;
+pub(crate) mod removal;
 pub(crate) mod solve;
 
+use self::border::AppendTile;
 use self::factorize::FactorizeTile;
 use self::modify::ModifyTile;
+use self::removal::RemoveTile;
 use self::solve::SolveTile;
 use crate::compiled::compiled;
 use crate::host::isa::Isa;
@@ -32,6 +40,8 @@ compiled! {
     BatchKernel {
         modify_tile: ModifyTile<'_, Self> => (),
         factorize_tile: FactorizeTile<'_, Self> => (),
+        append_tile: AppendTile<'_, Self> => (),
+        remove_tile: RemoveTile<'_, Self> => (),
         solve_tile: SolveTile<'_, Self> => (),
     }
 }

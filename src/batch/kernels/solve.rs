@@ -105,7 +105,12 @@ unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T
 /// # Safety
 /// L and X have these rows, in whole registers of `S`.
 #[inline(always)]
-unsafe fn forwards<T: Float, S: Simd>(simd: S, l: Packed<T>, (x, columns): (*mut T, usize), rows: usize) {
+pub(super) unsafe fn forwards<T: Float, S: Simd>(
+    simd: S,
+    l: Packed<T>,
+    (x, columns): (*mut T, usize),
+    rows: usize,
+) {
     let lanes = T::lanes::<S>();
     let mut pivot = l.first();
     // SAFETY: the caller guarantees the rows.
