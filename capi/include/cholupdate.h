@@ -1818,6 +1818,98 @@ cholupdate_status cholupdate_s_batch_log_det(const cholupdate_s_batch *batch,
                                              double *log_det,
                                              int64_t *info);
 
+/**
+ * Writes the order of each matrix to `orders` (count): 0 for one without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_batch_orders(const cholupdate_d_batch *batch, int64_t *orders);
+
+/**
+ * Makes room for matrices of order `n`, which becomes the n of the batch, and with it the number of rows of V and of right-hand
+ * sides, unless that is as large already. No matrix changes.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_batch_reserve(cholupdate_d_batch *batch,
+                                             int64_t n);
+
+/**
+ * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
+ * the diagonal, the next one is on it, and the others are not read. `mask` is as in cholupdate_d_batch_modify(); the columns of
+ * matrices that it leaves out are not read. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive definite,
+ * are singular or of order n, or whose column is not finite or too large.
+ */
+cholupdate_status cholupdate_d_batch_append(cholupdate_d_batch *batch,
+                                            const double *a,
+                                            const int64_t *a_strides,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_d_batch_modify(); the indices
+ * of matrices that it leaves out are not looked at. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row, or are
+ * singular.
+ */
+cholupdate_status cholupdate_d_batch_remove(cholupdate_d_batch *batch,
+                                            const int64_t *indices,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Writes the order of each matrix to `orders` (count): 0 for one without a factor.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_batch_orders(const cholupdate_s_batch *batch, int64_t *orders);
+
+/**
+ * Makes room for matrices of order `n`, which becomes the n of the batch, and with it the number of rows of V and of right-hand
+ * sides, unless that is as large already. No matrix changes.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_batch_reserve(cholupdate_s_batch *batch,
+                                             int64_t n);
+
+/**
+ * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
+ * the diagonal, the next one is on it, and the others are not read. `mask` is as in cholupdate_s_batch_modify(); the columns of
+ * matrices that it leaves out are not read. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive definite,
+ * are singular or of order n, or whose column is not finite or too large.
+ */
+cholupdate_status cholupdate_s_batch_append(cholupdate_s_batch *batch,
+                                            const float *a,
+                                            const int64_t *a_strides,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
+/**
+ * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_s_batch_modify(); the indices
+ * of matrices that it leaves out are not looked at. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row, or are
+ * singular.
+ */
+cholupdate_status cholupdate_s_batch_remove(cholupdate_s_batch *batch,
+                                            const int64_t *indices,
+                                            const uint8_t *mask,
+                                            int64_t *info,
+                                            double *min_pivot_ratio,
+                                            double *log_det_change);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1,6 +1,6 @@
 //! Arguments and results of functions on batches.
 
-use crate::arguments::entries;
+use crate::arguments::{array, entries};
 use crate::status::{Refused, info_of};
 use cholupdate::{BatchMut, BatchOutcome, BatchRef, Error, Scalar};
 use core::ptr;
@@ -147,6 +147,19 @@ impl Results {
         }
         first.map_or(Ok(()), Err)
     }
+}
+
+/// Which of `count` matrices a call is for; NULL is for all.
+///
+/// # Safety
+/// `mask` is NULL or has so many entries.
+pub unsafe fn masked(mask: *const u8, count: usize) -> Result<Option<Vec<bool>>, Refused> {
+    if mask.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller guarantees the entries.
+    let mask = unsafe { array("mask", mask, count)? };
+    Ok(Some(mask.iter().map(|&chosen| chosen != 0).collect()))
 }
 
 /// Checks the address of an array with an entry for each matrix, unless it is NULL.

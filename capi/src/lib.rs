@@ -15,6 +15,7 @@ mod double {
 
     pub mod array;
     pub mod batch;
+    pub mod batch_rows;
     pub mod batch_verbs;
     pub mod carried;
     pub mod extension;
@@ -36,6 +37,9 @@ mod single {
     }
     pub mod batch {
         include!(concat!(env!("OUT_DIR"), "/single/batch.rs"));
+    }
+    pub mod batch_rows {
+        include!(concat!(env!("OUT_DIR"), "/single/batch_rows.rs"));
     }
     pub mod batch_verbs {
         include!(concat!(env!("OUT_DIR"), "/single/batch_verbs.rs"));

@@ -2,8 +2,10 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 11] =
-    ["factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension", "batch", "batch_verbs"];
+const PARTS: [&str; 12] = [
+    "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension", "batch", "batch_verbs",
+    "batch_rows",
+];
 
 /// Replaces names, and the type of numbers in arrays. Reports have double precision in both.
 fn in_single_precision(source: &str) -> String {

@@ -75,6 +75,17 @@ static void refusals(void) {
     REFUSED(cholupdate_d_batch_select(batch, 1, NULL, &other), NULLS, "`indices`");
     REFUSED(cholupdate_d_batch_extents(NULL, &count, &n), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_status(NULL, info), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_orders(NULL, info), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_orders(batch, NULL), NULLS, "`orders`");
+    REFUSED(cholupdate_d_batch_reserve(NULL, 3), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_reserve(batch, -3), INVALID, "`n` is -3");
+    REFUSED(cholupdate_d_batch_reserve(batch, INT64_MAX), INVALID, "`n` must be small enough");
+    REFUSED(cholupdate_d_batch_append(NULL, v, NULL, NULL, info, NULL, NULL), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_append(batch, NULL, NULL, NULL, info, NULL, NULL), NULLS, "`a`");
+    REFUSED(cholupdate_d_batch_append(batch, v, back, NULL, info, NULL, NULL), INVALID, "`a_strides[1]` is -1");
+    REFUSED(cholupdate_d_batch_remove(NULL, low, NULL, info, NULL, NULL), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_remove(batch, NULL, NULL, info, NULL, NULL), NULLS, "`indices`");
+    REFUSED(cholupdate_d_batch_remove(batch, low, NULL, info, NULL, NULL), INVALID, "`indices[1]` is -1");
     CHECK(info[0] == 7 && info[1] == 7 && log_det[0] == 7 && b[3] == 4 && l[0] == 0 && other == NULL);
 
     /* NULL may be freed, empty arrays may be NULL, and so may every result. */

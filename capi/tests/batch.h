@@ -119,6 +119,42 @@ static void NAME(all)(void) {
     }
     NAME(free)(batch);
 
+    /* Rows and columns that come and go. */
+    {
+        /* (4 2 2; 2 5 1; 2 1 6), and (9 3 3; 3 2 1; 3 1 1), which is not positive definite. */
+        const REAL column[6] = {2, 1, 6, 3, 1, 1}, beside_each_other[6] = {2, 3, 1, 1, 6, 1}, far[6] = {2, 1, NAN, 0, 0, 1};
+        const int64_t side[3] = {1, 2, 0}, going[2] = {1, 0}, outside[2] = {-5, 2}, beyond[2] = {0, 2};
+        const uint8_t first[2] = {1, 0}, second[2] = {0, 1};
+        int64_t orders[2] = {7, 7}, n = 0;
+        REAL three[18] = {0};
+        CHECK(NAME(new)(2, 2, a, NULL, NULL, NULL, &batch) == CHOLUPDATE_OK);
+        CHECK(NAME(orders)(batch, orders) == CHOLUPDATE_OK && orders[0] == 2 && orders[1] == 2);
+        REFUSED(NAME(append)(batch, column, NULL, NULL, info, NULL, NULL), CHOLUPDATE_SOME_FAILED, "matrix 0: `a`: the number of rows is 2, expected 3");
+        CHECK(info[0] == -CHOLUPDATE_INVALID_ARGUMENT && info[1] == -CHOLUPDATE_INVALID_ARGUMENT);
+        CHECK(NAME(reserve)(batch, 3) == CHOLUPDATE_OK && NAME(reserve)(batch, 1) == CHOLUPDATE_OK);
+        CHECK(NAME(extents)(batch, NULL, &n) == CHOLUPDATE_OK && n == 3);
+        REFUSED(NAME(append)(batch, column, NULL, NULL, info, ratio, change), CHOLUPDATE_SOME_FAILED, "matrix 1: not positive definite");
+        CHECK(info[0] == 0 && info[1] == 3 && ratio[0] < 1 && isnan(ratio[1]) && isnan(change[1]));
+        NAME(near)(change[0], log(5.0)); NAME(near)(ratio[0], 5.0 / 6);
+        CHECK(NAME(orders)(batch, orders) == CHOLUPDATE_OK && orders[0] == 3 && orders[1] == 2);
+        CHECK(NAME(to_factors)(batch, three, NULL) == CHOLUPDATE_OK);
+        NAME(near)(three[2], 1); NAME(near)(three[5], 0); NAME(near)(three[8], sqrt(5.0)); NAME(near)(three[10], 1);
+        CHECK(NAME(append)(batch, far, NULL, second, info, NULL, NULL) == CHOLUPDATE_OK);
+        CHECK(info[0] == 0 && info[1] == 0);
+        CHECK(NAME(remove)(batch, going, NULL, info, ratio, change) == CHOLUPDATE_OK);
+        NAME(near)(change[0], log(20.0 / 80)); CHECK(ratio[0] == 1 && ratio[1] == 1);
+        CHECK(NAME(orders)(batch, orders) == CHOLUPDATE_OK && orders[0] == 2 && orders[1] == 2);
+        CHECK(NAME(to_factor)(batch, 0, 'L', l, 2) == CHOLUPDATE_OK);
+        NAME(near)(l[0], 2); NAME(near)(l[1], 1); NAME(near)(l[3], sqrt(5.0));
+        REFUSED(NAME(remove)(batch, beyond, NULL, info, NULL, NULL), CHOLUPDATE_SOME_FAILED, "matrix 1: `indices`[1] is 2");
+        CHECK(info[0] == 0 && info[1] == -CHOLUPDATE_INVALID_ARGUMENT);
+        REFUSED(NAME(remove)(batch, outside, NULL, NULL, NULL, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`indices[0]` is -5");
+        CHECK(NAME(remove)(batch, beyond, first, NULL, NULL, NULL) == CHOLUPDATE_OK);
+        CHECK(NAME(append)(batch, beside_each_other, side, first, NULL, NULL, NULL) == CHOLUPDATE_OK);
+        CHECK(NAME(orders)(batch, orders) == CHOLUPDATE_OK && orders[0] == 1 && orders[1] == 2);
+        NAME(free)(batch);
+    }
+
     /* Matrices without a factor, of other orders, and singular ones. */
     {
         const REAL some[12] = {4, 2, 77, 5, -1, 0, 77, 1, 9, NAN, NAN, NAN};

@@ -275,6 +275,64 @@ def test_orders() -> None:
     assert np.array_equal(cu.CholeskyBatch(a, orders=np.array(orders)).factors()[0], cu.CholeskyBatch(a).factor(0))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rows_come_and_go(dtype: Any) -> None:
+    count, n = 13, 6
+    a = stack(count, n, dtype)
+    batch = cu.CholeskyBatch(np.empty((count, 0, 0), dtype))
+    batch.reserve(n)
+    assert batch.order == n and batch.orders.tolist() == [0] * count
+    for m in range(n):
+        column = np.full((count, n), np.nan, dtype)
+        column[:, : m + 1] = a[:, m, : m + 1]
+        outcome = batch.append(column if m % 2 else column[:, :, None])
+        assert outcome.failed.size == 0 and (outcome.min_pivot_ratio <= 1).all()
+        for b in range(count):
+            alone = cu.Cholesky(a[b, :m, :m])
+            report = alone.append(a[b, :m, m : m + 1], a[b, m : m + 1, m : m + 1])
+            tolerance = 1e-3 if dtype is np.float32 else 1e-12
+            np.testing.assert_allclose(batch.factor(b), alone.factor(), rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(outcome.log_det_change[b], report.log_det_change, rtol=tolerance, atol=tolerance)
+    assert (batch.orders == n).all()
+    full = batch.append(np.ones((count, n), dtype))
+    assert full.failed.tolist() == list(range(count))
+    assert "matrix 4: `a`: the number of rows is 6, expected 7" in str(full.errors[4])
+    indices = np.arange(count) % (n + 1)
+    before = batch.factors()
+    outcome = batch.remove(indices)
+    assert outcome.failed.tolist() == [6] and isinstance(outcome.errors[6], IndexError)
+    assert np.isnan(outcome.log_det_change[6]) and np.array_equal(batch.factor(6), before[6])
+    for b, index in enumerate(indices.tolist()):
+        if index < n:
+            left = [i for i in range(n) if i != index]
+            kept: Array = a[b][left][:, left]
+            np.testing.assert_allclose(batch.factor(b), cu.Cholesky(kept).factor(), rtol=1e-3, atol=1e-5)
+    assert batch.orders.tolist() == [n if b == 6 else n - 1 for b in range(count)]
+    batch.remove(0).check()
+
+
+def test_rows_of_some_matrices() -> None:
+    count, n = 10, 3
+    batch = cu.CholeskyBatch(stack(count, n))
+    batch.reserve(n + 1)
+    assert np.array_equal(batch.factors()[:, :n, :n], cu.CholeskyBatch(stack(count, n)).factors())
+    before, mask = batch.factors(), np.arange(count) % 3 == 0
+    column = np.tile([0.1, 0.2, 0.3, 5.0], (count, 1))
+    column[~mask] = np.nan
+    outcome = batch.append(column, where=mask)
+    assert outcome.failed.size == 0
+    assert batch.orders.tolist() == [n + 1 if chosen else n for chosen in mask.tolist()]
+    assert np.array_equal(outcome.log_det_change == 0, ~mask)
+    outcome = batch.remove(np.where(mask, n, -7), where=mask.tolist())
+    assert outcome.failed.size == 0 and np.array_equal(batch.factors(), before)
+    # A matrix without a factor has no row, and fails unless it is left out.
+    broken = cu.CholeskyBatch([np.eye(2), -np.eye(2)], orders=[1, 1])
+    assert broken.orders.tolist() == [1, 0]
+    assert broken.append(np.eye(2)[::-1]).failed.tolist() == [1]
+    assert broken.remove(1).failed.tolist() == [1]
+    assert broken.remove([0, 0], where=[True, False]).failed.size == 0
+
+
 def test_selections_and_copies() -> None:
     a = stack(12, 3)
     batch = cu.CholeskyBatch(a)

@@ -1,6 +1,7 @@
 //! Matrices that are not processed in lanes: as single factors, under the same contract.
 
 use super::kernels::change::Change;
+use super::operand::BatchRef;
 use super::tiles::{Extent, Tile};
 use crate::cpu::HostFactor;
 use crate::error::Error;
@@ -41,6 +42,42 @@ pub(crate) fn modify<T: Alone>(
     let v = Mat::from_fn(order, rank, entry);
     let mut factor = single(&tile.factor(extent, at))?;
     let report = T::modify(&mut factor, &Operand::Host(v.as_ref()), Weights::Each(&weights))?;
+    Ok((T::to_l(&factor)?, report))
+}
+
+/// The factor of matrix number `at` of a tile with a further row and column, number `matrix` of `a`.
+///
+/// # Errors
+/// As [`Cholesky::append`](crate::Cholesky::append), naming `a`.
+pub(crate) fn append<T: Alone>(
+    (tile, extent, at): (&Tile<T>, Extent, usize),
+    a: BatchRef<'_, T>,
+    matrix: usize,
+) -> Result<(Mat<T>, Modification), Error> {
+    let order = tile.orders[at] as usize;
+    let cross = Mat::from_fn(order, 1, |i, _| a.get(matrix, i, 0));
+    let corner = Mat::from_fn(1, 1, |_, _| a.get(matrix, order, 0));
+    let (cross, corner) = (Operand::Host(cross.as_ref()), Operand::Host(corner.as_ref()));
+    let mut factor = single(&tile.factor(extent, at))?;
+    let report = T::append(&mut factor, &cross, &corner, Par::Seq).map_err(|error| match error {
+        Error::NonFinite { argument: "corner", .. } => {
+            Error::NonFinite { argument: "a", row: order, column: 0 }
+        }
+        error => error.with_argument("a"),
+    })?;
+    Ok((T::to_l(&factor)?, report))
+}
+
+/// The factor of matrix number `at` of a tile without a row and column.
+///
+/// # Errors
+/// As [`Cholesky::remove`](crate::Cholesky::remove).
+pub(crate) fn remove<T: Alone>(
+    (tile, extent, at): (&Tile<T>, Extent, usize),
+    row: usize,
+) -> Result<(Mat<T>, Modification), Error> {
+    let mut factor = single(&tile.factor(extent, at))?;
+    let report = T::remove(&mut factor, &[row])?;
     Ok((T::to_l(&factor)?, report))
 }
 

@@ -139,9 +139,9 @@ pub(super) fn replace<T: Alone>(tiles: &mut Tiles<T>, matrix: usize, a: &Mat<T>)
     Ok(())
 }
 
-/// Copies of some of the factors, in this order.
-pub(super) fn select<T: Alone>(from: &Tiles<T>, matrices: &[usize]) -> Tiles<T> {
-    let extent = Extent::new::<T>(matrices.len(), from.extent.capacity, from.extent.threads);
+/// Copies of some of the factors, in this order, with room for orders up to the capacity.
+pub(super) fn select<T: Alone>(from: &Tiles<T>, matrices: &[usize], capacity: usize) -> Tiles<T> {
+    let extent = Extent::new::<T>(matrices.len(), capacity, from.extent.threads);
     let mut tiles = Tiles::new(extent);
     tiles.each(0, |t, tile, _| {
         for (at, matrix) in extent.matrices(t).enumerate() {

@@ -5,7 +5,8 @@
 //! | `operand` | batches of matrices in the caller's memory |
 //! | `outcome` | what a call has done to each matrix |
 //! | `tiles` | the factors in memory, and the threads that work on them |
-//! | `begin`, `modify`, `solve`, `copies` | the calls, on all tiles |
+//! | `rows` | the calls that change rows and columns |
+//! | `begin`, `modify`, `structure`, `solve`, `copies` | the calls, on all tiles |
 //! | `alone` | matrices that are processed as single factors |
 //! | `verbs` | what compiles them |
 //! | `kernels/` | the steps on as many matrices as a register has lanes |
@@ -22,8 +23,11 @@ mod modify;
 #[allow(unsafe_code, reason = "references with strides of their own")]
 pub(crate) mod operand;
 mod outcome;
+mod rows;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
 mod solve;
+#[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
+mod structure;
 #[allow(unsafe_code, reason = "threads share the tiles")]
 mod tiles;
 pub(crate) mod verbs;
@@ -75,7 +79,7 @@ use faer::Mat;
 #[derive(Clone)]
 pub struct CholeskyBatch<T: Scalar> {
     tiles: Tiles<T>,
-    /// The largest order.
+    /// The largest order for which there is room.
     order: usize,
 }
 
@@ -210,10 +214,20 @@ impl<T: Scalar> CholeskyBatch<T> {
         self.tiles.extent.count
     }
 
-    /// n, the number of rows of V and of right-hand sides: the largest order of a matrix.
+    /// n, the number of rows of V and of right-hand sides: the largest order that a matrix can have.
     #[must_use]
     pub fn order(&self) -> usize {
         self.order
+    }
+
+    /// The order of a matrix, at most n.
+    ///
+    /// # Errors
+    /// As [`status`](Self::status).
+    pub fn order_of(&self, matrix: usize) -> Result<usize, Error> {
+        self.status(matrix)?;
+        let (tile, at) = self.tiles.of(matrix);
+        Ok(tile.orders[at] as usize)
     }
 
     /// Whether a matrix has a factor.
@@ -464,7 +478,7 @@ impl<T: Scalar> CholeskyBatch<T> {
             return Err(Error::Index { argument: "matrices", entry, found: matrices[entry], limit });
         }
         room::<T>("matrices", matrices.len(), (entries(self.order) + 2, 12))?;
-        Ok(Self { tiles: T::batch_select(&self.tiles, matrices), order: self.order })
+        Ok(Self { tiles: T::batch_select(&self.tiles, matrices, self.order), order: self.order })
     }
 }
 

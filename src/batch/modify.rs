@@ -18,7 +18,7 @@ pub(super) fn modify<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, change: &Chan
         tile.reports.clear();
         let matrices = extent.matrices(t);
         if change.is_none_for(matrices.clone()) {
-            unchanged(tile, extent);
+            tile.unchanged(extent);
         } else {
             in_lanes(tile, work, (extent, t), change);
         }
@@ -27,14 +27,6 @@ pub(super) fn modify<T: Alone + BatchKernel>(tiles: &mut Tiles<T>, change: &Chan
         tile.failures.extend(missing);
         tile.failures.sort_unstable_by_key(|(matrix, _)| *matrix);
     });
-}
-
-/// The results of a tile of which no factor changes.
-fn unchanged<T: Alone>(tile: &mut Tile<T>, extent: Extent) {
-    for results in [&mut tile.largest, &mut tile.product] {
-        results.as_mut_slice()[..extent.of_tile()].fill(T::ONE);
-    }
-    tile.log.clear();
 }
 
 /// Modifies the factors of a tile side by side, and those alone for which that does not serve.

@@ -58,7 +58,8 @@ impl<'a, T: Scalar> BatchOutcome<'a, T> {
             return Ok(*report);
         }
         let [least, product] = [&tile.largest, &tile.product].map(|of| 1.0 / of.as_slice()[at].to_f64());
-        if tile.orders[at] == 0 {
+        // The least of no ratios.
+        if least == f64::INFINITY {
             return Ok(Modification::identity());
         }
         let report = Modification::of_product((least * least).min(f64::MAX), product);

@@ -50,11 +50,13 @@ pub(crate) struct Work<T> {
     /// V or right-hand sides in lanes.
     pub v: Buffer<T>,
     pub good: Buffer<T>,
+    /// The row of each matrix that comes or goes.
+    pub rows: Vec<u32>,
 }
 
 impl<T> Default for Work<T> {
     fn default() -> Self {
-        Self { shadow: Buffer::default(), v: Buffer::default(), good: Buffer::default() }
+        Self { shadow: Buffer::default(), v: Buffer::default(), good: Buffer::default(), rows: Vec::new() }
     }
 }
 
@@ -157,6 +159,16 @@ impl<T: Float> Tile<T> {
     pub fn write(&mut self, extent: Extent, matrix: usize, l: &Mat<T>) {
         self.orders[matrix] = u32::try_from(l.nrows()).unwrap_or(u32::MAX);
         write(self.l.as_mut_slice(), extent, matrix, l);
+    }
+
+    /// Sets the results of a call that changes no factor.
+    pub fn unchanged(&mut self, extent: Extent) {
+        self.failures.clear();
+        self.reports.clear();
+        self.log.clear();
+        for results in [&mut self.largest, &mut self.product] {
+            results.as_mut_slice()[..extent.of_tile()].fill(T::ONE);
+        }
     }
 
     /// The reason why a matrix has no factor, if it has none.

@@ -5,6 +5,7 @@ use super::kernels::change::Change;
 use super::modify;
 use super::operand::{BatchMut, BatchRef};
 use super::solve;
+use super::structure;
 use super::tiles::Tiles;
 use crate::compiled::functions;
 use crate::error::Error;
@@ -15,8 +16,10 @@ functions! {
     BatchVerbs {
         batch_begin(tiles: &mut Tiles<Self>, from: BatchRef<'_, Self>, kind: Kind, orders: Option<&[usize]>) -> () = begin::begin;
         batch_replace(tiles: &mut Tiles<Self>, matrix: usize, a: &Mat<Self>) -> Result<(), Error> = begin::replace;
-        batch_select(tiles: &Tiles<Self>, matrices: &[usize]) -> Tiles<Self> = begin::select;
+        batch_select(tiles: &Tiles<Self>, matrices: &[usize], capacity: usize) -> Tiles<Self> = begin::select;
         batch_modify(tiles: &mut Tiles<Self>, change: &Change<'_, Self>) -> () = modify::modify;
+        batch_append(tiles: &mut Tiles<Self>, a: BatchRef<'_, Self>, mask: Option<&[bool]>) -> () = structure::append;
+        batch_remove(tiles: &mut Tiles<Self>, indices: &[usize], mask: Option<&[bool]>) -> () = structure::remove;
         batch_solve(tiles: &Tiles<Self>, sides: [bool; 2], rhs: &BatchMut<'_, Self>) -> Vec<(usize, Error)> = solve::solve;
         batch_log_det(tiles: &Tiles<Self>, matrix: usize) -> Result<f64, Error> = solve::log_det;
     }

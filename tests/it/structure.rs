@@ -13,7 +13,7 @@ const ORDERS: &[usize] = sized(&[0, 1, 2, 9, 33, 64, 150], &[0, 1, 9, 33]);
 const RANKS: &[usize] = sized(&[1, 2, 5, 17, 40], &[1, 5]);
 
 /// A symmetric positive definite matrix of numbers of type T. (n × n)
-fn matrix<T: Real>(n: usize, seed: u64) -> Mat<T> {
+pub fn matrix<T: Real>(n: usize, seed: u64) -> Mat<T> {
     let l = random_factor(n, &mut rng(seed));
     let a = &l * l.transpose();
     Mat::from_fn(n, n, |i, j| T::of(a[(i.max(j), i.min(j))]))
@@ -27,13 +27,13 @@ fn without<T: Real>(a: MatRef<'_, T>, removed: impl Fn(usize) -> bool) -> Mat<T>
 
 /// The source of a row of the new matrix: an old row, or a given column.
 #[derive(Clone, Copy)]
-enum Row {
+pub enum Row {
     Old(usize),
     New(usize),
 }
 
 /// max |(L' L'ᵀ − A')_ij| / (u √(a'_ii a'_jj)), where A' is L Lᵀ except for the given columns, numbered as in A'.
-fn error<T: Real>(new: MatRef<'_, T>, old: MatRef<'_, T>, rows: &[Row], columns: MatRef<'_, T>) -> f64 {
+pub fn error<T: Real>(new: MatRef<'_, T>, old: MatRef<'_, T>, rows: &[Row], columns: MatRef<'_, T>) -> f64 {
     if !is_factor(new) || new.nrows() != rows.len() {
         return f64::INFINITY;
     }
@@ -65,7 +65,7 @@ fn error<T: Real>(new: MatRef<'_, T>, old: MatRef<'_, T>, rows: &[Row], columns:
 }
 
 /// The rows of a matrix of order n where r rows are new from `at` on.
-fn bordered(n: usize, at: usize, r: usize) -> Vec<Row> {
+pub fn bordered(n: usize, at: usize, r: usize) -> Vec<Row> {
     (0..at).map(Row::Old).chain((0..r).map(Row::New)).chain((at..n).map(Row::Old)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::batch::cholupdate_d_batch;
 use crate::arguments::{array, borrow, borrow_mut, count, place, room};
-use crate::batches::{Results, each_or_null, matrices, matrices_mut};
+use crate::batches::{Results, each_or_null, masked, matrices, matrices_mut};
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::{BatchMut, BatchWeights, CholeskyBatch, Error, Weights};
 use core::ffi::c_double;
@@ -73,12 +73,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let matrices = borrow("batch", batch)?.batch.count();
-        let mask = match mask.is_null() {
-            true => None,
-            false => {
-                Some(array("mask", mask, matrices)?.iter().map(|&chosen| chosen != 0).collect::<Vec<_>>())
-            }
-        };
+        let mask = masked(mask, matrices)?;
         let mut copied = Vec::new();
         let weights = weighted(weights, weights_stride, (matrices, count("k", k)?), &mut copied)?;
         let (given, numbers) = ((k, v, v_strides), (min_pivot_ratio, log_det_change));

@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `choosing`, `modifying`, `solving` | its methods |
+//! | `choosing`, `modifying`, `rows`, `solving` | its methods |
 //! | `shared` | a lock for its threads |
 //! | `outcome` | the classes `BatchStatus` and `BatchOutcome` |
 //! | `stacks` | arrays of NumPy as batches |
@@ -12,6 +12,7 @@ pub mod broadcasting;
 mod choosing;
 mod modifying;
 pub mod outcome;
+mod rows;
 mod shared;
 mod solving;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]

@@ -54,7 +54,7 @@ fn entries<T: Real>(array: &Array<'_, T>) -> PyResult<Vec<T>> {
 }
 
 /// Truth values for all matrices.
-fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+pub fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     if array.dtype().kind() != b'b' {

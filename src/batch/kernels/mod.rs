@@ -12,22 +12,30 @@
 //! | `pivots` | the pivots of L, before and after it |
 //! | `reflection`, `reflections` | the reflections of which it consists |
 //! | `factorize` | initial factors |
+//! | `border` | a further row and column |
+//! | `removal` | a row and column less |
+//! | `interchanged` | the reflections for that |
 //! | `solve` | triangular systems |
 
+pub(crate) mod border;
 pub(crate) mod change;
 pub(crate) mod factorize;
 pub(crate) mod given;
+mod interchanged;
 pub(crate) mod modify;
 pub(crate) mod packed;
 mod pivots;
 mod reflection;
 mod reflections;
+pub(crate) mod removal;
 mod runs;
 pub(crate) mod solve;
 mod transpose;
 
+use self::border::AppendTile;
 use self::factorize::FactorizeTile;
 use self::modify::ModifyTile;
+use self::removal::RemoveTile;
 use self::solve::SolveTile;
 use crate::compiled::compiled;
 use crate::host::isa::Isa;
@@ -38,6 +46,8 @@ compiled! {
     BatchKernel {
         modify_tile: ModifyTile<'_, Self> => (),
         factorize_tile: FactorizeTile<'_, Self> => (),
+        append_tile: AppendTile<'_, Self> => (),
+        remove_tile: RemoveTile<'_, Self> => (),
         solve_tile: SolveTile<'_, Self> => (),
     }
 }

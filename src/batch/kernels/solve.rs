@@ -138,7 +138,7 @@ unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T
 /// # Safety
 /// L and X have these rows, in whole registers of `S`.
 #[inline(always)]
-unsafe fn forwards<T: Float, S: Simd, const G: usize>(
+pub(super) unsafe fn forwards<T: Float, S: Simd, const G: usize>(
     simd: S,
     l: [Packed<T>; G],
     (x, columns): ([*mut T; G], usize),

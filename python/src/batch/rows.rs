@@ -1,0 +1,200 @@
+//! Rows and columns of the matrices of a batch.
+
+use super::modifying::mask;
+use super::outcome::{BatchOutcome, Outcome};
+use super::stacks::{Accepted, Stack};
+use super::{CholeskyBatch, Shared, with_batch};
+use crate::argument;
+use crate::errors::{exception, wrong_value};
+use crate::indices::index;
+use crate::numbers::Real;
+use crate::threads::without_gil;
+use numpy::prelude::*;
+use numpy::{PyArray1, PyUntypedArray};
+use pyo3::prelude::*;
+
+/// Row indices, one for each matrix or one for all. Those of matrices that `mask` leaves out are not looked at.
+enum Indices {
+    One(usize),
+    Each(Vec<usize>),
+}
+
+impl Indices {
+    fn new(object: &Bound<'_, PyAny>, mask: Option<&[bool]>) -> PyResult<Self> {
+        let all = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+        let dimensions = all.cast::<PyUntypedArray>()?.ndim();
+        if dimensions == 0 {
+            return Ok(Self::One(index(object, "indices")?));
+        }
+        if dimensions != 1 {
+            return Err(wrong_value(format!("`indices` has {dimensions} dimensions, expected 0 or 1")));
+        }
+        let left_out = |matrix: usize| mask.is_some_and(|mask| mask.get(matrix) == Some(&false));
+        let one = |(matrix, entry): (usize, PyResult<Bound<'_, PyAny>>)| {
+            if left_out(matrix) { Ok(0) } else { index(&entry?, "indices") }
+        };
+        // Integers of Python take less time than those of NumPy.
+        let listed = all.call_method0("tolist")?;
+        Ok(Self::Each(listed.try_iter()?.enumerate().map(one).collect::<PyResult<_>>()?))
+    }
+
+    /// One for each of `count` matrices.
+    fn of_each(self, count: usize) -> Vec<usize> {
+        match self {
+            Self::One(index) => vec![index; count],
+            Self::Each(indices) => indices,
+        }
+    }
+}
+
+fn appended<'py, T: Real>(
+    py: Python<'py>,
+    shared: &Shared<T>,
+    a: &Bound<'py, PyAny>,
+    mask: Option<&[bool]>,
+) -> PyResult<Py<BatchOutcome>> {
+    let a = Stack::<T>::new(a, "a", Accepted::Vectors)?;
+    let mut guard = shared.writer(py)?;
+    let (batch, a) = (&mut *guard, a.view());
+    let outcome = without_gil(py, || {
+        let count = batch.count();
+        let outcome = match mask {
+            Some(mask) => batch.append_where(mask, a),
+            None => batch.append(a),
+        };
+        outcome.map(|outcome| Outcome::of(count, &outcome))
+    });
+    outcome.map_err(|error| exception(py, error))?.into_py(py)
+}
+
+fn removed<T: Real>(
+    py: Python<'_>,
+    shared: &Shared<T>,
+    indices: Indices,
+    mask: Option<&[bool]>,
+) -> PyResult<Py<BatchOutcome>> {
+    let mut guard = shared.writer(py)?;
+    let batch = &mut *guard;
+    let outcome = without_gil(py, || {
+        let count = batch.count();
+        let indices = indices.of_each(count);
+        let outcome = match mask {
+            Some(mask) => batch.remove_where(mask, &indices),
+            None => batch.remove(&indices),
+        };
+        outcome.map(|outcome| Outcome::of(count, &outcome))
+    });
+    outcome.map_err(|error| exception(py, error))?.into_py(py)
+}
+
+fn reserved<T: Real>(py: Python<'_>, shared: &Shared<T>, order: usize) -> PyResult<()> {
+    let mut guard = shared.writer(py)?;
+    let batch = &mut *guard;
+    without_gil(py, || batch.reserve(order)).map_err(|error| exception(py, error))
+}
+
+#[pymethods]
+impl CholeskyBatch {
+    /// The order of each matrix, an ndarray of int of shape (count,). 0 for a matrix that has no factor.
+    #[getter]
+    fn orders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<isize>>> {
+        with_batch!(self, shared => {
+            let batch = shared.reader(py)?;
+            let all = (0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0));
+            Ok(super::outcome::numbers(py, all))
+        })
+    }
+
+    /// Makes room for matrices of this order, which becomes `order`, unless that is as large already. No matrix changes.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : int
+    ///     The order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[4.0]], [[9.0]]])
+    /// >>> batch.reserve(10)
+    /// >>> batch.order, batch.orders
+    /// (10, array([1, 1]))
+    fn reserve(&self, py: Python<'_>, order: &Bound<'_, PyAny>) -> PyResult<()> {
+        let order = argument::count(order, "order")?;
+        with_batch!(self, shared => reserved(py, shared, order))
+    }
+
+    /// Appends a row and column to each matrix: A ← (A c; cᵀ d).
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like, shape (count, n) or (count, n, 1)
+    ///     The new columns. Of a matrix of order m the first m entries are c, the next one is d, and the others are not read.
+    /// where : array_like of bool, shape (count,), optional
+    ///     The matrices that get a row. The others stay as they are, and do not fail.
+    ///
+    /// Returns
+    /// -------
+    /// BatchOutcome
+    ///     The matrices that failed: those that would not be positive definite, and those of order n, for which `reserve` makes room.
+    ///     The ratio of a matrix is its new squared pivot over d.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[4.0]], [[9.0]]])
+    /// >>> batch.reserve(2)
+    /// >>> outcome = batch.append([[2.0, 5.0], [3.0, 1.0]])      # [[4, 2], [2, 5]] and [[9, 3], [3, 1]]
+    /// >>> outcome.failed
+    /// array([1])
+    /// >>> batch.orders
+    /// array([2, 1])
+    /// >>> batch.factor(0)
+    /// array([[2., 0.],
+    ///        [1., 2.]])
+    #[pyo3(signature = (a, *, r#where=None), text_signature = "($self, a, *, where=None)")]
+    fn append<'py>(
+        &self,
+        py: Python<'py>,
+        a: &Bound<'py, PyAny>,
+        r#where: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let mask = r#where.map(mask).transpose()?;
+        with_batch!(self, shared => appended(py, shared, a, mask.as_deref()))
+    }
+
+    /// Removes a row and column of each matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// indices : int or array_like of int, shape (count,)
+    ///     The row of each matrix that goes, from 0 on; an integer is for all matrices.
+    /// where : array_like of bool, shape (count,), optional
+    ///     The matrices that lose a row. The others stay as they are, and do not fail, whatever their index is.
+    ///
+    /// Returns
+    /// -------
+    /// BatchOutcome
+    ///     The matrices that failed, because they do not have the row.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> batch = cu.CholeskyBatch([[[4.0, 2.0], [2.0, 5.0]], [[9.0, 3.0], [3.0, 2.0]]])
+    /// >>> outcome = batch.remove([1, 0])
+    /// >>> batch.factor(0), batch.factor(1) ** 2
+    /// (array([[2.]]), array([[2.]]))
+    /// >>> batch.orders
+    /// array([1, 1])
+    #[pyo3(signature = (indices, *, r#where=None), text_signature = "($self, indices, *, where=None)")]
+    fn remove<'py>(
+        &self,
+        py: Python<'py>,
+        indices: &Bound<'py, PyAny>,
+        r#where: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<BatchOutcome>> {
+        let mask = r#where.map(mask).transpose()?;
+        let indices = Indices::new(indices, mask.as_deref())?;
+        with_batch!(self, shared => removed(py, shared, indices, mask.as_deref()))
+    }
+}

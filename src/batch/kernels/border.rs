@@ -1,0 +1,171 @@
+//! A further row and column of each matrix of a tile.
+//!
+//! With the column (a; d) of A, the new row of L is (sᵀ √δ), where s = L⁻¹ a and δ = d − sᵀ s. No other row of L changes.
+
+use super::given::{Group, Groups, Registers, Scale, take};
+use super::packed::{MAX_LANES, Packed, entries};
+use super::solve::forwards;
+use crate::batch::operand::BatchRef;
+use crate::float::Float;
+use pulp::{Simd, WithSimd};
+
+/// The row of a matrix to which a call does nothing.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// If less than this many roundings of d are left in δ, they could decide whether it is positive.
+const ROUNDINGS: f64 = 16384.0;
+
+/// The factors of a tile, which get a row each.
+pub(crate) struct AppendTile<'a, T> {
+    l: *mut T,
+    capacity: usize,
+    /// With the number of the new row of each matrix, or [`NONE`].
+    groups: Groups<'a>,
+    a: BatchRef<'a, T>,
+    memory: *mut T,
+    results: Appended<'a, T>,
+}
+
+/// What is found for each matrix of a tile that gets a row.
+pub(crate) struct Appended<'a, T> {
+    /// Not zero if L has its new row. Otherwise L is as it was, and whether there is such a row is to be decided otherwise.
+    pub good: &'a mut [T],
+    /// √(d / δ)
+    pub largest: &'a mut [T],
+    /// 1/√δ
+    pub product: &'a mut [T],
+}
+
+impl<'a, T: Float> AppendTile<'a, T> {
+    /// # Safety
+    /// When this is run: `l` has factors for the groups, aligned to registers, in memory that no other thread uses, whose orders are
+    /// the numbers of the new rows and less than the capacity; `memory` has as many registers as the capacity; A has the matrices of
+    /// the batch, and rows up to the new one.
+    pub unsafe fn new(
+        (l, capacity): (*mut T, usize),
+        groups: Groups<'a>,
+        a: BatchRef<'a, T>,
+        memory: *mut T,
+        results: Appended<'a, T>,
+    ) -> Self {
+        Self { l, capacity, groups, a, memory, results }
+    }
+}
+
+impl<T: Float> WithSimd for AppendTile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let lanes = T::lanes::<S>();
+        for g in 0..self.groups.len() {
+            let group = self.groups.get(g);
+            if group.rows[..group.count].iter().any(|&row| row != NONE) {
+                let at = self.l.wrapping_add(g * entries(self.capacity) * lanes);
+                // SAFETY: `new` requires exactly this.
+                unsafe { self.group::<S>(simd, g, group, Packed::new(at, self.capacity, lanes)) };
+            }
+        }
+    }
+}
+
+impl<T: Float> AppendTile<'_, T> {
+    /// The rows of a group in which some matrix gets one.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new).
+    #[inline(always)]
+    unsafe fn group<S: Simd>(&mut self, simd: S, g: usize, group: Group<'_>, l: Packed<T>) {
+        let (lanes, s) = (T::lanes::<S>(), self.memory);
+        let (mut rows, mut diagonal) = ([0; MAX_LANES], [T::ONE; MAX_LANES]);
+        let comes = |lane: &usize| group.rows[*lane] != NONE;
+        for lane in (0..group.count).filter(comes) {
+            rows[lane] = group.rows[lane];
+            // SAFETY: the caller guarantees this row of A.
+            diagonal[lane] = unsafe { *self.a.entry(group.first + lane, rows[lane] as usize, 0) };
+        }
+        let above = Group { rows: &rows[..lanes], ..group };
+        let most = above.most_rows();
+        let [mut pivots, mut roots, mut good] = [[T::ZERO; MAX_LANES]; 3];
+        // SAFETY: the caller guarantees A, L and the memory; the arrays have as many lanes as any register.
+        unsafe {
+            let groups = Groups { first: group.first, count: group.count, rows: above.rows, lanes };
+            let to = Registers { at: s, of_group: 0 };
+            take(simd, self.a, (groups, 0..1), most, &[0], &Scale::Of(&[T::ONE]), to);
+            // Where a matrix has no row, a is zero and L is that of the identity, so that s is zero.
+            forwards::<T, S, 1>(simd, [l], ([s], 1), most);
+            let d = T::load::<S>(diagonal.as_ptr());
+            let square = T::vsub(simd, d, squares::<T, S>(simd, s, most));
+            T::store::<S>(pivots.as_mut_ptr(), T::vsqrt(simd, square));
+            T::store::<S>(roots.as_mut_ptr(), T::vsqrt(simd, d));
+            T::store::<S>(good.as_mut_ptr(), in_range::<T, S>(simd, square, d));
+        }
+        let whole = (0..group.count).all(|lane| good[lane] != T::ZERO && group.rows[lane] as usize == most);
+        for lane in (0..group.count).filter(comes) {
+            let at = g * lanes + lane;
+            self.results.good[at] = good[lane];
+            if good[lane] != T::ZERO {
+                self.results.product[at] = T::ONE / pivots[lane];
+                self.results.largest[at] = roots[lane] / pivots[lane];
+                if !whole {
+                    // SAFETY: L has room for this row, and s has one entry less.
+                    unsafe { write((s, lanes), lane, rows[lane] as usize, pivots[lane], l) };
+                }
+            }
+        }
+        if whole {
+            let zero = T::splat(simd, T::ZERO);
+            // SAFETY: as above, for all matrices of the group. A lane without one has the row of the identity.
+            unsafe {
+                for j in 0..most {
+                    let entry = T::vadd(simd, T::load::<S>(s.add(j * lanes)), zero);
+                    T::store::<S>(l.entry(most, j), entry);
+                }
+                T::store::<S>(l.entry(most, most), T::load::<S>(pivots.as_ptr()));
+            }
+        }
+    }
+}
+
+/// Writes the row of one matrix, without negative zeros.
+///
+/// # Safety
+/// L has room for this row, and `s` has an entry for each row before.
+#[inline(always)]
+unsafe fn write<T: Float>((s, lanes): (*const T, usize), lane: usize, row: usize, pivot: T, l: Packed<T>) {
+    // SAFETY: the caller guarantees both.
+    unsafe {
+        for j in 0..row {
+            *l.entry(row, j).add(lane) = *s.add(j * lanes + lane) + T::ZERO;
+        }
+        *l.entry(row, row).add(lane) = pivot;
+    }
+}
+
+/// sᵀ s.
+///
+/// # Safety
+/// `s` has these rows.
+#[inline(always)]
+unsafe fn squares<T: Float, S: Simd>(simd: S, s: *const T, rows: usize) -> T::Vector<S> {
+    let lanes = T::lanes::<S>();
+    let mut sums = [T::splat(simd, T::ZERO); 4];
+    for i in 0..rows {
+        // SAFETY: the caller guarantees the row.
+        let entry = unsafe { T::load::<S>(s.add(i * lanes)) };
+        sums[i % 4] = T::mul_add(simd, entry, entry, sums[i % 4]);
+    }
+    T::vadd(simd, T::vadd(simd, sums[0], sums[1]), T::vadd(simd, sums[2], sums[3]))
+}
+
+/// One in each lane in which δ is positive beyond doubt, and neither it nor d is near underflow or overflow. Comparisons are false for
+/// NaN, which s has after a pivot of zero.
+#[inline(always)]
+fn in_range<T: Float, S: Simd>(simd: S, square: T::Vector<S>, d: T::Vector<S>) -> T::Vector<S> {
+    let splat = |x: T| T::splat(simd, x);
+    let (zero, one) = (splat(T::ZERO), splat(T::ONE));
+    let doubt = T::vmul(simd, d, splat(T::UNIT * T::from_f64(ROUNDINGS)));
+    let good = T::where_less(simd, (doubt, square), one, zero);
+    let good = T::where_less(simd, (splat(T::SMALL_SQUARE), square), good, zero);
+    T::where_less(simd, (d, splat(T::LARGE_SQUARE * T::UNIT)), good, zero)
+}

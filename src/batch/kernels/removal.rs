@@ -1,0 +1,316 @@
+//! A row and column less of each matrix of a tile.
+//!
+//! Without row f, the rows after it move up, and column f of L below the diagonal is the V of an update of the columns that come after
+//! it. Where matrices of a group lose different rows, each entry of L is chosen from those that are in its place with and without a
+//! move, and a column before f meets a V of zero, which changes no bit of it.
+
+use super::border::NONE;
+use super::given::{Group, Groups};
+use super::interchanged::Reflection;
+use super::packed::{MAX_LANES, Packed, entries};
+use crate::float::Float;
+use core::ops::Range;
+use pulp::{Simd, WithSimd};
+
+/// Bytes of V of the groups that are processed at a time.
+const TOGETHER: usize = 8 << 10;
+/// The most groups that are.
+const MOST_TOGETHER: usize = 16;
+
+/// The factors of a tile, which lose a row each.
+pub(crate) struct RemoveTile<'a, T> {
+    src: *const T,
+    dst: *mut T,
+    capacity: usize,
+    /// With the number of the row of each matrix that goes, or [`NONE`].
+    groups: Groups<'a>,
+    /// The rows of each.
+    orders: &'a [u32],
+    memory: *mut T,
+    results: Removed<'a, T>,
+}
+
+/// What is found for each matrix.
+pub(crate) struct Removed<'a, T> {
+    /// Not zero if the new L is that of the matrix, for one that loses no row too.
+    pub good: &'a mut [T],
+    /// √(det A' / det A). It may overflow.
+    pub product: &'a mut [T],
+}
+
+/// Scalars of working memory.
+pub(crate) fn memory<T>(capacity: usize, lanes: usize) -> usize {
+    (TOGETHER / size_of::<T>()).max(of_group(capacity, lanes))
+}
+
+/// V, and the row that goes.
+fn of_group(capacity: usize, lanes: usize) -> usize {
+    (capacity + 1) * lanes
+}
+
+impl<'a, T: Float> RemoveTile<'a, T> {
+    /// # Safety
+    /// When this is run: `src` and `dst` have room for groups of this capacity, in different memory that is aligned to registers and
+    /// that no other thread uses, and the first has factors of these orders; `memory` has [`memory`] scalars. Rows that go are less
+    /// than the orders.
+    pub unsafe fn new(
+        (src, dst, capacity): (*const T, *mut T, usize),
+        groups: Groups<'a>,
+        orders: &'a [u32],
+        memory: *mut T,
+        results: Removed<'a, T>,
+    ) -> Self {
+        Self { src, dst, capacity, groups, orders, memory, results }
+    }
+}
+
+impl<T: Float> WithSimd for RemoveTile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let of_group = of_group(self.capacity, T::lanes::<S>());
+        let together = (TOGETHER / size_of::<T>() / of_group).clamp(1, MOST_TOGETHER);
+        for first in (0..self.groups.len()).step_by(together) {
+            let count = together.min(self.groups.len() - first);
+            let mut some = [None; MOST_TOGETHER];
+            let mut columns = 0;
+            // SAFETY: `new` requires exactly this.
+            unsafe {
+                for (at, place) in some[..count].iter_mut().enumerate() {
+                    let memory = self.memory.wrapping_add(at * of_group);
+                    let group = self.begin::<S>(simd, first + at, memory);
+                    group.columns_before::<S>(simd);
+                    columns = columns.max(group.columns().end);
+                    *place = Some(group);
+                }
+                // Column by column, so that the roots and divisions of one group overlap with those of the next.
+                for j in 0..columns {
+                    for group in some[..count].iter().flatten() {
+                        if group.columns().contains(&j) {
+                            if group.mixed {
+                                group.column::<S, true>(simd, j);
+                            } else {
+                                group.column::<S, false>(simd, j);
+                            }
+                        }
+                    }
+                }
+                for group in some[..count].iter().flatten() {
+                    group.finish::<S>(simd, self.capacity);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Float> RemoveTile<'_, T> {
+    /// A group, with its V.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new); `memory` has [`of_group`] scalars.
+    #[inline(always)]
+    unsafe fn begin<S: Simd>(&mut self, simd: S, g: usize, memory: *mut T) -> Removal<T> {
+        let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
+        let at = g * entries(self.capacity) * lanes;
+        let packed = |at: *mut T| Packed::new(at, self.capacity, lanes);
+        let src = packed(self.src.wrapping_add(at).cast_mut());
+        let dst = packed(self.dst.wrapping_add(at));
+        let orders = &self.orders[g * lanes..][..lanes];
+        let Group { rows: going, .. } = group;
+        let rows = orders.iter().copied().max().unwrap_or(0) as usize;
+        let first = going.iter().filter(|&&row| row != NONE).min().map_or(rows, |&row| row as usize);
+        let goes = |lane: usize| match going[lane] {
+            // Without a matrix L is that of the identity, and stays so.
+            NONE if orders[lane] == 0 => first,
+            NONE => self.capacity + 1,
+            row => row as usize,
+        };
+        let mixed = (0..lanes).any(|lane| goes(lane) != first);
+        let v = memory.wrapping_add(lanes);
+        let mut pivots = [T::ONE; MAX_LANES];
+        let [good, product] = [&mut self.results.good, &mut self.results.product]
+            .map(|of| of[g * lanes..][..lanes].as_mut_ptr());
+        let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
+        // SAFETY: the caller guarantees L and the memory; the arrays have as many lanes as any register.
+        unsafe {
+            for lane in 0..lanes {
+                let row = goes(lane);
+                memory.add(lane).write(T::from_f64(row as f64));
+                if row < rows {
+                    pivots[lane] = *src.entry(row, row).add(lane);
+                }
+                if mixed {
+                    for i in first..rows.saturating_sub(1) {
+                        let entry = if row <= i { *src.entry(i + 1, row).add(lane) } else { T::ZERO };
+                        v.add(i * lanes + lane).write(entry);
+                    }
+                }
+            }
+            if !mixed {
+                for i in first..rows.saturating_sub(1) {
+                    T::store::<S>(v.add(i * lanes), T::load::<S>(src.entry(i + 1, first)));
+                }
+            }
+            T::store::<S>(product, T::vdiv(simd, one, T::load::<S>(pivots.as_ptr())));
+            // Of all columns, whatever the first one is that changes: that depends on the other matrices of the group.
+            let (least, most) = (T::splat(simd, T::SMALL_SQUARE), T::splat(simd, T::LARGE_SQUARE * T::UNIT));
+            let (mut in_range, mut pivot) = (one, src.first());
+            for j in 0..rows {
+                let square = T::vmul(simd, T::load::<S>(pivot), T::load::<S>(pivot));
+                in_range = T::where_less(simd, (least, square), in_range, zero);
+                in_range = T::where_less(simd, (square, most), in_range, zero);
+                pivot = src.next_pivot(pivot, j);
+            }
+            T::store::<S>(good, in_range);
+        }
+        Removal { src, dst, rows, first, mixed, goes: memory, v, good, product }
+    }
+}
+
+/// A group.
+#[derive(Clone, Copy)]
+struct Removal<T> {
+    src: Packed<T>,
+    dst: Packed<T>,
+    /// The most rows of a matrix.
+    rows: usize,
+    /// The first row that goes; `rows` if none does.
+    first: usize,
+    /// Whether different rows go.
+    mixed: bool,
+    /// The row that goes in each lane.
+    goes: *mut T,
+    v: *mut T,
+    good: *mut T,
+    product: *mut T,
+}
+
+impl<T: Float> Removal<T> {
+    /// The columns that the removed ones change: not the last one, which becomes that of the identity.
+    #[inline(always)]
+    fn columns(&self) -> Range<usize> {
+        self.first..self.rows.saturating_sub(1)
+    }
+
+    /// `moved` in each lane whose row that goes is not after row `i`, and `stays` in the others.
+    ///
+    /// # Safety
+    /// The rows that go are in memory.
+    #[inline(always)]
+    unsafe fn choose<S: Simd>(
+        &self,
+        simd: S,
+        i: usize,
+        moved: T::Vector<S>,
+        stays: T::Vector<S>,
+    ) -> T::Vector<S> {
+        let behind = T::splat(simd, T::from_f64((i + 1) as f64));
+        // SAFETY: the caller guarantees the memory.
+        T::where_less(simd, (unsafe { T::load::<S>(self.goes) }, behind), moved, stays)
+    }
+
+    /// The columns before the first row that goes. The rows after it move up.
+    ///
+    /// # Safety
+    /// As [`RemoveTile::new`].
+    #[inline(always)]
+    unsafe fn columns_before<S: Simd>(&self, simd: S) {
+        let Self { src, dst, rows, first, mixed, .. } = *self;
+        // SAFETY: the caller guarantees these rows of both L.
+        unsafe {
+            for j in 0..first {
+                for i in j..first {
+                    T::store::<S>(dst.entry(i, j), T::load::<S>(src.entry(i, j)));
+                }
+                for i in first..rows.saturating_sub(1) {
+                    let mut entry = T::load::<S>(src.entry(i + 1, j));
+                    if mixed {
+                        entry = self.choose::<S>(simd, i, entry, T::load::<S>(src.entry(i, j)));
+                    }
+                    T::store::<S>(dst.entry(i, j), entry);
+                }
+                if first < rows {
+                    self.last_row::<S>(simd, j);
+                }
+            }
+        }
+    }
+
+    /// Entry j of the last row, which becomes that of the identity.
+    ///
+    /// # Safety
+    /// As [`RemoveTile::new`]; there is such a row.
+    #[inline(always)]
+    unsafe fn last_row<S: Simd>(&self, simd: S, j: usize) {
+        let last = self.rows - 1;
+        let identity = T::splat(simd, if j == last { T::ONE } else { T::ZERO });
+        // SAFETY: the caller guarantees the row.
+        unsafe {
+            let stays = T::load::<S>(self.src.entry(last, j));
+            T::store::<S>(self.dst.entry(last, j), self.choose::<S>(simd, last, identity, stays));
+        }
+    }
+
+    /// Column j, from the first row that goes on, except for the last row and column.
+    ///
+    /// # Safety
+    /// As [`RemoveTile::new`], after the columns before.
+    #[inline(always)]
+    unsafe fn column<S: Simd, const MIXED: bool>(&self, simd: S, j: usize) {
+        let Self { src, dst, rows, good, product, .. } = *self;
+        let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
+        // SAFETY: the caller guarantees the rows and columns of both L, and V.
+        unsafe {
+            let goes = T::load::<S>(self.goes);
+            let behind = |i: usize| T::splat(simd, T::from_f64((i + 1) as f64));
+            let (mut v, mut to) = (self.v.add(j * lanes), dst.entry(j, j));
+            // From the next row, of the next column and of this one.
+            let (mut next, mut same) = (src.entry(j + 1, j + 1), src.entry(j + 1, j));
+            let mut l = T::load::<S>(next);
+            if MIXED {
+                l = T::where_less(simd, (goes, behind(j)), l, T::load::<S>(same.sub(lanes)));
+            }
+            let mut are_good = T::load::<S>(good);
+            let (pivot, reflection) = Reflection::<T, S>::new(simd, l, T::load::<S>(v), &mut are_good);
+            T::store::<S>(good, are_good);
+            T::store::<S>(to, pivot);
+            T::store::<S>(product, T::vmul(simd, T::load::<S>(product), T::vdiv(simd, pivot, l)));
+            for i in j + 1..rows - 1 {
+                (v, to) = (v.add(lanes), to.add(lanes));
+                (next, same) = (next.add(lanes), same.add(lanes));
+                let mut l = T::load::<S>(next);
+                if MIXED {
+                    let (below, here) = (T::load::<S>(same), T::load::<S>(same.sub(lanes)));
+                    let column_stays = T::where_less(simd, (goes, behind(i)), below, here);
+                    l = T::where_less(simd, (goes, behind(j)), l, column_stays);
+                }
+                let (new, rest) = reflection.apply(simd, l, T::load::<S>(v));
+                // Without negative zeros.
+                T::store::<S>(to, T::vadd(simd, new, zero));
+                T::store::<S>(v, rest);
+            }
+            self.last_row::<S>(simd, j);
+        }
+    }
+
+    /// The last column, and the rows that no matrix has.
+    ///
+    /// # Safety
+    /// As [`RemoveTile::new`], after all other columns.
+    #[inline(always)]
+    unsafe fn finish<S: Simd>(&self, simd: S, capacity: usize) {
+        let Self { src, dst, rows, first, .. } = *self;
+        // SAFETY: the caller guarantees both L.
+        unsafe {
+            if first < rows {
+                self.last_row::<S>(simd, rows - 1);
+            }
+            for j in 0..capacity {
+                for i in rows.max(j)..capacity {
+                    T::store::<S>(dst.entry(i, j), T::load::<S>(src.entry(i, j)));
+                }
+            }
+        }
+    }
+}
