@@ -5,8 +5,8 @@
 //! | `operand` | batches of matrices in the caller's memory |
 //! | `outcome` | what a call has done to each matrix |
 //! | `tiles` | the factors in memory, and the threads that work on them |
-//! | `rows` | the calls that change rows and columns |
-//! | `begin`, `modify`, `structure`, `solve`, `copies` | the calls, on all tiles |
+//! | `updates`, `rows`, `systems` | the calls that modify, that change rows and columns, and that solve |
+//! | `begin`, `modify`, `structure`, `solve`, `copies` | what they do, on all tiles |
 //! | `alone` | matrices that are processed as single factors |
 //! | `verbs` | what compiles them |
 //! | `kernels/` | the steps on as many matrices as a register has lanes |
@@ -28,23 +28,24 @@ mod rows;
 mod solve;
 #[allow(unsafe_code, reason = "hands the memory of factors to its kernel")]
 mod structure;
+mod systems;
 #[allow(unsafe_code, reason = "threads share the tiles")]
 mod tiles;
+mod updates;
 pub(crate) mod verbs;
 
 pub use self::operand::{BatchMut, BatchRef};
 pub use self::outcome::BatchOutcome;
+pub use self::updates::BatchWeights;
 
 use self::begin::Kind;
-use self::kernels::change::{Change, Signed};
-use self::kernels::packed::{MAX_LANES, entries};
+use self::kernels::packed::entries;
 use self::tiles::{Extent, Tiles};
 use crate::check::{extent, finite_lower, index, room};
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::operand::Operand;
 use crate::scalar::Scalar;
-use crate::sweep::weights::Weights;
 use faer::Mat;
 
 /// Cholesky factors of many small matrices, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
@@ -81,21 +82,6 @@ pub struct CholeskyBatch<T: Scalar> {
     tiles: Tiles<T>,
     /// The largest order for which there is room.
     order: usize,
-}
-
-/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 is not read.
-#[derive(Clone, Copy, Debug)]
-pub enum BatchWeights<'a, T> {
-    /// The same weights for all matrices.
-    Shared(Weights<'a, T>),
-    /// For each matrix one for each column, matrix by matrix. (count × k)
-    OfEach(&'a [T]),
-}
-
-impl<'a, T, W: Into<Weights<'a, T>>> From<W> for BatchWeights<'a, T> {
-    fn from(weights: W) -> Self {
-        Self::Shared(weights.into())
-    }
 }
 
 impl<T: Scalar> CholeskyBatch<T> {
@@ -289,164 +275,6 @@ impl<T: Scalar> CholeskyBatch<T> {
         extent("l", "columns", self.order, columns)?;
         copies::copy(&self.tiles, &l);
         Ok(())
-    }
-
-    /// A_b + V_b V_bᵀ.
-    ///
-    /// # Shapes
-    /// V (count × n × k). V is not changed.
-    ///
-    /// # Errors
-    /// `Shape`, naming `v`; nothing is changed then. What is wrong with one matrix is in the outcome.
-    ///
-    /// # Cost
-    /// 2 k n² flops for each matrix.
-    pub fn update(&mut self, v: BatchRef<'_, T>) -> Result<BatchOutcome<'_, T>, Error> {
-        self.modify(v, Weights::Plus)
-    }
-
-    /// A_b − V_b V_bᵀ.
-    ///
-    /// # Shapes
-    /// V (count × n × k). V is not changed.
-    ///
-    /// # Errors
-    /// As [`update`](Self::update). A matrix for which the result would not be positive definite stays as it was.
-    ///
-    /// # Cost
-    /// As [`update`](Self::update).
-    pub fn downdate(&mut self, v: BatchRef<'_, T>) -> Result<BatchOutcome<'_, T>, Error> {
-        self.modify(v, Weights::Minus)
-    }
-
-    /// A_b + V_b diag(w) V_bᵀ.
-    ///
-    /// # Shapes
-    /// V (count × n × k); w has k entries, or count × k for [`BatchWeights::OfEach`].
-    ///
-    /// # Errors
-    /// As [`downdate`](Self::downdate); `Shape` or `NonFinite`, naming `weights`. A weight of one matrix that is not finite is in the
-    /// outcome.
-    ///
-    /// # Cost
-    /// As [`update`](Self::update); twice that with weights of both signs.
-    pub fn modify<'a>(
-        &mut self,
-        v: BatchRef<'_, T>,
-        weights: impl Into<BatchWeights<'a, T>>,
-    ) -> Result<BatchOutcome<'_, T>, Error> {
-        self.modified(v, weights.into(), None)
-    }
-
-    /// As [`modify`](Self::modify), for the matrices with `mask[b]`. The others stay as they are.
-    ///
-    /// # Shapes
-    /// `mask` (count entries).
-    ///
-    /// # Errors
-    /// As [`modify`](Self::modify); `Shape`, naming `mask`.
-    pub fn modify_where<'a>(
-        &mut self,
-        mask: &[bool],
-        v: BatchRef<'_, T>,
-        weights: impl Into<BatchWeights<'a, T>>,
-    ) -> Result<BatchOutcome<'_, T>, Error> {
-        extent("mask", "entries", self.count(), mask.len())?;
-        self.modified(v, weights.into(), Some(mask))
-    }
-
-    fn modified(
-        &mut self,
-        v: BatchRef<'_, T>,
-        weights: BatchWeights<'_, T>,
-        mask: Option<&[bool]>,
-    ) -> Result<BatchOutcome<'_, T>, Error> {
-        let [count, rows, rank] = v.shape();
-        extent("v", "matrices", self.count(), count)?;
-        extent("v", "rows", self.order, rows)?;
-        let weights = match weights {
-            BatchWeights::Shared(shared) => {
-                shared.check(rows, (rows, rank))?;
-                match shared {
-                    Weights::Plus => Signed::Plus,
-                    Weights::Minus => Signed::Minus,
-                    Weights::Each(each) => Signed::Each(each),
-                }
-            }
-            BatchWeights::OfEach(each) => {
-                extent("weights", "entries", count.saturating_mul(rank), each.len())?;
-                Signed::OfEach(each)
-            }
-        };
-        // Memory for V of some groups.
-        room::<T>("v", rank, (rows.max(1).saturating_mul(4 * MAX_LANES), size_of::<usize>()))?;
-        T::batch_modify(&mut self.tiles, &Change::new(v, weights, mask));
-        Ok(BatchOutcome::new(&self.tiles))
-    }
-
-    /// Solves A_b X_b = B_b in place. Returns the matrices for which that is not possible, in order, and why: their right-hand sides
-    /// stay as they were.
-    ///
-    /// # Shapes
-    /// B (count × n × m).
-    ///
-    /// # Errors
-    /// `Shape`, naming `rhs`. In the list: `NonFinite` right-hand sides, `Singular`, or the reason why a matrix has no factor.
-    ///
-    /// # Cost
-    /// 2 m n² flops for each matrix.
-    ///
-    /// ```
-    /// use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error};
-    ///
-    /// # fn main() -> Result<(), Error> {
-    /// let a = [4.0, 2.0, 2.0, 5.0,   9.0, 3.0, 3.0, 2.0];
-    /// let batch = CholeskyBatch::new(BatchRef::by_rows(&a, [2, 2, 2])?)?;
-    /// let mut x = [8.0, 12.0,   15.0, 7.0];
-    /// assert!(batch.solve_in_place(BatchMut::by_rows(&mut x, [2, 2, 1])?)?.is_empty());
-    /// assert_eq!(x, [1.0, 2.0,   1.0, 2.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn solve_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
-        self.solved([true, true], &rhs)
-    }
-
-    /// Solves L_b Y_b = B_b in place. As [`solve_in_place`](Self::solve_in_place).
-    ///
-    /// # Errors
-    /// As [`solve_in_place`](Self::solve_in_place).
-    pub fn solve_l_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
-        self.solved([true, false], &rhs)
-    }
-
-    /// Solves L_bᵀ X_b = Y_b in place. As [`solve_in_place`](Self::solve_in_place).
-    ///
-    /// # Errors
-    /// As [`solve_in_place`](Self::solve_in_place).
-    pub fn solve_lt_in_place(&self, rhs: BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
-        self.solved([false, true], &rhs)
-    }
-
-    fn solved(&self, sides: [bool; 2], rhs: &BatchMut<'_, T>) -> Result<Vec<(usize, Error)>, Error> {
-        let [count, rows, columns] = rhs.shape();
-        extent("rhs", "matrices", self.count(), count)?;
-        extent("rhs", "rows", self.order, rows)?;
-        // Memory for two groups.
-        room::<T>("rhs", columns, (rows.max(1).saturating_mul(2 * MAX_LANES), size_of::<usize>()))?;
-        Ok(T::batch_solve(&self.tiles, sides, rhs))
-    }
-
-    /// log det A of a matrix.
-    ///
-    /// # Errors
-    /// As [`status`](Self::status); `Singular`.
-    ///
-    /// # Cost
-    /// A pass over its diagonal.
-    pub fn log_det(&self, matrix: usize) -> Result<f64, Error> {
-        index("matrix", matrix, self.count())?;
-        T::batch_log_det(&self.tiles, matrix)
     }
 
     /// Factors another A in place of a matrix.

@@ -2,8 +2,9 @@
 //!
 //! With the column (a; d) of A, the new row of L is (sᵀ √δ), where s = L⁻¹ a and δ = d − sᵀ s. No other row of L changes.
 
-use super::given::{Group, Groups, Registers, Scale, take};
+use super::given::{Group, Groups, Scale, take};
 use super::packed::{MAX_LANES, Packed, entries};
+use super::runs::Registers;
 use super::solve::forwards;
 use crate::batch::operand::BatchRef;
 use crate::float::Float;

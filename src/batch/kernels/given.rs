@@ -1,7 +1,7 @@
 //! From the caller's memory to lanes, and back.
 
 use super::packed::MAX_LANES;
-use super::runs::{store, transposed};
+use super::runs::{Registers, store, transposed};
 use super::transpose;
 use crate::batch::operand::{BatchMut, BatchRef};
 use crate::float::Float;
@@ -66,14 +66,6 @@ pub(crate) enum Scale<'a, T> {
     Of(&'a [T]),
     /// One for each matrix of the batch and column of V.
     OfEach(&'a dyn Fn(usize, usize) -> T),
-}
-
-/// Registers of the columns of some groups.
-#[derive(Clone, Copy)]
-pub(crate) struct Registers<T> {
-    pub at: *mut T,
-    /// Scalars from one group to the next.
-    pub of_group: usize,
 }
 
 /// Copies columns of the matrices of some groups, entry (i, r) to register `i · columns + r` of the group, and zero where a matrix has no

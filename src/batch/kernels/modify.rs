@@ -1,10 +1,11 @@
 //! A modification of the factors of a tile.
 
 use super::change::Change;
-use super::given::{Groups, Registers, Scale, take};
+use super::given::{Groups, Scale, take};
 use super::packed::{MAX_LANES, Packed, entries};
 use super::pivots::{Found, largest_ratio};
 use super::reflections::{Elimination, TOGETHER, V, eliminate};
+use super::runs::Registers;
 use crate::float::Float;
 use core::ops::Range;
 use pulp::{Simd, WithSimd};

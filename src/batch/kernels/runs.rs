@@ -1,17 +1,24 @@
 //! Runs of entries that are next to each other in the caller's memory, as blocks of registers that are transposed.
 
-use super::given::Registers;
 use super::packed::{MAX_LANES, Packed};
 use super::transpose;
 use crate::batch::operand::BatchRef;
 use crate::float::Float;
 use pulp::Simd;
 
-/// As [`take`](super::given::take) for all rows of as many matrices as there are lanes, if the entries of a column or of a whole matrix
+/// Registers of the columns of some groups.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers<T> {
+    pub at: *mut T,
+    /// Scalars from one group to the next.
+    pub of_group: usize,
+}
+
+/// As `take` for all rows of as many matrices as there are lanes, if the entries of a column or of a whole matrix
 /// are next to each other. Returns whether they are. Without scales the columns are copied.
 ///
 /// # Safety
-/// As [`take`](super::given::take), for `count` groups from matrix `first` on.
+/// As `take`, for `count` groups from matrix `first` on.
 #[inline(always)]
 pub(super) unsafe fn transposed<T: Float, S: Simd>(
     simd: S,

@@ -1,7 +1,8 @@
 //! Triangular systems, in each lane.
 
-use super::given::{Groups, Registers, Scale, put, take};
+use super::given::{Groups, Scale, put, take};
 use super::packed::{MAX_LANES, Packed, entries};
+use super::runs::Registers;
 use crate::batch::operand::BatchMut;
 use crate::float::Float;
 use pulp::{Simd, WithSimd};
