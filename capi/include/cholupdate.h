@@ -1668,7 +1668,7 @@ cholupdate_status cholupdate_d_batch_downdate(cholupdate_d_batch *batch,
 /**
  * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
  * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
- * weight 0 are not read. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
+ * weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
  * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_d_batch_update().
  *
  * Returns as cholupdate_d_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
@@ -1758,7 +1758,7 @@ cholupdate_status cholupdate_s_batch_downdate(cholupdate_s_batch *batch,
 /**
  * A <- A + V diag(w) V^T for each matrix, with any mix of signs. A `weights_stride` of 0 is for `weights` (k) of all matrices;
  * otherwise it is k or more, and those of matrix b begin at weights[b * weights_stride]. NULL `weights` are all 1. Columns with the
- * weight 0 are not read. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
+ * weight 0 may be anything. With a `mask` (count), matrices with mask[b] == 0 stay as they are: their `info` is 0, their ratio 1, and
  * their change 0. A NULL `mask` is for all matrices. The rest is as in cholupdate_s_batch_update().
  *
  * Returns as cholupdate_s_batch_downdate(), and NOT_FINITE for `weights` of all matrices.
@@ -1836,8 +1836,8 @@ cholupdate_status cholupdate_d_batch_reserve(cholupdate_d_batch *batch,
 
 /**
  * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
- * the diagonal, the next one is on it, and the others are not read. `mask` is as in cholupdate_d_batch_modify(); the columns of
- * matrices that it leaves out are not read. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ * the diagonal, the next one is on it, and the others may be anything. `mask` is as in cholupdate_d_batch_modify(); the columns of
+ * matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive definite,
  * are singular or of order n, or whose column is not finite or too large.
@@ -1852,7 +1852,7 @@ cholupdate_status cholupdate_d_batch_append(cholupdate_d_batch *batch,
 
 /**
  * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_d_batch_modify(); the indices
- * of matrices that it leaves out are not looked at. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ * of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row, or are
  * singular.
@@ -1882,8 +1882,8 @@ cholupdate_status cholupdate_s_batch_reserve(cholupdate_s_batch *batch,
 
 /**
  * Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
- * the diagonal, the next one is on it, and the others are not read. `mask` is as in cholupdate_s_batch_modify(); the columns of
- * matrices that it leaves out are not read. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ * the diagonal, the next one is on it, and the others may be anything. `mask` is as in cholupdate_s_batch_modify(); the columns of
+ * matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive definite,
  * are singular or of order n, or whose column is not finite or too large.
@@ -1898,7 +1898,7 @@ cholupdate_status cholupdate_s_batch_append(cholupdate_s_batch *batch,
 
 /**
  * Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_s_batch_modify(); the indices
- * of matrices that it leaves out are not looked at. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+ * of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
  *
  * Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row, or are
  * singular.

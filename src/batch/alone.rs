@@ -35,7 +35,7 @@ pub(crate) fn modify<T: Alone>(
 ) -> Result<(Mat<T>, Modification), Error> {
     let (order, [_, _, rank]) = (tile.orders[at] as usize, change.v.shape());
     let weights: Vec<T> = (0..rank).map(|r| change.weights.of(matrix, r, rank)).collect();
-    // What has no weight is not read, as in lanes.
+    // What has no weight may be anything, as in lanes.
     let entry = |i, r: usize| {
         if weights[r] == T::ZERO { T::ZERO } else { change.v.get(matrix, i, r) }
     };

@@ -111,7 +111,7 @@ impl<T: Scalar> CholeskyBatch<T> {
     }
 
     /// As [`new_in`](Self::new_in), for matrices of different orders: of matrix b the leading `orders[b]` rows and columns are read.
-    /// Rows of V and of right-hand sides from there on are not read either.
+    /// Rows of V and of right-hand sides from there on may be anything.
     ///
     /// # Shapes
     /// A (count × n × n), `orders` (count entries).

@@ -46,8 +46,8 @@ impl<T: Scalar> CholeskyBatch<T> {
     /// A_b ← (A_b c; cᵀ d): a further row and column of each matrix, at the end.
     ///
     /// # Shapes
-    /// The new columns (count × n × 1): of a matrix of order m the first m entries are c, the next one is d, and the others are not
-    /// read.
+    /// The new columns (count × n × 1): of a matrix of order m the first m entries are c, the next one is d, and the others may
+    /// be anything.
     ///
     /// # Report
     /// As for [`Cholesky::append`](crate::Cholesky::append): δ / d, where δ is the square of the new pivot, and log δ.
@@ -80,7 +80,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         self.appended(a, None)
     }
 
-    /// As [`append`](Self::append), for the matrices with `mask[b]`. The others stay as they are, and their columns are not read.
+    /// As [`append`](Self::append), for the matrices with `mask[b]`. The others stay as they are, and their columns may be anything.
     ///
     /// # Shapes
     /// `mask` (count entries).
@@ -132,7 +132,7 @@ impl<T: Scalar> CholeskyBatch<T> {
         self.removed(indices, None)
     }
 
-    /// As [`remove`](Self::remove), for the matrices with `mask[b]`. The others stay as they are, and their indices are not read.
+    /// As [`remove`](Self::remove), for the matrices with `mask[b]`. The others stay as they are, and their indices may be anything.
     ///
     /// # Shapes
     /// `mask` (count entries).

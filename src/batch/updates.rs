@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::scalar::Scalar;
 use crate::sweep::weights::Weights;
 
-/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 is not read.
+/// Weights of the columns of V in a batch: w in A + V diag(w) Vᵀ. A column with the weight 0 may be anything.
 #[derive(Clone, Copy, Debug)]
 pub enum BatchWeights<'a, T> {
     /// The same weights for all matrices.

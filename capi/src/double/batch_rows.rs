@@ -44,8 +44,8 @@ pub unsafe extern "C" fn cholupdate_d_batch_reserve(
 }
 
 /// Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
-/// the diagonal, the next one is on it, and the others are not read. `mask` is as in cholupdate_d_batch_modify(); the columns of
-/// matrices that it leaves out are not read. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+/// the diagonal, the next one is on it, and the others may be anything. `mask` is as in cholupdate_d_batch_modify(); the columns of
+/// matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that would not be positive definite,
 /// are singular or of order n, or whose column is not finite or too large.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_append(
 }
 
 /// Removes a row and column of each matrix b, that of the number indices[b]. `mask` is as in cholupdate_d_batch_modify(); the indices
-/// of matrices that it leaves out are not looked at. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
+/// of matrices that it leaves out may be anything. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be NULL.
 ///
 /// Returns NULL_POINTER or INVALID_ARGUMENT; SOME_FAILED, with the reason in `info`, for matrices that do not have the row, or are
 /// singular.

@@ -150,7 +150,7 @@ impl CholeskyBatch {
     /// Parameters
     /// ----------
     /// v : array_like, shape (count, n, k) or (count, n)
-    ///     As for `update`. Columns with the weight 0 are not read.
+    ///     As for `update`. Columns with the weight 0 may be anything.
     /// weights : array_like, shape (k,) or (count, k)
     ///     w, the same for all matrices or one for each.
     /// where : array_like of bool, shape (count,), optional

@@ -13,7 +13,7 @@ use numpy::prelude::*;
 use numpy::{PyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 
-/// Row indices, one for each matrix or one for all. Those of matrices that `mask` leaves out are not looked at.
+/// Row indices, one for each matrix or one for all. Those of matrices that `mask` leaves out may be anything.
 enum Indices {
     One(usize),
     Each(Vec<usize>),
@@ -129,7 +129,7 @@ impl CholeskyBatch {
     /// Parameters
     /// ----------
     /// a : array_like, shape (count, n) or (count, n, 1)
-    ///     The new columns. Of a matrix of order m the first m entries are c, the next one is d, and the others are not read.
+    ///     The new columns. Of a matrix of order m the first m entries are c, the next one is d, and the others may be anything.
     /// where : array_like of bool, shape (count,), optional
     ///     The matrices that get a row. The others stay as they are, and do not fail.
     ///
