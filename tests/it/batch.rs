@@ -174,6 +174,46 @@ fn a_result_depends_on_no_other_matrix_no_place_and_no_thread() {
     depend_on_nothing_else::<f32>();
 }
 
+/// Reports and solutions of matrices of equal and of different orders, some alone in the last register, against those of batches of one.
+fn reports_and_solutions_alone<T: Real>() {
+    let (count, n) = (37, 60);
+    let (a, _) = some::<T>(count, n, 9);
+    let v = by_rows(&columns::<T>(count, n, 1, 10));
+    let orders: [fn(usize) -> usize; 3] = [|_| 60, |matrix| 1 + matrix % 60, |matrix| 45 + matrix % 7];
+    for orders in orders {
+        let orders: Vec<usize> = (0..count).map(orders).collect();
+        let with = |matrices: std::ops::Range<usize>| {
+            let (count, orders) = (matrices.len(), &orders[matrices.clone()]);
+            let a =
+                BatchRef::by_rows(&a[matrices.start * n * n..matrices.end * n * n], [count, n, n]).unwrap();
+            let v = BatchRef::by_rows(&v[matrices.start * n..matrices.end * n], [count, n, 1]).unwrap();
+            let mut batch = CholeskyBatch::with_orders(a, orders, Cpu::sequential()).unwrap();
+            let outcome = batch.update(v).unwrap();
+            let report = |matrix| {
+                let report = outcome.report(matrix).unwrap();
+                (report.min_pivot_ratio.to_bits(), report.log_det_change().to_bits())
+            };
+            let reports: Vec<_> = (0..count).map(report).collect();
+            let mut x = vec![T::of(1.0); count * n];
+            let rhs = BatchMut::by_rows(&mut x, [count, n, 1]).unwrap();
+            assert!(batch.solve_in_place(rhs).unwrap().is_empty());
+            (reports, x)
+        };
+        let (reports, x) = with(0..count);
+        for matrix in 0..count {
+            let (report, own) = with(matrix..matrix + 1);
+            assert_eq!(report[0], reports[matrix], "report of matrix {matrix} of order {}", orders[matrix]);
+            assert!(own == x[matrix * n..][..n], "solution of matrix {matrix} of order {}", orders[matrix]);
+        }
+    }
+}
+
+#[test]
+fn reports_and_solutions_depend_on_no_other_matrix() {
+    reports_and_solutions_alone::<f64>();
+    reports_and_solutions_alone::<f32>();
+}
+
 /// A batch of equal orders, and its matrices.
 fn some<T: Real>(count: usize, n: usize, seed: u64) -> (Vec<T>, Vec<Mat<T>>) {
     let mut random = rng(seed);

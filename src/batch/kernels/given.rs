@@ -233,7 +233,7 @@ pub(crate) unsafe fn put<T: Float, S: Simd>(
     let (lanes, rows) = (T::lanes::<S>(), group.most_rows());
     let equal = group.count == lanes && group.rows.iter().all(|&order| order as usize == rows);
     let by_rows = column == 1 && row == columns;
-    if equal && transpose::exists::<S>() && (by_rows || row == 1) {
+    if equal && transpose::exists(simd) && (by_rows || row == 1) {
         // Runs of entries that are next to each other, and registers from one of them to the next.
         let (runs, entries, step) = if row == 1 { (columns, rows, columns) } else { (1, rows * columns, 1) };
         for run in 0..runs {

@@ -28,7 +28,7 @@ pub(crate) struct Results<'a, T> {
     /// The largest ratio of an old pivot to a new one, and the product of these ratios.
     pub largest: &'a mut [T],
     pub product: &'a mut [T],
-    /// Logarithms of further products.
+    /// Minus the logarithms of what the product does not have.
     pub log: &'a mut [f64],
 }
 
@@ -36,7 +36,7 @@ impl<'a, T: Float> ModifyTile<'a, T> {
     /// # Safety
     /// When this is run: `src` and `dst` have room for `groups.len()` groups of this capacity, in different memory that is aligned
     /// to registers and that no other thread uses, and the first has factors; `memory` has [`Change::memory`] scalars; V has the
-    /// matrices of the groups, and as many rows as these.
+    /// matrices of the groups, and as many rows as these; the results have a place for each lane.
     pub unsafe fn new(
         (src, dst, capacity): (*const T, *mut T, usize),
         groups: Groups<'a>,
@@ -159,7 +159,7 @@ impl<T: Float> ModifyTile<'_, T> {
                 dst,
                 v: V { at: v.wrapping_add(at * of_group + before), rank, lanes, b },
                 rows,
-                log: log.wrapping_add(g * lanes),
+                log: (log.wrapping_add(g * lanes), self.groups.rows.as_ptr().wrapping_add(g * lanes)),
             }
         };
         let all: [Elimination<T>; TOGETHER] = core::array::from_fn(group);
@@ -183,7 +183,6 @@ impl<T: Float> ModifyTile<'_, T> {
         let (src, dst) = self.both(g, lanes);
         let results = self.results.of(g, lanes);
         let zero = T::splat(simd, T::ZERO);
-        let equal = group.rows.iter().all(|&order| order as usize == rows);
         // SAFETY: the caller guarantees both L; the results have a place for each lane.
         unsafe {
             let (mut good, mut product) = (found.good(simd), found.product);
@@ -191,17 +190,12 @@ impl<T: Float> ModifyTile<'_, T> {
                 good = T::where_less(simd, (zero, before.good(simd)), good, zero);
                 product = T::vmul(simd, product, before.product);
             }
-            let largest = match before {
-                None if equal && self.change.minus.is_empty() => found.largest::<false>(simd),
-                None if equal => found.largest::<true>(simd),
-                _ => {
-                    let mut orders = [T::ZERO; MAX_LANES];
-                    for (to, &order) in orders.iter_mut().zip(group.rows) {
-                        *to = T::from_f64(f64::from(order));
-                    }
-                    largest_ratio::<T, S>(simd, (src, dst), rows, T::load::<S>(orders.as_ptr()))
-                }
-            };
+            let mut orders = [T::ZERO; MAX_LANES];
+            for (to, &order) in orders.iter_mut().zip(group.rows) {
+                *to = T::from_f64(f64::from(order));
+            }
+            let orders = T::load::<S>(orders.as_ptr());
+            let largest = largest_ratio::<T, S>(simd, (src, dst), rows, orders);
             T::store::<S>(results.good, good);
             T::store::<S>(results.largest, largest);
             T::store::<S>(results.product, product);

@@ -58,12 +58,12 @@ impl<T: Float, S: Simd> Found<T, S> {
         self.squares.1 = T::where_less(simd, (self.squares.1, square), square, self.squares.1);
     }
 
-    /// Keeps the product from overflow before column j: moves it to `log`.
+    /// Keeps the products from overflow before column j: moves those of lanes that have this column to `log`.
     ///
     /// # Safety
-    /// There is a number for each lane.
+    /// There is a number and an order for each lane.
     #[inline(always)]
-    pub unsafe fn before_column(&mut self, j: usize, log: *mut f64) {
+    pub unsafe fn before_column(&mut self, j: usize, (log, orders): (*mut f64, *const u32)) {
         if j == 0 || !j.is_multiple_of(BOUNDED) {
             return;
         }
@@ -72,6 +72,10 @@ impl<T: Float, S: Simd> Found<T, S> {
         unsafe {
             T::store::<S>(product.as_mut_ptr(), self.product);
             for (lane, product) in product.iter_mut().enumerate().take(T::lanes::<S>()) {
+                // A result does not depend on the orders of other matrices.
+                if *orders.add(lane) as usize <= j {
+                    continue;
+                }
                 *log.add(lane) -= product.to_f64().ln();
                 // A NaN stays.
                 *product = *product * T::ZERO + T::ONE;
@@ -91,14 +95,6 @@ impl<T: Float, S: Simd> Found<T, S> {
         good = T::where_less(simd, (splat(T::ONE / most), self.ratios.1), good, zero);
         good = T::where_less(simd, (splat(T::SMALL_SQUARE), self.squares.0), good, zero);
         T::where_less(simd, (self.squares.1, splat(T::LARGE_SQUARE * T::UNIT)), good, zero)
-    }
-
-    /// The largest ratio of an old pivot to a new one.
-    #[inline(always)]
-    pub fn largest<const MINUS: bool>(&self, simd: S) -> T::Vector<S> {
-        let (one, largest) = (T::splat(simd, T::ONE), self.ratios.0);
-        // No pivot becomes smaller by a plus sign, or larger by a minus sign.
-        T::where_less(simd, if MINUS { (largest, one) } else { (one, largest) }, one, largest)
     }
 }
 

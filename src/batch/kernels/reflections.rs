@@ -44,8 +44,8 @@ pub(super) struct Elimination<T> {
     pub dst: Packed<T>,
     pub v: V<T>,
     pub rows: usize,
-    /// For each lane the logarithm of the part of the product of ratios that [`Found`] no longer has.
-    pub log: *mut f64,
+    /// For each lane minus the logarithm of the part of the product of ratios that [`Found`] no longer has, and the order.
+    pub log: (*mut f64, *const u32),
 }
 
 /// Groups that are processed together at most.
@@ -55,7 +55,7 @@ pub(super) const TOGETHER: usize = 2;
 /// `dst`. V is overwritten.
 ///
 /// # Safety
-/// L and V of each group have their rows in memory of the whole registers of `S`, `log` has a number for each lane, and `src` and `dst`
+/// L and V of each group have their rows in memory of the whole registers of `S`, `log` has entries for each lane, and `src` and `dst`
 /// are the same or do not overlap.
 #[inline(always)]
 pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(

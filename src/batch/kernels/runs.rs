@@ -30,7 +30,7 @@ pub(super) unsafe fn transposed<T: Float, S: Simd>(
     to: Registers<T>,
 ) -> bool {
     let (lanes, [_, _, all], [batch, row, column]) = (T::lanes::<S>(), from.shape(), from.strides());
-    if !transpose::exists::<S>() {
+    if !transpose::exists(simd) {
         return false;
     }
     // SAFETY: the caller guarantees the entries and the registers.
@@ -132,7 +132,7 @@ pub(super) unsafe fn lower<T: Float, S: Simd>(
     l: Packed<T>,
 ) -> bool {
     let (lanes, zero, [batch, row, column]) = (T::lanes::<S>(), T::splat(simd, T::ZERO), from.strides());
-    if !transpose::exists::<S>() || (row != 1 && column != 1) {
+    if !transpose::exists(simd) || (row != 1 && column != 1) {
         return false;
     }
     let by_rows = column == 1;

@@ -204,8 +204,16 @@ unsafe fn backwards<T: Float, S: Simd, const G: usize>(
     // SAFETY: the caller guarantees the rows.
     unsafe {
         for r in 0..columns {
-            // Columns j and j + 1, from the last ones on; the first column alone if their number is odd.
-            for j in (rows % 2..rows).step_by(2).rev() {
+            // Columns j and j + 1, from the last ones on. A last one of an odd number is alone, so that which columns are pairs does not
+            // depend on the orders of other matrices.
+            if rows % 2 == 1 {
+                for g in 0..G {
+                    let at = x[g].add((rows - 1) * row + r * lanes);
+                    let pivot = T::load::<S>(l[g].entry(rows - 1, rows - 1));
+                    T::store::<S>(at, T::vdiv(simd, T::load::<S>(at), pivot));
+                }
+            }
+            for j in (0..rows / 2 * 2).step_by(2).rev() {
                 let (mut one, mut two) = ([zero; G], [zero; G]);
                 let (mut left, mut right, mut below) = ([x[0]; G], [x[0]; G], x);
                 for g in 0..G {
@@ -229,17 +237,6 @@ unsafe fn backwards<T: Float, S: Simd, const G: usize>(
                     let rest = T::neg_mul_add(simd, T::load::<S>(left[g]), two[g], one[g]);
                     let solved = T::vdiv(simd, rest, T::load::<S>(l[g].entry(j, j)));
                     T::store::<S>(below[g].sub(row), solved);
-                }
-            }
-            if rows % 2 == 1 {
-                for g in 0..G {
-                    let at = x[g].add(r * lanes);
-                    let mut rest = T::load::<S>(at);
-                    for i in 1..rows {
-                        let known = T::load::<S>(at.add(i * row));
-                        rest = T::neg_mul_add(simd, T::load::<S>(l[g].first().add(i * lanes)), known, rest);
-                    }
-                    T::store::<S>(at, T::vdiv(simd, rest, T::load::<S>(l[g].first())));
                 }
             }
         }

@@ -2,72 +2,77 @@
 //!
 //! A register consists of parts of 128 bits. Entries are exchanged within the parts first, and then whole parts.
 
-use super::packed::MAX_LANES;
-use crate::float::Float;
-use pulp::Simd;
-
-/// Whether [`transpose`] exists for the registers of `S`: for AVX2 and AVX-512.
-#[inline(always)]
-pub(super) fn exists<S: Simd>() -> bool {
-    cfg!(target_arch = "x86_64") && kind::<S>() != Kind::Other
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Avx2,
-    Avx512,
-    Other,
-}
-
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn kind<S: Simd>() -> Kind {
-    use core::any::TypeId;
-    let of = TypeId::of::<S>();
-    if of == TypeId::of::<pulp::x86::V4>() {
-        Kind::Avx512
-    } else if of == TypeId::of::<pulp::x86::V3>() {
-        Kind::Avx2
-    } else {
-        Kind::Other
+pub(super) use x86::{exists, transpose};
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use elsewhere::{exists, transpose};
+
+#[cfg(not(target_arch = "x86_64"))]
+mod elsewhere {
+    use crate::batch::kernels::packed::MAX_LANES;
+    use crate::float::Float;
+    use pulp::Simd;
+
+    /// Whether [`transpose`] exists.
+    #[inline(always)]
+    pub fn exists<S: Simd>(_: S) -> bool {
+        false
+    }
+
+    /// Does not [exist](exists).
+    #[inline(always)]
+    pub fn transpose<T: Float, S: Simd>(_: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
+        unreachable!("{} registers that cannot be transposed", registers.len());
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn kind<S: Simd>() -> Kind {
-    Kind::Other
-}
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use crate::batch::kernels::packed::MAX_LANES;
+    use crate::float::Float;
+    use core::any::TypeId;
+    #[allow(clippy::wildcard_imports, reason = "instructions")]
+    use core::arch::x86_64::*;
+    use pulp::Simd;
 
-/// Lane i of register j becomes lane j of register i, for the first registers, as many as they have lanes.
-///
-/// # Panics
-/// If it does not [exist](exists).
-#[inline(always)]
-pub(super) fn transpose<T: Float, S: Simd>(_: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let at = registers.as_mut_ptr();
-        // SAFETY: a value of `S` exists only where its instructions do, and a vector is plain data of the size of its register.
+    #[inline(always)]
+    fn is_avx512<S: Simd>(_: S) -> bool {
+        TypeId::of::<S>() == TypeId::of::<pulp::x86::V4>()
+    }
+
+    #[inline(always)]
+    fn is_avx2<S: Simd>(_: S) -> bool {
+        TypeId::of::<S>() == TypeId::of::<pulp::x86::V3>()
+    }
+
+    /// Whether [`transpose`] exists for the registers of `S`: for AVX2 and AVX-512.
+    #[inline(always)]
+    pub fn exists<S: Simd>(simd: S) -> bool {
+        is_avx512(simd) || is_avx2(simd)
+    }
+
+    /// Lane i of register j becomes lane j of register i, for the first registers, as many as they have lanes.
+    ///
+    /// # Panics
+    /// If it does not [exist](exists).
+    #[inline(always)]
+    pub fn transpose<T: Float, S: Simd>(simd: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
+        let (at, wide) = (registers.as_mut_ptr(), size_of::<T>() == 8);
+        // SAFETY: a value of `S` exists only where its instructions do. A vector is plain data of the size of its register, of any
+        // alignment.
         unsafe {
-            match (kind::<S>(), size_of::<T>()) {
-                (Kind::Avx512, 8) => x86::avx512_f64(at.cast()),
-                (Kind::Avx512, _) => x86::avx512_f32(at.cast()),
-                (Kind::Avx2, 8) => x86::avx2_f64(at.cast()),
-                (Kind::Avx2, _) => x86::avx2_f32(at.cast()),
-                (Kind::Other, _) => unreachable!("registers that cannot be transposed"),
+            match (is_avx512(simd), is_avx2(simd)) {
+                (true, _) if wide => avx512_f64(at.cast()),
+                (true, _) => avx512_f32(at.cast()),
+                (_, true) if wide => avx2_f64(at.cast()),
+                (_, true) => avx2_f32(at.cast()),
+                _ => unreachable!("registers that cannot be transposed"),
             }
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    unreachable!("registers that cannot be transposed: {}", registers.len());
-}
 
-/// Each of these functions requires its instruction set, and as many registers as they have lanes.
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    #[allow(clippy::wildcard_imports, reason = "instructions")]
-    use core::arch::x86_64::*;
+    // Each of the following functions requires its instruction set, and as many registers as they have lanes.
 
     /// Parts 0 and 2 of both operands.
     const EVEN: i32 = 0x88;
@@ -78,7 +83,7 @@ mod x86 {
     pub unsafe fn avx512_f64(at: *mut [__m512d; 8]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
-            let r = *at;
+            let r = at.read_unaligned();
             // Entry 2 q or 2 q + 1 of two rows, for each part q.
             let low = [
                 _mm512_unpacklo_pd(r[0], r[1]),
@@ -93,7 +98,7 @@ mod x86 {
                 _mm512_unpackhi_pd(r[6], r[7]),
             ];
             let [a, b] = [parts_f64(low), parts_f64(high)];
-            *at = [a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3]];
+            at.write_unaligned([a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3]]);
         }
     }
 
@@ -117,7 +122,7 @@ mod x86 {
     pub unsafe fn avx512_f32(at: *mut [__m512; 16]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
-            let r = *at;
+            let r = at.read_unaligned();
             let q = [
                 columns_512([r[0], r[1], r[2], r[3]]),
                 columns_512([r[4], r[5], r[6], r[7]]),
@@ -130,10 +135,10 @@ mod x86 {
                 parts_f64([q[0][2], q[1][2], q[2][2], q[3][2]]),
                 parts_f64([q[0][3], q[1][3], q[2][3], q[3][3]]),
             ];
-            *at.cast::<[__m512d; 16]>() = [
+            at.cast::<[__m512d; 16]>().write_unaligned([
                 a[0], b[0], c[0], d[0], a[1], b[1], c[1], d[1], a[2], b[2], c[2], d[2], a[3], b[3], c[3],
                 d[3],
-            ];
+            ]);
         }
     }
 
@@ -163,15 +168,15 @@ mod x86 {
     pub unsafe fn avx2_f64(at: *mut [__m256d; 4]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
-            let r = *at;
+            let r = at.read_unaligned();
             let low = [_mm256_unpacklo_pd(r[0], r[1]), _mm256_unpacklo_pd(r[2], r[3])];
             let high = [_mm256_unpackhi_pd(r[0], r[1]), _mm256_unpackhi_pd(r[2], r[3])];
-            *at = [
+            at.write_unaligned([
                 _mm256_permute2f128_pd::<FIRST>(low[0], low[1]),
                 _mm256_permute2f128_pd::<FIRST>(high[0], high[1]),
                 _mm256_permute2f128_pd::<SECOND>(low[0], low[1]),
                 _mm256_permute2f128_pd::<SECOND>(high[0], high[1]),
-            ];
+            ]);
         }
     }
 
@@ -179,9 +184,9 @@ mod x86 {
     pub unsafe fn avx2_f32(at: *mut [__m256; 8]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
-            let r = *at;
+            let r = at.read_unaligned();
             let [a, b] = [columns_256([r[0], r[1], r[2], r[3]]), columns_256([r[4], r[5], r[6], r[7]])];
-            *at.cast::<[__m256d; 8]>() = [
+            at.cast::<[__m256d; 8]>().write_unaligned([
                 _mm256_permute2f128_pd::<FIRST>(a[0], b[0]),
                 _mm256_permute2f128_pd::<FIRST>(a[1], b[1]),
                 _mm256_permute2f128_pd::<FIRST>(a[2], b[2]),
@@ -190,7 +195,7 @@ mod x86 {
                 _mm256_permute2f128_pd::<SECOND>(a[1], b[1]),
                 _mm256_permute2f128_pd::<SECOND>(a[2], b[2]),
                 _mm256_permute2f128_pd::<SECOND>(a[3], b[3]),
-            ];
+            ]);
         }
     }
 
