@@ -64,8 +64,9 @@ pub struct BatchMut<'a, T> {
 
 // SAFETY: it is an exclusive reference to scalars.
 unsafe impl<T: Send> Send for BatchMut<'_, T> {}
-// SAFETY: shared references to it only read its shape.
-unsafe impl<T: Sync> Sync for BatchMut<'_, T> {}
+// SAFETY: threads that share a reference write to different matrices (`given::put` and `copies::copy`, whose callers guarantee that), and
+// entries of different matrices share no memory.
+unsafe impl<T: Send + Sync> Sync for BatchMut<'_, T> {}
 
 impl<'a, T: Copy> BatchRef<'a, T> {
     /// Entry (i, j) of matrix b at `data[b · strides[0] + i · strides[1] + j · strides[2]]`. A stride may be 0: one matrix for all

@@ -1,7 +1,8 @@
 //! The factors of a batch, in tiles.
 //!
-//! A tile has as many groups as fit into a part of a second-level cache, or one. A modification writes the new factors of a tile to a shadow one,
-//! which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written once.
+//! A tile has as many groups as fit into a part of a second-level cache, or one. A modification writes the new factors of a tile to a
+//! shadow one, which then takes its place: so the old factors are there if the new ones are of no use, and memory is read and written
+//! once.
 
 use super::kernels::given::Groups;
 use super::kernels::lanes;
@@ -16,10 +17,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of the factors of a tile, unless two groups take more.
+/// Bytes of the factors of a tile, unless two groups take more, or one.
 const TILE_BYTES: usize = 128 << 10;
 
-/// Groups are modified two at a time if they take no more than this.
+/// A tile has two groups, which are modified at a time, if they take no more bytes than this.
 const TWO_GROUPS: usize = 384 << 10;
 
 /// Bytes of factors and V for which a further thread pays.
@@ -83,9 +84,9 @@ pub(crate) struct Extent {
 impl Extent {
     pub fn new<T: Float>(count: usize, capacity: usize, threads: Threads) -> Self {
         let lanes = lanes::<T>();
-        let group = (entries(capacity) * lanes * size_of::<T>()).max(1);
+        let group = entries(capacity).saturating_mul(lanes * size_of::<T>()).max(1);
         let most = count.div_ceil(lanes).max(1);
-        let least = if 2 * group <= TWO_GROUPS { 2 } else { 1 };
+        let least = if group <= TWO_GROUPS / 2 { 2 } else { 1 };
         let groups = (TILE_BYTES / group / 2 * 2).max(least).min(most.min(TILE_BYTES));
         Self { count, capacity, lanes, groups, threads }
     }
@@ -177,7 +178,8 @@ impl<T: Float> Tile<T> {
     }
 }
 
-/// Writes a factor, and the identity in the remaining rows and columns, to its place in a tile. Without negative zeros: where a column of V is zero, L does not change.
+/// Writes a factor, and the identity in the remaining rows and columns, to its place in a tile. Without negative zeros: where a column
+/// of V is zero, L does not change.
 pub(crate) fn write<T: Float>(to: &mut [T], extent: Extent, matrix: usize, l: &Mat<T>) {
     for j in 0..extent.capacity {
         for i in j..extent.capacity {
@@ -236,7 +238,9 @@ impl<T: Float> Clone for Tiles<T> {
 impl Extent {
     /// The threads for a pass over all factors.
     fn threads_for<T>(self, scalars: usize) -> usize {
-        let bytes = self.count.saturating_mul((entries(self.capacity) + scalars) * size_of::<T>());
+        let bytes = self
+            .count
+            .saturating_mul((entries(self.capacity).saturating_add(scalars)).saturating_mul(size_of::<T>()));
         if bytes < 2 * WORTH_A_THREAD {
             return 1;
         }

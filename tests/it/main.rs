@@ -7,6 +7,7 @@ mod accuracy;
 mod allocation;
 mod any;
 mod batch;
+mod batch_solutions;
 mod batch_structure;
 mod carried;
 mod clones;

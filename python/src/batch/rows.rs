@@ -170,7 +170,7 @@ impl CholeskyBatch {
     /// indices : int or array_like of int, shape (count,)
     ///     The row of each matrix that goes, from 0 on; an integer is for all matrices.
     /// where : array_like of bool, shape (count,), optional
-    ///     The matrices that lose a row. The others stay as they are, and do not fail, whatever their index is.
+    ///     The matrices that lose a row. The others stay as they are, and their indices may be anything.
     ///
     /// Returns
     /// -------

@@ -29,7 +29,8 @@ pub(crate) struct AppendTile<'a, T> {
 
 /// What is found for each matrix of a tile that gets a row.
 pub(crate) struct Appended<'a, T> {
-    /// Not zero if L has its new row. Otherwise L is as it was, and whether there is such a row is to be decided otherwise.
+    /// Not zero if L has its new row. Otherwise L is as it was, and whether there is such a row is to be decided otherwise. Not written
+    /// for a matrix to which the call does nothing.
     pub good: &'a mut [T],
     /// √(d / δ)
     pub largest: &'a mut [T],
@@ -39,8 +40,8 @@ pub(crate) struct Appended<'a, T> {
 
 impl<'a, T: Float> AppendTile<'a, T> {
     /// # Safety
-    /// When this is run: `l` has factors for the groups, aligned to registers, in memory that no other thread uses, whose orders are
-    /// the numbers of the new rows and less than the capacity; `memory` has as many registers as the capacity; A has the matrices of
+    /// When this is run: `l` has factors for the groups, aligned to registers, in memory that no other thread uses. The number of a new
+    /// row is the order of its matrix, less than the capacity; `memory` has as many registers as the capacity; A has the matrices of
     /// the batch, and rows up to the new one.
     pub unsafe fn new(
         (l, capacity): (*mut T, usize),
@@ -159,8 +160,8 @@ unsafe fn squares<T: Float, S: Simd>(simd: S, s: *const T, rows: usize) -> T::Ve
     T::vadd(simd, T::vadd(simd, sums[0], sums[1]), T::vadd(simd, sums[2], sums[3]))
 }
 
-/// One in each lane in which δ is positive beyond doubt, and neither it nor d is near underflow or overflow. Comparisons are false for
-/// NaN, which s has after a pivot of zero.
+/// One in each lane in which δ is positive beyond doubt, and neither it nor d is near underflow or overflow. After a pivot of zero
+/// s is infinite or not a number, so that δ is no positive number.
 #[inline(always)]
 fn in_range<T: Float, S: Simd>(simd: S, square: T::Vector<S>, d: T::Vector<S>) -> T::Vector<S> {
     let splat = |x: T| T::splat(simd, x);

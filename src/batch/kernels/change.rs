@@ -109,10 +109,15 @@ impl<'a, T: Float> Change<'a, T> {
         (of_group, (TAKEN / size_of::<T>() / of_group / TOGETHER * TOGETHER).max(TOGETHER))
     }
 
+    /// The scalars of b for the columns of V with either sign, which come before V.
+    #[inline(always)]
+    pub(super) fn scratch(&self, lanes: usize) -> usize {
+        self.plus.len().max(self.minus.len()) * lanes
+    }
+
     /// Scalars of working memory.
     pub fn memory(&self, capacity: usize, lanes: usize) -> usize {
         let (of_group, taken) = self.taken(capacity, lanes);
-        // V of some groups, and b.
-        of_group * taken + (self.plus.len() + self.minus.len()) * lanes
+        self.scratch(lanes) + of_group * taken
     }
 }

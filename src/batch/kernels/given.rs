@@ -44,6 +44,12 @@ impl<'a> Groups<'a> {
         lanes.end <= self.count && self.rows[lanes].iter().all(|&order| order as usize == rows)
     }
 
+    /// The most rows of a matrix of these groups.
+    #[inline(always)]
+    pub fn most_rows(self, some: Range<usize>) -> usize {
+        some.map(|g| self.get(g).most_rows()).max().unwrap_or(0)
+    }
+
     #[inline(always)]
     pub fn get(self, g: usize) -> Group<'a> {
         let before = g * self.lanes;

@@ -55,17 +55,21 @@ impl<T: Float> WithSimd for ModifyTile<'_, T> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let lanes = T::lanes::<S>();
         let (of_group, taken) = self.change.taken(self.capacity, lanes);
+        let v = self.memory.wrapping_add(self.change.scratch(lanes));
         for first in (0..self.groups.len()).step_by(taken) {
             let some = first..self.groups.len().min(first + taken);
-            let rows = |g: usize| self.groups.get(g).most_rows();
-            let rows = some.clone().map(rows).max().unwrap_or(0);
             // SAFETY: `new` requires exactly this.
             unsafe {
-                self.take(simd, some.clone(), rows, Registers { at: self.memory, of_group });
+                self.take(
+                    simd,
+                    some.clone(),
+                    self.groups.most_rows(some.clone()),
+                    Registers { at: v, of_group },
+                );
                 for from in some.clone().step_by(TOGETHER) {
                     let groups = from..some.end.min(from + TOGETHER);
-                    let v = self.memory.wrapping_add((from - first) * of_group);
-                    self.modify(simd, groups, rows, (v, of_group));
+                    let at = v.wrapping_add((from - first) * of_group);
+                    self.modify(simd, groups, Registers { at, of_group });
                 }
             }
         }
@@ -110,7 +114,8 @@ impl<T: Float> ModifyTile<'_, T> {
     /// # Safety
     /// As [`new`](Self::new), after `take`.
     #[inline(always)]
-    unsafe fn modify<S: Simd>(&mut self, simd: S, groups: Range<usize>, rows: usize, v: (*mut T, usize)) {
+    unsafe fn modify<S: Simd>(&mut self, simd: S, groups: Range<usize>, v: Registers<T>) {
+        let rows = self.groups.most_rows(groups.clone());
         let [plus, minus] = [&self.change.plus, &self.change.minus].map(|columns| !columns.is_empty());
         let nothing = [Found::<T, S>::nothing(simd); TOGETHER];
         let (mut found, mut before) = (nothing, None);
@@ -142,13 +147,12 @@ impl<T: Float> ModifyTile<'_, T> {
         simd: S,
         groups: Range<usize>,
         rows: usize,
-        (v, of_group): (*mut T, usize),
+        v: Registers<T>,
         found: &mut [Found<T, S>; TOGETHER],
     ) {
         let (lanes, count) = (T::lanes::<S>(), groups.len());
         let (plus, minus) = (self.change.plus.len(), self.change.minus.len());
         let rank = if MINUS { minus } else { plus };
-        let b = self.memory.wrapping_add(self.change.memory(self.capacity, lanes) - rank * lanes);
         let before = if MINUS { self.capacity * plus * lanes } else { 0 };
         let log = self.results.log.as_mut_ptr();
         let group = |at: usize| {
@@ -157,7 +161,7 @@ impl<T: Float> ModifyTile<'_, T> {
             Elimination {
                 src: if MINUS && plus > 0 { dst } else { src },
                 dst,
-                v: V { at: v.wrapping_add(at * of_group + before), rank, lanes, b },
+                v: V { at: v.at.wrapping_add(at * v.of_group + before), rank, lanes, b: self.memory },
                 rows,
                 log: (log.wrapping_add(g * lanes), self.groups.rows.as_ptr().wrapping_add(g * lanes)),
             }
@@ -181,7 +185,8 @@ impl<T: Float> ModifyTile<'_, T> {
     ) {
         let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
         let (src, dst) = self.both(g, lanes);
-        let results = self.results.of(g, lanes);
+        let Results { good: of_good, largest: of_largest, product: of_product, .. } = &mut self.results;
+        let places = [of_good, of_largest, of_product].map(|of| of[g * lanes..][..lanes].as_mut_ptr());
         let zero = T::splat(simd, T::ZERO);
         // SAFETY: the caller guarantees both L; the results have a place for each lane.
         unsafe {
@@ -196,34 +201,16 @@ impl<T: Float> ModifyTile<'_, T> {
             }
             let orders = T::load::<S>(orders.as_ptr());
             let largest = largest_ratio::<T, S>(simd, (src, dst), rows, orders);
-            T::store::<S>(results.good, good);
-            T::store::<S>(results.largest, largest);
-            T::store::<S>(results.product, product);
+            for (place, found) in places.into_iter().zip([good, largest, product]) {
+                T::store::<S>(place, found);
+            }
             // Beyond the orders L is that of the identity.
-            for j in 0..self.capacity {
+            let columns = if rows < self.capacity { self.capacity } else { 0 };
+            for j in 0..columns {
                 for i in rows.max(j)..self.capacity {
                     T::store::<S>(dst.entry(i, j), T::load::<S>(src.entry(i, j)));
                 }
             }
-        }
-    }
-}
-
-/// Where the results of a group are written.
-struct Places<T> {
-    good: *mut T,
-    largest: *mut T,
-    product: *mut T,
-}
-
-impl<T> Results<'_, T> {
-    #[inline(always)]
-    fn of(&mut self, g: usize, lanes: usize) -> Places<T> {
-        let of = g * lanes..(g + 1) * lanes;
-        Places {
-            good: self.good[of.clone()].as_mut_ptr(),
-            largest: self.largest[of.clone()].as_mut_ptr(),
-            product: self.product[of].as_mut_ptr(),
         }
     }
 }

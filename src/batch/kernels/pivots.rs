@@ -110,10 +110,11 @@ pub(super) unsafe fn largest_ratio<T: Float, S: Simd>(
     orders: T::Vector<S>,
 ) -> T::Vector<S> {
     let mut largest = T::splat(simd, T::ZERO);
+    let mut at = (old.first(), new.first());
     for j in 0..rows {
         // SAFETY: the caller guarantees the columns.
-        let (o, n) = unsafe { (T::load::<S>(old.entry(j, j)), T::load::<S>(new.entry(j, j))) };
-        let ratio = T::vdiv(simd, o, n);
+        let ratio = unsafe { T::vdiv(simd, T::load::<S>(at.0), T::load::<S>(at.1)) };
+        at = (old.next_pivot(at.0, j), new.next_pivot(at.1, j));
         let ratio = T::where_less(simd, (T::splat(simd, T::from_f64(j as f64)), orders), ratio, largest);
         largest = T::where_less(simd, (largest, ratio), ratio, largest);
     }

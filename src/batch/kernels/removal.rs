@@ -153,7 +153,7 @@ impl<T: Float> RemoveTile<'_, T> {
                 }
             }
             T::store::<S>(product, T::vdiv(simd, one, T::load::<S>(pivots.as_ptr())));
-            // Of all columns, whatever the first one is that changes: that depends on the other matrices of the group.
+            // Of all columns, not only of those that change: which these are depends on the other matrices of the group.
             let (least, most) = (T::splat(simd, T::SMALL_SQUARE), T::splat(simd, T::LARGE_SQUARE * T::UNIT));
             let (mut in_range, mut pivot) = (one, src.first());
             for j in 0..rows {

@@ -70,7 +70,7 @@ impl<T: Float> SolveTile<'_, T> {
     unsafe fn solve<S: Simd, const G: usize>(&mut self, simd: S, first: usize, all: &[usize], ones: &[T]) {
         let (lanes, columns) = (T::lanes::<S>(), all.len());
         let some = first..first + G;
-        let rows = some.clone().map(|g| self.groups.get(g).most_rows()).max().unwrap_or(0);
+        let rows = self.groups.most_rows(some.clone());
         let of_group = self.capacity * columns * lanes;
         let mut l = [Packed::new(self.l.cast_mut(), self.capacity, lanes); G];
         let mut x = [self.memory; G];
