@@ -76,7 +76,7 @@ impl<T: Float> AppendTile<'_, T> {
     ///
     /// # Safety
     /// As [`new`](Self::new).
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn group<S: Simd>(&mut self, simd: S, g: usize, group: Group<'_>, l: Packed<T>) {
         let (lanes, s) = (T::lanes::<S>(), self.memory);
         let (mut rows, mut diagonal) = ([0; MAX_LANES], [T::ONE; MAX_LANES]);
@@ -133,7 +133,7 @@ impl<T: Float> AppendTile<'_, T> {
 ///
 /// # Safety
 /// L has room for this row, and `s` has an entry for each row before.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn write<T: Float>((s, lanes): (*const T, usize), lane: usize, row: usize, pivot: T, l: Packed<T>) {
     // SAFETY: the caller guarantees both.
     unsafe {
@@ -148,7 +148,7 @@ unsafe fn write<T: Float>((s, lanes): (*const T, usize), lane: usize, row: usize
 ///
 /// # Safety
 /// `s` has these rows.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn squares<T: Float, S: Simd>(simd: S, s: *const T, rows: usize) -> T::Vector<S> {
     let lanes = T::lanes::<S>();
     let mut sums = [T::splat(simd, T::ZERO); 4];

@@ -60,7 +60,7 @@ impl<T: Float> WithSimd for FactorizeTile<'_, T> {
 ///
 /// # Safety
 /// The matrices have as many rows as the group says, and L has room for them.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn by_lanes<T: Float>(from: BatchRef<'_, T>, group: Group<'_>, l: Packed<T>) {
     for lane in 0..group.count {
         let order = group.rows[lane] as usize;
@@ -77,7 +77,7 @@ unsafe fn by_lanes<T: Float>(from: BatchRef<'_, T>, group: Group<'_>, l: Packed<
 ///
 /// # Safety
 /// A has these rows in memory of the whole registers of `S`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn factorize<T: Float, S: Simd>(simd: S, a: Packed<T>, rows: usize) -> T::Vector<S> {
     let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
     let (least, most) = (T::splat(simd, T::SMALL_SQUARE), T::splat(simd, T::LARGE_SQUARE * T::from_f64(0.5)));
@@ -125,7 +125,7 @@ unsafe fn factorize<T: Float, S: Simd>(simd: S, a: Packed<T>, rows: usize) -> T:
 ///
 /// # Safety
 /// As [`factorize`], after columns 0..j.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn reduced<T: Float, S: Simd>(
     simd: S,
     a: Packed<T>,

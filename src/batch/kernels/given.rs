@@ -80,7 +80,7 @@ pub(crate) enum Scale<'a, T> {
 /// # Safety
 /// Each group has `rows` × `columns.len()` registers of `lanes` scalars, and its matrices have as many rows and columns as they are said
 /// to.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn take<T: Float, S: Simd>(
     simd: S,
     from: BatchRef<'_, T>,
@@ -121,7 +121,7 @@ pub(crate) unsafe fn take<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As [`take`], for one group and its registers, which have been written.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn correct<T: Float, S: Simd>(
     simd: S,
     group: Group<'_>,
@@ -163,7 +163,7 @@ unsafe fn correct<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As [`take`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn by_entries<T: Float, S: Simd>(
     from: BatchRef<'_, T>,
     group: Group<'_>,
@@ -191,7 +191,7 @@ unsafe fn by_entries<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As [`take`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn by_lanes<T: Float, S: Simd>(
     from: BatchRef<'_, T>,
     group: Group<'_>,
@@ -227,7 +227,7 @@ unsafe fn by_lanes<T: Float, S: Simd>(
 ///
 /// # Safety
 /// As [`take`] for this group and all columns, for registers that have been written.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) unsafe fn put<T: Float, S: Simd>(
     simd: S,
     from: *const T,

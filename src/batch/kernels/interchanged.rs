@@ -32,7 +32,7 @@ pub(super) struct Reflection<T: Float, S: Simd> {
 impl<T: Float, S: Simd> Reflection<T, S> {
     /// From the pivot of L, whose square is not near underflow, and the entry of V. Also returns the new pivot. A lane in which that is
     /// near overflow is marked in `good`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn new(simd: S, l: T::Vector<S>, v: T::Vector<S>, good: &mut T::Vector<S>) -> (T::Vector<S>, Self) {
         let splat = |x: T| T::splat(simd, x);
         let (zero, one) = (splat(T::ZERO), splat(T::ONE));
@@ -61,7 +61,7 @@ impl<T: Float, S: Simd> Reflection<T, S> {
     }
 
     /// The new entries of L and V in a row.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn apply(&self, simd: S, l: T::Vector<S>, v: T::Vector<S>) -> (T::Vector<S>, T::Vector<S>) {
         let Self { pivots, sign, e, q, g, b } = *self;
         let (o, x) = Self::interchanged(simd, pivots, (l, T::vmul(simd, sign, v)));

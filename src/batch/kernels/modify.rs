@@ -81,7 +81,7 @@ impl<T: Float> ModifyTile<'_, T> {
     ///
     /// # Safety
     /// As [`new`](Self::new).
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn take<S: Simd>(&self, simd: S, some: Range<usize>, rows: usize, to: Registers<T>) {
         let (change, lanes) = (self.change, T::lanes::<S>());
         let mut to = to;
@@ -113,7 +113,7 @@ impl<T: Float> ModifyTile<'_, T> {
     ///
     /// # Safety
     /// As [`new`](Self::new), after `take`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn modify<S: Simd>(&mut self, simd: S, groups: Range<usize>, v: Registers<T>) {
         let rows = self.groups.most_rows(groups.clone());
         let [plus, minus] = [&self.change.plus, &self.change.minus].map(|columns| !columns.is_empty());
@@ -141,7 +141,7 @@ impl<T: Float> ModifyTile<'_, T> {
     ///
     /// # Safety
     /// As [`modify`](Self::modify), for a minus sign after the other columns.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn eliminate<S: Simd, const MINUS: bool>(
         &mut self,
         simd: S,
@@ -175,7 +175,7 @@ impl<T: Float> ModifyTile<'_, T> {
     ///
     /// # Safety
     /// As [`modify`](Self::modify), after it.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn finish<S: Simd>(
         &mut self,
         simd: S,

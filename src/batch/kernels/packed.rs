@@ -15,7 +15,7 @@ pub(crate) struct Packed<T> {
 
 impl<T> Packed<T> {
     /// `at` is the first of [`entries`](entries) × `lanes` scalars.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn new(at: *mut T, capacity: usize, lanes: usize) -> Self {
         Self { at, capacity, lanes }
     }

@@ -38,7 +38,7 @@ impl<T: Float, S: Simd> Found<T, S> {
     }
 
     /// Adds a column: its squared new pivot, and the ratio of the old one to it, which counts as one if there is no `change`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn add<const MINUS: bool>(
         &mut self,
         simd: S,
@@ -62,7 +62,7 @@ impl<T: Float, S: Simd> Found<T, S> {
     ///
     /// # Safety
     /// There is a number and an order for each lane.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub unsafe fn before_column(&mut self, j: usize, (log, orders): (*mut f64, *const u32)) {
         if j == 0 || !j.is_multiple_of(BOUNDED) {
             return;
@@ -102,7 +102,7 @@ impl<T: Float, S: Simd> Found<T, S> {
 ///
 /// # Safety
 /// Both L have these columns in memory of the whole registers of `S`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn largest_ratio<T: Float, S: Simd>(
     simd: S,
     (old, new): (Packed<T>, Packed<T>),

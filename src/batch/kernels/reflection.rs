@@ -35,7 +35,7 @@ impl<T: Float, S: Simd> Squares<T, S> {
     }
 
     /// Adds x². (Ogita, Rump and Oishi 2005, Dot2)
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn add(&mut self, simd: S, x: T::Vector<S>) {
         let square = Self::of(simd, x);
         let sum = T::vadd(simd, self.sum, square.sum);
@@ -48,7 +48,7 @@ impl<T: Float, S: Simd> Squares<T, S> {
 }
 
 /// The reflection of a column with the pivot `l`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn reflection<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
     l: T::Vector<S>,

@@ -57,7 +57,7 @@ pub(super) const TOGETHER: usize = 2;
 /// # Safety
 /// L and V of each group have their rows in memory of the whole registers of `S`, `log` has entries for each lane, and `src` and `dst`
 /// are the same or do not overlap.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
     groups: &[Elimination<T>],
@@ -84,7 +84,7 @@ pub(super) unsafe fn eliminate<T: Float, S: Simd, const MINUS: bool>(
 ///
 /// # Safety
 /// As [`eliminate`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
     groups: &[Elimination<T>],
@@ -130,7 +130,7 @@ unsafe fn by_pairs<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 ///
 /// # Safety
 /// As [`eliminate`], after the columns before; there is column j.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn first<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
     Elimination { src, dst, v, .. }: Elimination<T>,
@@ -148,7 +148,7 @@ unsafe fn first<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 ///
 /// # Safety
 /// As [`first`], and there is column j + 1.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn second<T: Float, S: Simd, const K: usize, const MINUS: bool>(
     simd: S,
     Elimination { src, dst, v, .. }: Elimination<T>,
@@ -169,7 +169,7 @@ unsafe fn second<T: Float, S: Simd, const K: usize, const MINUS: bool>(
 ///
 /// # Safety
 /// As [`second`], after it.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn below<T: Float, S: Simd, const K: usize>(
     simd: S,
     Elimination { src, dst, v, rows, .. }: Elimination<T>,
@@ -220,7 +220,7 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
     ///
     /// # Safety
     /// The pivots of both L can be read and written.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn new<const MINUS: bool>(
         simd: S,
         (old, new): (*mut T, *mut T),
@@ -246,7 +246,7 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
     }
 
     /// Transforms an entry of L, which is returned, and its row of V.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn apply(&self, simd: S, l: T::Vector<S>, row: &mut [T::Vector<S>; K]) -> T::Vector<S> {
         // In this order, as for any number of columns: further columns of zeros change no bit.
         let mut change = T::neg_mul_add(simd, self.q, l, T::splat(simd, T::ZERO));
@@ -266,7 +266,7 @@ impl<T: Float, S: Simd, const K: usize> Column<T, S, K> {
 ///
 /// # Safety
 /// It has K registers.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: usize) -> [T::Vector<S>; K] {
     let mut row = [T::splat(simd, T::ZERO); K];
     for r in 0..K {
@@ -280,7 +280,7 @@ unsafe fn load<T: Float, S: Simd, const K: usize>(simd: S, at: *const T, lanes: 
 ///
 /// # Safety
 /// As [`eliminate`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
     group: Elimination<T>,
@@ -299,7 +299,7 @@ unsafe fn by_columns<T: Float, S: Simd, const MINUS: bool>(
 ///
 /// # Safety
 /// As [`first`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn one_column<T: Float, S: Simd, const MINUS: bool>(
     simd: S,
     Elimination { src, dst, v, rows, .. }: Elimination<T>,

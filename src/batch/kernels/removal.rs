@@ -109,7 +109,7 @@ impl<T: Float> RemoveTile<'_, T> {
     ///
     /// # Safety
     /// As [`new`](Self::new); `memory` has [`of_group`] scalars.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn begin<S: Simd>(&mut self, simd: S, g: usize, memory: *mut T) -> Removal<T> {
         let (lanes, group) = (T::lanes::<S>(), self.groups.get(g));
         let at = g * entries(self.capacity) * lanes;
@@ -197,7 +197,7 @@ impl<T: Float> Removal<T> {
     ///
     /// # Safety
     /// The rows that go are in memory.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn choose<S: Simd>(
         &self,
         simd: S,
@@ -214,7 +214,7 @@ impl<T: Float> Removal<T> {
     ///
     /// # Safety
     /// As [`RemoveTile::new`].
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn columns_before<S: Simd>(&self, simd: S) {
         let Self { src, dst, rows, first, mixed, .. } = *self;
         // SAFETY: the caller guarantees these rows of both L.
@@ -241,7 +241,7 @@ impl<T: Float> Removal<T> {
     ///
     /// # Safety
     /// As [`RemoveTile::new`]; there is such a row.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn last_row<S: Simd>(&self, simd: S, j: usize) {
         let last = self.rows - 1;
         let identity = T::splat(simd, if j == last { T::ONE } else { T::ZERO });
@@ -256,7 +256,7 @@ impl<T: Float> Removal<T> {
     ///
     /// # Safety
     /// As [`RemoveTile::new`], after the columns before.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn column<S: Simd, const MIXED: bool>(&self, simd: S, j: usize) {
         let Self { src, dst, rows, good, product, .. } = *self;
         let (lanes, zero) = (T::lanes::<S>(), T::splat(simd, T::ZERO));
@@ -298,7 +298,7 @@ impl<T: Float> Removal<T> {
     ///
     /// # Safety
     /// As [`RemoveTile::new`], after all other columns.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn finish<S: Simd>(&self, simd: S, capacity: usize) {
         let Self { src, dst, rows, first, .. } = *self;
         // SAFETY: the caller guarantees both L.

@@ -19,7 +19,7 @@ pub(crate) struct Registers<T> {
 ///
 /// # Safety
 /// As `take`, for `count` groups from matrix `first` on.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn transposed<T: Float, S: Simd>(
     simd: S,
     from: BatchRef<'_, T>,
@@ -92,7 +92,7 @@ pub(super) unsafe fn transposed<T: Float, S: Simd>(
 ///
 /// # Safety
 /// The matrices are `batch` scalars from each other and have so many entries, at most as many as there are lanes.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn load<T: Float, S: Simd>(
     simd: S,
     at: *const T,
@@ -123,7 +123,7 @@ unsafe fn load<T: Float, S: Simd>(
 ///
 /// # Safety
 /// The matrices have so many rows and columns, and L has room for them in whole registers of `S`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn lower<T: Float, S: Simd>(
     simd: S,
     from: BatchRef<'_, T>,
@@ -160,7 +160,7 @@ pub(super) unsafe fn lower<T: Float, S: Simd>(
 ///
 /// # Safety
 /// There are so many registers, at most as many as lanes, `step` scalars from each other, and so many entries for each lane.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn store<T: Float, S: Simd>(
     simd: S,
     (from, step): (*const T, usize),

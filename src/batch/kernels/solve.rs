@@ -66,7 +66,7 @@ impl<T: Float> SolveTile<'_, T> {
     ///
     /// # Safety
     /// As [`new`](Self::new), and there are these groups.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn solve<S: Simd, const G: usize>(&mut self, simd: S, first: usize, all: &[usize], ones: &[T]) {
         let (lanes, columns) = (T::lanes::<S>(), all.len());
         let some = first..first + G;
@@ -107,7 +107,7 @@ impl<T: Float> SolveTile<'_, T> {
 ///
 /// # Safety
 /// There are so many registers.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn finite<T: Float, S: Simd>(simd: S, at: *const T, registers: usize) -> T::Vector<S> {
     let (zero, one) = (T::splat(simd, T::ZERO), T::splat(simd, T::ONE));
     let mut probe = zero;
@@ -123,7 +123,7 @@ unsafe fn finite<T: Float, S: Simd>(simd: S, at: *const T, registers: usize) -> 
 ///
 /// # Safety
 /// L has these rows, in whole registers of `S`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T::Vector<S>) -> T::Vector<S> {
     let (zero, mut good, mut pivot) = (T::splat(simd, T::ZERO), good, l.first());
     for j in 0..rows {
@@ -138,7 +138,7 @@ unsafe fn regular<T: Float, S: Simd>(simd: S, l: Packed<T>, rows: usize, good: T
 ///
 /// # Safety
 /// L and X have these rows, in whole registers of `S`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn forwards<T: Float, S: Simd, const G: usize>(
     simd: S,
     l: [Packed<T>; G],
@@ -192,7 +192,7 @@ pub(super) unsafe fn forwards<T: Float, S: Simd, const G: usize>(
 ///
 /// # Safety
 /// As [`forwards`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 unsafe fn backwards<T: Float, S: Simd, const G: usize>(
     simd: S,
     l: [Packed<T>; G],

@@ -21,7 +21,7 @@ mod elsewhere {
     }
 
     /// Does not [exist](exists).
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn transpose<T: Float, S: Simd>(_: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
         unreachable!("{} registers that cannot be transposed", registers.len());
     }
@@ -56,7 +56,7 @@ mod x86 {
     ///
     /// # Panics
     /// If it does not [exist](exists).
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub fn transpose<T: Float, S: Simd>(simd: S, registers: &mut [T::Vector<S>; MAX_LANES]) {
         let (at, wide) = (registers.as_mut_ptr(), size_of::<T>() == 8);
         // SAFETY: a value of `S` exists only where its instructions do. A vector is plain data of the size of its register, of any
@@ -79,7 +79,7 @@ mod x86 {
     /// Parts 1 and 3 of both operands.
     const ODD: i32 = 0xdd;
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub unsafe fn avx512_f64(at: *mut [__m512d; 8]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
@@ -103,7 +103,7 @@ mod x86 {
     }
 
     /// Part i of register j becomes part j of register i.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn parts_f64(r: [__m512d; 4]) -> [__m512d; 4] {
         // SAFETY: the caller guarantees the instruction set.
         unsafe {
@@ -118,7 +118,7 @@ mod x86 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub unsafe fn avx512_f32(at: *mut [__m512; 16]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
@@ -143,7 +143,7 @@ mod x86 {
     }
 
     /// Entry 4 q + c of four rows, in register c, for each part q.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn columns_512(r: [__m512; 4]) -> [__m512d; 4] {
         // SAFETY: the caller guarantees the instruction set.
         unsafe {
@@ -164,7 +164,7 @@ mod x86 {
     const FIRST: i32 = 0x20;
     const SECOND: i32 = 0x31;
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub unsafe fn avx2_f64(at: *mut [__m256d; 4]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
@@ -180,7 +180,7 @@ mod x86 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub unsafe fn avx2_f32(at: *mut [__m256; 8]) {
         // SAFETY: the caller guarantees the registers and the instruction set.
         unsafe {
@@ -200,7 +200,7 @@ mod x86 {
     }
 
     /// Entry 4 q + c of four rows, in register c, for each part q.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn columns_256(r: [__m256; 4]) -> [__m256d; 4] {
         // SAFETY: the caller guarantees the instruction set.
         unsafe {
