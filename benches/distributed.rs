@@ -8,15 +8,16 @@
 //! CHOLUPDATE_BENCH_N=32768,65536 CHOLUPDATE_BENCH_K=1,16 cargo bench -p cholupdate-bench --bench distributed
 //! ```
 //!
-//! `CHOLUPDATE_BENCH_ROWS` is a list of block sizes instead of the engine's own.
+//! `CHOLUPDATE_BENCH_ROWS` is a list of block sizes instead of the engine's own, `CHOLUPDATE_BENCH_CALLS` the number of calls of each
+//! kind, and `CHOLUPDATE_BENCH_HYBRID=1` adds the hybrid engine on the first device, with L in host memory.
 
-use cholupdate::cuda::{Device, DeviceMatrix, Distributed, Resident};
+use cholupdate::cuda::{Device, DeviceMatrix, Distributed, Hybrid, Resident, Tuning};
 use cholupdate::faer::Mat;
 use cholupdate::{Cholesky, Engine, Error};
 use cholupdate_bench::settings::var;
 use std::time::{Duration, Instant};
 
-/// Calls of each kind.
+/// Calls of each kind, after one that is not counted.
 const CALLS: usize = 7;
 const RIGHT_HAND_SIDES: [usize; 2] = [1, 64];
 
@@ -48,6 +49,10 @@ fn main() -> Result<(), Error> {
             let several = measure(order, &l, &devices[0], (&format!("blocks of {rows} rows"), engine))?;
             println!("{order}: same bits: {:?}", bits.as_ref().map(|bits| *bits == several));
         }
+        if var("CHOLUPDATE_BENCH_HYBRID").is_some() {
+            let engine = Hybrid::new(&devices[0], Tuning::for_device(&devices[0]))?;
+            measure(order, &l, &devices[0], ("hybrid engine", engine))?;
+        }
     }
     Ok(())
 }
@@ -59,6 +64,7 @@ fn measure<E: Engine<f64>>(
     device: &Device,
     (name, engine): (&str, E),
 ) -> Result<Vec<u64>, Error> {
+    let calls = numbers("CHOLUPDATE_BENCH_CALLS", &[CALLS])[0];
     let begin = Instant::now();
     let mut factor = Cholesky::from_factor_in(l, engine)?;
     println!("{order}: {name}: from_factor {:.1} s", begin.elapsed().as_secs_f64());
@@ -66,7 +72,7 @@ fn measure<E: Engine<f64>>(
         let v = Mat::from_fn(order, rank, |i, r| ((i * 7 + r * 13) % 101) as f64 / 1000.0 - 0.05);
         let v = DeviceMatrix::from_host(device, &v)?;
         let mut times = [Vec::new(), Vec::new()];
-        for _ in 0..=CALLS {
+        for _ in 0..=calls {
             let begin = Instant::now();
             factor.update(v.view())?;
             times[0].push(begin.elapsed());
@@ -82,7 +88,7 @@ fn measure<E: Engine<f64>>(
     for count in RIGHT_HAND_SIDES {
         let b = Mat::from_fn(order, count, |i, c| ((i * 3 + c * 5) % 17) as f64);
         let mut times = Vec::new();
-        for _ in 0..=CALLS {
+        for _ in 0..=calls {
             let mut b = DeviceMatrix::from_host(device, &b)?;
             let begin = Instant::now();
             factor.solve_in_place(&mut b)?;
