@@ -158,7 +158,7 @@ pub mod unstable {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The example of this chapter, as a test.
-#[cfg(doctest)]
+/// The examples of this chapter, as tests.
+#[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../docs/batch.md")]
 struct Batches;

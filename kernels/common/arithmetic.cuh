@@ -1,4 +1,4 @@
-// Reciprocals and reciprocal roots in double precision from the hardware's approximations, as inline PTX.
+// Reciprocals and reciprocal roots from the hardware's approximations, as inline PTX.
 #pragma once
 
 #ifdef FAKE_CUDA
@@ -19,6 +19,16 @@ __device__ __forceinline__ double reciprocal(double x) {
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
     const double e = fma(-x, y, 1.0);
     return fma(fma(e, e, e), y, y);
+}
+__device__ __forceinline__ float reciprocal_root(float x) {
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fmaf(fmaf(-x * y, y, 1.0f), 0.5f * y, y);
+}
+__device__ __forceinline__ float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fmaf(fmaf(-x, y, 1.0f), y, y);
 }
 
 // Makes x opaque to the compiler, which then recomputes values that it would otherwise keep in registers.

@@ -236,7 +236,7 @@ fn within(len: usize, shape: [usize; 3], strides: [usize; 3]) -> Result<(), Erro
 }
 
 /// Checks that no two entries are in the same place.
-fn apart(shape: [usize; 3], strides: [usize; 3]) -> Result<(), Error> {
+pub(crate) fn apart(shape: [usize; 3], strides: [usize; 3]) -> Result<(), Error> {
     if shape.contains(&0) {
         return Ok(());
     }

@@ -26,8 +26,10 @@
 //! | `factorize/` | initial factors on the GPU |
 //! | `resident/` | the engine whose factor stays in device memory |
 //! | `distributed/` | the same for several devices |
+//! | `batch/` | many small factors in device memory |
 //! | `hybrid/` | the engine that streams a factor in host memory through the device: its calls of CUDA |
 
+mod batch;
 #[allow(unsafe_code, reason = "frees memory of the driver")]
 mod block;
 #[allow(unsafe_code, reason = "calls into the library")]
@@ -70,6 +72,10 @@ mod stream;
 #[allow(unsafe_code, reason = "launches and copies are unsafe to ask for")]
 mod tests;
 
+pub use self::batch::{
+    BatchOperand, BatchOperandMut, CholeskyBatch, DeviceBatch, DeviceBatchView, DeviceBatchViewMut,
+    DeviceOutcome, Status,
+};
 pub use self::device::Device;
 pub use self::distributed::Distributed;
 pub use self::factorize::ColumnKernels;

@@ -368,6 +368,18 @@ impl Event {
         unsafe { result::event::record(self.handle, stream) }.map_err(failed("marking a place in a stream"))
     }
 
+    /// Orders later work on a stream of the caller's after the work before the last record. The host does not wait.
+    ///
+    /// # Safety
+    /// It is a stream of this device, in its primary context.
+    pub unsafe fn holds_up(&self, theirs: u64) -> Result<(), Error> {
+        self.device.bind()?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: the caller guarantees the stream; the event exists, and the driver keeps what it needs.
+        unsafe { result::stream::wait_event(theirs as sys::CUstream, self.handle, flags) }
+            .map_err(failed("ordering a stream of a view behind the batch"))
+    }
+
     /// Whether the last record has been reached, or there is none.
     ///
     /// # Errors

@@ -7,24 +7,24 @@ use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Cholesky, CholeskyBatch, Cpu, Error, Weights};
 
 /// Problems of different shapes in one batch: a matrix has the leading rows, and other columns of V the weight 0.
-struct Given<T> {
-    problems: Vec<Problem<T>>,
-    order: usize,
-    rank: usize,
+pub struct Given<T> {
+    pub problems: Vec<Problem<T>>,
+    pub order: usize,
+    pub rank: usize,
 }
 
 /// The outcome of each: the new factor and the least ratio.
-type Outcomes<T> = Vec<Result<(Mat<T>, f64), Error>>;
+pub type Outcomes<T> = Vec<Result<(Mat<T>, f64), Error>>;
 
 impl<T: Real> Given<T> {
-    fn new(problems: Vec<Problem<T>>) -> Self {
+    pub fn new(problems: Vec<Problem<T>>) -> Self {
         let order = problems.iter().map(|problem| problem.l.nrows()).max().unwrap_or(0);
         let rank = problems.iter().map(|problem| problem.v.ncols()).max().unwrap_or(0);
         Self { problems, order, rank }
     }
 
     /// A field of each, by rows, one matrix after the other; no number where a matrix has no entry.
-    fn padded(&self, columns: usize, of: impl Fn(&Problem<T>) -> MatRef<'_, T>) -> Vec<T> {
+    pub fn padded(&self, columns: usize, of: impl Fn(&Problem<T>) -> MatRef<'_, T>) -> Vec<T> {
         let mut all = Vec::new();
         for problem in &self.problems {
             let a = of(problem);
@@ -44,13 +44,17 @@ impl<T: Real> Given<T> {
         CholeskyBatch::from_factors_with_orders(l, &orders, engine).unwrap()
     }
 
+    /// Those of the columns of V, zero where a matrix has no column.
+    pub fn weights(&self) -> Vec<T> {
+        let weight = |problem: &Problem<T>, r| problem.weights.get(r).copied().unwrap_or(T::ZERO);
+        let of = |problem| (0..self.rank).map(move |r| weight(problem, r)).collect::<Vec<T>>();
+        self.problems.iter().flat_map(of).collect()
+    }
+
     /// All modified in one call.
     fn modified(&self, engine: Cpu) -> Outcomes<T> {
         let mut batch = self.batch(engine);
-        let v = self.padded(self.rank, |problem| problem.v.as_ref());
-        let weight = |problem: &Problem<T>, r| problem.weights.get(r).copied().unwrap_or(T::ZERO);
-        let of = |problem| (0..self.rank).map(move |r| weight(problem, r)).collect::<Vec<T>>();
-        let weights: Vec<T> = self.problems.iter().flat_map(of).collect();
+        let (v, weights) = (self.padded(self.rank, |problem| problem.v.as_ref()), self.weights());
         let v = BatchRef::by_rows(&v, [self.problems.len(), self.order, self.rank]).unwrap();
         let outcome = batch.modify(v, BatchWeights::OfEach(&weights)).unwrap();
         let reports: Vec<_> = (0..self.problems.len()).map(|matrix| outcome.report(matrix)).collect();
@@ -71,7 +75,7 @@ impl<T: Real> Given<T> {
 }
 
 /// Every generator of data that are hard for a modification, with orders up to 60.
-fn hard<T: Real>() -> Vec<Problem<T>> {
+pub fn hard<T: Real>() -> Vec<Problem<T>> {
     let mut all = Vec::new();
     for (seed, n) in [0, 1, 2, 3, 4, 7, 8, 9, 16, 27, 33, 50, 60].into_iter().enumerate() {
         let seed = seed as u64;
@@ -105,7 +109,7 @@ fn hard<T: Real>() -> Vec<Problem<T>> {
 }
 
 /// What the contract allows a squared pivot to be off, relative to that of the old L, if it is off in that row alone.
-fn doubt<T: Real>(Problem { l, v, weights }: &Problem<T>) -> f64 {
+pub fn doubt<T: Real>(Problem { l, v, weights }: &Problem<T>) -> f64 {
     let row = |j: usize| row_scale(l.as_ref(), v.as_ref(), weights, j) / l[(j, j)].f64();
     let largest = (0..l.nrows()).map(row).fold(1.0, f64::max);
     allowed(l.nrows(), v.ncols()) * T::U * largest.powi(2)
@@ -140,7 +144,7 @@ fn all_hard_data_in_one_batch() {
     hold_the_contract_in_one_batch::<f32>();
 }
 
-fn same<T: Real>(a: &Outcomes<T>, b: &Outcomes<T>) {
+pub fn same<T: Real>(a: &Outcomes<T>, b: &Outcomes<T>) {
     assert_eq!(a.len(), b.len());
     for (at, (a, b)) in a.iter().zip(b).enumerate() {
         match (a, b) {

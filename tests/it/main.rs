@@ -7,6 +7,8 @@ mod accuracy;
 mod allocation;
 mod any;
 mod batch;
+#[cfg(feature = "cuda")]
+mod batch_device;
 mod batch_solutions;
 mod batch_structure;
 mod carried;

@@ -29,5 +29,7 @@ inline double wrong_by(int64_t ulps, double x) {
 
 inline double reciprocal_root(double x) { return wrong_by(inexactness.roots, 1 / std::sqrt(x)); }
 inline double reciprocal(double x) { return wrong_by(inexactness.reciprocals, 1 / x); }
+inline float reciprocal_root(float x) { return 1 / std::sqrt(x); }
+inline float reciprocal(float x) { return 1 / x; }
 
 } // namespace fake

@@ -1,0 +1,311 @@
+//! The kernels of a batch of this order, and how they are launched.
+
+use super::arguments::{Factors, GROUP, Modification, SIDE_BY_SIDE, Source, Systems, Target};
+use crate::cuda::device::Device;
+use crate::cuda::launch::{Function, Launch, argument};
+use crate::cuda::ptx;
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::real::Real;
+use core::ffi::c_int;
+
+/// Threads of a block, in kernels that do not choose.
+const THREADS: usize = 128;
+const BEGIN_THREADS: usize = 64;
+/// Threads of a block that has a matrix.
+const BLOCK: usize = 256;
+/// Blocks for each multiprocessor, where blocks go on with the next matrix.
+const BLOCKS_EACH: usize = 4;
+/// Bytes that all blocks of such a launch have together, unless one takes more.
+const OF_ALL_BLOCKS: usize = 1 << 28;
+/// The largest order of which a lane of a warp has eight rows.
+const OF_A_WARP: usize = 256;
+
+/// How the matrices of an order are divided among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A thread has a matrix of this order or less, in registers.
+    Thread { order: usize },
+    /// Some lanes have a matrix, each this many rows of it.
+    Team { lanes: usize, rows: usize },
+    /// A block has a matrix.
+    Block,
+}
+
+impl Form {
+    /// For matrices of order n, with so many bytes of shared memory for a block.
+    pub fn new<T>(n: usize, stride: usize, shared: usize) -> Self {
+        let fits = |lanes: usize| padded::<T>(stride, lanes) * size_of::<T>() <= shared;
+        match n {
+            0..=4 => Self::Thread { order: 4 },
+            5..=SIDE_BY_SIDE => Self::Thread { order: 8 },
+            9..=16 => Self::Team { lanes: 4, rows: 4 },
+            17..=32 => Self::Team { lanes: 8, rows: 4 },
+            33..=64 => Self::Team { lanes: 16, rows: 4 },
+            65..=128 if fits(32) => Self::Team { lanes: 32, rows: 4 },
+            129..=OF_A_WARP if fits(32) => Self::Team { lanes: 32, rows: 8 },
+            _ => Self::Block,
+        }
+    }
+}
+
+/// Scalars from one triangle in shared memory to the next: such that the lanes of all teams of a warp access different banks.
+fn padded<T>(stride: usize, lanes: usize) -> usize {
+    let line = 128 / size_of::<T>();
+    stride + (line + lanes % line - stride % line) % line
+}
+
+/// The kernels for one scalar type and order.
+pub(super) struct Kernels {
+    form: Form,
+    n: usize,
+    /// Scalars of a triangle.
+    stride: usize,
+    bytes: usize,
+    multiprocessors: usize,
+    /// For one column of V at a time, and for several.
+    modify: [Function; 2],
+    again: Function,
+    begin: Function,
+    copy: Function,
+    log_det: Function,
+    solve: Function,
+}
+
+impl Kernels {
+    /// # Errors
+    /// [`Error::Device`] if the driver refuses a kernel.
+    pub fn load<T: Real>(device: &Device, n: usize, stride: usize) -> Result<Self, Error> {
+        // A block's own variables take some.
+        let shared = device.shared_bytes()?.saturating_sub(4096);
+        let form = Form::new::<T>(n, stride, shared);
+        let bytes = size_of::<T>();
+        let of = |module: &'static ptx::Ptx, layout: (&str, &[(&str, usize)]), names: &[String]| {
+            let module = device.module(module)?;
+            module.layout(layout.0)?.check(layout.1)?;
+            names.iter().map(|name| Function::load(&module, name)).collect::<Result<Vec<_>, _>>()
+        };
+        let name = T::TYPE_NAME;
+        let sizes: &[_] =
+            &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>()), ("GROUP", GROUP)];
+        let modify = match form {
+            Form::Thread { order } => {
+                let several = if order == 8 && bytes == 8 { 2 } else { 4 };
+                let names =
+                    [1, several].map(|columns| format!("batch_modify_thread_{order}_{columns}_{name}"));
+                of(&ptx::BATCH_MODIFY_THREAD, ("batch_modify_thread", sizes), &names)?
+            }
+            Form::Team { lanes, rows } => {
+                let names =
+                    [1, 4].map(|columns| format!("batch_modify_team_{lanes}_{rows}_{columns}_{name}"));
+                let module =
+                    if bytes == 4 { &ptx::BATCH_MODIFY_TEAM_F32 } else { &ptx::BATCH_MODIFY_TEAM_F64 };
+                of(module, ("batch_modify_team", &[("MOST_THREADS", THREADS)]), &names)?
+            }
+            Form::Block => {
+                let rows = if n > BLOCK { "rows" } else { "block" };
+                let names = [1, 4].map(|columns| format!("batch_modify_{rows}_{columns}_{name}"));
+                of(&ptx::BATCH_MODIFY_BLOCK, ("batch_modify_block", &[("MOST_THREADS", BLOCK)]), &names)?
+            }
+        };
+        let solve = match form {
+            Form::Thread { order } => format!("batch_solve_thread_{order}_{name}"),
+            Form::Team { lanes, rows } => format!("batch_solve_team_{lanes}_{rows}_{name}"),
+            Form::Block => format!("batch_solve_block_{name}"),
+        };
+        let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
+        let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
+        let solve = of(&ptx::BATCH_SOLVE, ("batch_solve", sizes), &[solve])?.remove(0);
+        let sizes: &[_] = &[("THREADS", BEGIN_THREADS), ("SOURCE", size_of::<Source>())];
+        let begin = of(&ptx::BATCH_BEGIN, ("batch_begin", sizes), &[format!("batch_begin_{name}")])?;
+        let names = [format!("batch_copy_{name}"), format!("batch_log_det_{name}")];
+        let sizes: &[_] = &[("THREADS", THREADS), ("TARGET", size_of::<Target>())];
+        let mut read = of(&ptx::BATCH_READ, ("batch_read", sizes), &names)?.into_iter();
+        let [Some(copy), Some(log_det)] = [read.next(), read.next()] else { unreachable!("two names") };
+        // The same for all orders, because batches of different ones share the kernels.
+        let with_shared = |function: Function| match form {
+            Form::Thread { .. } => Ok(function),
+            Form::Team { .. } | Form::Block => function.with_shared(shared),
+        };
+        let one =
+            |functions: Vec<Function>| functions.into_iter().next().unwrap_or_else(|| unreachable!("a name"));
+        let [single, several] = modify.try_into().unwrap_or_else(|_| unreachable!("two names"));
+        Ok(Self {
+            form,
+            n,
+            stride,
+            bytes,
+            multiprocessors: device.multiprocessors(),
+            modify: [with_shared(single)?, with_shared(several)?],
+            again: one(again),
+            begin: one(begin),
+            copy,
+            log_det,
+            solve: with_shared(solve)?,
+        })
+    }
+
+    /// Blocks that go on with the next matrix, if each has this much memory.
+    fn some_blocks(&self, count: usize, bytes: usize) -> usize {
+        count.min(BLOCKS_EACH * self.multiprocessors).min(OF_ALL_BLOCKS / bytes.max(1)).max(1)
+    }
+
+    /// Scalars of memory that the blocks of a modification have.
+    pub fn room(&self, count: usize) -> usize {
+        match self.form {
+            Form::Block => self.some_blocks(count, self.stride * self.bytes) * self.stride,
+            _ => 0,
+        }
+    }
+
+    /// Numbers of memory that the blocks have that decide what working precision does not: V in twice the precision.
+    pub fn wide_room(&self, count: usize, rank: usize) -> usize {
+        self.deciding_blocks(count, rank) * 2 * self.n * rank
+    }
+
+    fn deciding_blocks(&self, count: usize, rank: usize) -> usize {
+        self.some_blocks(count, 2 * self.n * rank * size_of::<f64>())
+    }
+
+    /// Threads and matrices of a block of teams, and scalars from one triangle to the next.
+    fn teams<T>(&self, lanes: usize) -> (usize, usize, usize) {
+        let threads = if lanes == 32 { 32 } else { 64 };
+        (threads, threads / lanes, padded::<T>(self.stride, lanes))
+    }
+
+    fn modify_shape<T>(&self, count: usize, kind: usize) -> Launch {
+        match self.form {
+            Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
+            Form::Team { lanes, .. } => {
+                let (threads, matrices, stride) = self.teams::<T>(lanes);
+                let shared_bytes = matrices * stride * self.bytes;
+                Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }
+            }
+            Form::Block => {
+                let columns = if kind == 0 { 1 } else { 4 };
+                let shared_bytes = if self.n > BLOCK { columns * self.n * self.bytes } else { 0 };
+                let threads = self.n.next_multiple_of(32).min(BLOCK);
+                Launch {
+                    blocks: (self.some_blocks(count, self.stride * self.bytes), 1),
+                    threads,
+                    shared_bytes,
+                }
+            }
+        }
+    }
+
+    fn solve_shape<T>(&self, count: usize) -> (Launch, i32) {
+        match self.form {
+            Form::Thread { .. } => (Launch::new((count.div_ceil(THREADS), 1), THREADS), 0),
+            Form::Team { lanes, .. } => {
+                let (threads, matrices, stride) = self.teams::<T>(lanes);
+                let shared_bytes = matrices * stride * self.bytes;
+                let stride = i32::try_from(stride).unwrap_or(0);
+                (Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }, stride)
+            }
+            Form::Block => {
+                let threads = self.n.next_multiple_of(32).min(BLOCK);
+                let shared_bytes = self.n * self.bytes;
+                (Launch { blocks: (self.some_blocks(count, 0), 1), threads, shared_bytes }, 0)
+            }
+        }
+    }
+
+    /// Enqueues a modification: that in working precision, and what it leaves undecided.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// All memory is that of the kernels' contract, and is not used otherwise until the launches are done. `room` and `wide` are
+    /// as large as [`room`](Self::room) and [`wide_room`](Self::wide_room) say.
+    pub unsafe fn modify<T: Real>(
+        &self,
+        stream: &Stream,
+        mut all: Modification,
+        (mut room, mut wide): (u64, u64),
+    ) -> Result<(), Error> {
+        let count = usize::try_from(all.factors.count).unwrap_or(0);
+        let kind = usize::from(all.given.rank > 1);
+        let shape = self.modify_shape::<T>(count, kind);
+        let mut arguments = vec![argument(&mut all)];
+        let mut stride = match self.form {
+            Form::Team { lanes, .. } => c_int::try_from(self.teams::<T>(lanes).2).unwrap_or(0),
+            Form::Thread { .. } | Form::Block => 0,
+        };
+        match self.form {
+            Form::Thread { .. } => {}
+            Form::Team { .. } => arguments.push(argument(&mut stride)),
+            Form::Block => arguments.push(argument(&mut room)),
+        }
+        // SAFETY: arguments of the types of the kernel's; the caller guarantees the rest.
+        unsafe { self.modify[kind].launch(stream, shape, &mut arguments)? };
+        let rank = usize::try_from(all.given.rank).unwrap_or(0);
+        let shape = Launch::new((self.deciding_blocks(count, rank), 1), THREADS);
+        // SAFETY: as above.
+        unsafe { self.again.launch(stream, shape, &mut [argument(&mut all), argument(&mut wide)]) }
+    }
+
+    /// Enqueues the computation of the first factors.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`modify`](Self::modify).
+    pub unsafe fn begin(&self, stream: &Stream, mut to: Factors, mut from: Source) -> Result<(), Error> {
+        let count = usize::try_from(to.count).unwrap_or(0);
+        let blocks = count.clamp(1, 64 * self.multiprocessors);
+        let arguments = &mut [argument(&mut to), argument(&mut from)];
+        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
+        unsafe { self.begin.launch(stream, Launch::new((blocks, 1), BEGIN_THREADS), arguments) }
+    }
+
+    /// Enqueues a copy of factors.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`modify`](Self::modify).
+    pub unsafe fn copy(&self, stream: &Stream, mut from: Factors, mut to: Target) -> Result<(), Error> {
+        let blocks = usize::try_from(to.count).unwrap_or(0).clamp(1, 64 * self.multiprocessors);
+        let arguments = &mut [argument(&mut from), argument(&mut to)];
+        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
+        unsafe { self.copy.launch(stream, Launch::new((blocks, 1), THREADS), arguments) }
+    }
+
+    /// Enqueues the computation of all log det A.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`modify`](Self::modify).
+    pub unsafe fn log_det(&self, stream: &Stream, mut from: Factors, mut to: u64) -> Result<(), Error> {
+        let blocks = usize::try_from(from.count).unwrap_or(0).div_ceil(THREADS);
+        let arguments = &mut [argument(&mut from), argument(&mut to)];
+        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
+        unsafe { self.log_det.launch(stream, Launch::new((blocks, 1), THREADS), arguments) }
+    }
+
+    /// Enqueues solves.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// As [`modify`](Self::modify).
+    pub unsafe fn solve<T: Real>(
+        &self,
+        stream: &Stream,
+        mut factors: Factors,
+        mut systems: Systems,
+    ) -> Result<(), Error> {
+        let (shape, stride) = self.solve_shape::<T>(usize::try_from(factors.count).unwrap_or(0));
+        systems.shared_stride = stride;
+        let arguments = &mut [argument(&mut factors), argument(&mut systems)];
+        // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
+        unsafe { self.solve.launch(stream, shape, arguments) }
+    }
+}

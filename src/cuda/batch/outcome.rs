@@ -1,0 +1,182 @@
+//! What a call has done to each matrix: numbers on the device, which are copied when they are asked for.
+
+use super::CholeskyBatch;
+use super::arguments::address;
+use crate::cuda::device::Device;
+use crate::cuda::memory::{DeviceBuffer, Pinned};
+use crate::cuda::plain::Plain;
+use crate::cuda::stream::Stream;
+use crate::error::Error;
+use crate::real::Real;
+use crate::report::Modification;
+use core::ops::Range;
+use std::sync::OnceLock;
+
+/// Statuses, as `batch.cuh` has them.
+const NONE: i32 = -1;
+const NOT_FINITE: i32 = -2;
+const WEIGHT_NOT_FINITE: i32 = -3;
+const TOO_LARGE: i32 = -4;
+const SINGULAR: i32 = -5;
+
+/// Copies a range of device memory, after all work on the stream.
+pub(super) fn fetch<N: Plain>(
+    stream: &Stream,
+    device: &Device,
+    from: &DeviceBuffer<N>,
+    range: Range<usize>,
+) -> Result<Vec<N>, Error> {
+    let staged = Pinned::new(device, range.len())?;
+    // SAFETY: both memories exist, and nothing else uses the second until the stream has been waited for.
+    let enqueued = unsafe { stream.download(from.slice(range.clone()), &staged, 0..range.len()) };
+    stream.synchronize().and(enqueued)?;
+    Ok(staged.as_slice().to_vec())
+}
+
+/// The error that a status stands for.
+pub(super) fn error_of(status: i32, place: i32, order: usize, argument: &'static str) -> Option<Error> {
+    let place = usize::try_from(place).unwrap_or(0);
+    let (row, column) = (place % order.max(1), place / order.max(1));
+    match status {
+        0 => None,
+        NOT_FINITE => Some(Error::NonFinite { argument, row, column }),
+        WEIGHT_NOT_FINITE => Some(Error::NonFinite { argument: "weights", row: place, column: 0 }),
+        TOO_LARGE => Some(Error::Overflow { argument }),
+        SINGULAR => Some(Error::Singular { column: place }),
+        column => {
+            let column = usize::try_from(column).unwrap_or(1).saturating_sub(1);
+            Some(Error::NotPositiveDefinite { column })
+        }
+    }
+}
+
+/// Which matrices a call has failed for. The numbers are on the device; what asks for them waits for the call, and copies them once.
+pub struct Status<'a, T> {
+    batch: &'a CholeskyBatch<T>,
+    status: &'a DeviceBuffer<i32>,
+    place: &'a DeviceBuffer<i32>,
+    argument: &'static str,
+    copied: OnceLock<Vec<i32>>,
+}
+
+impl<'a, T: Real> Status<'a, T> {
+    pub(super) fn new(
+        batch: &'a CholeskyBatch<T>,
+        [status, place]: [&'a DeviceBuffer<i32>; 2],
+        argument: &'static str,
+    ) -> Self {
+        Self { batch, status, place, argument, copied: OnceLock::new() }
+    }
+
+    /// The address of the numbers on the device, 32-bit integers, one for each matrix: 0; 1 + the column that breaks down; or a negative
+    /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), or a pivot
+    /// that is zero (−5). They are valid until the next call of the same kind, for work that is ordered after this one.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        address(self.status)
+    }
+
+    fn numbers(&self) -> Result<&[i32], Error> {
+        if let Some(copied) = self.copied.get() {
+            return Ok(copied);
+        }
+        let numbers = self.batch.fetch(self.status)?;
+        Ok(self.copied.get_or_init(|| numbers))
+    }
+
+    /// The matrices for which the call has failed, in order. They are as they were, and so are their right-hand sides.
+    ///
+    /// # Errors
+    /// [`Error::Device`], as all calls here.
+    pub fn failed(&self) -> Result<Vec<usize>, Error> {
+        let numbers = self.numbers()?;
+        Ok((0..numbers.len()).filter(|&matrix| numbers[matrix] != 0).collect())
+    }
+
+    /// Whether the call has failed for a matrix.
+    ///
+    /// # Errors
+    /// Those of the same call of [`CholeskyBatch`](crate::CholeskyBatch); `Index`, naming `matrix`, if there is no such matrix;
+    /// [`Error::Device`].
+    pub fn status(&self, matrix: usize) -> Result<(), Error> {
+        crate::check::index("matrix", matrix, self.batch.count)?;
+        let status = self.numbers()?[matrix];
+        let (batch, at) = (self.batch, matrix..matrix + 1);
+        let one = |from| fetch(&batch.stream, &batch.device, from, at.clone()).map(|one| one[0]);
+        let error = match status {
+            0 => None,
+            NONE => error_of(one(&batch.why)?, one(&batch.why_place)?, batch.order, "a"),
+            status => error_of(status, one(self.place)?, batch.order, self.argument),
+        };
+        error.map_or(Ok(()), Err)
+    }
+}
+
+/// The outcome of a modification of a batch, matrix by matrix. It borrows the batch, which keeps the numbers until its next
+/// modification.
+pub struct DeviceOutcome<'a, T> {
+    status: Status<'a, T>,
+    reports: OnceLock<[Vec<T>; 2]>,
+}
+
+impl<'a, T: Real> DeviceOutcome<'a, T> {
+    pub(super) fn new(batch: &'a CholeskyBatch<T>) -> Self {
+        let results = &batch.results;
+        let status = Status::new(batch, [&results.status, &results.place], "v");
+        Self { status, reports: OnceLock::new() }
+    }
+
+    /// The matrices that could not be modified, in order.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn failed(&self) -> Result<Vec<usize>, Error> {
+        self.status.failed()
+    }
+
+    /// Whether a matrix could be modified. One that was left out by a mask was.
+    ///
+    /// # Errors
+    /// As [`BatchOutcome::status`](crate::BatchOutcome::status); [`Error::Device`].
+    pub fn status(&self, matrix: usize) -> Result<(), Error> {
+        self.status.status(matrix)
+    }
+
+    /// The report of the modification of a matrix.
+    ///
+    /// # Errors
+    /// As [`status`](Self::status).
+    pub fn report(&self, matrix: usize) -> Result<Modification, Error> {
+        self.status(matrix)?;
+        let results = &self.status.batch.results;
+        if self.reports.get().is_none() {
+            let both = [self.status.batch.fetch(&results.ratio)?, self.status.batch.fetch(&results.log_det)?];
+            self.reports.get_or_init(|| both);
+        }
+        let numbers =
+            self.reports.get().map(|[ratio, log_det]| (ratio[matrix].to_f64(), log_det[matrix].to_f64()));
+        let (ratio, log_det) = numbers.unwrap_or((1.0, 0.0));
+        Ok(Modification::of_product(ratio, 1.0).and(f64::INFINITY, log_det))
+    }
+
+    /// The addresses of numbers on the device, one for each matrix: the status (32-bit integers, [`Status::address`]), the least ratio of
+    /// a new squared pivot to the old one, and by how much log det A has grown (both of type T). They are valid until the next
+    /// modification, for work that is ordered after this one.
+    #[must_use]
+    pub fn addresses(&self) -> [u64; 3] {
+        let results = &self.status.batch.results;
+        [self.status.address(), address(&results.ratio), address(&results.log_det)]
+    }
+}
+
+impl<T: Real> core::fmt::Debug for Status<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Status").field("count", &self.batch.count).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> core::fmt::Debug for DeviceOutcome<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DeviceOutcome").field("count", &self.status.batch.count).finish_non_exhaustive()
+    }
+}
