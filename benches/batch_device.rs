@@ -18,7 +18,7 @@
 
 use cholupdate::cuda::{CholeskyBatch, Device, DeviceBatch};
 use cholupdate::faer::Mat;
-use cholupdate::{BatchRef, Error};
+use cholupdate::{BatchMut, BatchRef, Error};
 use cholupdate_bench::engines::OnDevice;
 use cholupdate_bench::limits::Limits;
 use cholupdate_bench::measure::{Competitor, Timed, Timing, in_turns};
@@ -80,6 +80,7 @@ struct Batch<T: Real> {
     batch: CholeskyBatch<T>,
     v: DeviceBatch<T>,
     x: DeviceBatch<T>,
+    ones: DeviceBatch<T>,
     /// The first matrices, and columns for them.
     a: Vec<Mat<f64>>,
     columns: Vec<Mat<f64>>,
@@ -122,15 +123,36 @@ impl<T: Real> Batch<T> {
         let batch = CholeskyBatch::from_factors(device, &there(&flat(&l), by_columns(n, n))?)?;
         let v = there(&flat(&columns), by_columns(n, k))?;
         let ones = vec![T::narrow(1.0); count * n];
-        let x = there(&ones, by_columns(n, 1))?;
+        let [x, ones] = [there(&ones, by_columns(n, 1))?, there(&ones, by_columns(n, 1))?];
         let a = l.iter().map(|l| l * l.transpose()).collect();
-        Ok(Self { batch, v, x, a, columns })
+        Ok(Self { batch, v, x, ones, a, columns })
+    }
+}
+
+impl<T: Real> Batch<T> {
+    /// max |A x − b| / (‖A‖ ‖x‖) of the first matrices, in the maximum norms.
+    fn residual_of_solutions(&self) -> f64 {
+        let [count, n, _] = self.x.shape();
+        let mut x = vec![T::narrow(0.0); count * n];
+        let shape = [count, n, 1];
+        self.x.copy_to(BatchMut::by_rows(&mut x, shape).expect("its shape")).expect("a copy");
+        let residual = |(matrix, a): (usize, &Mat<f64>)| {
+            let x = Mat::from_fn(n, 1, |i, _| x[matrix * n + i].wide());
+            let off = a * &x - Mat::from_fn(n, 1, |_, _| 1.0);
+            off.norm_max() / (n as f64 * a.norm_max() * x.norm_max())
+        };
+        self.a.iter().enumerate().take(8).map(residual).fold(0.0, f64::max)
     }
 }
 
 impl<T: Real> Competitor for Batch<T> {
     fn turns(&self) -> usize {
         3
+    }
+    fn prepare(&mut self, turn: usize) {
+        if turn == 2 {
+            self.x.copy_from(&self.ones).expect("a copy on the device");
+        }
     }
     fn run(&mut self, turn: usize) {
         match turn {
@@ -142,7 +164,7 @@ impl<T: Real> Competitor for Batch<T> {
     }
     fn residual(&self, turn: usize) -> f64 {
         if turn == 2 {
-            return 0.0;
+            return self.residual_of_solutions();
         }
         let residual = |matrix: usize| {
             let l = self.batch.factor(matrix).expect("a factor");

@@ -11,6 +11,7 @@
 #include "batch/wide.cuh"
 
 constexpr int THREADS = 128;
+constexpr int NOWHERE = 0x7fffffff;
 
 template <class T>
 struct Matrix {
@@ -35,30 +36,37 @@ struct WideRows {
 
 // Why a modification of matrix b cannot be computed at all, or 0; and the place of what is wrong.
 template <class T>
-__device__ __forceinline__ int refused(const Given<T>& given, long long b, int order, int n, int* place_of) {
-    __shared__ int first_weight, first_entry, too_large;
-    if (threadIdx.x == 0) first_weight = first_entry = 0x7fffffff, too_large = 0;
+__device__ __forceinline__ int refused(const Given<T>& given, long long b, const Matrix<T>& l, int* place_of) {
+    __shared__ int first_weight, first_entry, first_zero, too_large, minus;
+    if (threadIdx.x == 0) first_weight = first_entry = first_zero = NOWHERE, too_large = minus = 0;
     __syncthreads();
-    for (int r = threadIdx.x; r < given.rank; r += THREADS) {
-        const T w = given.weight(b, r);
-        if (!(fabs(w) <= Limits<T>::largest())) atomicMin(&first_weight, r);
-    }
+    const double largest = (double)Limits<T>::largest(), limit = 0.9 * largest;
+    double most = 0.0;  // the largest entry of columns with a plus sign
     for (int r = 0; r < given.rank; ++r) {
         const T w = given.weight(b, r);
         if (w == T(0)) continue;
-        const double limit = 0.9 * (double)Limits<T>::largest() / given.rank;
-        for (int i = threadIdx.x; i < order; i += THREADS) {
-            const double x = (double)*given.at(b, i, r), scaled = x * sqrt(fabs((double)w));
-            if (!(fabs(x) <= (double)Limits<T>::largest())) atomicMin(&first_entry, r * n + i);
-            if (!(scaled * scaled <= limit)) too_large = 1;
+        if (threadIdx.x == 0 && !(fabs(w) <= Limits<T>::largest())) atomicMin(&first_weight, r);
+        if (w < T(0)) minus = 1;
+        for (int i = threadIdx.x; i < l.order; i += THREADS) {
+            const double x = (double)*given.at(b, i, r), scaled = fabs(x) * sqrt(fabs((double)w));
+            if (!(fabs(x) <= largest)) atomicMin(&first_entry, r * l.n + i);
+            if (!(scaled * scaled <= limit / given.rank)) too_large = 1;
+            if (w > T(0) && scaled > most) most = scaled;
         }
     }
+    for (int i = threadIdx.x; i < l.order; i += THREADS) {
+        double squares = 0.0;
+        for (int j = 0; j <= i; ++j) squares += (double)l.at(i, j) * (double)l.at(i, j);
+        if (!(squares + given.rank * (most * most) <= limit)) too_large = 1;
+        if (l.at(i, i) == T(0)) atomicMin(&first_zero, i);
+    }
     __syncthreads();
-    const int found = first_weight < given.rank     ? WEIGHT_NOT_FINITE
-                      : first_entry < 0x7fffffff ? NOT_FINITE
-                      : too_large                ? TOO_LARGE
-                                                 : 0;
-    if (threadIdx.x == 0 && found) *place_of = found == WEIGHT_NOT_FINITE ? first_weight : first_entry;
+    int found = 0, place = 0;
+    if (first_weight != NOWHERE) found = WEIGHT_NOT_FINITE, place = first_weight;
+    else if (first_entry != NOWHERE) found = NOT_FINITE, place = first_entry;
+    else if (too_large) found = TOO_LARGE;
+    else if (minus && first_zero != NOWHERE) found = SINGULAR, place = first_zero;
+    if (threadIdx.x == 0) *place_of = place;
     __syncthreads();
     return found;
 }
@@ -157,7 +165,7 @@ __device__ __forceinline__ void again(const Modification<T>& all, double* room) 
     for (int number = blockIdx.x; number < pending; number += gridDim.x) {
         const long long b = outcome.pending[2 + number];
         const Matrix<T> l = {all.factors.of(b), n, all.factors.orders[b], all.factors.group};
-        int result = refused(all.given, b, l.order, n, outcome.place + b);
+        int result = refused(all.given, b, l, outcome.place + b);
         if (!result) {
             Found<T> found = recurrence(all.given, b, l, v, false);
             if (found.column < l.order) {

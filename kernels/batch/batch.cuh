@@ -83,29 +83,35 @@ struct Given {
     __device__ __forceinline__ bool has(bool minus) const { return weights || (sign < 0) == minus; }
 };
 
-// The ratios of new pivots to old ones: the least of them, and the logarithm of their product, as a sum and a factor. Pivots that
-// were zero do not count.
+// The ratios of new pivots to old ones: the least of them, negative if there are none, and the logarithm of their product, as a sum
+// and a factor. Pivots that were zero do not count.
 template <class T>
 struct Ratios {
-    T least = Limits<T>::largest();
+    T least = T(-1);
     double sum = 0.0, product = 1.0;
 
+    __device__ __forceinline__ void take(T other) {
+        if (other >= T(0) && (least < T(0) || other < least)) least = other;
+    }
     __device__ __forceinline__ void add(T old, T fresh) {
         if (old == T(0)) return;
         const T ratio = fresh == old ? T(1) : fresh / old;
-        least = ratio < least ? ratio : least;
-        product *= (double)ratio;
-        // The next product does not overflow.
-        if (!(product > 1e-20 && product < 1e20)) sum += log(product), product = 1.0;
+        take(ratio);
+        if (ratio > T(1e-15) && ratio < T(1e15)) {
+            product *= (double)ratio;
+            // The next product does not overflow.
+            if (!(product > 1e-150 && product < 1e150)) sum += log(product), product = 1.0;
+        } else {
+            sum += log((double)fresh) - log((double)old);
+        }
     }
-    // Adds those of other lanes of a team.
+    // Adds those of the other lanes of a matrix.
     template <int LANES>
     __device__ __forceinline__ void gather() {
         sum += log(product), product = 1.0;
 #pragma unroll
         for (int lanes = LANES / 2; lanes > 0; lanes /= 2) {
-            const T other = __shfl_xor_sync(0xffffffffu, least, lanes, LANES);
-            least = other < least ? other : least;
+            take(__shfl_xor_sync(0xffffffffu, least, lanes, LANES));
             sum += __shfl_xor_sync(0xffffffffu, sum, lanes, LANES);
         }
     }
@@ -116,7 +122,7 @@ template <class T>
 struct Outcome {
     int* status;
     int* place;  // row + n * column, where `status` has one
-    T* ratio;    // the least ratio of a new squared pivot to the old one
+    T* ratio;    // the least ratio of a new pivot to the old one
     T* log_det;  // by how much log det A has grown
     int* pending;  // their number, the blocks of again.cu that are done, and then the matrices
 
@@ -130,9 +136,8 @@ struct Outcome {
         pending[2 + atomicAdd(pending, 1)] = (int)b;
     }
     __device__ __forceinline__ void changed(long long b, const Ratios<T>& ratios) const {
-        const T least = ratios.least, square = least * least;
         status[b] = 0;
-        ratio[b] = least == Limits<T>::largest() ? T(1) : square < Limits<T>::largest() ? square : Limits<T>::largest();
+        ratio[b] = ratios.least < T(0) ? T(1) : ratios.least;
         log_det[b] = (T)(2.0 * (ratios.sum + log(ratios.product)));
     }
 };

@@ -1,4 +1,4 @@
-// A + V diag(w) V^T for many factors of order 33 or more: a thread block has a matrix.
+// A + V diag(w) V^T for many factors of any order: a thread block has a matrix.
 //
 // L is changed in memory of the block (`room`), and then copied to its place. A thread has every t'th row, where t is the size of
 // the block; V is in registers if it has one row, and in shared memory if it has several. The thread that has row j + 1 computes the reflection of column j + 1 as soon as its row has been changed by
@@ -11,7 +11,7 @@
 // scalars of V if n exceeds MOST_THREADS (modify_rows).
 #include "batch/batch.cuh"
 #include "batch/reflector.cuh"
-#include "batch/team.cuh"
+#include "batch/triangles.cuh"
 #include "common/memory.cuh"
 
 constexpr int MOST_THREADS = 256;
@@ -54,7 +54,7 @@ template <class T, int COLUMNS, bool SEVERAL, bool MINUS>
 __device__ __forceinline__ void eliminate(T* triangle, int n, Rows<T, COLUMNS, SEVERAL>& v,
                                           Published<T, COLUMNS> (&published)[2], bool& good) {
     const int thread = threadIdx.x, threads = blockDim.x;
-    T* column = triangle;  // entry (i, j) at column + i - j + j, of the packed triangle
+    T* column = triangle;  // entry (i, j) at column + i
     if (thread == 0) publish<T, COLUMNS, SEVERAL, MINUS>(published[0], column[0], v, 0, good);
     __syncthreads();
     int first = thread;  // the thread's first row below the diagonal
@@ -89,16 +89,22 @@ __device__ __forceinline__ bool sweep(const Modification<T>& all, long long b, i
     bool changes = false;
     if (!given.has(MINUS)) return false;
     for (int begin = 0; begin < given.rank; begin += COLUMNS) {
-        bool any = false;
+        bool any = false, weighted = false;
         for (int c = 0; c < COLUMNS; ++c) {
             const int r = MINUS ? given.rank - 1 - begin - c : begin + c;
             const T scale = begin + c < given.rank ? given.scale(given.weight(b, r), MINUS) : T(0);
+            weighted |= scale != T(0);
+            good = good && scale == scale;
             for (int i = threadIdx.x; i < all.factors.n; i += blockDim.x) {
                 const T entry = i < order && scale != T(0) ? *given.at(b, i, r) * scale : T(0);
                 v.set(c, i, entry);
                 any = any || entry != T(0);
             }
         }
+        // A singular matrix has no downdate.
+        const T* const l = all.factors.of(b);
+        for (int i = threadIdx.x; MINUS && weighted && i < order; i += blockDim.x)
+            good = good && l[place(all.factors.n, i, i)] != T(0);
         if (!__syncthreads_or(any)) continue;
         changes = true;
         eliminate<T, COLUMNS, SEVERAL, MINUS>(triangle, all.factors.n, v, published, good);
@@ -118,7 +124,7 @@ __device__ __forceinline__ Ratios<T> compare(const T* old, const T* fresh, int n
     __syncthreads();
     ratios.least = leasts[0], ratios.sum = sums[0];
     for (int warp = 1; warp < (int)blockDim.x / 32; ++warp) {
-        ratios.least = leasts[warp] < ratios.least ? leasts[warp] : ratios.least;
+        ratios.take(leasts[warp]);
         ratios.sum += sums[warp];
     }
     return ratios;
@@ -146,10 +152,10 @@ __device__ __forceinline__ void modify(const Modification<T>& all, T* room) {
         bool changes = sweep<T, COLUMNS, SEVERAL, false>(all, b, order, triangle, v, published, good);
         changes |= sweep<T, COLUMNS, SEVERAL, true>(all, b, order, triangle, v, published, good);
         good = __syncthreads_and(good);
-        if (!changes) {
-            if (threadIdx.x == 0) all.outcome.unchanged(b, 0);
-        } else if (!good) {
+        if (!good) {
             if (threadIdx.x == 0) all.outcome.defer(b);
+        } else if (!changes) {
+            if (threadIdx.x == 0) all.outcome.unchanged(b, 0);
         } else {
             const Ratios<T> ratios = compare(l, triangle, all.factors.n, order);
             if (threadIdx.x == 0) all.outcome.changed(b, ratios);

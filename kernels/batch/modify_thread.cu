@@ -39,7 +39,7 @@ __device__ __forceinline__ void eliminate(T (&l)[N * (N + 1) / 2], T (&v)[COLUMN
 // The columns of V of one sign, COLUMNS at a time. A downdate takes them from the last one on.
 template <class T, int N, int COLUMNS, bool MINUS>
 __device__ __forceinline__ void sweep(const Given<T>& given, long long b, int n, int order,
-                                      T (&l)[N * (N + 1) / 2], bool& good) {
+                                      T (&l)[N * (N + 1) / 2], const T (&was)[N], bool& good) {
     if (!given.has(MINUS)) return;
     for (int begin = 0; begin < given.rank; begin += COLUMNS) {
         T v[COLUMNS][N], scales[COLUMNS];
@@ -56,9 +56,14 @@ __device__ __forceinline__ void sweep(const Given<T>& given, long long b, int n,
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
             none &= scales[c] == T(0);
+            good &= scales[c] == scales[c];
 #pragma unroll
             for (int i = 0; i < N; ++i) v[c][i] = i < order && scales[c] != T(0) ? v[c][i] * scales[c] : T(0);
         }
+        // A singular matrix has no downdate.
+        if (MINUS && !none)
+#pragma unroll
+            for (int j = 0; j < N; ++j) good &= !(j < order && was[j] == T(0));
         if (!none) eliminate<T, N, COLUMNS, MINUS>(l, v, good);
     }
 }
@@ -79,8 +84,8 @@ __device__ __forceinline__ void modify(const Modification<T>& all) {
         old[j] = l[j * (2 * N - j + 1) / 2];
     }
     bool good = true;
-    sweep<T, N, COLUMNS, false>(all.given, b, n, order, l, good);
-    sweep<T, N, COLUMNS, true>(all.given, b, n, order, l, good);
+    sweep<T, N, COLUMNS, false>(all.given, b, n, order, l, old, good);
+    sweep<T, N, COLUMNS, true>(all.given, b, n, order, l, old, good);
     if (order == NO_FACTOR) return all.outcome.unchanged(b, NONE);
     if (!good) return all.outcome.defer(b);
     Ratios<T> ratios;

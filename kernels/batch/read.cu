@@ -25,6 +25,7 @@ __device__ __forceinline__ void copy(const Factors<T>& from, const Target<T>& ta
     for (long long number = blockIdx.x; number < target.count; number += gridDim.x) {
         const long long b = target.chosen ? target.chosen[number] : number;
         const int order = from.orders[b];
+        if (order == NO_FACTOR) continue;
         const T* const l = from.of(b);
         T* const to = target.to + number * target.to_matrix;
         // Neighbouring threads have neighbouring rows.

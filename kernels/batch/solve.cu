@@ -4,14 +4,14 @@
 // matrix on are not accessed. A matrix that has no factor or a pivot of zero, or with a right-hand side that is not finite,
 // keeps its right-hand sides, and `status` and `place_of` (batch.cuh) say why.
 //
-// solve_thread: orders up to 8, side by side, a thread for each matrix. solve_team: orders up to 256, a team of lanes for each, as in
-// modify_team.cu. solve_block: any order, a block for each, which reads L where it is.
+// solve_thread: orders up to 8, side by side, a thread for each matrix. solve_lanes: orders up to 256, some lanes of a warp for each, as in
+// modify_lanes.cu. solve_block: any order, a block for each, which reads L where it is.
 //
-// Launch: solve_thread blocks of THREADS threads; solve_team of any number of warps up to THREADS, with shared memory for a triangle of
-// `shared_stride` scalars for each team; solve_block any number of blocks of a multiple of 32 threads up to MOST_THREADS, with
+// Launch: solve_thread blocks of THREADS threads; solve_lanes of any number of warps up to THREADS, with shared memory for a triangle of
+// `shared_stride` scalars for each matrix; solve_block any number of blocks of a multiple of 32 threads up to MOST_THREADS, with
 // shared memory for n scalars.
 #include "batch/batch.cuh"
-#include "batch/team.cuh"
+#include "batch/triangles.cuh"
 #include "common/arithmetic.cuh"
 
 constexpr int THREADS = 128;
@@ -54,7 +54,8 @@ __device__ __forceinline__ bool is_finite(T x) {
 template <class T>
 __device__ __forceinline__ T quotient(T x, T pivot, T inverse) {
     const T near = x * inverse;
-    return fma(fma(-near, pivot, x), inverse, near);
+    // The reciprocal of a tiny pivot overflows.
+    return is_finite(near) ? fma(fma(-near, pivot, x), inverse, near) : x / pivot;
 }
 
 template <class T, int N>
@@ -108,9 +109,9 @@ __device__ __forceinline__ void solve_thread(const Factors<T>& factors, const Sy
     }
 }
 
-// A team of LANES lanes has a matrix, and lane g of it the rows g, g + LANES, ..
+// LANES lanes have a matrix, and lane g of them the rows g, g + LANES, ..
 template <class T, int LANES, int ROWS>
-__device__ __forceinline__ void solve_team(const Factors<T>& factors, const Systems<T>& systems) {
+__device__ __forceinline__ void solve_lanes(const Factors<T>& factors, const Systems<T>& systems) {
     DYNAMIC_SHARED(T, shared);
     const int n = factors.n, member = threadIdx.x % LANES, number = threadIdx.x / LANES;
     const long long b = (long long)blockIdx.x * (blockDim.x / LANES) + number;
@@ -156,7 +157,6 @@ __device__ __forceinline__ void solve_team(const Factors<T>& factors, const Syst
 #pragma unroll
             for (int block = 0; block < ROWS; ++block) {
                 const int end = min(n - LANES * block, LANES);
-#pragma unroll 1
                 for (int j = 0; j < end; ++j) {
                     T entry[ROWS];
 #pragma unroll
@@ -178,7 +178,6 @@ __device__ __forceinline__ void solve_team(const Factors<T>& factors, const Syst
 #pragma unroll
             for (int block = ROWS - 1; block >= 0; --block) {
                 const int end = min(n - LANES * block, LANES);
-#pragma unroll 1
                 for (int j = end - 1; j >= 0; --j) {
                     T entry[ROWS];
 #pragma unroll
@@ -258,11 +257,11 @@ __device__ __forceinline__ void solve_block(const Factors<T>& factors, const Sys
 #define SOLVE(T, NAME)                                                \
     KERNEL(T, batch_solve_thread_4_##NAME, (solve_thread<T, 4>), THREADS)     \
     KERNEL(T, batch_solve_thread_8_##NAME, (solve_thread<T, 8>), THREADS)     \
-    KERNEL(T, batch_solve_team_4_4_##NAME, (solve_team<T, 4, 4>), THREADS)    \
-    KERNEL(T, batch_solve_team_8_4_##NAME, (solve_team<T, 8, 4>), THREADS)    \
-    KERNEL(T, batch_solve_team_16_4_##NAME, (solve_team<T, 16, 4>), THREADS)  \
-    KERNEL(T, batch_solve_team_32_4_##NAME, (solve_team<T, 32, 4>), THREADS)  \
-    KERNEL(T, batch_solve_team_32_8_##NAME, (solve_team<T, 32, 8>), THREADS)  \
+    KERNEL(T, batch_solve_lanes_4_4_##NAME, (solve_lanes<T, 4, 4>), THREADS)    \
+    KERNEL(T, batch_solve_lanes_8_4_##NAME, (solve_lanes<T, 8, 4>), THREADS)    \
+    KERNEL(T, batch_solve_lanes_16_4_##NAME, (solve_lanes<T, 16, 4>), THREADS)  \
+    KERNEL(T, batch_solve_lanes_32_4_##NAME, (solve_lanes<T, 32, 4>), THREADS)  \
+    KERNEL(T, batch_solve_lanes_32_8_##NAME, (solve_lanes<T, 32, 8>), THREADS)  \
     KERNEL(T, batch_solve_block_##NAME, solve_block, MOST_THREADS)
 
 SOLVE(float, f32)

@@ -9,8 +9,8 @@ use cholupdate::cuda::{CholeskyBatch, Device, DeviceBatch};
 use cholupdate::faer::Mat;
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Cpu, Error, Weights};
 
-/// The largest orders of the forms in which a matrix is divided among threads: one thread, teams of 4 to 32 lanes with four or
-/// eight rows each, and blocks.
+/// The largest orders of the forms in which a matrix is divided among threads: one thread, 4 to 32 lanes with four
+/// or eight rows each, and blocks.
 const FORMS: [usize; 9] = [3, 4, 8, 16, 27, 60, 100, 160, 260];
 
 fn modified<T: Real>(device: &Device, given: &Given<T>, order: usize) -> Outcomes<T> {
@@ -329,6 +329,97 @@ fn shapes_are_checked_and_nothing_is_no_work() {
     let large = BatchRef::new(&zeros, [1, 5000, 5000], [0, 0, 0]).unwrap();
     let large = CholeskyBatch::<f64>::new(&device, large).unwrap_err();
     assert_eq!(large, Error::OutOfRange { argument: "a", rule: "of an order of at most 4096" });
+}
+
+#[test]
+fn what_needs_a_regular_factor_names_the_pivot() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [4, 12, 40, 300] {
+        // The second matrix is singular in its last column, and beside a regular one.
+        let entry = |at: usize| f64::from(u8::from(at % (n * n) % (n + 1) == 0 && at + 1 < 2 * n * n));
+        let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
+        let mut v = vec![0.0; 2 * n];
+        (v[0], v[n]) = (0.5, 0.5);
+        let v = BatchRef::by_rows(&v, [2, n, 1]).unwrap();
+        let outcome = batch.downdate(v).unwrap();
+        assert_eq!(outcome.status(0), Ok(()));
+        assert_eq!(outcome.status(1), Err(Error::Singular { column: n - 1 }));
+        assert_eq!(batch.update(v).unwrap().failed().unwrap(), [0; 0]);
+    }
+}
+
+#[test]
+fn what_has_no_factor_is_named_after_its_argument_and_not_copied() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [2, 20] {
+        let entry = |at: usize| match at % (n * n) {
+            0 if at > 0 => f64::NAN,
+            at => f64::from(u8::from(at % (n + 1) == 0)),
+        };
+        let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
+        let missing = Err(Error::NonFinite { argument: "l", row: 0, column: 0 });
+        assert_eq!(batch.status_of(1), missing);
+        let mut copied = vec![7.0; 2 * n * n];
+        batch.copy_factors(BatchMut::by_rows(&mut copied, [2, n, n]).unwrap()).unwrap();
+        assert_eq!((copied[0], copied[1]), (1.0, 7.0));
+        assert!(copied[n * n..].iter().all(|&entry| entry == 7.0));
+        let none = vec![0.0; 2 * n];
+        let outcome = batch.update(BatchRef::by_rows(&none, [2, n, 1]).unwrap()).unwrap();
+        assert_eq!(outcome.status(1), missing);
+        let left_out = batch.modify_where(
+            &[true, false],
+            BatchRef::new(&none, [2, n, 0], [0, 0, 0]).unwrap(),
+            Weights::Plus,
+        );
+        assert!(left_out.unwrap().failed().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn squares_that_overflow_are_refused() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let l = [1.2e154];
+    let mut batch = CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [1, 1, 1]).unwrap()).unwrap();
+    let outcome = batch.update(BatchRef::by_rows(&l, [1, 1, 1]).unwrap()).unwrap();
+    assert_eq!(outcome.status(0), Err(Error::Overflow { argument: "v" }));
+    assert_eq!(batch.factor(0).unwrap()[(0, 0)], 1.2e154);
+}
+
+/// Calls on the default stream wait for nothing, and give the same bits.
+#[test]
+fn views_on_a_stream() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [7, 31, 270] {
+        let (count, k) = (9, 5);
+        let (a, _) = some::<f64>(count, n, 30);
+        let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
+        let v = by_rows(&columns::<f64>(count, n, k, 31));
+        let v = DeviceBatch::from_host(&device, BatchRef::by_rows(&v, [count, n, k]).unwrap()).unwrap();
+        let (mut expected, mut batch) =
+            (CholeskyBatch::new(&device, a).unwrap(), CholeskyBatch::new(&device, a).unwrap());
+        let ones = vec![1.0; count * n];
+        let shape = [count, n, 1];
+        let mut x = DeviceBatch::from_host(&device, BatchRef::by_rows(&ones, shape).unwrap()).unwrap();
+        let mut solved = ones.clone();
+        expected.update(&v).unwrap();
+        expected.solve_in_place(BatchMut::by_rows(&mut solved, shape).unwrap()).unwrap();
+        // SAFETY: the default stream exists, and what has been enqueued is waited for below, before anything else is done.
+        let (v, on_stream) = unsafe { (v.view().on_stream(0), x.view_mut().on_stream(0)) };
+        assert!(batch.update(v).unwrap().failed().unwrap().is_empty());
+        assert!(batch.solve_in_place(on_stream).unwrap().failed().unwrap().is_empty());
+        let mut there = vec![0.0; count * n];
+        x.copy_to(BatchMut::by_rows(&mut there, shape).unwrap()).unwrap();
+        assert_eq!(there, solved);
+        assert_eq!(bits(batch.factor(3).unwrap().as_ref()), bits(expected.factor(3).unwrap().as_ref()));
+    }
 }
 
 /// More matrices than a grid has blocks along y, and than several launches of other libraries take.

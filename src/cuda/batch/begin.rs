@@ -102,7 +102,7 @@ impl<T: Real> CholeskyBatch<T> {
         if i32::try_from(count).is_err() {
             return Err(Error::OutOfRange { argument, rule: "less than 2³¹ matrices" });
         }
-        let batch = Self::empty(device, count, order)?;
+        let batch = Self::empty(device, argument, (count, order))?;
         if count == 0 {
             return Ok(batch);
         }
@@ -132,7 +132,7 @@ impl<T: Real> CholeskyBatch<T> {
     }
 
     /// A batch without defined factors.
-    fn empty(device: &Device, count: usize, order: usize) -> Result<Self, Error> {
+    fn empty(device: &Device, argument: &'static str, (count, order): (usize, usize)) -> Result<Self, Error> {
         let group_stride = stride::<T>(order);
         let kernels = Kernels::load::<T>(device, order, group_stride)?;
         let groups = if order <= SIDE_BY_SIDE { count.div_ceil(GROUP) } else { count };
@@ -149,9 +149,10 @@ impl<T: Real> CholeskyBatch<T> {
             why_place: DeviceBuffer::new(device, count)?,
             results: ResultsMemory::new(device, count)?,
             room,
-            wide: DeviceBuffer::new(device, 0)?,
+            wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
             device: device.clone(),
+            argument,
         };
         // SAFETY: the memory belongs to the batch, whose stream alone uses it.
         unsafe { batch.stream.clear(batch.results.pending.slice(0..2))? };
@@ -168,7 +169,7 @@ impl<T: Real> CholeskyBatch<T> {
         if one(&self.orders)? != NO_FACTOR {
             return Ok(());
         }
-        error_of(one(&self.why)?, one(&self.why_place)?, self.order, "a").map_or(Ok(()), Err)
+        error_of(one(&self.why)?, one(&self.why_place)?, self.order, self.argument).map_or(Ok(()), Err)
     }
 
     /// The matrices that have no factor, in order.

@@ -43,9 +43,9 @@ impl<T: Real> DeviceBatch<T> {
         let buffer = DeviceBuffer::new(device, scalars(shape))?;
         let batch = Self { buffer, shape, device: device.clone() };
         let (stream, [count, rows, columns]) = (Stream::new(device)?, shape);
-        let each = rows * columns;
+        let each = rows.saturating_mul(columns);
         let at_once = (STAGED / size_of::<T>() / each.max(1)).clamp(1, count.max(1));
-        let mut staged = Pinned::<T>::new(device, at_once * each)?;
+        let mut staged = Pinned::<T>::new(device, if count == 0 { 0 } else { at_once * each })?;
         for first in (0..if each == 0 { 0 } else { count }).step_by(at_once) {
             let some = at_once.min(count - first);
             for (b, to) in staged.as_mut_slice()?.chunks_exact_mut(each).take(some).enumerate() {
@@ -72,9 +72,9 @@ impl<T: Real> DeviceBatch<T> {
             crate::check::extent("to", extent, expected, found)?;
         }
         let (stream, [count, rows, columns]) = (Stream::new(&self.device)?, self.shape);
-        let each = rows * columns;
+        let each = rows.saturating_mul(columns);
         let at_once = (STAGED / size_of::<T>() / each.max(1)).clamp(1, count.max(1));
-        let staged = Pinned::<T>::new(&self.device, at_once * each)?;
+        let staged = Pinned::<T>::new(&self.device, if count == 0 { 0 } else { at_once * each })?;
         for first in (0..if each == 0 { 0 } else { count }).step_by(at_once) {
             let some = at_once.min(count - first);
             let from = self.buffer.slice(first * each..(first + some) * each);
@@ -89,6 +89,23 @@ impl<T: Real> DeviceBatch<T> {
             }
         }
         Ok(())
+    }
+
+    /// Copies matrices of the same shape on the device to these.
+    ///
+    /// # Errors
+    /// `Shape`, naming `from`; [`Error::Device`], also if they are on another device.
+    pub fn copy_from(&mut self, from: &Self) -> Result<(), Error> {
+        for (extent, (expected, found)) in
+            ["matrices", "rows", "columns"].into_iter().zip(self.shape.into_iter().zip(from.shape))
+        {
+            crate::check::extent("from", extent, expected, found)?;
+        }
+        from.view().is_on(&self.device, "from")?;
+        let (stream, all) = (Stream::new(&self.device)?, 0..self.buffer.len());
+        // SAFETY: both memories exist, and nothing else uses them until the stream has been waited for.
+        let enqueued = unsafe { stream.copy(from.buffer.slice(all.clone()), self.buffer.slice(all)) };
+        stream.synchronize().and(enqueued)
     }
 
     /// Matrices without defined entries.
@@ -107,7 +124,7 @@ impl<T: Real> DeviceBatch<T> {
     pub fn view(&self) -> DeviceBatchView<'_, T> {
         let slice = self.buffer.slice(0..self.buffer.len());
         let [_, rows, columns] = self.shape;
-        let strides = [rows * columns, 1, rows];
+        let strides = [rows.saturating_mul(columns), 1, rows];
         DeviceBatchView { slice, shape: self.shape, strides, device: self.device.clone(), behind: None }
     }
 
@@ -174,7 +191,9 @@ impl<T: Real> DeviceBatchView<'_, T> {
     ///
     /// # Safety
     /// The stream belongs to the device, in its primary context, and exists as long as the view. The memory exists until the
-    /// work on the stream is done.
+    /// work on the stream is done; until then nothing else writes it, and memory that a call writes is used on this stream alone. A graph
+    /// that has captured a call is launched while the batch exists, and its launches have been waited for before any other call on
+    /// the batch.
     #[must_use]
     pub unsafe fn on_stream(self, stream: u64) -> Self {
         Self { behind: Some(stream), ..self }

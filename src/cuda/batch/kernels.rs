@@ -27,7 +27,7 @@ pub(super) enum Form {
     /// A thread has a matrix of this order or less, in registers.
     Thread { order: usize },
     /// Some lanes have a matrix, each this many rows of it.
-    Team { lanes: usize, rows: usize },
+    Lanes { lanes: usize, rows: usize },
     /// A block has a matrix.
     Block,
 }
@@ -39,17 +39,17 @@ impl Form {
         match n {
             0..=4 => Self::Thread { order: 4 },
             5..=SIDE_BY_SIDE => Self::Thread { order: 8 },
-            9..=16 => Self::Team { lanes: 4, rows: 4 },
-            17..=32 => Self::Team { lanes: 8, rows: 4 },
-            33..=64 => Self::Team { lanes: 16, rows: 4 },
-            65..=128 if fits(32) => Self::Team { lanes: 32, rows: 4 },
-            129..=OF_A_WARP if fits(32) => Self::Team { lanes: 32, rows: 8 },
+            9..=16 => Self::Lanes { lanes: 4, rows: 4 },
+            17..=32 => Self::Lanes { lanes: 8, rows: 4 },
+            33..=64 => Self::Lanes { lanes: 16, rows: 4 },
+            65..=128 if fits(32) => Self::Lanes { lanes: 32, rows: 4 },
+            129..=OF_A_WARP if fits(32) => Self::Lanes { lanes: 32, rows: 8 },
             _ => Self::Block,
         }
     }
 }
 
-/// Scalars from one triangle in shared memory to the next: such that the lanes of all teams of a warp access different banks.
+/// Scalars from one triangle in shared memory to the next: such that all lanes of a warp access different banks.
 fn padded<T>(stride: usize, lanes: usize) -> usize {
     let line = 128 / size_of::<T>();
     stride + (line + lanes % line - stride % line) % line
@@ -63,6 +63,8 @@ pub(super) struct Kernels {
     stride: usize,
     bytes: usize,
     multiprocessors: usize,
+    /// Bytes of shared memory of a block.
+    shared: usize,
     /// For one column of V at a time, and for several.
     modify: [Function; 2],
     again: Function,
@@ -95,12 +97,12 @@ impl Kernels {
                     [1, several].map(|columns| format!("batch_modify_thread_{order}_{columns}_{name}"));
                 of(&ptx::BATCH_MODIFY_THREAD, ("batch_modify_thread", sizes), &names)?
             }
-            Form::Team { lanes, rows } => {
+            Form::Lanes { lanes, rows } => {
                 let names =
-                    [1, 4].map(|columns| format!("batch_modify_team_{lanes}_{rows}_{columns}_{name}"));
+                    [1, 4].map(|columns| format!("batch_modify_lanes_{lanes}_{rows}_{columns}_{name}"));
                 let module =
-                    if bytes == 4 { &ptx::BATCH_MODIFY_TEAM_F32 } else { &ptx::BATCH_MODIFY_TEAM_F64 };
-                of(module, ("batch_modify_team", &[("MOST_THREADS", THREADS)]), &names)?
+                    if bytes == 4 { &ptx::BATCH_MODIFY_LANES_F32 } else { &ptx::BATCH_MODIFY_LANES_F64 };
+                of(module, ("batch_modify_lanes", &[("MOST_THREADS", THREADS)]), &names)?
             }
             Form::Block => {
                 let rows = if n > BLOCK { "rows" } else { "block" };
@@ -110,7 +112,7 @@ impl Kernels {
         };
         let solve = match form {
             Form::Thread { order } => format!("batch_solve_thread_{order}_{name}"),
-            Form::Team { lanes, rows } => format!("batch_solve_team_{lanes}_{rows}_{name}"),
+            Form::Lanes { lanes, rows } => format!("batch_solve_lanes_{lanes}_{rows}_{name}"),
             Form::Block => format!("batch_solve_block_{name}"),
         };
         let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
@@ -125,7 +127,7 @@ impl Kernels {
         // The same for all orders, because batches of different ones share the kernels.
         let with_shared = |function: Function| match form {
             Form::Thread { .. } => Ok(function),
-            Form::Team { .. } | Form::Block => function.with_shared(shared),
+            Form::Lanes { .. } | Form::Block => function.with_shared(shared),
         };
         let one =
             |functions: Vec<Function>| functions.into_iter().next().unwrap_or_else(|| unreachable!("a name"));
@@ -136,6 +138,7 @@ impl Kernels {
             stride,
             bytes,
             multiprocessors: device.multiprocessors(),
+            shared,
             modify: [with_shared(single)?, with_shared(several)?],
             again: one(again),
             begin: one(begin),
@@ -167,8 +170,8 @@ impl Kernels {
         self.some_blocks(count, 2 * self.n * rank * size_of::<f64>())
     }
 
-    /// Threads and matrices of a block of teams, and scalars from one triangle to the next.
-    fn teams<T>(&self, lanes: usize) -> (usize, usize, usize) {
+    /// Threads and matrices of a block in which lanes have the matrices, and scalars from one triangle to the next.
+    fn of_lanes<T>(&self, lanes: usize) -> (usize, usize, usize) {
         let threads = if lanes == 32 { 32 } else { 64 };
         (threads, threads / lanes, padded::<T>(self.stride, lanes))
     }
@@ -176,8 +179,8 @@ impl Kernels {
     fn modify_shape<T>(&self, count: usize, kind: usize) -> Launch {
         match self.form {
             Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
-            Form::Team { lanes, .. } => {
-                let (threads, matrices, stride) = self.teams::<T>(lanes);
+            Form::Lanes { lanes, .. } => {
+                let (threads, matrices, stride) = self.of_lanes::<T>(lanes);
                 let shared_bytes = matrices * stride * self.bytes;
                 Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }
             }
@@ -197,8 +200,8 @@ impl Kernels {
     fn solve_shape<T>(&self, count: usize) -> (Launch, i32) {
         match self.form {
             Form::Thread { .. } => (Launch::new((count.div_ceil(THREADS), 1), THREADS), 0),
-            Form::Team { lanes, .. } => {
-                let (threads, matrices, stride) = self.teams::<T>(lanes);
+            Form::Lanes { lanes, .. } => {
+                let (threads, matrices, stride) = self.of_lanes::<T>(lanes);
                 let shared_bytes = matrices * stride * self.bytes;
                 let stride = i32::try_from(stride).unwrap_or(0);
                 (Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }, stride)
@@ -226,16 +229,17 @@ impl Kernels {
         (mut room, mut wide): (u64, u64),
     ) -> Result<(), Error> {
         let count = usize::try_from(all.factors.count).unwrap_or(0);
-        let kind = usize::from(all.given.rank > 1);
+        let several = all.given.rank > 1 && self.modify_shape::<T>(count, 1).shared_bytes <= self.shared;
+        let kind = usize::from(several);
         let shape = self.modify_shape::<T>(count, kind);
         let mut arguments = vec![argument(&mut all)];
         let mut stride = match self.form {
-            Form::Team { lanes, .. } => c_int::try_from(self.teams::<T>(lanes).2).unwrap_or(0),
+            Form::Lanes { lanes, .. } => c_int::try_from(self.of_lanes::<T>(lanes).2).unwrap_or(0),
             Form::Thread { .. } | Form::Block => 0,
         };
         match self.form {
             Form::Thread { .. } => {}
-            Form::Team { .. } => arguments.push(argument(&mut stride)),
+            Form::Lanes { .. } => arguments.push(argument(&mut stride)),
             Form::Block => arguments.push(argument(&mut room)),
         }
         // SAFETY: arguments of the types of the kernel's; the caller guarantees the rest.

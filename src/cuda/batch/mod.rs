@@ -86,10 +86,13 @@ pub struct CholeskyBatch<T> {
     results: ResultsMemory<T>,
     /// Working memory of modifications.
     room: DeviceBuffer<T>,
-    wide: DeviceBuffer<f64>,
+    /// Later ones are larger. A captured graph may use an earlier one.
+    wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
     device: Device,
+    /// The argument of which the batch was made.
+    argument: &'static str,
 }
 
 /// What modifications have done to each matrix.

@@ -18,7 +18,8 @@ impl<T: Real> CholeskyBatch<T> {
     /// V (count × n × k). V is not changed.
     ///
     /// # Errors
-    /// `Shape`, naming `v`, and nothing is changed; [`Error::Device`]. What is wrong with one matrix is in the outcome.
+    /// `Shape`, or `OutOfRange` for too many columns, naming `v`, and nothing is changed; [`Error::Device`]. What is wrong with one
+    /// matrix is in the outcome.
     ///
     /// # Cost
     /// 2 k n² flops for each matrix; each L is read and written once, up to order 256.
@@ -102,14 +103,12 @@ impl<T: Real> CholeskyBatch<T> {
             return Ok(DeviceOutcome::new(self));
         }
         if rows * rank == 0 {
-            self.unchanged()?;
+            self.unchanged(mask)?;
             return Ok(DeviceOutcome::new(self));
         }
         let wide = self.kernels.wide_room(count, rank);
-        if self.wide.len() < wide {
-            // Earlier modifications use it.
-            self.stream.synchronize()?;
-            self.wide = DeviceBuffer::new(&self.device, wide)?;
+        if self.wide.last().is_none_or(|last| last.len() < wide) {
+            self.wide.push(DeviceBuffer::new(&self.device, wide)?);
         }
         let v = v.take(&self.device, "v")?;
         let weights = each.map(|each| self.staged(each)).transpose()?;
@@ -127,7 +126,7 @@ impl<T: Real> CholeskyBatch<T> {
             sign,
         };
         let all = Modification { factors: self.factors(), given, results: self.results.argument() };
-        let working = (address(&self.room), address(&self.wide));
+        let working = (address(&self.room), self.wide.last().map_or(0, address));
         let enqueue = || {
             // SAFETY: all memories exist until the work has been waited for, below; the operand has these entries, and is
             // used on its stream otherwise.
@@ -142,6 +141,11 @@ impl<T: Real> CholeskyBatch<T> {
             }
         };
         let enqueued = enqueue();
+        if enqueued.is_err() {
+            // What has been left undecided stays so.
+            // SAFETY: the memory belongs to the batch, whose stream alone uses it.
+            let _ = unsafe { self.stream.clear(self.results.pending.slice(0..2)) };
+        }
         // What has been copied for the call must outlive the work.
         let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none())];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
@@ -149,9 +153,11 @@ impl<T: Real> CholeskyBatch<T> {
     }
 
     /// Sets the results of a call that changes nothing.
-    fn unchanged(&mut self) -> Result<(), Error> {
+    fn unchanged(&mut self, mask: Option<&[bool]>) -> Result<(), Error> {
         let orders = self.fetch(&self.orders)?;
-        let status: Vec<i32> = orders.iter().map(|&order| order.min(0)).collect();
+        let wanted = |matrix: usize| mask.is_none_or(|mask| mask[matrix]);
+        let status = |(matrix, &order): (usize, &i32)| if wanted(matrix) { order.min(0) } else { 0 };
+        let status: Vec<i32> = orders.iter().enumerate().map(status).collect();
         let ones = vec![T::ONE; self.count];
         let (status, ones) = (self.staged(&status)?.0, self.staged(&ones)?.0);
         let all = 0..self.count;

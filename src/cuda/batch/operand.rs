@@ -146,10 +146,14 @@ pub(super) fn end_before(stream: &Stream, device: &Device, theirs: &[Option<u64>
     if theirs.iter().any(Option::is_none) {
         return stream.synchronize();
     }
-    let event = Event::new(device)?;
-    event.record(stream)?;
-    theirs.iter().flatten().try_for_each(|&theirs| {
-        // SAFETY: the callers of `on_stream` guarantee the streams.
-        unsafe { event.holds_up(theirs) }
-    })
+    let order = || {
+        let event = Event::new(device)?;
+        event.record(stream)?;
+        theirs.iter().flatten().try_for_each(|&theirs| {
+            // SAFETY: the callers of `on_stream` guarantee the streams.
+            unsafe { event.holds_up(theirs) }
+        })
+    };
+    // Work that is not ordered must not go on after an error.
+    order().inspect_err(|_| drop(stream.synchronize()))
 }

@@ -6,7 +6,7 @@ use crate::cuda::device::Device;
 use crate::cuda::memory::{DeviceBuffer, Pinned};
 use crate::cuda::plain::Plain;
 use crate::cuda::stream::Stream;
-use crate::error::Error;
+use crate::error::{Error, other};
 use crate::real::Real;
 use crate::report::Modification;
 use core::ops::Range;
@@ -18,6 +18,7 @@ const NOT_FINITE: i32 = -2;
 const WEIGHT_NOT_FINITE: i32 = -3;
 const TOO_LARGE: i32 = -4;
 const SINGULAR: i32 = -5;
+const UNDECIDED: i32 = -6;
 
 /// Copies a range of device memory, after all work on the stream.
 pub(super) fn fetch<N: Plain>(
@@ -43,6 +44,7 @@ pub(super) fn error_of(status: i32, place: i32, order: usize, argument: &'static
         WEIGHT_NOT_FINITE => Some(Error::NonFinite { argument: "weights", row: place, column: 0 }),
         TOO_LARGE => Some(Error::Overflow { argument }),
         SINGULAR => Some(Error::Singular { column: place }),
+        UNDECIDED => Some(other("the call has failed on the device")),
         column => {
             let column = usize::try_from(column).unwrap_or(1).saturating_sub(1);
             Some(Error::NotPositiveDefinite { column })
@@ -105,7 +107,7 @@ impl<'a, T: Real> Status<'a, T> {
         let one = |from| fetch(&batch.stream, &batch.device, from, at.clone()).map(|one| one[0]);
         let error = match status {
             0 => None,
-            NONE => error_of(one(&batch.why)?, one(&batch.why_place)?, batch.order, "a"),
+            NONE => error_of(one(&batch.why)?, one(&batch.why_place)?, batch.order, batch.argument),
             status => error_of(status, one(self.place)?, batch.order, self.argument),
         };
         error.map_or(Ok(()), Err)
@@ -156,11 +158,12 @@ impl<'a, T: Real> DeviceOutcome<'a, T> {
         let numbers =
             self.reports.get().map(|[ratio, log_det]| (ratio[matrix].to_f64(), log_det[matrix].to_f64()));
         let (ratio, log_det) = numbers.unwrap_or((1.0, 0.0));
-        Ok(Modification::of_product(ratio, 1.0).and(f64::INFINITY, log_det))
+        let least = (ratio * ratio).min(f64::MAX);
+        Ok(Modification::of_product(least, 1.0).and(f64::INFINITY, log_det))
     }
 
     /// The addresses of numbers on the device, one for each matrix: the status (32-bit integers, [`Status::address`]), the least ratio of
-    /// a new squared pivot to the old one, and by how much log det A has grown (both of type T). They are valid until the next
+    /// a new pivot to the old one (its square is `min_pivot_ratio`), and by how much log det A has grown (both of type T). They are valid until the next
     /// modification, for work that is ordered after this one.
     #[must_use]
     pub fn addresses(&self) -> [u64; 3] {

@@ -16,7 +16,7 @@ impl<T: Real> CholeskyBatch<T> {
     /// B (count × n × m).
     ///
     /// # Errors
-    /// `Shape`, naming `rhs`; [`Error::Device`]. In the status: `NonFinite` right-hand sides, `Singular`, or the reason why a matrix
+    /// `Shape`, or `OutOfRange` for too many columns, naming `rhs`; [`Error::Device`]. In the status: `NonFinite` right-hand sides, `Singular`, or the reason why a matrix
     /// has no factor.
     ///
     /// # Cost

@@ -29,7 +29,13 @@ inline double wrong_by(int64_t ulps, double x) {
 
 inline double reciprocal_root(double x) { return wrong_by(inexactness.roots, 1 / std::sqrt(x)); }
 inline double reciprocal(double x) { return wrong_by(inexactness.reciprocals, 1 / x); }
-inline float reciprocal_root(float x) { return 1 / std::sqrt(x); }
-inline float reciprocal(float x) { return 1 / x; }
+// Wrong by one unit in the last place of a float.
+inline float wrong_by(int64_t ulps, float x) {
+    const double wrong = wrong_by(ulps, double(x));
+    if (ulps == 0 || !std::isnormal(x)) return x;
+    return std::nextafter(x, wrong > x ? INFINITY : -INFINITY);
+}
+inline float reciprocal_root(float x) { return wrong_by(inexactness.roots, 1 / std::sqrt(x)); }
+inline float reciprocal(float x) { return wrong_by(inexactness.reciprocals, 1 / x); }
 
 } // namespace fake

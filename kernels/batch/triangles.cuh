@@ -1,7 +1,7 @@
 // A packed triangle between global and shared memory, in words of 16 bytes, by some neighbouring threads.
 //
-// The triangles of the teams of a warp lie in shared memory at a stride that is the number of lanes of a team modulo 128
-// bytes (in scalars), so that lanes of all teams access different banks.
+// The triangles of a warp lie in shared memory at a stride that is the number of lanes of a matrix modulo 128 bytes (in scalars), so
+// that the lanes of all matrices access different banks.
 #pragma once
 #include "common/async_copy.cuh"
 #include "common/memory.cuh"

@@ -1,25 +1,26 @@
-// A + V diag(w) V^T for many factors of order 9 to 256: a team of neighbouring lanes of a warp has a matrix.
+// A + V diag(w) V^T for many factors of order 9 to 256: some neighbouring lanes of a warp have a matrix.
 //
-// Lane g of a team of LANES has the rows g, g + LANES, .., ROWS of them at most. L passes through shared memory, V is in
-// registers. All lanes of a team compute the same reflection for a column, and then change their own rows. A matrix for which
+// Lane g of its LANES lanes has the rows g, g + LANES, .., ROWS of them at most. L passes through shared memory, V is in
+// registers. All lanes of a matrix compute the same reflection for a column, and then change their own rows. A matrix for which
 // these do not serve is not written, and is listed for again.cu.
 //
 // Shapes: batch.cuh, with Factors::group = 1. Launch: blocks of any number of warps, 32 / LANES matrices for each warp, with
-// shared memory for as many triangles of `shared_stride` scalars each (team.cuh). A kernel serves orders up to LANES * ROWS.
+// shared memory for as many triangles of `shared_stride` scalars each (triangles.cuh). A kernel serves orders up to LANES * ROWS.
 #include "batch/batch.cuh"
 #include "batch/reflector.cuh"
-#include "batch/team.cuh"
+#include "batch/triangles.cuh"
 
 constexpr int MOST_THREADS = 128;
 
 template <class T, int LANES, int ROWS, int COLUMNS>
-struct Team {
+struct Share {
     const Modification<T>& all;
     T* triangle;
     long long b;
     int n, order, member;
     T v[ROWS][COLUMNS];
     T pivot[ROWS];  // of the lane's rows; those in shared memory are of before
+    T was[ROWS];    // before the modification
     bool takes, changes = false, good = true;
 
     __device__ __forceinline__ int row(int part) const { return part * LANES + member; }
@@ -31,7 +32,6 @@ struct Team {
 #pragma unroll
         for (int block = 0; block < ROWS; ++block) {
             const int end = min(n - LANES * block, LANES);
-#pragma unroll 1
             for (int j = 0; j < end; ++j) {
                 // What does not wait for the reflection.
                 T* const entries = diagonal + member - j;
@@ -96,6 +96,16 @@ struct Team {
                     v[part][c] = takes && row(part) < order && scales[c] != T(0) ? v[part][c] * scales[c] : T(0);
                     any |= v[part][c] != T(0);
                 }
+            bool weighted = false;
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c) {
+                weighted |= scales[c] != T(0);
+                good = good && scales[c] == scales[c];
+            }
+            // A singular matrix has no downdate.
+            if (MINUS && takes && weighted)
+#pragma unroll
+                for (int part = 0; part < ROWS; ++part) good = good && !(row(part) < order && was[part] == T(0));
             // Columns of zeros change nothing, so that other matrices of the warp decide only whether they are computed.
             if (!__any_sync(ALL_LANES, any)) continue;
             if (!changes) arrived();
@@ -114,51 +124,51 @@ template <class T, int LANES, int ROWS, int COLUMNS>
 __device__ __forceinline__ void modify(const Modification<T>& all, int shared_stride) {
     DYNAMIC_SHARED(T, shared);
     const int number = threadIdx.x / LANES, stride = (int)all.factors.group_stride;
-    Team<T, LANES, ROWS, COLUMNS> team = {all, shared + number * shared_stride};
-    team.b = (long long)blockIdx.x * (blockDim.x / LANES) + number;
-    team.n = all.factors.n, team.member = threadIdx.x % LANES;
-    const bool is_there = team.b < all.factors.count;
-    if (!is_there) team.b = 0;
-    const bool is_wanted = is_there && all.given.is_wanted(team.b);
+    Share<T, LANES, ROWS, COLUMNS> own = {all, shared + number * shared_stride};
+    own.b = (long long)blockIdx.x * (blockDim.x / LANES) + number;
+    own.n = all.factors.n, own.member = threadIdx.x % LANES;
+    const bool is_there = own.b < all.factors.count;
+    if (!is_there) own.b = 0;
+    const bool is_wanted = is_there && all.given.is_wanted(own.b);
     if (!__any_sync(ALL_LANES, is_wanted)) {
-        if (is_there && team.member == 0) all.outcome.unchanged(team.b, 0);
+        if (is_there && own.member == 0) all.outcome.unchanged(own.b, 0);
         return;
     }
-    T* const l = all.factors.of(team.b);
-    if (is_wanted) fetch<LANES>(team.triangle, l, stride, team.member);
-    // The order and the old pivots, while the rest of L arrives.
-    team.order = all.factors.orders[team.b];
-    T old[ROWS];
+    T* const l = all.factors.of(own.b);
+    if (is_wanted) fetch<LANES>(own.triangle, l, stride, own.member);
+    // The order and the pivots, while the rest of L arrives.
+    own.order = all.factors.orders[own.b];
 #pragma unroll
     for (int part = 0; part < ROWS; ++part)
-        old[part] = team.row(part) < team.n ? l[place(team.n, team.row(part), team.row(part))] : T(1);
-    team.takes = is_wanted && team.order != NO_FACTOR;
-    team.template sweep<false>();
-    team.template sweep<true>();
-    if (!team.changes) arrived();
-    if (!team.changes || !team.takes) {
-        if (is_there && team.member == 0) all.outcome.unchanged(team.b, team.takes || !is_wanted ? 0 : NONE);
-        if (!team.changes) return;
-    }
+        own.was[part] = own.row(part) < own.n ? l[place(own.n, own.row(part), own.row(part))] : T(1);
+    own.takes = is_wanted && own.order != NO_FACTOR;
+    own.template sweep<false>();
+    own.template sweep<true>();
+    if (!own.changes) arrived();
+    const unsigned bad = __ballot_sync(ALL_LANES, !own.good) >> threadIdx.x % 32 / LANES * LANES;
+    const bool good = (bad & (ALL_LANES >> (32 - LANES))) == 0;
     Ratios<T> ratios;
 #pragma unroll
     for (int part = 0; part < ROWS; ++part) {
-        const int i = team.row(part);
-        if (team.takes && i < team.order) ratios.add(old[part], team.triangle[place(team.n, i, i)]);
+        const int i = own.row(part);
+        if (own.takes && i < own.order) ratios.add(own.was[part], own.triangle[place(own.n, i, i)]);
     }
     ratios.template gather<LANES>();
-    if (!team.takes) return;
-    if (team.good) {
-        give<LANES>(l, team.triangle, stride, team.member);
-        if (team.member == 0) all.outcome.changed(team.b, ratios);
-    } else if (team.member == 0) {
-        all.outcome.defer(team.b);
-    }
+    if (!is_there) return;
+    const bool writes = own.takes && good && own.changes;
+    if (writes) give<LANES>(l, own.triangle, stride, own.member);
+    if (own.member > 0) return;
+    if (!own.takes)
+        all.outcome.unchanged(own.b, is_wanted ? NONE : 0);
+    else if (!good)
+        all.outcome.defer(own.b);
+    else
+        all.outcome.changed(own.b, ratios);
 }
 
 #define MODIFY(T, NAME, LANES, ROWS, COLUMNS)                                                                \
     extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                               \
-        batch_modify_team_##LANES##_##ROWS##_##COLUMNS##_##NAME(const Modification<T> all, int shared_stride) {    \
+        batch_modify_lanes_##LANES##_##ROWS##_##COLUMNS##_##NAME(const Modification<T> all, int shared_stride) {    \
         modify<T, LANES, ROWS, COLUMNS>(all, shared_stride);                                                 \
     }
 #define MODIFY_IN(T, NAME)     \
@@ -181,4 +191,4 @@ MODIFY_IN(float, f32)
 MODIFY_IN(double, f64)
 #endif
 
-EXPORT_LAYOUT(batch_modify_team, MOST_THREADS)
+EXPORT_LAYOUT(batch_modify_lanes, MOST_THREADS)
