@@ -207,7 +207,7 @@ fn singular_factors_are_updated_and_not_solved_with() {
         let status = batch.solve_in_place(BatchMut::by_rows(&mut x, [2, n, 1]).unwrap()).unwrap();
         assert_eq!(status.status(1), Err(Error::Singular { column: 0 }));
         assert_eq!(batch.log_dets().unwrap(), [f64::NEG_INFINITY; 2]);
-        let entry = |at: usize| if at % (n * n) % (n + 1) == 0 { 2.0 } else { 0.0 };
+        let entry = |at: usize| if (at % (n * n)).is_multiple_of(n + 1) { 2.0 } else { 0.0 };
         let unit: Vec<f64> = (0..2 * n * n).map(entry).collect();
         let outcome = batch.update(BatchRef::by_rows(&unit, [2, n, n]).unwrap()).unwrap();
         assert!(outcome.failed().unwrap().is_empty());
@@ -295,7 +295,7 @@ fn shapes_are_checked_and_nothing_is_no_work() {
     let Some(device) = device() else { return };
     let batch = |count: usize, n: usize| {
         let l: Vec<f64> =
-            (0..count * n * n).map(|at| f64::from(u8::from(at % (n * n) % (n + 1) == 0))).collect();
+            (0..count * n * n).map(|at| f64::from(u8::from((at % (n * n)).is_multiple_of(n + 1)))).collect();
         CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [count, n, n]).unwrap()).unwrap()
     };
     let zeros = vec![0.0; 1000];
@@ -337,7 +337,8 @@ fn what_needs_a_regular_factor_names_the_pivot() {
     let Some(device) = device() else { return };
     for n in [4, 12, 40, 300] {
         // The second matrix is singular in its last column, and beside a regular one.
-        let entry = |at: usize| f64::from(u8::from(at % (n * n) % (n + 1) == 0 && at + 1 < 2 * n * n));
+        let entry =
+            |at: usize| f64::from(u8::from((at % (n * n)).is_multiple_of(n + 1) && at + 1 < 2 * n * n));
         let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
         let mut batch =
             CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
@@ -358,7 +359,7 @@ fn what_has_no_factor_is_named_after_its_argument_and_not_copied() {
     for n in [2, 20] {
         let entry = |at: usize| match at % (n * n) {
             0 if at > 0 => f64::NAN,
-            at => f64::from(u8::from(at % (n + 1) == 0)),
+            at => f64::from(u8::from(at.is_multiple_of(n + 1))),
         };
         let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
         let mut batch =

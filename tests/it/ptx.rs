@@ -229,10 +229,10 @@ fn word_by_word(line: &str) -> Vec<String> {
         Some((access, inside(operands, '{', '}')?, inside(operands, '[', ']')?))
     });
     let Some((access, registers, address)) = parts else { return vec![line.into()] };
-    let bytes = access.rsplit_once(|c: char| c.is_alphabetic()).unwrap().1.parse::<usize>().unwrap() / 8;
+    let bytes = access.rsplit_once(|c: char| c.is_alphabetic()).unwrap().1.parse::<i64>().unwrap() / 8;
     let (base, offset) = address.split_once('+').unwrap_or((&address, "0"));
-    let first: usize = offset.parse().unwrap();
-    let word = |(number, register): (usize, &str)| {
+    let first: i64 = offset.parse().unwrap();
+    let word = |(number, register): (i64, &str)| {
         let address = match first + number * bytes {
             0 => format!("[{base}]"),
             offset => format!("[{base}+{offset}]"),
@@ -243,7 +243,7 @@ fn word_by_word(line: &str) -> Vec<String> {
             format!("{access} \t{address}, {register};")
         }
     };
-    registers.split(", ").enumerate().map(word).collect()
+    (0..).zip(registers.split(", ")).map(word).collect()
 }
 
 /// `%rd12` is `%rd`, and `$L__BB3_4` is `$`.
