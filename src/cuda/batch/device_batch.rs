@@ -186,14 +186,11 @@ impl<T: Real> DeviceBatchView<'_, T> {
 
     /// The same entries, used on a stream of the caller's (a `CUstream`, as in PyTorch, CuPy, JAX and cudarc; 0 is the default
     /// stream). A call's use of them comes after all work that is on the stream when the call begins, and before all later work on
-    /// it. The call does not wait for the device, unless another argument or a result is in host memory, so that it can be
-    /// captured in a graph.
+    /// it. The call does not wait for the device, unless another argument or a result is in host memory.
     ///
     /// # Safety
     /// The stream belongs to the device, in its primary context, and exists as long as the view. The memory exists until the
-    /// work on the stream is done; until then nothing else writes it, and memory that a call writes is used on this stream alone. A graph
-    /// that has captured a call is launched while the batch exists, and its launches have been waited for before any other call on
-    /// the batch.
+    /// work on the stream is done; until then nothing else writes it, and memory that a call writes is used on this stream alone.
     #[must_use]
     pub unsafe fn on_stream(self, stream: u64) -> Self {
         Self { behind: Some(stream), ..self }

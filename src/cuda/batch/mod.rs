@@ -86,7 +86,7 @@ pub struct CholeskyBatch<T> {
     results: ResultsMemory<T>,
     /// Working memory of modifications.
     room: DeviceBuffer<T>,
-    /// Later ones are larger. A captured graph may use an earlier one.
+    /// Later ones are larger. Modifications in flight may use an earlier one.
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
