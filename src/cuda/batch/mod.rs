@@ -5,6 +5,7 @@
 //! | `device_batch` | matrices in device memory |
 //! | `operand` | matrices in either memory, as arguments of calls |
 //! | `arguments` | what kernels take |
+//! | `form` | how the matrices of an order are divided among threads |
 //! | `kernels` | the kernels for an order, and how they are launched |
 //! | `begin` | how a batch begins |
 //! | `modify`, `solve` | the calls |
@@ -15,6 +16,7 @@ mod arguments;
 mod begin;
 #[allow(unsafe_code, reason = "copies, and memory of somebody else")]
 mod device_batch;
+mod form;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]

@@ -1,0 +1,194 @@
+//! What calls on a batch in the memory of a device take, and what they refuse.
+
+use crate::batch::{by_rows, columns, some};
+use crate::support::cuda::{device, turn};
+use crate::support::real::bits;
+use cholupdate::cuda::{CholeskyBatch, DeviceBatch};
+use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, Weights};
+
+#[test]
+fn operands_on_the_device_give_the_same_bits() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let (count, n, k) = (37, 12, 3);
+    let (a, _) = some::<f32>(count, n, 20);
+    let v = by_rows(&columns::<f32>(count, n, k, 21));
+    let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
+    let v = BatchRef::by_rows(&v, [count, n, k]).unwrap();
+    let mut here = CholeskyBatch::new(&device, a).unwrap();
+    here.update(v).unwrap();
+    let (a, v) = (DeviceBatch::from_host(&device, a).unwrap(), DeviceBatch::from_host(&device, v).unwrap());
+    let mut there = CholeskyBatch::new(&device, &a).unwrap();
+    there.update(&v).unwrap();
+    let mut l =
+        DeviceBatch::from_host(&device, BatchRef::by_rows(&vec![0.0; count * n * n], [count, n, n]).unwrap())
+            .unwrap();
+    there.copy_factors(&mut l).unwrap();
+    let mut copied = vec![7.0; count * n * n];
+    l.copy_to(BatchMut::by_rows(&mut copied, [count, n, n]).unwrap()).unwrap();
+    let mut into_host = vec![0.0; count * n * n];
+    here.copy_factors(BatchMut::by_rows(&mut into_host, [count, n, n]).unwrap()).unwrap();
+    assert_eq!(copied, into_host);
+    for matrix in 0..count {
+        let l = here.factor(matrix).unwrap();
+        assert_eq!(bits(l.as_ref()), bits(there.factor(matrix).unwrap().as_ref()));
+        assert_eq!(l[(n - 1, 2)], copied[(matrix * n + n - 1) * n + 2]);
+    }
+}
+
+#[test]
+fn shapes_are_checked_and_nothing_is_no_work() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let batch = |count: usize, n: usize| {
+        let l: Vec<f64> =
+            (0..count * n * n).map(|at| f64::from(u8::from((at % (n * n)).is_multiple_of(n + 1)))).collect();
+        CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [count, n, n]).unwrap()).unwrap()
+    };
+    let zeros = vec![0.0; 1000];
+    let of = |shape: [usize; 3]| BatchRef::new(&zeros, shape, [0, 1, 1]).unwrap();
+    for (count, n, k) in [(0, 5, 2), (3, 0, 2), (3, 5, 0), (0, 0, 0), (3, 40, 0)] {
+        let mut batch = batch(count, n);
+        let outcome = batch.update(of([count, n, k])).unwrap();
+        assert!(outcome.failed().unwrap().is_empty());
+        if count > 0 {
+            assert_eq!(outcome.report(0).unwrap().min_pivot_ratio, 1.0);
+        }
+        let mut x = vec![0.0; count * n * k];
+        let status = batch.solve_in_place(BatchMut::by_rows(&mut x, [count, n, k]).unwrap()).unwrap();
+        assert!(status.failed().unwrap().is_empty());
+    }
+    let mut batch = batch(3, 5);
+    let wrong = |argument, extent, expected, found| Error::Shape { argument, extent, expected, found };
+    assert_eq!(batch.update(of([2, 5, 1])).unwrap_err(), wrong("v", "matrices", 3, 2));
+    assert_eq!(batch.update(of([3, 4, 1])).unwrap_err(), wrong("v", "rows", 5, 4));
+    assert_eq!(batch.modify(of([3, 5, 2]), &[1.0]).unwrap_err(), wrong("weights", "entries", 2, 1));
+    let each = BatchWeights::OfEach(&[1.0, 1.0]);
+    assert_eq!(batch.modify(of([3, 5, 2]), each).unwrap_err(), wrong("weights", "entries", 6, 2));
+    let not_finite = Error::NonFinite { argument: "weights", row: 1, column: 0 };
+    assert_eq!(batch.modify(of([3, 5, 2]), &[1.0, f64::NAN]).unwrap_err(), not_finite);
+    let outcome = batch.modify_where(&[true], of([3, 5, 1]), Weights::Plus);
+    assert_eq!(outcome.unwrap_err(), wrong("mask", "entries", 3, 1));
+    let rectangular = CholeskyBatch::<f64>::new(&device, of([3, 5, 4]));
+    assert_eq!(rectangular.unwrap_err(), wrong("a", "columns", 5, 4));
+    let orders = CholeskyBatch::<f64>::with_orders(&device, of([2, 5, 5]), &[5, 6]);
+    assert_eq!(orders.unwrap_err(), Error::Index { argument: "orders", entry: 1, found: 6, limit: 6 });
+    let large = BatchRef::new(&zeros, [1, 5000, 5000], [0, 0, 0]).unwrap();
+    let large = CholeskyBatch::<f64>::new(&device, large).unwrap_err();
+    assert_eq!(large, Error::OutOfRange { argument: "a", rule: "of an order of at most 4096" });
+}
+
+#[test]
+fn what_needs_a_regular_factor_names_the_pivot() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [4, 12, 40, 300] {
+        // The second matrix is singular in its last column, and beside a regular one.
+        let entry =
+            |at: usize| f64::from(u8::from((at % (n * n)).is_multiple_of(n + 1) && at + 1 < 2 * n * n));
+        let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
+        let mut v = vec![0.0; 2 * n];
+        (v[0], v[n]) = (0.5, 0.5);
+        let v = BatchRef::by_rows(&v, [2, n, 1]).unwrap();
+        let outcome = batch.downdate(v).unwrap();
+        assert_eq!(outcome.status(0), Ok(()));
+        assert_eq!(outcome.status(1), Err(Error::Singular { column: n - 1 }));
+        assert_eq!(batch.update(v).unwrap().failed().unwrap(), [0; 0]);
+    }
+}
+
+#[test]
+fn what_has_no_factor_is_named_after_its_argument_and_not_copied() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [2, 20] {
+        let entry = |at: usize| match at % (n * n) {
+            0 if at > 0 => f64::NAN,
+            at => f64::from(u8::from(at.is_multiple_of(n + 1))),
+        };
+        let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
+        let missing = Err(Error::NonFinite { argument: "l", row: 0, column: 0 });
+        assert_eq!(batch.status_of(1), missing);
+        let mut copied = vec![7.0; 2 * n * n];
+        batch.copy_factors(BatchMut::by_rows(&mut copied, [2, n, n]).unwrap()).unwrap();
+        assert_eq!((copied[0], copied[1]), (1.0, 7.0));
+        assert!(copied[n * n..].iter().all(|&entry| entry == 7.0));
+        let none = vec![0.0; 2 * n];
+        let outcome = batch.update(BatchRef::by_rows(&none, [2, n, 1]).unwrap()).unwrap();
+        assert_eq!(outcome.status(1), missing);
+        let left_out = batch.modify_where(
+            &[true, false],
+            BatchRef::new(&none, [2, n, 0], [0, 0, 0]).unwrap(),
+            Weights::Plus,
+        );
+        assert!(left_out.unwrap().failed().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn squares_that_overflow_are_refused() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let l = [1.2e154];
+    let mut batch = CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [1, 1, 1]).unwrap()).unwrap();
+    let outcome = batch.update(BatchRef::by_rows(&l, [1, 1, 1]).unwrap()).unwrap();
+    assert_eq!(outcome.status(0), Err(Error::Overflow { argument: "v" }));
+    assert_eq!(batch.factor(0).unwrap()[(0, 0)], 1.2e154);
+}
+
+/// Calls on the default stream wait for nothing, and give the same bits.
+#[test]
+fn views_on_a_stream() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [7, 31, 270] {
+        let (count, k) = (9, 5);
+        let (a, _) = some::<f64>(count, n, 30);
+        let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
+        let v = by_rows(&columns::<f64>(count, n, k, 31));
+        let v = DeviceBatch::from_host(&device, BatchRef::by_rows(&v, [count, n, k]).unwrap()).unwrap();
+        let (mut expected, mut batch) =
+            (CholeskyBatch::new(&device, a).unwrap(), CholeskyBatch::new(&device, a).unwrap());
+        let ones = vec![1.0; count * n];
+        let shape = [count, n, 1];
+        let mut x = DeviceBatch::from_host(&device, BatchRef::by_rows(&ones, shape).unwrap()).unwrap();
+        let mut solved = ones.clone();
+        expected.update(&v).unwrap();
+        expected.solve_in_place(BatchMut::by_rows(&mut solved, shape).unwrap()).unwrap();
+        // SAFETY: the default stream exists, and what has been enqueued is waited for below, before anything else is done.
+        let (v, on_stream) = unsafe { (v.view().on_stream(0), x.view_mut().on_stream(0)) };
+        assert!(batch.update(v).unwrap().failed().unwrap().is_empty());
+        assert!(batch.solve_in_place(on_stream).unwrap().failed().unwrap().is_empty());
+        let mut there = vec![0.0; count * n];
+        x.copy_to(BatchMut::by_rows(&mut there, shape).unwrap()).unwrap();
+        assert_eq!(there, solved);
+        assert_eq!(bits(batch.factor(3).unwrap().as_ref()), bits(expected.factor(3).unwrap().as_ref()));
+    }
+}
+
+/// More matrices than a grid has blocks along y, and than several launches of other libraries take.
+#[test]
+fn many_matrices() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let count = if cfg!(feature = "fake-cuda") { 70_000 } else { 600_000 };
+    let four = [4.0];
+    for n in [1, 9] {
+        let four = vec![four[0]; n * n];
+        let l = BatchRef::new(&four, [count, n, n], [0, n, 1]).unwrap();
+        let mut batch = CholeskyBatch::from_factors(&device, l).unwrap();
+        let mut v = vec![0.0; count * n];
+        v[(count - 1) * n] = 3.0;
+        let outcome = batch.update(BatchRef::by_rows(&v, [count, n, 1]).unwrap()).unwrap();
+        assert!(outcome.failed().unwrap().is_empty());
+        assert_eq!(batch.factor(count - 1).unwrap()[(0, 0)], 5.0);
+        assert_eq!(batch.factor(count - 2).unwrap()[(0, 0)], 4.0);
+        if cfg!(feature = "fake-cuda") {
+            return;
+        }
+    }
+}
