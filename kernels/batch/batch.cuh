@@ -32,7 +32,7 @@ constexpr int NONE = -1;                 // it has no factor
 constexpr int NOT_FINITE = -2;           // of V or of A, at the place beside it
 constexpr int WEIGHT_NOT_FINITE = -3;    // its column is at the place beside it
 constexpr int TOO_LARGE = -4;            // squares could overflow
-constexpr int SINGULAR = -5;             // of a solve, with the column at the place beside it
+constexpr int SINGULAR = -5;             // of a solve or a downdate, with the column at the place beside it
 constexpr int UNDECIDED = -6;            // for a moment: again.cu decides
 
 // V, and what multiplies its columns: A + V diag(w) V^T.

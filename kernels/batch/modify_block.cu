@@ -1,9 +1,9 @@
 // A + V diag(w) V^T for many factors of any order: a thread block has a matrix.
 //
 // L is changed in memory of the block (`room`), and then copied to its place. A thread has every t'th row, where t is the size of
-// the block; V is in registers if it has one row, and in shared memory if it has several. The thread that has row j + 1 computes the reflection of column j + 1 as soon as its row has been changed by
-// that of column j, so that a column takes one barrier. A matrix for which the reflections do not serve is not written, and
-// is listed for again.cu.
+// the block; V is in registers if it has one row, and in shared memory if it has several. The thread that has row j + 1
+// computes the reflection of column j + 1 as soon as its row has been changed by that of column j, so that a column takes one
+// barrier. A matrix for which the reflections do not serve is not written, and is listed for again.cu.
 //
 // Shapes: batch.cuh, with Factors::group = 1. `room` has group_stride scalars for each block of the grid.
 //

@@ -180,12 +180,7 @@ impl<T: Scalar> CholeskyBatch<T> {
     ) -> Result<Self, Error> {
         let [count, order, columns] = from.shape();
         extent(argument, "columns", order, columns)?;
-        extent("orders", "entries", count, orders.map_or(count, <[usize]>::len))?;
-        let too_large =
-            |orders: &[usize]| orders.iter().position(|&each| each > order).map(|at| (at, orders[at]));
-        if let Some((entry, found)) = orders.and_then(too_large) {
-            return Err(Error::Index { argument: "orders", entry, found, limit: order + 1 });
-        }
+        check_orders(orders, (count, order))?;
         // The order is stored in 32 bits, and a triangle of that order would fill any memory.
         let scalars = if order < 1 << 31 { entries(order).checked_add(2) } else { None };
         room::<T>(argument, count, (scalars.unwrap_or(usize::MAX), size_of::<u32>() + size_of::<f64>()))?;
@@ -307,6 +302,18 @@ impl<T: Scalar> CholeskyBatch<T> {
         }
         room::<T>("matrices", matrices.len(), (entries(self.order) + 2, 12))?;
         Ok(Self { tiles: T::batch_select(&self.tiles, matrices, self.order), order: self.order })
+    }
+}
+
+/// Checks that there is an order of at most `order` for each of `count` matrices, if there are any.
+pub(crate) fn check_orders(orders: Option<&[usize]>, (count, order): (usize, usize)) -> Result<(), Error> {
+    let Some(orders) = orders else { return Ok(()) };
+    extent("orders", "entries", count, orders.len())?;
+    match orders.iter().position(|&each| each > order) {
+        Some(entry) => {
+            Err(Error::Index { argument: "orders", entry, found: orders[entry], limit: order + 1 })
+        }
+        None => Ok(()),
     }
 }
 

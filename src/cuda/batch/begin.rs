@@ -6,6 +6,7 @@ use super::kernels::Kernels;
 use super::operand::{BatchOperand, BatchOperandMut, begin_behind, end_before};
 use super::outcome::{error_of, fetch};
 use super::{CholeskyBatch, MOST_ROWS, ResultsMemory};
+use crate::batch::check_orders;
 use crate::check::{extent, index};
 use crate::cuda::device::Device;
 use crate::cuda::memory::DeviceBuffer;
@@ -89,12 +90,7 @@ impl<T: Real> CholeskyBatch<T> {
     ) -> Result<Self, Error> {
         let [count, order, columns] = from.shape();
         extent(argument, "columns", order, columns)?;
-        extent("orders", "entries", count, orders.map_or(count, <[usize]>::len))?;
-        let too_large =
-            |orders: &[usize]| orders.iter().position(|&each| each > order).map(|at| (at, orders[at]));
-        if let Some((entry, found)) = orders.and_then(too_large) {
-            return Err(Error::Index { argument: "orders", entry, found, limit: order + 1 });
-        }
+        check_orders(orders, (count, order))?;
         if order > MOST_ROWS {
             return Err(Error::OutOfRange { argument, rule: "of an order of at most 4096" });
         }

@@ -14,14 +14,14 @@
 mod arguments;
 #[allow(unsafe_code, reason = "copies and launches")]
 mod begin;
-#[allow(unsafe_code, reason = "copies, and memory of somebody else")]
+#[allow(unsafe_code, reason = "copies, and views of memory that the caller manages")]
 mod device_batch;
 mod form;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod modify;
-#[allow(unsafe_code, reason = "streams of somebody else")]
+#[allow(unsafe_code, reason = "streams of the caller")]
 mod operand;
 #[allow(unsafe_code, reason = "copies from the device")]
 mod outcome;
