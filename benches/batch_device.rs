@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The methods take turns. A call is timed on the host until its results are there. `bound` is the time to read and write the lower
-//! triangles, and to read V, at the bandwidth of the device's memory. The last lines are those of 8192 matrices in single precision.
-//! Without a device it prints that and ends.
+//! triangles, and to read V, at the bandwidth of the device's memory. The last lines are those of fewer
+//! matrices in single precision. Without a device it prints that and ends.
 //!
 //! | variable | |
 //! |---|---|
@@ -37,6 +37,8 @@ const BYTES: usize = 512 << 20;
 const DIFFERENT: usize = 64;
 /// Matrices of the small batch.
 const FEW: usize = 8192;
+/// Orders and numbers of matrices of a contest of batched factorizations (GPU MODE, 2026), which are in single precision.
+const CONTEST: [(usize, usize); 5] = [(32, 4096), (64, 1024), (128, 256), (256, 64), (512, 16)];
 
 fn main() -> Result<ExitCode, Error> {
     let torch = Python::start("pytorch_batch_peer.py");
@@ -58,6 +60,9 @@ fn main() -> Result<ExitCode, Error> {
             for k in [2, 12] {
                 bench.cell::<f32>(n, k, Some(FEW))?;
             }
+        }
+        for (n, count) in CONTEST {
+            bench.cell::<f32>(n, 4, Some(count))?;
         }
     }
     println!("\nns for one matrix; × the bound in parentheses\n{}", lay_out(&HEADINGS, &bench.lines));
@@ -189,7 +194,7 @@ impl Bench {
         let matrices = count.unwrap_or((bytes / triangle).max(1));
         let mut ours = Batch::<T>::new(&self.on.device, matrices, (n, k))?;
         let remote = |method: &str, turns| {
-            let method = if count.is_some() { format!("{method}_8192") } else { method.to_owned() };
+            let method = count.map_or(method.to_owned(), |count| format!("{method}_{count}"));
             self.torch.as_ref().map(|torch| Remote::new(torch, &method, T::NAME, (n, k), turns))
         };
         let (mut again, mut ready) = (remote("again", 3), remote("ready", 1));

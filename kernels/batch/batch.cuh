@@ -9,18 +9,26 @@ __device__ __forceinline__ int entries(int n) { return n * (n + 1) / 2; }
 
 // Factors L, n x n each, packed lower triangles. Rows and columns of a matrix from its order on are those of the identity.
 // Entry e of matrix b lies at l + b / group * group_stride + b % group + e * group: with group = 1 one matrix after the
-// other, with group = 32 the matrices of a warp side by side.
+// other, with group = 32 the matrices of a warp side by side. With `sides` a matrix has two places of that kind, and a modification
+// writes the one that does not hold the factor.
 template <class T>
 struct Factors {
     T* l;
     long long group_stride;  // a multiple of 16 bytes
     long long count;
     int* orders;  // of each matrix; -1 if it has no factor
+    int* sides;  // of each matrix: which of its two places holds it; null if it has one
+    long long side_stride;
     int n;
     int group;
 
     __device__ __forceinline__ T* of(long long b) const {
-        return group == 1 ? l + b * group_stride : l + b / group * group_stride + b % group;
+        if (group != 1) return l + b / group * group_stride + b % group;
+        return l + b * group_stride + (sides ? sides[b] * side_stride : 0);
+    }
+    // The other place of a matrix that has two.
+    __device__ __forceinline__ T* beside(long long b) const {
+        return l + b * group_stride + (sides[b] ? 0 : side_stride);
     }
 };
 
@@ -40,8 +48,8 @@ template <class T>
 struct Given {
     const T* v;  // entry (i, r) of matrix b at v + b * v_matrix + i * v_row + r * v_column
     long long v_matrix, v_row, v_column;
-    const T* weights;  // of matrix b at weights + b * weights_matrix; null if all are `sign`
-    long long weights_matrix;
+    const T* weights;  // of column r of matrix b at weights + b * weights_matrix + r * weights_column; null if all are `sign`
+    long long weights_matrix, weights_column;
     const unsigned char* mask;  // whether a matrix is modified; null if all are
     int rank;
     int sign;
@@ -52,7 +60,7 @@ struct Given {
     }
     // The weight of column r of a matrix.
     __device__ __forceinline__ T weight(long long b, int r) const {
-        return weights ? weights[b * weights_matrix + r] : (T)sign;
+        return weights ? weights[b * weights_matrix + r * weights_column] : (T)sign;
     }
     // The scales of some columns, from number `begin` on, of those that are taken in this order: from the last one on if they
     // have a minus sign. The loads do not wait for each other.
@@ -61,7 +69,7 @@ struct Given {
         if (weights) {
             const T* const own = weights + b * weights_matrix;
 #pragma unroll
-            for (int c = 0; c < COLUMNS; ++c) to[c] = own[begin + c < rank ? column(begin + c, minus) : 0];
+            for (int c = 0; c < COLUMNS; ++c) to[c] = own[begin + c < rank ? column(begin + c, minus) * weights_column : 0];
 #pragma unroll
             for (int c = 0; c < COLUMNS; ++c) to[c] = scale(to[c], minus);
         } else {

@@ -11,6 +11,10 @@ inline void copy_async_16(void* shared, const void* global) { fake::copy_async(s
 inline void copy_async_commit() { fake::copy_async_commit(); }
 inline void copy_async_wait_all() { fake::copy_async_wait(0); }
 inline void copy_async_wait_but_one() { fake::copy_async_wait(1); }
+template <int BATCHES>
+void copy_async_wait() {
+    fake::copy_async_wait(BATCHES);
+}
 inline void prefetch_l2(const void*) {}
 #else
 // Begins to copy BYTES (4, 8 or 16, both sides aligned to as many) to shared memory. After the first `bytes` it writes
@@ -33,6 +37,11 @@ __device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.com
 __device__ __forceinline__ void copy_async_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void copy_async_wait_but_one() {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+// Waits for all but the last BATCHES batches.
+template <int BATCHES>
+__device__ __forceinline__ void copy_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(BATCHES) : "memory");
 }
 
 // Prefetches a line of global memory to the second-level cache.

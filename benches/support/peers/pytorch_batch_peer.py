@@ -1,7 +1,7 @@
 """PyTorch's batched Cholesky factorization and solve on a GPU.
 
 `again`: A ± V V' is formed and factored (`baddbmm`, `cholesky_ex`), and a system is solved (`cholesky_solve`). `ready`: A is factored
-alone. The number of matrices is the benchmark's: as many as have lower triangles of 512 MiB, or with `_8192` that many.
+alone. The number of matrices is the benchmark's: as many as have lower triangles of 512 MiB, or that of the method's name.
 """
 
 import torch
@@ -10,6 +10,7 @@ from peer import Method, serve
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64}
 BYTES = 512 << 20
+COUNTS = (8192, 4096, 1024, 256, 64, 16)
 
 
 class Again(Method):
@@ -67,12 +68,9 @@ class Ready(Again):
         return float((found - self.a[:8]).abs().max() / 4)
 
 
-class Again8192(Again):
-    matrices = 8192
-
-
-class Ready8192(Ready):
-    matrices = 8192
+def of(kind, count):
+    """The same with this number of matrices."""
+    return type(f"{kind.__name__}{count}", (kind,), {"matrices": count})
 
 
 def main():
@@ -81,11 +79,13 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     # Handles and kernels are loaded before the first timed call.
     for scalar in DTYPES:
-        method = Again8192(scalar, 8, 1)
+        method = of(Again, 8192)(scalar, 8, 1)
         for turn in range(3):
             method.time(turn)
     versions = f"PyTorch {torch.__version__} with CUDA {torch.version.cuda}"
-    serve(versions, {"again": Again, "ready": Ready, "again_8192": Again8192, "ready_8192": Ready8192})
+    methods = {"again": Again, "ready": Ready}
+    counted = {f"{name}_{count}": of(kind, count) for name, kind in methods.items() for count in COUNTS}
+    serve(versions, methods | counted)
 
 
 main()

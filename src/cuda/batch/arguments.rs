@@ -7,6 +7,9 @@ use crate::cuda::plain::Plain;
 pub(super) const GROUP: usize = 32;
 pub(super) const SIDE_BY_SIDE: usize = 8;
 
+/// The largest order of which a modification is made in place.
+pub(super) const IN_PLACE: usize = 32;
+
 /// The orders of matrices that have no factor.
 pub(super) const NO_FACTOR: i32 = -1;
 
@@ -18,6 +21,8 @@ pub(super) struct Factors {
     pub group_stride: i64,
     pub count: i64,
     pub orders: u64,
+    pub sides: u64,
+    pub side_stride: i64,
     pub n: i32,
     pub group: i32,
 }
@@ -29,7 +34,8 @@ pub(super) struct Given {
     pub v: u64,
     pub v_strides: [i64; 3],
     pub weights: u64,
-    pub weights_matrix: i64,
+    /// From one matrix to the next, and from one column to the next.
+    pub weights_strides: [i64; 2],
     pub mask: u64,
     pub rank: i32,
     pub sign: i32,

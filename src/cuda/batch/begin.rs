@@ -1,6 +1,6 @@
 //! How a batch on a device begins, and how its factors are read.
 
-use super::arguments::{GROUP, NO_FACTOR, SIDE_BY_SIDE, Source, Target, address};
+use super::arguments::{GROUP, IN_PLACE, NO_FACTOR, SIDE_BY_SIDE, Source, Target, address};
 use super::device_batch::DeviceBatch;
 use super::kernels::Kernels;
 use super::operand::{BatchOperand, BatchOperandMut, begin_behind, end_before};
@@ -132,26 +132,29 @@ impl<T: Real> CholeskyBatch<T> {
         let group_stride = stride::<T>(order);
         let kernels = Kernels::load::<T>(device, order, group_stride)?;
         let groups = if order <= SIDE_BY_SIDE { count.div_ceil(GROUP) } else { count };
-        let room = DeviceBuffer::new(device, kernels.room(count))?;
+        let (places, sides) = if order <= IN_PLACE { (1, 0) } else { (2, count) };
         let batch = Self {
             stream: Stream::new(device)?,
             kernels,
             count,
             order,
             group_stride,
-            l: DeviceBuffer::new(device, groups.saturating_mul(group_stride))?,
+            l: DeviceBuffer::new(device, groups.saturating_mul(group_stride).saturating_mul(places))?,
+            sides: DeviceBuffer::new(device, sides)?,
             orders: DeviceBuffer::new(device, count)?,
             why: DeviceBuffer::new(device, count)?,
             why_place: DeviceBuffer::new(device, count)?,
             results: ResultsMemory::new(device, count)?,
-            room,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
             device: device.clone(),
             argument,
         };
         // SAFETY: the memory belongs to the batch, whose stream alone uses it.
-        unsafe { batch.stream.clear(batch.results.pending.slice(0..2))? };
+        unsafe {
+            batch.stream.clear(batch.results.pending.slice(0..2))?;
+            batch.stream.clear(batch.sides.slice(0..sides))?;
+        }
         Ok(batch)
     }
 
@@ -186,7 +189,10 @@ impl<T: Real> CholeskyBatch<T> {
         let order = fetch(&self.stream, &self.device, &self.orders, matrix..matrix + 1)?[0];
         let order = usize::try_from(order).unwrap_or(0);
         let (first, step) = if self.order <= SIDE_BY_SIDE { (matrix / GROUP, GROUP) } else { (matrix, 1) };
-        let group = first * self.group_stride..(first + 1) * self.group_stride;
+        let is_beside = self.order > IN_PLACE
+            && fetch(&self.stream, &self.device, &self.sides, matrix..matrix + 1)?[0] != 0;
+        let side = if is_beside { self.l.len() / 2 } else { 0 };
+        let group = side + first * self.group_stride..side + (first + 1) * self.group_stride;
         let l = fetch(&self.stream, &self.device, &self.l, group)?;
         let column = |j: usize| j * (2 * self.order - j + 1) / 2;
         let entry = |i: usize, j: usize| {

@@ -1,7 +1,9 @@
 //! How the matrices of an order are divided among threads.
 
-use super::arguments::SIDE_BY_SIDE;
+use super::arguments::{IN_PLACE, SIDE_BY_SIDE};
 
+/// The largest order that a warp has in shared memory for a solution.
+const SHARED: usize = 64;
 /// The largest order of which a lane of a warp has eight rows.
 const OF_A_WARP: usize = 256;
 
@@ -10,31 +12,49 @@ const OF_A_WARP: usize = 256;
 pub(super) enum Form {
     /// A thread has a matrix of this order or less, in registers.
     Thread { order: usize },
-    /// Some lanes have a matrix, each this many rows of it.
+    /// Some lanes have a matrix, each this many rows of it, in shared memory.
     Lanes { lanes: usize, rows: usize },
+    /// The same, with columns that pass through shared memory.
+    Stream { lanes: usize, rows: usize },
     /// A block has a matrix.
     Block,
 }
 
 impl Form {
-    /// For matrices of order n, with so many bytes of shared memory for a block.
-    pub fn new<T>(n: usize, stride: usize, shared: usize) -> Self {
-        let fits = |lanes: usize| padded::<T>(stride, lanes) * size_of::<T>() <= shared;
+    /// For modifications of matrices of order n.
+    pub fn of_modifications(n: usize) -> Self {
         match n {
             0..=4 => Self::Thread { order: 4 },
             5..=SIDE_BY_SIDE => Self::Thread { order: 8 },
             9..=16 => Self::Lanes { lanes: 4, rows: 4 },
-            17..=32 => Self::Lanes { lanes: 8, rows: 4 },
-            33..=64 => Self::Lanes { lanes: 16, rows: 4 },
-            65..=128 if fits(32) => Self::Lanes { lanes: 32, rows: 4 },
-            129..=OF_A_WARP if fits(32) => Self::Lanes { lanes: 32, rows: 8 },
+            17..=IN_PLACE => Self::Lanes { lanes: 8, rows: 4 },
+            33..=SHARED => Self::Stream { lanes: 16, rows: 4 },
+            65..=128 => Self::Stream { lanes: 32, rows: 4 },
+            129..=OF_A_WARP => Self::Stream { lanes: 32, rows: 8 },
             _ => Self::Block,
+        }
+    }
+
+    /// For solutions.
+    pub fn of_solutions(n: usize) -> Self {
+        match Self::of_modifications(n) {
+            Self::Stream { lanes, rows } if n <= SHARED => Self::Lanes { lanes, rows },
+            form => form,
+        }
+    }
+
+    /// The scalars of shared memory of a matrix: room for its triangle of `stride` scalars, or for so many columns.
+    pub fn shared<T>(self, stride: usize, columns: usize) -> usize {
+        match self {
+            Self::Thread { .. } | Self::Block => 0,
+            Self::Lanes { lanes, .. } => padded::<T>(stride, lanes),
+            Self::Stream { lanes, rows } => (columns + 1) * lanes * rows + if lanes < 32 { lanes } else { 0 },
         }
     }
 }
 
 /// Scalars from one triangle in shared memory to the next: such that all lanes of a warp access different banks.
-pub(super) fn padded<T>(stride: usize, lanes: usize) -> usize {
+fn padded<T>(stride: usize, lanes: usize) -> usize {
     let line = 128 / size_of::<T>();
     stride + (line + lanes % line - stride % line) % line
 }

@@ -1,7 +1,7 @@
 //! The kernels of a batch of this order, and how they are launched.
 
 use super::arguments::{Factors, GROUP, Modification, Source, Systems, Target};
-use super::form::{Form, padded};
+use super::form::Form;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
 use crate::cuda::ptx;
@@ -19,9 +19,14 @@ const BLOCK: usize = 256;
 const BLOCKS_EACH: usize = 4;
 /// Bytes that all blocks of such a launch have together, unless one takes more.
 const OF_ALL_BLOCKS: usize = 1 << 28;
+/// Columns in shared memory in a modification, and those that a solution takes together.
+const WINDOW: usize = 8;
+const STRIP: usize = 4;
+
 /// The kernels for one scalar type and order.
 pub(super) struct Kernels {
-    form: Form,
+    modifications: Form,
+    solutions: Form,
     n: usize,
     /// Scalars of a triangle.
     stride: usize,
@@ -44,7 +49,7 @@ impl Kernels {
     pub fn load<T: Real>(device: &Device, n: usize, stride: usize) -> Result<Self, Error> {
         // A block's own variables take some.
         let shared = device.shared_bytes()?.saturating_sub(4096);
-        let form = Form::new::<T>(n, stride, shared);
+        let (modifications, solutions) = (Form::of_modifications(n), Form::of_solutions(n));
         let bytes = size_of::<T>();
         let of = |module: &'static ptx::Ptx, layout: (&str, &[(&str, usize)]), names: &[String]| {
             let module = device.module(module)?;
@@ -54,7 +59,7 @@ impl Kernels {
         let name = T::TYPE_NAME;
         let sizes: &[_] =
             &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>()), ("GROUP", GROUP)];
-        let modify = match form {
+        let modify = match modifications {
             Form::Thread { order } => {
                 let several = if order == 8 && bytes == 8 { 2 } else { 4 };
                 let names =
@@ -68,20 +73,35 @@ impl Kernels {
                     if bytes == 4 { &ptx::BATCH_MODIFY_LANES_F32 } else { &ptx::BATCH_MODIFY_LANES_F64 };
                 of(module, ("batch_modify_lanes", &[("MOST_THREADS", THREADS)]), &names)?
             }
+            Form::Stream { lanes, rows } => {
+                let names =
+                    [1, 4].map(|columns| format!("batch_modify_stream_{lanes}_{rows}_{columns}_{name}"));
+                let module =
+                    if bytes == 4 { &ptx::BATCH_MODIFY_STREAM_F32 } else { &ptx::BATCH_MODIFY_STREAM_F64 };
+                let sizes: &[_] = &[("MOST_THREADS", THREADS), ("WINDOW", WINDOW)];
+                of(module, ("batch_modify_stream", sizes), &names)?
+            }
             Form::Block => {
                 let rows = if n > BLOCK { "rows" } else { "block" };
                 let names = [1, 4].map(|columns| format!("batch_modify_{rows}_{columns}_{name}"));
                 of(&ptx::BATCH_MODIFY_BLOCK, ("batch_modify_block", &[("MOST_THREADS", BLOCK)]), &names)?
             }
         };
-        let solve = match form {
+        let solve = match solutions {
             Form::Thread { order } => format!("batch_solve_thread_{order}_{name}"),
             Form::Lanes { lanes, rows } => format!("batch_solve_lanes_{lanes}_{rows}_{name}"),
+            Form::Stream { rows, .. } => format!("batch_solve_stream_{rows}_{name}"),
             Form::Block => format!("batch_solve_block_{name}"),
         };
         let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
-        let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
-        let solve = of(&ptx::BATCH_SOLVE, ("batch_solve", sizes), &[solve])?.remove(0);
+        let sizes: &[_] = &[
+            ("THREADS", THREADS),
+            ("MOST_THREADS", BLOCK),
+            ("SYSTEMS", size_of::<Systems>()),
+            ("STRIP", STRIP),
+        ];
+        let module = if bytes == 4 { &ptx::BATCH_SOLVE_F32 } else { &ptx::BATCH_SOLVE_F64 };
+        let solve = of(module, ("batch_solve", sizes), &[solve])?.remove(0);
         let sizes: &[_] = &[("THREADS", BEGIN_THREADS), ("SOURCE", size_of::<Source>())];
         let begin = of(&ptx::BATCH_BEGIN, ("batch_begin", sizes), &[format!("batch_begin_{name}")])?;
         let names = [format!("batch_copy_{name}"), format!("batch_log_det_{name}")];
@@ -89,15 +109,16 @@ impl Kernels {
         let mut read = of(&ptx::BATCH_READ, ("batch_read", sizes), &names)?.into_iter();
         let [Some(copy), Some(log_det)] = [read.next(), read.next()] else { unreachable!("two names") };
         // The same for all orders, because batches of different ones share the kernels.
-        let with_shared = |function: Function| match form {
+        let with_shared = |function: Function| match modifications {
             Form::Thread { .. } => Ok(function),
-            Form::Lanes { .. } | Form::Block => function.with_shared(shared),
+            _ => function.with_shared(shared),
         };
         let one =
             |functions: Vec<Function>| functions.into_iter().next().unwrap_or_else(|| unreachable!("a name"));
         let [single, several] = modify.try_into().unwrap_or_else(|_| unreachable!("two names"));
         Ok(Self {
-            form,
+            modifications,
+            solutions,
             n,
             stride,
             bytes,
@@ -117,14 +138,6 @@ impl Kernels {
         count.min(BLOCKS_EACH * self.multiprocessors).min(OF_ALL_BLOCKS / bytes.max(1)).max(1)
     }
 
-    /// Scalars of memory that the blocks of a modification have.
-    pub fn room(&self, count: usize) -> usize {
-        match self.form {
-            Form::Block => self.some_blocks(count, self.stride * self.bytes) * self.stride,
-            _ => 0,
-        }
-    }
-
     /// Numbers of memory that the blocks have that decide what working precision does not: V in twice the precision.
     pub fn wide_room(&self, count: usize, rank: usize) -> usize {
         self.deciding_blocks(count, rank) * 2 * self.n * rank
@@ -134,46 +147,47 @@ impl Kernels {
         self.some_blocks(count, 2 * self.n * rank * size_of::<f64>())
     }
 
-    /// Threads and matrices of a block in which lanes have the matrices, and scalars from one triangle to the next.
-    fn of_lanes<T>(&self, lanes: usize) -> (usize, usize, usize) {
-        let threads = if lanes == 32 { 32 } else { 64 };
-        (threads, threads / lanes, padded::<T>(self.stride, lanes))
+    /// A launch with some lanes for each matrix, which has so many scalars of shared memory.
+    fn of_lanes(&self, (count, lanes): (usize, usize), threads: usize, scalars: usize) -> Launch {
+        let matrices = threads / lanes;
+        let shared_bytes = matrices * scalars * self.bytes;
+        Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }
+    }
+
+    /// Scalars of shared memory of a matrix.
+    fn shared_stride<T>(&self, of_solutions: bool) -> usize {
+        if !of_solutions {
+            return self.modifications.shared::<T>(self.stride, WINDOW);
+        }
+        // As solve.cu has it.
+        let is_short = matches!(self.solutions, Form::Stream { rows, .. } if rows * self.bytes == 16);
+        self.solutions.shared::<T>(self.stride, STRIP * if is_short { 8 } else { 4 })
     }
 
     fn modify_shape<T>(&self, count: usize, kind: usize) -> Launch {
-        match self.form {
+        match self.modifications {
             Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
-            Form::Lanes { lanes, .. } => {
-                let (threads, matrices, stride) = self.of_lanes::<T>(lanes);
-                let shared_bytes = matrices * stride * self.bytes;
-                Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }
+            Form::Lanes { lanes, .. } | Form::Stream { lanes, .. } => {
+                self.of_lanes((count, lanes), 64, self.shared_stride::<T>(false))
             }
             Form::Block => {
                 let columns = if kind == 0 { 1 } else { 4 };
                 let shared_bytes = if self.n > BLOCK { columns * self.n * self.bytes } else { 0 };
                 let threads = self.n.next_multiple_of(32).min(BLOCK);
-                Launch {
-                    blocks: (self.some_blocks(count, self.stride * self.bytes), 1),
-                    threads,
-                    shared_bytes,
-                }
+                Launch { blocks: (self.some_blocks(count, 0), 1), threads, shared_bytes }
             }
         }
     }
 
-    fn solve_shape<T>(&self, count: usize) -> (Launch, i32) {
-        match self.form {
-            Form::Thread { .. } => (Launch::new((count.div_ceil(THREADS), 1), THREADS), 0),
-            Form::Lanes { lanes, .. } => {
-                let (threads, matrices, stride) = self.of_lanes::<T>(lanes);
-                let shared_bytes = matrices * stride * self.bytes;
-                let stride = i32::try_from(stride).unwrap_or(0);
-                (Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }, stride)
-            }
+    fn solve_shape<T>(&self, count: usize) -> Launch {
+        match self.solutions {
+            Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
+            Form::Lanes { lanes, .. } => self.of_lanes((count, lanes), 64, self.shared_stride::<T>(true)),
+            Form::Stream { lanes, .. } => self.of_lanes((count, lanes), 32, self.shared_stride::<T>(true)),
             Form::Block => {
                 let threads = self.n.next_multiple_of(32).min(BLOCK);
                 let shared_bytes = self.n * self.bytes;
-                (Launch { blocks: (self.some_blocks(count, 0), 1), threads, shared_bytes }, 0)
+                Launch { blocks: (self.some_blocks(count, 0), 1), threads, shared_bytes }
             }
         }
     }
@@ -184,27 +198,22 @@ impl Kernels {
     /// [`Error::Device`].
     ///
     /// # Safety
-    /// All memory is that of the kernels' contract, and is not used otherwise until the launches are done. `room` and `wide` are
-    /// as large as [`room`](Self::room) and [`wide_room`](Self::wide_room) say.
+    /// All memory is that of the kernels' contract, and is not used otherwise until the launches are done. `wide` is as large as
+    /// [`wide_room`](Self::wide_room) says.
     pub unsafe fn modify<T: Real>(
         &self,
         stream: &Stream,
         mut all: Modification,
-        (mut room, mut wide): (u64, u64),
+        mut wide: u64,
     ) -> Result<(), Error> {
         let count = usize::try_from(all.factors.count).unwrap_or(0);
         let several = all.given.rank > 1 && self.modify_shape::<T>(count, 1).shared_bytes <= self.shared;
         let kind = usize::from(several);
         let shape = self.modify_shape::<T>(count, kind);
         let mut arguments = vec![argument(&mut all)];
-        let mut stride = match self.form {
-            Form::Lanes { lanes, .. } => c_int::try_from(self.of_lanes::<T>(lanes).2).unwrap_or(0),
-            Form::Thread { .. } | Form::Block => 0,
-        };
-        match self.form {
-            Form::Thread { .. } => {}
-            Form::Lanes { .. } => arguments.push(argument(&mut stride)),
-            Form::Block => arguments.push(argument(&mut room)),
+        let mut stride = c_int::try_from(self.shared_stride::<T>(false)).unwrap_or(0);
+        if matches!(self.modifications, Form::Lanes { .. }) {
+            arguments.push(argument(&mut stride));
         }
         // SAFETY: arguments of the types of the kernel's; the caller guarantees the rest.
         unsafe { self.modify[kind].launch(stream, shape, &mut arguments)? };
@@ -270,8 +279,8 @@ impl Kernels {
         mut factors: Factors,
         mut systems: Systems,
     ) -> Result<(), Error> {
-        let (shape, stride) = self.solve_shape::<T>(usize::try_from(factors.count).unwrap_or(0));
-        systems.shared_stride = stride;
+        let shape = self.solve_shape::<T>(usize::try_from(factors.count).unwrap_or(0));
+        systems.shared_stride = i32::try_from(self.shared_stride::<T>(true)).unwrap_or(0);
         let arguments = &mut [argument(&mut factors), argument(&mut systems)];
         // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
         unsafe { self.solve.launch(stream, shape, arguments) }

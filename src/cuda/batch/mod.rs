@@ -29,10 +29,10 @@ mod outcome;
 mod solve;
 
 pub use self::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
-pub use self::operand::{BatchOperand, BatchOperandMut};
+pub use self::operand::{BatchOperand, BatchOperandMut, WeightsOperand};
 pub use self::outcome::{DeviceOutcome, Status};
 
-use self::arguments::{Factors, GROUP, Results, SIDE_BY_SIDE, address};
+use self::arguments::{Factors, GROUP, IN_PLACE, Results, SIDE_BY_SIDE, address};
 use self::kernels::Kernels;
 use super::device::Device;
 use super::memory::{DeviceBuffer, Pinned};
@@ -80,15 +80,16 @@ pub struct CholeskyBatch<T> {
     order: usize,
     /// Scalars from one group of matrices to the next.
     group_stride: usize,
+    /// If a modification is not made in place, all factors and then room for as many.
     l: DeviceBuffer<T>,
+    /// In which of the two each is. Empty if a modification is made in place.
+    sides: DeviceBuffer<i32>,
     orders: DeviceBuffer<i32>,
     /// Why a matrix has no factor, and where.
     why: DeviceBuffer<i32>,
     why_place: DeviceBuffer<i32>,
     results: ResultsMemory<T>,
-    /// Working memory of modifications.
-    room: DeviceBuffer<T>,
-    /// Later ones are larger. Modifications in flight may use an earlier one.
+    /// Working memory of modifications. Later ones are larger, and modifications in flight may use an earlier one.
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
@@ -138,6 +139,8 @@ impl<T: Real> CholeskyBatch<T> {
             group_stride: i64::try_from(self.group_stride).unwrap_or(0),
             count: i64::try_from(self.count).unwrap_or(0),
             orders: address(&self.orders),
+            sides: if self.order <= IN_PLACE { 0 } else { address(&self.sides) },
+            side_stride: i64::try_from(self.l.len() / 2).unwrap_or(0),
             n: i32::try_from(self.order).unwrap_or(0),
             group: if self.order <= SIDE_BY_SIDE { i32::try_from(GROUP).unwrap_or(0) } else { 1 },
         }

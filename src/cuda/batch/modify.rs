@@ -2,7 +2,8 @@
 
 use super::CholeskyBatch;
 use super::arguments::{Given, Modification, address};
-use super::operand::{BatchOperand, begin_behind, end_before};
+use super::device_batch::DeviceBatchView;
+use super::operand::{BatchOperand, WeightsOperand, begin_behind, end_before};
 use super::outcome::DeviceOutcome;
 use crate::batch::BatchWeights;
 use crate::check::extent;
@@ -38,20 +39,21 @@ impl<T: Real> CholeskyBatch<T> {
         self.modify(v, Weights::Minus)
     }
 
-    /// A_b + V_b diag(w) V_bᵀ. Weights are in host memory, and the call waits for the device if there are any.
+    /// A_b + V_b diag(w) V_bᵀ. The call waits for the device if the weights are in host memory.
     ///
     /// # Shapes
-    /// V (count × n × k); w has k entries, or count × k for [`BatchWeights::OfEach`].
+    /// V (count × n × k); w has k entries, or count × k for [`BatchWeights::OfEach`], or (count × k × 1) on the device. With weights of
+    /// 0, k differs from matrix to matrix, and a matrix all of whose weights are 0 is left out.
     ///
     /// # Errors
-    /// As [`downdate`](Self::downdate); `Shape` or `NonFinite`, naming `weights`. A weight of one matrix that is not finite is in the
-    /// outcome.
+    /// As [`downdate`](Self::downdate); `Shape`, or `NonFinite` for the same weights of all matrices in host memory, naming `weights`.
+    /// Otherwise a weight that is not finite is in the outcome.
     pub fn modify<'a, 'w>(
         &mut self,
         v: impl Into<BatchOperand<'a, T>>,
-        weights: impl Into<BatchWeights<'w, T>>,
+        weights: impl Into<WeightsOperand<'w, T>>,
     ) -> Result<DeviceOutcome<'_, T>, Error> {
-        self.modified(&v.into(), weights.into(), None)
+        self.modified(&v.into(), &weights.into(), None)
     }
 
     /// As [`modify`](Self::modify), for the matrices with `mask[b]`. The others stay as they are, and cost nothing but the reading of
@@ -66,35 +68,45 @@ impl<T: Real> CholeskyBatch<T> {
         &mut self,
         mask: &[bool],
         v: impl Into<BatchOperand<'a, T>>,
-        weights: impl Into<BatchWeights<'w, T>>,
+        weights: impl Into<WeightsOperand<'w, T>>,
     ) -> Result<DeviceOutcome<'_, T>, Error> {
         extent("mask", "entries", self.count, mask.len())?;
-        self.modified(&v.into(), weights.into(), Some(mask))
+        self.modified(&v.into(), &weights.into(), Some(mask))
     }
 
     fn modified(
         &mut self,
         v: &BatchOperand<'_, T>,
-        weights: BatchWeights<'_, T>,
+        weights: &WeightsOperand<'_, T>,
         mask: Option<&[bool]>,
     ) -> Result<DeviceOutcome<'_, T>, Error> {
         let [count, rows, rank] = v.shape();
         extent("v", "matrices", self.count, count)?;
         extent("v", "rows", self.order, rows)?;
-        let (sign, each, of_matrix) = match weights {
-            BatchWeights::Shared(shared) => {
+        let (sign, each, strides) = match *weights {
+            WeightsOperand::Host(BatchWeights::Shared(shared)) => {
                 shared.check(rows, (rows, rank))?;
                 match shared {
-                    Weights::Plus => (1, None, 0),
-                    Weights::Minus => (-1, None, 0),
-                    Weights::Each(each) => (1, Some(each), 0),
+                    Weights::Plus => (1, None, [0, 0]),
+                    Weights::Minus => (-1, None, [0, 0]),
+                    Weights::Each(each) => (1, Some(each), [0, 1]),
                 }
             }
-            BatchWeights::OfEach(each) => {
+            WeightsOperand::Host(BatchWeights::OfEach(each)) => {
                 extent("weights", "entries", count.saturating_mul(rank), each.len())?;
-                (1, Some(each), rank)
+                (1, Some(each), [i64::try_from(rank).unwrap_or(0), 1])
+            }
+            WeightsOperand::Device(ref there) => {
+                there.is_on(&self.device, "weights")?;
+                let [matrices, entries, columns] = there.shape();
+                extent("weights", "matrices", count, matrices)?;
+                extent("weights", "entries", rank, entries)?;
+                extent("weights", "columns", 1, columns)?;
+                let [matrix, column, _] = there.strides();
+                (1, None, [matrix, column])
             }
         };
+        let there = if let WeightsOperand::Device(there) = weights { Some(there) } else { None };
         let most = i32::MAX.unsigned_abs() as usize / rows.max(1);
         if rank >= most {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
@@ -114,19 +126,21 @@ impl<T: Real> CholeskyBatch<T> {
         let weights = each.map(|each| self.staged(each)).transpose()?;
         let mask: Option<Vec<u8>> = mask.map(|mask| mask.iter().map(|&one| u8::from(one)).collect());
         let mask = mask.map(|mask| self.staged(&mask)).transpose()?;
-        let streams = [v.stream];
-        begin_behind(&self.stream, &streams)?;
+        // Of weights on the device; those of others are V's.
+        let beside = there.map_or(v.stream, DeviceBatchView::stream);
+        begin_behind(&self.stream, &[v.stream, beside])?;
+        let on_host = weights.as_ref().map(|(_, weights)| address(weights));
         let given = Given {
             v: v.address,
             v_strides: v.strides,
-            weights: weights.as_ref().map_or(0, |(_, weights)| address(weights)),
-            weights_matrix: i64::try_from(of_matrix).unwrap_or(0),
+            weights: there.map(DeviceBatchView::address).or(on_host).unwrap_or(0),
+            weights_strides: strides,
             mask: mask.as_ref().map_or(0, |(_, mask)| address(mask)),
             rank: i32::try_from(rank).unwrap_or(0),
             sign,
         };
         let all = Modification { factors: self.factors(), given, results: self.results.argument() };
-        let working = (address(&self.room), self.wide.last().map_or(0, address));
+        let wide = self.wide.last().map_or(0, address);
         let enqueue = || {
             // SAFETY: all memories exist until the work has been waited for, below; the operand has these entries, and is
             // used on its stream otherwise.
@@ -137,7 +151,7 @@ impl<T: Real> CholeskyBatch<T> {
                 if let Some((staged, to)) = &mask {
                     self.stream.upload(staged, 0..to.len(), to.slice(0..to.len()))?;
                 }
-                self.kernels.modify::<T>(&self.stream, all, working)
+                self.kernels.modify::<T>(&self.stream, all, wide)
             }
         };
         let enqueued = enqueue();
@@ -147,7 +161,7 @@ impl<T: Real> CholeskyBatch<T> {
             let _ = unsafe { self.stream.clear(self.results.pending.slice(0..2)) };
         }
         // What has been copied for the call must outlive the work.
-        let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none())];
+        let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none()), beside];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
         Ok(DeviceOutcome::new(self))
     }

@@ -1,11 +1,13 @@
 //! Batches of matrices in either memory, as arguments of calls.
 
 use super::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
+use crate::batch::BatchWeights;
 use crate::batch::operand::{BatchMut, BatchRef};
 use crate::cuda::device::Device;
 use crate::cuda::stream::{Event, Stream};
 use crate::error::Error;
 use crate::real::Real;
+use crate::sweep::weights::Weights;
 use core::marker::PhantomData;
 
 /// Matrices in host memory, or in that of a GPU.
@@ -23,6 +25,34 @@ pub enum BatchOperandMut<'a, T> {
     Host(BatchMut<'a, T>),
     /// In the memory of the device.
     Device(DeviceBatchViewMut<'a, T>),
+}
+
+/// The weights of a modification, in host memory or in that of a GPU.
+#[derive(Clone)]
+pub enum WeightsOperand<'a, T> {
+    /// In host memory.
+    Host(BatchWeights<'a, T>),
+    /// In the memory of the device: k weights for each matrix (count × k × 1), with any strides; 0 from one matrix to the next gives
+    /// all the same.
+    Device(DeviceBatchView<'a, T>),
+}
+
+impl<'a, T, W: Into<Weights<'a, T>>> From<W> for WeightsOperand<'a, T> {
+    fn from(weights: W) -> Self {
+        Self::Host(BatchWeights::Shared(weights.into()))
+    }
+}
+
+impl<'a, T> From<BatchWeights<'a, T>> for WeightsOperand<'a, T> {
+    fn from(weights: BatchWeights<'a, T>) -> Self {
+        Self::Host(weights)
+    }
+}
+
+impl<'a, T> From<DeviceBatchView<'a, T>> for WeightsOperand<'a, T> {
+    fn from(weights: DeviceBatchView<'a, T>) -> Self {
+        Self::Device(weights)
+    }
 }
 
 macro_rules! operands {

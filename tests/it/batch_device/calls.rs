@@ -3,7 +3,7 @@
 use crate::batch::{by_rows, columns, some};
 use crate::support::cuda::{device, turn};
 use crate::support::real::bits;
-use cholupdate::cuda::{CholeskyBatch, DeviceBatch};
+use cholupdate::cuda::{CholeskyBatch, DeviceBatch, DeviceBatchView};
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, Weights};
 
 #[test]
@@ -167,6 +167,75 @@ fn views_on_a_stream() {
         x.copy_to(BatchMut::by_rows(&mut there, shape).unwrap()).unwrap();
         assert_eq!(there, solved);
         assert_eq!(bits(batch.factor(3).unwrap().as_ref()), bits(expected.factor(3).unwrap().as_ref()));
+    }
+}
+
+/// Weights on the device, of each matrix or the same for all, give the bits of those in host memory.
+#[test]
+fn weights_on_the_device() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [6, 20, 50, 258] {
+        let (count, k) = (7, 5);
+        let (a, _) = some::<f64>(count, n, 40);
+        let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
+        let v = by_rows(&columns::<f64>(count, n, k, 41));
+        let v = DeviceBatch::from_host(&device, BatchRef::by_rows(&v, [count, n, k]).unwrap()).unwrap();
+        let weights: Vec<f64> = (0..count * k).map(|at| [0.5, -1e-3, 0.0, 2.0][at % 4]).collect();
+        let new = || CholeskyBatch::new(&device, a).unwrap();
+        let there = BatchRef::by_rows(&weights, [count, k, 1]).unwrap();
+        let there = DeviceBatch::from_host(&device, there).unwrap();
+        let (mut expected, mut batch) = (new(), new());
+        expected.modify(&v, BatchWeights::OfEach(&weights)).unwrap();
+        batch.modify(&v, there.view()).unwrap();
+        let same = |batch: &CholeskyBatch<f64>, expected: &CholeskyBatch<f64>| {
+            for matrix in 0..count {
+                let l = batch.factor(matrix).unwrap();
+                assert_eq!(bits(l.as_ref()), bits(expected.factor(matrix).unwrap().as_ref()));
+            }
+        };
+        same(&batch, &expected);
+        // SAFETY: the first k of them, for as long as the batch of weights.
+        let shared = unsafe {
+            DeviceBatchView::from_raw(&device, there.view().address(), [count, k, 1], [0, 1, 1]).unwrap()
+        };
+        expected.modify(&v, &weights[..k]).unwrap();
+        batch.modify(&v, shared).unwrap();
+        same(&batch, &expected);
+        let error = batch.modify(&v, v.view()).unwrap_err();
+        assert_eq!(error, Error::Shape { argument: "weights", extent: "entries", expected: k, found: n });
+    }
+}
+
+/// Pivots whose reciprocals overflow are divided by, and a solution that overflows is infinite.
+#[test]
+fn tiny_pivots() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [3, 8, 20, 50, 100, 200, 300] {
+        let tiny = 2.0_f64.powi(-1060);
+        let entry = |at: usize| match (at / n % n, at % n) {
+            (i, j) if i == j => {
+                if i == n / 2 {
+                    tiny
+                } else {
+                    1.0
+                }
+            }
+            (i, j) if i == j + 1 && i != n / 2 => 0.5,
+            _ => 0.0,
+        };
+        let l: Vec<f64> = (0..2 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [2, n, n]).unwrap()).unwrap();
+        let mut x = vec![0.0; 2 * n];
+        x[n / 2] = tiny * 3.0;
+        x[n + n / 2] = 1.0;
+        let status = batch.solve_l_in_place(BatchMut::by_rows(&mut x, [2, n, 1]).unwrap()).unwrap();
+        assert!(status.failed().unwrap().is_empty());
+        assert_eq!(x[n / 2], 3.0);
+        assert!(x[..n].iter().all(|x| x.is_finite()));
+        assert_eq!(x[n + n / 2], f64::INFINITY);
     }
 }
 

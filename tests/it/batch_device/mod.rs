@@ -95,7 +95,9 @@ fn a_result_depends_on_no_other_matrix_and_no_place() {
 fn first_factors_and_solutions() {
     let _turn = turn();
     let Some(device) = device() else { return };
-    for (seed, n) in [1, 2, 4, 5, 8, 9, 16, 17, 31, 33, 64, 65, 100, 130, 260].into_iter().enumerate() {
+    for (seed, n) in
+        [1, 2, 4, 5, 8, 9, 16, 17, 31, 33, 64, 65, 100, 128, 130, 256, 260].into_iter().enumerate()
+    {
         let count = if n < 40 { 40 } else { 3 };
         let (a, all) = some::<f64>(count, n, seed as u64);
         let mut batch = CholeskyBatch::new(&device, BatchRef::by_rows(&a, [count, n, n]).unwrap()).unwrap();
