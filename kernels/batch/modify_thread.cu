@@ -6,6 +6,7 @@
 // Shapes: batch.cuh. Launch: blocks of THREADS threads, a thread for each matrix.
 #include "batch/batch.cuh"
 #include "batch/reflector.cuh"
+#include "common/memory.cuh"
 
 constexpr int THREADS = 128;
 constexpr int GROUP = 32;  // matrices side by side
@@ -36,6 +37,41 @@ __device__ __forceinline__ void eliminate(T (&l)[N * (N + 1) / 2], T (&v)[COLUMN
     }
 }
 
+// Takes columns of V from number `begin` on; where there is no entry, another one. No load waits for another.
+template <class T, int N, int COLUMNS, bool MINUS>
+__device__ __forceinline__ void take(T (&v)[COLUMNS][N], const Given<T>& given, long long b, int n, int begin) {
+    constexpr int SCALARS = Word<T>::SCALARS;
+    const auto in_words = [](long long stride) { return stride % SCALARS == 0; };
+    const bool aligned = (unsigned long long)given.v % WORD_BYTES == 0 && in_words(given.v_matrix);
+    const auto column = [&](int c) { return begin + c < given.rank ? given.column(begin + c, MINUS) : 0; };
+    const int first = MINUS ? given.rank - begin - COLUMNS : begin;  // of the columns, if there are as many
+    if (aligned && given.v_row == 1 && in_words(n) && in_words(given.v_column)) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+            for (int i = 0; i < N; i += SCALARS) {
+                const Word<T> word = *(const Word<T>*)given.at(b, i < n ? i : 0, column(c));
+#pragma unroll
+                for (int e = 0; e < SCALARS; ++e) v[c][i + e] = word.scalar[e];
+            }
+    } else if (COLUMNS % SCALARS == 0 && aligned && given.v_column == 1 && in_words(given.v_row) && in_words(first) &&
+               begin + COLUMNS <= given.rank) {
+#pragma unroll
+        for (int i = 0; i < N; ++i)
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c += SCALARS) {
+                const Word<T> word = *(const Word<T>*)given.at(b, i < n ? i : 0, first + c);
+#pragma unroll
+                for (int e = 0; e < SCALARS; ++e) v[MINUS ? COLUMNS - 1 - c - e : c + e][i] = word.scalar[e];
+            }
+    } else {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+            for (int i = 0; i < N; ++i) v[c][i] = *given.at(b, i < n ? i : 0, column(c));
+    }
+}
+
 // The columns of V of one sign, COLUMNS at a time. A downdate takes them from the last one on.
 template <class T, int N, int COLUMNS, bool MINUS>
 __device__ __forceinline__ void sweep(const Given<T>& given, long long b, int n, int order,
@@ -44,14 +80,7 @@ __device__ __forceinline__ void sweep(const Given<T>& given, long long b, int n,
     for (int begin = 0; begin < given.rank; begin += COLUMNS) {
         T v[COLUMNS][N], scales[COLUMNS];
         given.scales(scales, b, begin, MINUS);
-        // All loads before the first use; where there is no entry, of another one.
-#pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) {
-            const T* const column =
-                given.v + (begin + c < given.rank ? given.column(begin + c, MINUS) * given.v_column : 0);
-#pragma unroll
-            for (int i = 0; i < N; ++i) v[c][i] = column[given.offset(b, i < n ? i : 0)];
-        }
+        take<T, N, COLUMNS, MINUS>(v, given, b, n, begin);
         bool none = true;
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
@@ -112,7 +141,7 @@ MODIFY(float, f32, 8, 4)
 MODIFY(double, f64, 4, 1)
 MODIFY(double, f64, 4, 4)
 MODIFY(double, f64, 8, 1)
-MODIFY(double, f64, 8, 2)
+MODIFY(double, f64, 8, 4)
 
 constexpr int MODIFICATION = sizeof(Modification<double>);
 

@@ -61,9 +61,7 @@ impl Kernels {
             &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>()), ("GROUP", GROUP)];
         let modify = match modifications {
             Form::Thread { order } => {
-                let several = if order == 8 && bytes == 8 { 2 } else { 4 };
-                let names =
-                    [1, several].map(|columns| format!("batch_modify_thread_{order}_{columns}_{name}"));
+                let names = [1, 4].map(|columns| format!("batch_modify_thread_{order}_{columns}_{name}"));
                 of(&ptx::BATCH_MODIFY_THREAD, ("batch_modify_thread", sizes), &names)?
             }
             Form::Lanes { lanes, rows } => {
