@@ -55,6 +55,7 @@ pub(super) static SWEEP_WIDE_DISTRIBUTED: Ptx = ptx!("sweep_wide_distributed.com
 /// The steps of a batch of small factors, both scalar types in one module each, but for the largest.
 pub(super) static BATCH_AGAIN: Ptx = ptx!("batch_again.compute_80.ptx");
 pub(super) static BATCH_BEGIN: Ptx = ptx!("batch_begin.compute_80.ptx");
+pub(super) static BATCH_COPIES: Ptx = ptx!("batch_copies.compute_80.ptx");
 pub(super) static BATCH_MODIFY_BLOCK: Ptx = ptx!("batch_modify_block.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F32: Ptx = ptx!("batch_modify_lanes_f32.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F64: Ptx = ptx!("batch_modify_lanes_f64.compute_80.ptx");

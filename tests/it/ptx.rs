@@ -21,9 +21,10 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 36] = [
+const MADE: [(&str, &str, &[&str]); 37] = [
     ("ptx/batch_again.compute_80.ptx", "batch/again.cu", &[]),
     ("ptx/batch_begin.compute_80.ptx", "batch/begin.cu", &[]),
+    ("ptx/batch_copies.compute_80.ptx", "batch/copies.cu", &[]),
     ("ptx/batch_modify_block.compute_80.ptx", "batch/modify_block.cu", &[]),
     ("ptx/batch_modify_lanes_f32.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F32"]),
     ("ptx/batch_modify_lanes_f64.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F64"]),

@@ -77,6 +77,17 @@ pub(super) struct Target {
     pub count: i64,
 }
 
+/// `Choice`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    pub chosen: u64,
+    pub first: i64,
+    pub count: i64,
+    /// `why` and `place_of` of the source and of the target.
+    pub reasons: [[u64; 2]; 2],
+}
+
 /// `Systems`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -8,12 +8,15 @@
 //! | `form` | how the matrices of an order are divided among threads |
 //! | `kernels` | the kernels for an order, and how they are launched |
 //! | `begin` | how a batch begins |
-//! | `modify`, `solve` | the calls |
+//! | `modify`, `solve` | the calls that modify and that solve |
+//! | `copies` | copies of some matrices, and with more room |
 //! | `outcome` | what a call has done to each matrix |
 
 mod arguments;
 #[allow(unsafe_code, reason = "copies and launches")]
 mod begin;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod copies;
 #[allow(unsafe_code, reason = "copies, and views of memory that the caller manages")]
 mod device_batch;
 mod form;
