@@ -151,6 +151,8 @@ impl<T: Real> CholeskyBatch<T> {
             room,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
+            rows: None,
+            removed: Vec::new(),
             device: device.clone(),
             argument,
         };

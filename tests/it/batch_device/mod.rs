@@ -2,6 +2,8 @@
 
 mod calls;
 mod copies;
+mod row_calls;
+mod rows;
 
 use crate::batch::{Given, Outcomes, by_rows, columns, doubt, hard, same, some};
 use crate::support::contract::{Observed, assert_solved, factor_error_of_rows, some_rows};
