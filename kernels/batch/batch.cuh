@@ -27,7 +27,7 @@ struct Factors {
 // The order of a matrix that has no factor.
 constexpr int NO_FACTOR = -1;
 
-// What became of a matrix: 0, 1 + the column that breaks down, or one of these and of those in append.cuh (-7) and remove.cu (-8).
+// What became of a matrix: 0, 1 + the column that breaks down, or one of these and of those in append.cuh (-7) and remove.cuh (-8).
 constexpr int NONE = -1;                 // it has no factor
 constexpr int NOT_FINITE = -2;           // of V or of A, at the place beside it
 constexpr int WEIGHT_NOT_FINITE = -3;    // its column is at the place beside it

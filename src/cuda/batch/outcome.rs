@@ -75,7 +75,8 @@ impl<'a, T: Real> Status<'a, T> {
 
     /// The address of the numbers on the device, 32-bit integers, one for each matrix: 0; 1 + the column that breaks down; or a negative
     /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), a pivot
-    /// that is zero (−5), no room for a row (−7) or no row of this index (−8). They are valid until the next call of the same kind, for work that is ordered after this one.
+    /// that is zero (−5), no room for a row (−7) or no row of this index (−8). They are valid until the next call of the same kind, for
+    /// work that is ordered after this one.
     #[must_use]
     pub fn address(&self) -> u64 {
         address(self.status)

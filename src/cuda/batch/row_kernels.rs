@@ -58,8 +58,17 @@ impl RowKernels {
         let again = [sizes[0], sizes[3]];
         let (module, layout) = (&ptx::BATCH_APPEND_AGAIN, "batch_append_again");
         let again = of(module, layout, &again, format!("batch_append_again_{name}"))?;
-        let sizes = [sizes[0], sizes[1], sizes[2], ("REMOVAL", size_of::<Removal>())];
-        let remove = of(&ptx::BATCH_REMOVE, "batch_remove", &sizes, format!("batch_remove_{suffix}"))?;
+        let removal = ("REMOVAL", size_of::<Removal>());
+        let (module, layout, sizes) = match form {
+            Form::Thread { .. } => {
+                (&ptx::BATCH_REMOVE_THREAD, "batch_remove_thread", &[sizes[0], sizes[1], removal][..])
+            }
+            Form::Lanes { .. } => {
+                (&ptx::BATCH_REMOVE_LANES, "batch_remove_lanes", &[("MOST_THREADS", THREADS), removal][..])
+            }
+            Form::Block => (&ptx::BATCH_REMOVE_BLOCK, "batch_remove_block", &[sizes[2], removal][..]),
+        };
+        let remove = of(module, layout, sizes, format!("batch_remove_{suffix}"))?;
         // The same for all orders, because batches of different ones share the kernels.
         let with_shared = |function: Function| match form {
             Form::Thread { .. } => Ok(function),
