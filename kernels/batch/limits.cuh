@@ -22,3 +22,8 @@ struct Limits<float> {
     static __device__ __forceinline__ float large_square() { return 1e31f; }
     static __device__ __forceinline__ float largest() { return 3.402823466e38f; }
 };
+
+template <class T>
+__device__ __forceinline__ bool is_finite(T x) {
+    return fabs(x) <= Limits<T>::largest();
+}

@@ -21,9 +21,12 @@ const LIBRARY: &str = "libnvrtc.so.12";
 const RELEASE: &str = "V12.8.93";
 
 /// PTX, named for the architecture it is for, kernel source, options: each as in `kernels/`.
-const MADE: [(&str, &str, &[&str]); 39] = [
+const MADE: [(&str, &str, &[&str]); 45] = [
     ("ptx/batch_again.compute_80.ptx", "batch/again.cu", &[]),
+    ("ptx/batch_append.compute_80.ptx", "batch/append.cu", &[]),
+    ("ptx/batch_append_again.compute_80.ptx", "batch/append_again.cu", &[]),
     ("ptx/batch_begin.compute_80.ptx", "batch/begin.cu", &[]),
+    ("ptx/batch_copies.compute_80.ptx", "batch/copies.cu", &[]),
     ("ptx/batch_modify_block.compute_80.ptx", "batch/modify_block.cu", &[]),
     ("ptx/batch_modify_lanes_f32.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F32"]),
     ("ptx/batch_modify_lanes_f64.compute_80.ptx", "batch/modify_lanes.cu", &["-DONLY_F64"]),
@@ -31,8 +34,11 @@ const MADE: [(&str, &str, &[&str]); 39] = [
     ("ptx/batch_modify_stream_f64.compute_80.ptx", "batch/modify_stream.cu", &["-DONLY_F64"]),
     ("ptx/batch_modify_thread.compute_80.ptx", "batch/modify_thread.cu", &[]),
     ("ptx/batch_read.compute_80.ptx", "batch/read.cu", &[]),
-    ("ptx/batch_solve_f32.compute_80.ptx", "batch/solve.cu", &["-DONLY_F32"]),
-    ("ptx/batch_solve_f64.compute_80.ptx", "batch/solve.cu", &["-DONLY_F64"]),
+    ("ptx/batch_remove_block.compute_80.ptx", "batch/remove_block.cu", &[]),
+    ("ptx/batch_remove_lanes.compute_80.ptx", "batch/remove_lanes.cu", &[]),
+    ("ptx/batch_remove_thread.compute_80.ptx", "batch/remove_thread.cu", &[]),
+    ("ptx/batch_solve.compute_80.ptx", "batch/solve.cu", &[]),
+    ("ptx/batch_solve_stream.compute_80.ptx", "batch/solve_stream.cu", &[]),
     ("ptx/border.compute_80.ptx", "resident/border.cu", &[]),
     ("ptx/copy_f32.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F32"]),
     ("ptx/copy_f64.compute_80.ptx", "hybrid/copy.cu", &["-DONLY_F64"]),

@@ -43,6 +43,18 @@ impl Form {
         }
     }
 
+    /// For rows that come and go, with so many bytes of shared memory for a block: a matrix is in it as a whole if it fits.
+    pub fn of_rows<T>(n: usize, stride: usize, shared: usize) -> Self {
+        match Self::of_modifications(n) {
+            Self::Stream { lanes, rows } => {
+                let form = Self::Lanes { lanes, rows };
+                let fits = n <= SHARED || form.shared::<T>(stride, 0) * size_of::<T>() <= shared;
+                if fits { form } else { Self::Block }
+            }
+            form => form,
+        }
+    }
+
     /// The scalars of shared memory of a matrix: room for its triangle of `stride` scalars, or for so many columns.
     pub fn shared<T>(self, stride: usize, columns: usize) -> usize {
         match self {

@@ -92,14 +92,13 @@ impl Kernels {
             Form::Block => format!("batch_solve_block_{name}"),
         };
         let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
-        let sizes: &[_] = &[
-            ("THREADS", THREADS),
-            ("MOST_THREADS", BLOCK),
-            ("SYSTEMS", size_of::<Systems>()),
-            ("STRIP", STRIP),
-        ];
-        let module = if bytes == 4 { &ptx::BATCH_SOLVE_F32 } else { &ptx::BATCH_SOLVE_F64 };
-        let solve = of(module, ("batch_solve", sizes), &[solve])?.remove(0);
+        let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
+        let streamed: &[_] = &[("MOST_THREADS", THREADS), ("STRIP", STRIP)];
+        let (module, layout) = match solutions {
+            Form::Stream { .. } => (&ptx::BATCH_SOLVE_STREAM, ("batch_solve_stream", streamed)),
+            _ => (&ptx::BATCH_SOLVE, ("batch_solve", sizes)),
+        };
+        let solve = of(module, layout, &[solve])?.remove(0);
         let sizes: &[_] = &[("THREADS", BEGIN_THREADS), ("SOURCE", size_of::<Source>())];
         let begin = of(&ptx::BATCH_BEGIN, ("batch_begin", sizes), &[format!("batch_begin_{name}")])?;
         let names = [format!("batch_copy_{name}"), format!("batch_log_det_{name}")];
@@ -157,7 +156,7 @@ impl Kernels {
         if !of_solutions {
             return self.modifications.shared::<T>(self.stride, WINDOW);
         }
-        // As solve.cu has it.
+        // As solve_stream.cu has it.
         let is_short = matches!(self.solutions, Form::Stream { rows, .. } if rows * self.bytes == 16);
         self.solutions.shared::<T>(self.stride, STRIP * if is_short { 8 } else { 4 })
     }
