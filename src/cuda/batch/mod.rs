@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `device_batch` | matrices in device memory |
+//! | `packed` | those that are made there |
 //! | `operand` | matrices in either memory, as arguments of calls |
 //! | `arguments` | what kernels take |
 //! | `form` | how the matrices of an order are divided among threads |
@@ -25,12 +26,14 @@ mod modify;
 mod operand;
 #[allow(unsafe_code, reason = "copies from the device")]
 mod outcome;
+#[allow(unsafe_code, reason = "copies on the device")]
+mod packed;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod solve;
 
 pub use self::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
 pub use self::operand::{BatchOperand, BatchOperandMut};
-pub use self::outcome::{DeviceOutcome, Status};
+pub use self::outcome::{DeviceNumbers, DeviceOutcome, Status};
 
 use self::arguments::{Factors, GROUP, Results, SIDE_BY_SIDE, address};
 use self::kernels::Kernels;
@@ -39,6 +42,7 @@ use super::memory::{DeviceBuffer, Pinned};
 use super::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
+use std::sync::Arc;
 
 /// Cholesky factors of many small matrices in the memory of a GPU, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
 ///
@@ -85,13 +89,17 @@ pub struct CholeskyBatch<T> {
     /// Why a matrix has no factor, and where.
     why: DeviceBuffer<i32>,
     why_place: DeviceBuffer<i32>,
-    results: ResultsMemory<T>,
+    results: Arc<ResultsMemory<T>>,
+    /// Whether they are those of a modification.
+    has_outcome: bool,
     /// Working memory of modifications.
     room: DeviceBuffer<T>,
     /// Later ones are larger. Modifications in flight may use an earlier one.
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
+    /// Whether there are any.
+    has_solved: bool,
     device: Device,
     /// The argument of which the batch was made.
     argument: &'static str,
