@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import subprocess
 import sys
@@ -226,6 +227,63 @@ def test_numbers_that_stay_on_the_device(driver: Driver, dtype: Any) -> None:
     assert status.numpy().tolist() == [0] * 4
     with pytest.raises(ValueError, match="the batch is in host memory"):
         cu.CholeskyBatch([[[1.0]]]).update([[1.0]]).on_device()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rows_come_and_go(driver: Driver, dtype: Any) -> None:
+    count, n = 7, 6
+    a = stack(count, n, dtype)
+    there, here = cu.CholeskyBatch(np.empty((count, 0, 0), dtype), engine="cuda"), cu.CholeskyBatch(np.empty((count, 0, 0), dtype))
+    for batch in (there, here):
+        batch.reserve(n)
+    assert there.order == n and there.orders.tolist() == [0] * count
+    for m in range(n):
+        column = np.full((count, n), np.nan, dtype)
+        column[:, : m + 1] = a[:, m, : m + 1]
+        outcome, wanted = there.append(put(driver, column) if m % 2 else column), here.append(column)
+        assert outcome.failed.size == 0
+        np.testing.assert_allclose(outcome.log_det_change, wanted.log_det_change, atol=tolerance(dtype))
+    np.testing.assert_allclose(there.factors(), here.factors(), atol=tolerance(dtype))
+    full = there.append(np.ones((count, n), dtype))
+    assert full.failed.tolist() == list(range(count))
+    assert "matrix 4: `a`: the number of rows is 6, expected 7" in str(full.errors[4])
+    outcome, wanted = there.remove(np.arange(count)), here.remove(np.arange(count))
+    assert outcome.failed.tolist() == wanted.failed.tolist() == [6] and isinstance(outcome.errors[6], IndexError)
+    assert str(outcome.errors[6]) == str(wanted.errors[6]) and there.orders.tolist() == here.orders.tolist()
+    mask = np.arange(count) % 2 == 0
+    for batch in (there, here):
+        batch.remove(0, where=mask).check()
+        assert batch.append(np.full((count, n), 0.1, dtype) * np.arange(1, n + 1, dtype=dtype), where=~mask).failed.size <= count
+    np.testing.assert_allclose(there.factors(), here.factors(), atol=10 * tolerance(dtype))
+
+
+def test_selections_copies_and_room(driver: Driver) -> None:
+    a = stack(6, 5)
+    given = put(driver, a)
+    batch = cu.CholeskyBatch(given, engine="cuda")
+    l = batch.factors().numpy()
+    chosen: Any = [3, 0, 3, -1]
+    for made, wanted in ((batch.select(chosen), l[chosen]), (batch.copy(), l), (copy.deepcopy(batch), l)):
+        assert made.engine == "cuda" and type(made.factors()) is type(given) and np.array_equal(made.factors().numpy(), wanted)
+    made.update(np.ones((6, 5)))
+    assert np.array_equal(batch.factors().numpy(), l)
+    outcome = batch.update(np.zeros((6, 5)))
+    status = Namespace(driver).from_dlpack(outcome.on_device()[0])
+    batch.reserve(7)
+    assert batch.order == 7 and np.array_equal(batch.factors().numpy()[:, :5, :5], l)
+    with pytest.raises(RuntimeError, match="the numbers of this call are gone"):
+        outcome.check()
+    batch.downdate(1e3 * np.ones((6, 7)))
+    assert status.numpy().tolist() == [1] * 6
+    with pytest.raises(cu.NotPositiveDefiniteError):
+        batch.replace(1, -np.eye(5))
+    batch.replace(1, put(driver, 4 * np.eye(5)))
+    batch.replace(-2, 9 * np.eye(2))
+    assert np.array_equal(batch.factor(1).numpy(), 2 * np.eye(5)) and np.array_equal(batch.factor(4).numpy(), 3 * np.eye(2))
+    with pytest.raises(ValueError, match="`a`: the number of rows is 8, expected at most 7"):
+        batch.replace(0, np.eye(8))
+    with pytest.raises(ValueError, match="`order` must be at most 4096"):
+        batch.reserve(5000)
 
 
 class CuPyArray(DeviceArray):

@@ -1,6 +1,7 @@
 //! Copies of a batch, some of its matrices, and others in their place.
 
-use super::stacks::in_host;
+use super::begin::Place;
+use super::stacks::fetched;
 use super::stored::Stored;
 use super::{CholeskyBatch, Kept, Shared, number, with_batch};
 use crate::arrays::Read;
@@ -95,12 +96,12 @@ impl CholeskyBatch {
         a: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         fn replaced<'py, T: Real>(
-            py: Python<'py>,
+            (py, place): (Python<'py>, Place),
             shared: &Shared<T>,
             matrix: &Bound<'py, PyAny>,
             a: &Bound<'py, PyAny>,
         ) -> PyResult<()> {
-            let a = Read::new(in_host::<T>(a, "a")?, "a")?;
+            let a = Read::new(fetched::<T>(a, "a", place)?, "a")?;
             let mut guard = shared.writer(py)?;
             let (stored, view) = (&mut *guard, a.view());
             let matrix = number(matrix, "matrix", stored.count())?;
@@ -112,6 +113,6 @@ impl CholeskyBatch {
             }
             without_gil(py, || stored.replace(matrix, view)).map_err(|error| exception(py, error))
         }
-        with_batch!(self, shared => replaced(py, shared, matrix, a))
+        with_batch!(self, shared => replaced((py, self.place), shared, matrix, a))
     }
 }

@@ -77,10 +77,10 @@ use pyo3::prelude::*;
 ///
 /// A batch in host memory refuses arrays in the memory of a GPU by `TypeError`. With the engine "cuda", matrices, V and right-hand
 /// sides are in host memory, from where a call copies them, or in the memory of the same GPU (any object with ``__dlpack__``), where they
-/// are read in place. An array of PyTorch or CuPy there is used on the current stream of its library: `update`, `downdate` and
+/// are read in place. An array of PyTorch or CuPy there is used on the current stream of its library: `update`, `downdate`, `append` and
 /// `solve_in_place` do not wait for the GPU, their work comes after what is on the stream, and later work on the stream comes after it. As
 /// with the functions of these libraries, other streams must not write to the array meanwhile. All other calls wait. A CUDA graph can
-/// capture these three calls after one such call before; to read factors or outcomes after a replay, wait for its stream first.
+/// capture these four calls after one such call before; to read factors or outcomes after a replay, wait for its stream first.
 ///
 /// Examples
 /// --------

@@ -55,11 +55,12 @@ fn appended<'py, T: Real>(
 ) -> PyResult<Py<BatchOutcome>> {
     let py = batch.py();
     let a = Given::<T>::new(a, "a", Accepted::Vectors, batch.get().place)?;
+    let stream = a.current_stream();
     let mut guard = shared.writer(py)?;
     let (stored, a) = (&mut *guard, a.operand(py, "a")?);
-    let done = without_gil(py, || Ok((stored.count(), stored.append(a, mask)?)));
+    let done = without_gil(py, || Ok((stored.count(), stored.append(a, mask, stream.is_none())?)));
     let (count, done) = done.map_err(|error| exception(py, error))?;
-    BatchOutcome::of((batch, count), done, None)
+    BatchOutcome::of((batch, count), done, stream)
 }
 
 fn removed<T: Real>(

@@ -11,12 +11,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Stored<T: Real> {
     Host(CholeskyBatch<T>),
     /// A solve needs it exclusively, so that threads that read it take turns. No thread waits for the GIL while it has the lock.
-    Gpu(Mutex<Gpu<T>>),
+    Gpu(Box<Mutex<Gpu<T>>>),
 }
 
 /// A batch in the memory of a GPU, and how many calls have written the numbers of outcomes there.
 pub struct Gpu<T> {
-    batch: cuda::CholeskyBatch<T>,
+    pub batch: cuda::CholeskyBatch<T>,
     modifications: u64,
     solves: u64,
 }
@@ -71,6 +71,15 @@ impl<T: Real> Gpu<T> {
     fn outcome(&self, number: u64) -> Option<DeviceOutcome<'_, T>> {
         self.batch.outcome().filter(|_| self.modifications == number)
     }
+
+    /// Counts a modification, and waits for it if it `waits`.
+    pub fn modified(&mut self, waits: bool) -> Result<Done, Error> {
+        self.modifications += 1;
+        if waits {
+            self.batch.wait()?;
+        }
+        Ok(Done::There(self.modifications))
+    }
 }
 
 impl<T: Real> Stored<T> {
@@ -99,8 +108,9 @@ impl<T: Real> Stored<T> {
         })
     }
 
-    fn on(batch: cuda::CholeskyBatch<T>) -> Self {
-        Self::Gpu(Mutex::new(Gpu { batch, modifications: 0, solves: 0 }))
+    /// A batch on a GPU.
+    pub fn on(batch: cuda::CholeskyBatch<T>) -> Self {
+        Self::Gpu(Box::new(Mutex::new(Gpu { batch, modifications: 0, solves: 0 })))
     }
 
     pub fn count(&self) -> usize {
@@ -235,16 +245,12 @@ impl<T: Real> Stored<T> {
                 Ok(of_host(count, &outcome?))
             }
             Self::Gpu(gpu) => {
-                let gpu = gpu.get_mut().unwrap_or_else(PoisonError::into_inner);
+                let mut gpu = locked(gpu);
                 match mask {
                     Some(mask) => gpu.batch.modify_where(mask, v, weights)?,
                     None => gpu.batch.modify(v, weights)?,
                 };
-                gpu.modifications += 1;
-                if waits {
-                    gpu.batch.wait()?;
-                }
-                Ok(Done::There(gpu.modifications))
+                gpu.modified(waits)
             }
         }
     }
@@ -258,8 +264,7 @@ impl<T: Real> Stored<T> {
         match self {
             Self::Host(batch) => Ok(batch.modify(in_host(v, "v")?, weights)?.all()),
             Self::Gpu(gpu) => {
-                let gpu = gpu.get_mut().unwrap_or_else(PoisonError::into_inner);
-                let failures = gpu.batch.modify(v, weights)?.failures()?;
+                let failures = locked(gpu).batch.modify(v, weights)?.failures()?;
                 Ok(failures.into_iter().next().map_or(Ok(()), Err))
             }
         }
@@ -303,6 +308,6 @@ impl<T: Real> Stored<T> {
 }
 
 /// The batch, poisoned or not: a call that panics has not begun, or has been enqueued.
-fn locked<T>(gpu: &Mutex<Gpu<T>>) -> MutexGuard<'_, Gpu<T>> {
+pub fn locked<T>(gpu: &Mutex<Gpu<T>>) -> MutexGuard<'_, Gpu<T>> {
     gpu.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -83,7 +83,7 @@ impl<T: Real> CholeskyBatch<T> {
         Self::begun(device, ("l", l.into()), Some(orders), true)
     }
 
-    fn begun(
+    pub(super) fn begun(
         device: &Device,
         (argument, from): (&'static str, BatchOperand<'_, T>),
         orders: Option<&[usize]>,
@@ -129,7 +129,11 @@ impl<T: Real> CholeskyBatch<T> {
     }
 
     /// A batch without defined factors.
-    fn empty(device: &Device, argument: &'static str, (count, order): (usize, usize)) -> Result<Self, Error> {
+    pub(super) fn empty(
+        device: &Device,
+        argument: &'static str,
+        (count, order): (usize, usize),
+    ) -> Result<Self, Error> {
         let group_stride = stride::<T>(order);
         let kernels = Kernels::load::<T>(device, order, group_stride)?;
         let groups = if order <= SIDE_BY_SIDE { count.div_ceil(GROUP) } else { count };
@@ -145,11 +149,13 @@ impl<T: Real> CholeskyBatch<T> {
             why: DeviceBuffer::new(device, count)?,
             why_place: DeviceBuffer::new(device, count)?,
             results: Arc::new(ResultsMemory::new(device, count)?),
-            has_outcome: false,
+            outcome_of: None,
             room,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
             has_solved: false,
+            rows: None,
+            removed: Vec::new(),
             device: device.clone(),
             argument,
         };

@@ -7,14 +7,18 @@
 //! | `operand` | matrices in either memory, as arguments of calls |
 //! | `arguments` | what kernels take |
 //! | `form` | how the matrices of an order are divided among threads |
-//! | `kernels` | the kernels for an order, and how they are launched |
+//! | `kernels`, `row_kernels` | the kernels for an order, and how they are launched |
 //! | `begin` | how a batch begins |
-//! | `modify`, `solve` | the calls |
+//! | `modify`, `solve` | the calls that modify and that solve |
+//! | `rows` | the calls that append and remove rows and columns |
+//! | `copies` | copies of some matrices, and with more room |
 //! | `outcome` | what a call has done to each matrix |
 
 mod arguments;
 #[allow(unsafe_code, reason = "copies and launches")]
 mod begin;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod copies;
 #[allow(unsafe_code, reason = "copies, and views of memory that the caller manages")]
 mod device_batch;
 mod form;
@@ -29,6 +33,10 @@ mod outcome;
 #[allow(unsafe_code, reason = "copies on the device")]
 mod packed;
 #[allow(unsafe_code, reason = "launches of kernels")]
+mod row_kernels;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod rows;
+#[allow(unsafe_code, reason = "launches of kernels")]
 mod solve;
 
 pub use self::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
@@ -37,6 +45,7 @@ pub use self::outcome::{DeviceNumbers, DeviceOutcome, Status};
 
 use self::arguments::{Factors, GROUP, Results, SIDE_BY_SIDE, address};
 use self::kernels::Kernels;
+use self::row_kernels::RowKernels;
 use super::device::Device;
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::Stream;
@@ -90,8 +99,8 @@ pub struct CholeskyBatch<T> {
     why: DeviceBuffer<i32>,
     why_place: DeviceBuffer<i32>,
     results: Arc<ResultsMemory<T>>,
-    /// Whether they are those of a modification.
-    has_outcome: bool,
+    /// The argument of the modification whose results these are, if they are those of one.
+    outcome_of: Option<&'static str>,
     /// Working memory of modifications.
     room: DeviceBuffer<T>,
     /// Later ones are larger. Modifications in flight may use an earlier one.
@@ -100,6 +109,10 @@ pub struct CholeskyBatch<T> {
     solved: [DeviceBuffer<i32>; 2],
     /// Whether there are any.
     has_solved: bool,
+    /// The kernels that append and remove rows, once they have been used.
+    rows: Option<RowKernels>,
+    /// The indices of the last removal, which errors name.
+    removed: Vec<usize>,
     device: Device,
     /// The argument of which the batch was made.
     argument: &'static str,

@@ -100,11 +100,11 @@ impl<T: Real> CholeskyBatch<T> {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
         }
         if count == 0 {
-            return Ok(self.with_outcome());
+            return Ok(self.with_outcome("v"));
         }
         if rows * rank == 0 {
             self.unchanged(mask)?;
-            return Ok(self.with_outcome());
+            return Ok(self.with_outcome("v"));
         }
         let wide = self.kernels.wide_room(count, rank);
         if self.wide.last().is_none_or(|last| last.len() < wide) {
@@ -115,7 +115,7 @@ impl<T: Real> CholeskyBatch<T> {
         let mask: Option<Vec<u8>> = mask.map(|mask| mask.iter().map(|&one| u8::from(one)).collect());
         let mask = mask.map(|mask| self.staged(&mask)).transpose()?;
         let streams = [v.stream];
-        self.has_outcome = false;
+        self.outcome_of = None;
         begin_behind(&self.stream, &streams)?;
         let given = Given {
             v: v.address,
@@ -150,13 +150,7 @@ impl<T: Real> CholeskyBatch<T> {
         // What has been copied for the call must outlive the work.
         let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none())];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
-        Ok(self.with_outcome())
-    }
-
-    /// The outcome of the call, which has been enqueued.
-    fn with_outcome(&mut self) -> DeviceOutcome<'_, T> {
-        self.has_outcome = true;
-        DeviceOutcome::new(self)
+        Ok(self.with_outcome("v"))
     }
 
     /// Sets the results of a call that changes nothing.
@@ -168,7 +162,7 @@ impl<T: Real> CholeskyBatch<T> {
         let ones = vec![T::ONE; self.count];
         let (status, ones) = (self.staged(&status)?.0, self.staged(&ones)?.0);
         let all = 0..self.count;
-        self.has_outcome = false;
+        self.outcome_of = None;
         // SAFETY: all memories exist until the work has been waited for.
         let enqueued = unsafe {
             let upload = || {

@@ -19,6 +19,8 @@ const WEIGHT_NOT_FINITE: i32 = -3;
 const TOO_LARGE: i32 = -4;
 const SINGULAR: i32 = -5;
 const UNDECIDED: i32 = -6;
+const FULL: i32 = -7;
+const NO_SUCH_ROW: i32 = -8;
 
 /// Copies a range of device memory, after all work on the stream.
 pub(super) fn fetch<N: Plain>(
@@ -44,6 +46,7 @@ pub(super) fn error_of(status: i32, place: i32, order: usize, argument: &'static
         WEIGHT_NOT_FINITE => Some(Error::NonFinite { argument: "weights", row: place, column: 0 }),
         TOO_LARGE => Some(Error::Overflow { argument }),
         SINGULAR => Some(Error::Singular { column: place }),
+        FULL => Some(Error::Shape { argument, extent: "rows", expected: order + 1, found: order }),
         UNDECIDED => Some(other("the call has failed on the device")),
         column => {
             let column = usize::try_from(column).unwrap_or(1).saturating_sub(1);
@@ -71,8 +74,9 @@ impl<'a, T: Real> Status<'a, T> {
     }
 
     /// The address of the numbers on the device, 32-bit integers, one for each matrix: 0; 1 + the column that breaks down; or a negative
-    /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), or a pivot
-    /// that is zero (−5). They are valid until the next call of the same kind, for work that is ordered after this one.
+    /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), a pivot
+    /// that is zero (−5), no room for a row (−7) or no row of this index (−8). They are valid until the next call of the same kind, for
+    /// work that is ordered after this one.
     #[must_use]
     pub fn address(&self) -> u64 {
         address(self.status)
@@ -109,14 +113,28 @@ impl<'a, T: Real> Status<'a, T> {
             true => (batch.fetch(&batch.why)?, batch.fetch(&batch.why_place)?),
             false => (Vec::new(), Vec::new()),
         };
+        let reason = |matrix: usize| match why.get(matrix) {
+            Some(&why) => (why, why_place[matrix]),
+            None => (0, 0),
+        };
         let one = |(matrix, &status): (usize, &i32)| {
-            let error = match status {
-                NONE => error_of(why[matrix], why_place[matrix], batch.order, batch.argument),
-                status => error_of(status, place[matrix], batch.order, self.argument),
-            };
+            let error = self.error(matrix, (status, place[matrix]), reason(matrix));
             error.map(|error| (matrix, error))
         };
         Ok(numbers.iter().enumerate().filter_map(one).collect())
+    }
+
+    /// The error of a matrix with this status and place; `reason` is why it has no factor, and where.
+    fn error(&self, matrix: usize, (status, place): (i32, i32), reason: (i32, i32)) -> Option<Error> {
+        let batch = self.batch;
+        match status {
+            NONE => error_of(reason.0, reason.1, batch.order, batch.argument),
+            NO_SUCH_ROW => {
+                let (found, limit) = (batch.removed[matrix], usize::try_from(place).unwrap_or(0));
+                Some(Error::Index { argument: self.argument, entry: matrix, found, limit })
+            }
+            status => error_of(status, place, batch.order, self.argument),
+        }
     }
 
     /// Whether the call has failed for a matrix.
@@ -131,8 +149,8 @@ impl<'a, T: Real> Status<'a, T> {
         let one = |from| fetch(&batch.stream, &batch.device, from, at.clone()).map(|one| one[0]);
         let error = match status {
             0 => None,
-            NONE => error_of(one(&batch.why)?, one(&batch.why_place)?, batch.order, batch.argument),
-            status => error_of(status, one(self.place)?, batch.order, self.argument),
+            NONE => self.error(matrix, (status, 0), (one(&batch.why)?, one(&batch.why_place)?)),
+            status => self.error(matrix, (status, one(self.place)?), (0, 0)),
         };
         error.map_or(Ok(()), Err)
     }
@@ -146,9 +164,10 @@ pub struct DeviceOutcome<'a, T> {
 }
 
 impl<'a, T: Real> DeviceOutcome<'a, T> {
-    pub(super) fn new(batch: &'a CholeskyBatch<T>) -> Self {
+    /// The outcome of a call with this argument.
+    pub(super) fn of(batch: &'a CholeskyBatch<T>, argument: &'static str) -> Self {
         let results = &batch.results;
-        let status = Status::new(batch, [&results.status, &results.place], "v");
+        let status = Status::new(batch, [&results.status, &results.place], argument);
         Self { status, reports: OnceLock::new() }
     }
 
@@ -263,10 +282,17 @@ impl<T: Real> DeviceNumbers<T> {
 }
 
 impl<T: Real> CholeskyBatch<T> {
-    /// The outcome of the last modification; `None` before the first one, and after one that a device has failed in.
+    /// The outcome of a modification with this argument, which has been enqueued.
+    pub(super) fn with_outcome(&mut self, argument: &'static str) -> DeviceOutcome<'_, T> {
+        self.outcome_of = Some(argument);
+        DeviceOutcome::of(self, argument)
+    }
+
+    /// The outcome of the last modification; `None` before the first one, after one that a device has failed in, and after
+    /// [`reserve`](Self::reserve) has made room.
     #[must_use]
     pub fn outcome(&self) -> Option<DeviceOutcome<'_, T>> {
-        self.has_outcome.then(|| DeviceOutcome::new(self))
+        self.outcome_of.map(|argument| DeviceOutcome::of(self, argument))
     }
 
     /// Which matrices the last solve has failed for; `None` before the first one, and after one that a device has failed in.
