@@ -7,6 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, cast
 
+# CUDA's legacy default stream in DLPack's numbers.
+_LEGACY_STREAM = 1
+
 
 def by_rows(array: Any, transpose: bool) -> Any:
     """The array, or its transpose, packed in row-major order on its device.
@@ -20,6 +23,37 @@ def by_rows(array: Any, transpose: bool) -> Any:
     if _library(array) == "cupy":
         return sys.modules["cupy"].ascontiguousarray(array)
     return array
+
+
+def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
+    """The array with this shape by NumPy's rules, packed in row-major order on its device."""
+    library = _library(array)
+    if library in ("torch", "cupy"):
+        made = sys.modules[library].broadcast_to(array, shape)
+    elif library in ("jax", "jaxlib"):
+        made = import_module("jax.numpy").broadcast_to(array, shape)
+    else:
+        made = array.__array_namespace__().broadcast_to(array, shape)
+    return by_rows(made, False)
+
+
+def current_stream(array: Any) -> int | None:
+    """The stream on which the library of the array works at present, as DLPack numbers it.
+
+    None if the library has no such stream, or it is not known. Where it has one, it frees and reuses memory in the order of the stream.
+    """
+    library = _library(array)
+    if library == "torch":
+        return int(sys.modules["torch"].cuda.current_stream(array.device).cuda_stream) or _LEGACY_STREAM
+    if library == "cupy":
+        with array.device:
+            return int(sys.modules["cupy"].cuda.get_current_stream().ptr) or _LEGACY_STREAM
+    return None
+
+
+def is_immutable(array: Any) -> bool:
+    """Whether the library of the array relies on it that nothing is written to it."""
+    return _library(array) in ("jax", "jaxlib")
 
 
 def returned(made: Any, like: Any) -> Any:

@@ -4,14 +4,15 @@ use crate::dlpack::{self, Described, Offered};
 use crate::errors::{exception, wrong_type, wrong_value};
 use crate::numbers::Real;
 use crate::settings::device_for;
-use cholupdate::cuda::{DeviceMatrix, DeviceView};
+use cholupdate::cuda::{DeviceBatch, DeviceMatrix, DeviceView};
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 
-/// The stream on which arrays are exchanged: CUDA's legacy default stream, which DLPack and the driver both number 1.
-const STREAM: u64 = 1;
+/// The stream on which arrays are exchanged by calls that wait for the device: CUDA's legacy default stream, which DLPack and the driver
+/// both number 1.
+pub const STREAM: u64 = 1;
 
 /// An array in the memory of a GPU whose columns are contiguous. (rows × columns)
 pub struct OnDevice<'py> {
@@ -36,20 +37,20 @@ pub fn is_on_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
 
 /// The dtype of an array, by its NumPy name.
 pub fn dtype(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(described(object)?.dtype)
+    Ok(described(object, STREAM)?.dtype)
 }
 
 impl<'py> OnDevice<'py> {
     /// The array, or its transpose, in place. If its columns are not contiguous, as in a matrix in C order, the library of the
     /// array copies it on the device.
     pub fn new<T: Real>(object: &Bound<'py, PyAny>, name: &str, transpose: bool) -> PyResult<Self> {
-        if let Some(there) = Self::where_it_is::<T>(described(object)?, name, transpose)? {
+        if let Some(there) = Self::where_it_is::<T>(described(object, STREAM)?, name, transpose)? {
             return Ok(there);
         }
         // A column-major matrix is the transpose of a row-major one.
         let module = object.py().import("cholupdate._device")?;
         let copy = module.call_method1("by_rows", (object, !transpose))?;
-        Self::where_it_is::<T>(described(&copy)?, name, true)?.ok_or_else(|| {
+        Self::where_it_is::<T>(described(&copy, STREAM)?, name, true)?.ok_or_else(|| {
             wrong_type(format!(
                 "`{name}` is in device memory and not in Fortran order: a copy that is was not made"
             ))
@@ -111,11 +112,11 @@ impl<'py> OnDevice<'py> {
     }
 }
 
-/// The description of an array by its DLPack capsule.
-fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+/// The description of an array by its DLPack capsule, for work on this stream.
+pub fn described<'py>(object: &Bound<'py, PyAny>, stream: u64) -> PyResult<Described<'py>> {
     let py = object.py();
     let arguments = PyDict::new(py);
-    arguments.set_item("stream", STREAM)?;
+    arguments.set_item("stream", stream)?;
     arguments.set_item("max_version", (1, 0))?;
     let name = pyo3::intern!(py, "__dlpack__");
     let capsule = match object.call_method(name, (), Some(&arguments)) {
@@ -133,6 +134,26 @@ fn described<'py>(object: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
 #[pyclass(frozen, module = "cholupdate")]
 pub struct DeviceArray {
     offered: Offered,
+    unfinished: Option<Unfinished>,
+}
+
+/// Work that writes an array, and may not be done.
+pub struct Unfinished {
+    /// Later work on this stream comes after it.
+    pub stream: u64,
+    /// Waits for it.
+    pub wait: Box<dyn Fn(Python<'_>) -> PyResult<()> + Send + Sync>,
+}
+
+impl Unfinished {
+    /// Waits for the work unless later work on the consumer's stream, as DLPack numbers it, comes after it.
+    fn before(&self, stream: Option<&Bound<'_, PyAny>>, py: Python<'_>) -> PyResult<()> {
+        /// What a consumer asks for that orders its work itself.
+        const NONE: i64 = -1;
+        let default = i64::try_from(STREAM).unwrap_or(1);
+        let theirs = stream.map_or(Ok(default), |stream| stream.extract::<i64>())?;
+        if theirs == NONE || u64::try_from(theirs) == Ok(self.stream) { Ok(()) } else { (self.wait)(py) }
+    }
 }
 
 impl DeviceArray {
@@ -142,8 +163,35 @@ impl DeviceArray {
         let shape = if is_vector { vec![rows] } else { vec![rows, cols] };
         let address = matrix.view().address();
         let device_id = i32::try_from(device_id).unwrap_or(0);
-        let memory = Arc::new(matrix);
-        Self { offered: Offered { address, device_id, bits: T::BITS, shape, by_rows: false, memory } }
+        let offered = Offered {
+            address,
+            device_id,
+            code: dlpack::FLOAT,
+            bits: T::BITS,
+            shape,
+            by_rows: false,
+            memory: Arc::new(matrix),
+        };
+        Self { offered, unfinished: None }
+    }
+
+    /// Exports matrices that are completely written, each of which is stored as its transpose, as an array of this shape.
+    pub fn of_transposes<T: Real>(batch: DeviceBatch<T>, device_id: usize, shape: Vec<usize>) -> Self {
+        let offered = Offered {
+            address: batch.view().address(),
+            device_id: i32::try_from(device_id).unwrap_or(0),
+            code: dlpack::FLOAT,
+            bits: T::BITS,
+            shape,
+            by_rows: true,
+            memory: Arc::new(batch),
+        };
+        Self { offered, unfinished: None }
+    }
+
+    /// Exports memory that work on the device may still write.
+    pub fn unfinished(offered: Offered, unfinished: Option<Unfinished>) -> Self {
+        Self { offered, unfinished }
     }
 
     /// The transpose of a matrix, without a copy.
@@ -162,7 +210,7 @@ impl DeviceArray {
 
 #[pymethods]
 impl DeviceArray {
-    /// Returns a DLPack capsule. The array is completely written, on every stream.
+    /// Returns a DLPack capsule. The array is completely written for work on every stream.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -172,12 +220,14 @@ impl DeviceArray {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = stream;
         if dl_device.is_some_and(|device| device != self.__dlpack_device__()) {
             return Err(PyBufferError::new_err("the array cannot be exported to another device"));
         }
         if copy == Some(true) {
             return Err(PyBufferError::new_err("the array is exported without a copy alone"));
+        }
+        if let Some(unfinished) = &self.unfinished {
+            unfinished.before(stream.as_ref(), py)?;
         }
         self.offered.capsule(py, max_version.is_some_and(|(major, _)| major >= 1))
     }
@@ -187,7 +237,7 @@ impl DeviceArray {
         (dlpack::CUDA, self.offered.device_id)
     }
 
-    /// Rows and columns.
+    /// The extents: rows and columns, of a batch behind the number of matrices.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
         pyo3::types::PyTuple::new(py, &self.offered.shape)

@@ -16,8 +16,12 @@ pub const CUDA_MANAGED: i32 = 13;
 /// The devices whose memory the host can read: `kDLCPU` and `kDLCUDAHost`.
 pub const HOST: [i32; 2] = [1, 3];
 
+/// `kDLInt`.
+pub const INT: u8 = 0;
 /// `kDLFloat`.
-const FLOAT: u8 = 2;
+pub const FLOAT: u8 = 2;
+/// `DLPACK_FLAG_BITMASK_READ_ONLY`.
+const READ_ONLY: u64 = 1;
 const PLAIN: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
 
@@ -73,12 +77,14 @@ pub struct Described<'py> {
     pub shape: Vec<usize>,
     /// In entries.
     pub strides: Vec<isize>,
+    /// Whether the producer says so. Before DLPack 1.0 none did.
+    pub read_only: bool,
     _capsule: Bound<'py, PyCapsule>,
 }
 
 impl<'py> Described<'py> {
     pub fn new(capsule: Bound<'py, PyCapsule>) -> PyResult<Self> {
-        let tensor = if capsule.is_valid_checked(Some(VERSIONED)) {
+        let (tensor, read_only) = if capsule.is_valid_checked(Some(VERSIONED)) {
             let managed = capsule.pointer_checked(Some(VERSIONED))?.cast::<ManagedVersioned>();
             // SAFETY: a capsule of this name holds this structure, whose version is its first field in every version.
             let [major, minor] = unsafe { (*managed.as_ptr()).version };
@@ -87,11 +93,12 @@ impl<'py> Described<'py> {
                 return Err(PyBufferError::new_err(message));
             }
             // SAFETY: as above, and this is the layout of version 1.
-            unsafe { &(*managed.as_ptr()).tensor }
+            let managed = unsafe { &*managed.as_ptr() };
+            (&managed.tensor, managed.flags & READ_ONLY != 0)
         } else {
             let managed = capsule.pointer_checked(Some(PLAIN))?.cast::<Managed>();
             // SAFETY: a capsule of this name holds this structure, and keeps it alive.
-            unsafe { &(*managed.as_ptr()).tensor }
+            (unsafe { &(*managed.as_ptr()).tensor }, false)
         };
         let ndim = usize::try_from(tensor.ndim).unwrap_or(0);
         // SAFETY: the producer has stored `ndim` numbers there.
@@ -108,6 +115,7 @@ impl<'py> Described<'py> {
             dtype: name(&tensor.dtype),
             shape,
             strides,
+            read_only,
             _capsule: capsule,
         })
     }
@@ -148,6 +156,8 @@ fn name(dtype: &DataType) -> String {
 pub struct Offered {
     pub address: u64,
     pub device_id: i32,
+    /// `INT` or `FLOAT`.
+    pub code: u8,
     pub bits: u8,
     pub shape: Vec<usize>,
     pub by_rows: bool,
@@ -175,7 +185,7 @@ impl Offered {
             data: core::ptr::without_provenance_mut(self.address as usize),
             device: Device { device_type: CUDA, device_id: self.device_id },
             ndim: kept.shape.len() as i32,
-            dtype: DataType { code: FLOAT, bits: self.bits, lanes: 1 },
+            dtype: DataType { code: self.code, bits: self.bits, lanes: 1 },
             shape: kept.shape.as_mut_ptr(),
             strides: kept.strides.as_mut_ptr(),
             byte_offset: 0,

@@ -2,7 +2,8 @@
 
 use crate::argument::{Argument, kind};
 use crate::arrays::{self, Array, Read, is_bare, is_writeable, overlap, shared, usable, view_mut, zeros};
-use crate::batch::broadcasting;
+use crate::batch::{broadcasting, gpu_broadcasting};
+use crate::device::is_on_device;
 use crate::errors::{exception_naming, in_use, seen_from_above, wrong_type, wrong_value};
 use crate::interrupts::{Interruptible, NOTHING_CHANGED};
 use crate::modifying;
@@ -23,7 +24,7 @@ use pyo3::prelude::*;
 pub struct How {
     pub downdate: bool,
     pub upper: bool,
-    overwrite: bool,
+    pub overwrite: bool,
     check_finite: bool,
     /// The argument names of L and V.
     pub names: (&'static str, &'static str),
@@ -34,8 +35,11 @@ pub struct How {
 /// To change one factor many times, use `Cholesky`: it is faster, and checks the factor once. For many factors, that is
 /// `CholeskyBatch`.
 ///
-/// In host memory the arguments may have further, leading dimensions: stacks of matrices, whose leading dimensions are broadcast by
-/// NumPy's rules. Each matrix is then modified as if it were alone.
+/// The arguments may have further, leading dimensions: stacks of matrices, whose leading dimensions are broadcast by NumPy's rules.
+/// Each matrix is then modified as if it were alone.
+///
+/// An `l` in the memory of a GPU (any object with ``__dlpack__``) is modified there. `v` and `weights` are there too, or in host memory,
+/// from where they are copied. A stack whose leading dimensions, once broadcast, have no single stride is copied by its library.
 ///
 /// Parameters
 /// ----------
@@ -53,14 +57,14 @@ pub struct How {
 ///     Whether `l` is upper triangular.
 /// overwrite_l : bool, default False
 ///     Write the result to `l` and return `l`. A NumPy array that is read-only, or that must be converted, is not written. An
-///     array of another library is overwritten if NumPy can write to its memory, as with a PyTorch tensor on the CPU; if it
-///     cannot, the call raises `TypeError`.
+///     array of another library is overwritten if NumPy can write to its memory, as with a PyTorch tensor on the CPU, or if it is
+///     on a GPU; if it cannot, the call raises `TypeError`.
 /// check_finite : bool, default True
 ///     Check the triangle for infinities and NaNs. Without the check they go unnoticed off the diagonal. The diagonal and `v` are
 ///     always checked, and so are stacks.
-/// out : ndarray, shape (..., n, n), optional
-///     Write the result to `out` and return `out`. It has the dtype of `l` and shares no memory with `l`. Its other triangle is
-///     not written. After an exception its triangle is undefined.
+/// out : array, shape (..., n, n), optional
+///     Write the result to `out` and return `out`, a NumPy array, or an array on the GPU of `l`. It has the dtype of `l` and shares no
+///     memory with `l`. Its other triangle is not written. After an exception its triangle is undefined.
 ///
 /// Returns
 /// -------
@@ -79,6 +83,8 @@ pub struct How {
 ///     `l` has a zero on its diagonal, and a weight is negative. Positive weights are accepted.
 /// ValueError, TypeError
 ///     An argument is invalid.
+/// DeviceError
+///     `v` or `out` is on another GPU than `l`, or the GPU fails.
 ///
 /// Notes
 /// -----
@@ -165,6 +171,9 @@ fn updated<'py>(
     }
     if how.overwrite && out.is_some() {
         return Err(wrong_value("`overwrite_l` and `out` cannot be given together"));
+    }
+    if !l.is_instance_of::<PyUntypedArray>() && is_on_device(l, how.names.0)? {
+        return gpu_broadcasting::updated(py, (l, out), (v, weights), how);
     }
     match arrays::Either::new(l, how.names.0)? {
         arrays::Either::Single(array) => of_numbers(py, (l, array), (v, weights), out, how),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CUDA = 2
+_INT = 0
 _FLOAT = 2
 _LEGACY_STREAM = 1
 
@@ -37,6 +38,10 @@ class Driver:
 
     def memory_cap(self, size: int) -> None:
         self._library.fake_cuda_memory_cap(ctypes.c_size_t(size))
+
+    def seed(self, seed: int) -> None:
+        """Chooses in which order streams work that need not wait for each other."""
+        self._library.fake_cuda_seed(ctypes.c_uint(seed))
 
     def call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)
@@ -123,10 +128,13 @@ class DeviceArray:
         *,
         versioned: bool = True,
         device_type: int = CUDA,
+        device_id: int = 0,
+        read_only: bool = True,
     ) -> None:
         self.driver, self.memory = driver, memory
         self.shape, self.strides, self.dtype, self.offset = shape, strides, dtype, offset
-        self.versioned, self.device_type = versioned, device_type
+        self.versioned, self.device_type, self.device_id = versioned, device_type, device_id
+        self.read_only = read_only
         self.streams: list[object] = []
 
     @property
@@ -146,7 +154,7 @@ class DeviceArray:
         return Namespace(self.driver)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (self.device_type, 0)
+        return (self.device_type, self.device_id)
 
     def __dlpack__(self, *, stream: object = None, max_version: tuple[int, int] | None = None) -> Any:
         if max_version is not None and not self.versioned:
@@ -157,7 +165,7 @@ class DeviceArray:
         tensor = _Tensor(
             self.memory.address,
             self.device_type,
-            0,
+            self.device_id,
             self.ndim,
             _DType({"f": _FLOAT, "i": 0, "c": 5}[self.dtype.kind], 8 * self.dtype.itemsize, 1),
             ctypes.cast(self._axes[0], ctypes.POINTER(ctypes.c_int64)),
@@ -165,7 +173,7 @@ class DeviceArray:
             self.offset,
         )
         self._managed: Any = (
-            _ManagedVersioned(1, 1, None, None, _READ_ONLY, tensor)
+            _ManagedVersioned(1, 1, None, None, _READ_ONLY if self.read_only else 0, tensor)
             if self.versioned
             else _Managed(tensor, None, None)
         )
@@ -184,6 +192,30 @@ class DeviceArray:
         strides = tuple(self.dtype.itemsize * stride for stride in self.strides)
         view = np.ndarray(self.shape, self.dtype, raw.data, self.offset, strides)
         return view.copy()
+
+
+class Stream:
+    """A stream that waits for no other one."""
+
+    def __init__(self, driver: Driver) -> None:
+        driver.bind()
+        self.driver, handle = driver, ctypes.c_void_p()
+        driver.call("cuStreamCreate", ctypes.byref(handle), 1)
+        self.ptr = handle.value or 0
+
+    def fill(self, array: DeviceArray, byte: int) -> None:
+        """Sets all bytes of the memory of an array, after what is on the stream."""
+        at, size = ctypes.c_uint64(array.memory.address), ctypes.c_size_t(array.memory.size)
+        self.driver.call("cuMemsetD8Async", at, ctypes.c_ubyte(byte), size, ctypes.c_void_p(self.ptr))
+
+    def copy(self, source: DeviceArray, to: DeviceArray) -> None:
+        """Copies the memory of an array, after what is on the stream."""
+        size = ctypes.c_size_t(source.memory.size)
+        at, there = ctypes.c_uint64(to.memory.address), ctypes.c_uint64(source.memory.address)
+        self.driver.call("cuMemcpyDtoDAsync_v2", at, there, size, ctypes.c_void_p(self.ptr))
+
+    def synchronize(self) -> None:
+        self.driver.call("cuStreamSynchronize", ctypes.c_void_p(self.ptr))
 
 
 class _Memory:
@@ -224,6 +256,12 @@ class Namespace:
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
 
+    def broadcast_to(self, array: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
+        added = len(shape) - array.ndim
+        own = (1,) * added + array.shape, (0,) * added + array.strides
+        strides = tuple(0 if extent == 1 else stride for extent, stride in zip(*own, strict=True))
+        return DeviceArray(self.driver, array.memory, shape, strides, array.dtype, array.offset)
+
     def from_dlpack(self, made: Any, *, max_version: tuple[int, int] | None = (1, 0)) -> DeviceArray:
         assert made.__dlpack_device__() == (CUDA, 0)
         capsule = made.__dlpack__(stream=_LEGACY_STREAM, max_version=max_version)
@@ -236,7 +274,8 @@ class Namespace:
         tensor = managed.tensor
         shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
         strides = tuple(tensor.strides[axis] for axis in range(tensor.ndim))
-        dtype = np.dtype(f"f{tensor.dtype.bits // 8}")
+        kind_of_number = {_FLOAT: "f", _INT: "i"}[tensor.dtype.code]
+        dtype = np.dtype(f"{kind_of_number}{tensor.dtype.bits // 8}")
         size = dtype.itemsize * int(np.prod(shape))
 
         def release() -> None:

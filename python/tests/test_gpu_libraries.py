@@ -142,6 +142,89 @@ def test_behind_what_is_on_another_stream(torch: Any, engine: str) -> None:
     np.testing.assert_allclose(doubled.cpu().numpy(), 2 * g.solve(v[:, 0]), atol=1e-10)
 
 
+def batched(count: int, n: int, k: int) -> tuple[Array, Array]:
+    a = np.array([spd(n, seed=b) for b in range(count)])
+    return a, np.array([columns(n, k, seed=100 + b) for b in range(count)])
+
+
+@pytest.mark.parametrize("n", [4, 12, 40, 150])
+def test_batches(library: Library, n: int) -> None:
+    a, v = batched(9, n, 3)
+    there, here = cu.CholeskyBatch(library.put(a), engine="cuda"), cu.CholeskyBatch(a)
+    given = library.put(v)
+    for batch, of in ((there, given), (here, v)):
+        batch.update(of).check()
+        batch.downdate(of[:, :, 0]).check()
+        batch.modify(of, np.array([0.5, -0.25, 1.0])).check()
+    l = there.factors()
+    assert type(l) is type(given) and type(there.factor(0)) is type(given)
+    np.testing.assert_allclose(library.get(l), here.factors(), atol=1e-12)
+    for b in (v, v[:, :, 1]):
+        x = there.solve(library.put(b))
+        assert type(x) is type(given) and x.shape == b.shape
+        np.testing.assert_allclose(library.get(x), here.solve(b), atol=1e-11)
+    place = library.put(v)
+    if library.name == "jax":
+        with pytest.raises(ValueError, match="`b` is read-only"):
+            there.solve_in_place(place)
+    else:
+        there.solve_in_place(place).check()
+        np.testing.assert_allclose(library.get(place), here.solve(v), atol=1e-11)
+    new = cu.cholesky_update(l, given[:1], downdate=False)
+    np.testing.assert_allclose(library.get(new), cu.cholesky_update(here.factors(), v[:1]), atol=1e-12)
+    pairs = cu.cholesky_update(l[:, None], given[None, :2])
+    np.testing.assert_allclose(library.get(pairs), cu.cholesky_update(here.factors()[:, None], v[None, :2]), atol=1e-12)
+
+
+def test_batches_behind_what_is_on_the_current_stream(torch: Any) -> None:
+    """V and B are written by kernels that are still waiting when the calls begin, and overwritten behind them."""
+    a, v = batched(50, 12, 2)
+    batch, wanted = cu.CholeskyBatch(a, engine="cuda"), cu.CholeskyBatch(a)
+    source = torch.from_numpy(v).cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for sign in (1, -1, 1):
+            torch.cuda._sleep(100_000_000)
+            there = torch.zeros_like(source).copy_(source)
+            outcome = (batch.update if sign > 0 else batch.downdate)(there)
+            there.fill_(float("nan"))
+            (wanted.update if sign > 0 else wanted.downdate)(v)
+        b = torch.zeros_like(source).copy_(source)
+        batch.solve_in_place(b)
+        doubled = 2 * b
+        b.fill_(float("nan"))
+        failed = torch.count_nonzero(torch.from_dlpack(outcome.on_device()[0]))
+    torch.cuda.synchronize()
+    assert int(failed) == 0 and outcome.failed.size == 0
+    np.testing.assert_allclose(batch.factors(), wanted.factors(), atol=1e-12)
+    np.testing.assert_allclose(doubled.cpu().numpy(), 2 * wanted.solve(v), atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [6, 20, 90])
+def test_a_graph_captures_updates_and_solves(torch: Any, n: int) -> None:
+    a, v = batched(30, n, 1)
+    batch, wanted = cu.CholeskyBatch(torch.from_numpy(a).cuda(), engine="cuda"), cu.CholeskyBatch(a)
+    given, b = torch.zeros((30, n, 1), dtype=torch.float64, device="cuda"), torch.ones((30, n), dtype=torch.float64, device="cuda")
+    # The first calls allocate; columns of zeros change nothing.
+    status, _, change = (torch.from_dlpack(array) for array in batch.update(given).on_device())
+    batch.solve_in_place(b)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        batch.update(given)
+        b.fill_(1.0)
+        batch.solve_in_place(b)
+    for _ in range(3):
+        given.copy_(torch.from_numpy(v))
+        graph.replay()
+        outcome = wanted.update(v)
+        torch.cuda.synchronize()
+        assert not status.any()
+        np.testing.assert_allclose(change.cpu().numpy(), outcome.log_det_change, rtol=1e-10)
+        np.testing.assert_allclose(b.cpu().numpy(), wanted.solve(np.ones((30, n))), atol=1e-11)
+        np.testing.assert_allclose(batch.factors().cpu().numpy(), wanted.factors(), atol=1e-12)
+
+
 def test_a_tensor_that_is_tracked_is_refused_as_it_is_elsewhere(torch: Any) -> None:
     f = cu.Cholesky(spd(N), engine="cuda")
     v = torch.zeros(N, dtype=torch.float64, device="cuda", requires_grad=True)

@@ -74,7 +74,7 @@ mod tests;
 
 pub use self::batch::{
     BatchOperand, BatchOperandMut, CholeskyBatch, DeviceBatch, DeviceBatchView, DeviceBatchViewMut,
-    DeviceOutcome, Status, WeightsOperand,
+    DeviceNumbers, DeviceOutcome, Status, WeightsOperand,
 };
 pub use self::device::Device;
 pub use self::distributed::Distributed;

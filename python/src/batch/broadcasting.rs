@@ -1,15 +1,18 @@
 //! `cholesky_update` with leading dimensions, which are broadcast as NumPy does, through a batch.
 
+use super::begin::Place;
+use super::led::{Arguments, Led};
 use super::modifying::Weighted;
-use super::stacks::{Accepted, Stack, StackMut, in_host};
+use super::stacks::{Accepted, Given, StackMut};
+use super::stored::Stored;
 use crate::arrays::{Array, zeros};
-use crate::errors::{exception_naming, exception_of_naming, seen_from_above, wrong_value};
+use crate::errors::{exception_naming, exception_of_naming, seen_from_above};
 use crate::functions::{Destination, How, borrowed, destination};
 use crate::numbers::Real;
 use crate::operands::like;
 use crate::threads::without_gil;
-use cholupdate::{BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Weights};
-use numpy::prelude::*;
+use cholupdate::cuda::Device;
+use cholupdate::{BatchWeights, Cpu, Weights};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyList, PyTuple};
 
@@ -35,50 +38,6 @@ pub fn dimensions(object: &Bound<'_, PyAny>) -> usize {
     MOST
 }
 
-/// An argument as matrices behind leading dimensions.
-struct Led<'py, T: Real> {
-    array: Array<'py, T>,
-    /// Leading dimensions.
-    led: Vec<usize>,
-    /// The others.
-    of_each: Vec<usize>,
-}
-
-impl<'py, T: Real> Led<'py, T> {
-    /// The last `of_each` dimensions of an array are those of a matrix.
-    fn new(array: Array<'py, T>, of_each: usize) -> Self {
-        let (led, of_each) = array.shape().split_at(array.ndim().saturating_sub(of_each));
-        Self { led: led.to_vec(), of_each: of_each.to_vec(), array }
-    }
-
-    /// The array with these leading dimensions, as one.
-    fn broadcast(&self, led: &[usize]) -> PyResult<Array<'py, T>> {
-        let py = self.array.py();
-        let whole = PyTuple::new(py, [led, &self.of_each].concat())?;
-        let stacked = PyTuple::new(py, [&[led.iter().product()], &self.of_each[..]].concat())?;
-        let broadcast = py.import("numpy")?.call_method1("broadcast_to", (&self.array, whole))?;
-        Ok(broadcast.call_method1("reshape", (stacked,))?.cast_into()?)
-    }
-}
-
-/// The leading dimensions that NumPy's rules give for all arguments.
-fn broadcast(all: &[(&str, &[usize])]) -> PyResult<Vec<usize>> {
-    let most = all.iter().map(|(_, led)| led.len()).max().unwrap_or(0);
-    // The extent of an argument at a place counted from the last dimension.
-    let at = |led: &[usize], from_last: usize| led.len().checked_sub(from_last + 1).map_or(1, |at| led[at]);
-    let mut made = Vec::with_capacity(most);
-    for from_last in (0..most).rev() {
-        let mut extents = all.iter().map(|(_, led)| at(led, from_last)).filter(|&extent| extent != 1);
-        let extent = extents.next().unwrap_or(1);
-        if extents.any(|other| other != extent) {
-            let each: Vec<_> = all.iter().map(|(name, led)| format!("{led:?} of `{name}`")).collect();
-            return Err(wrong_value(format!("leading dimensions do not match: {}", each.join(", "))));
-        }
-        made.push(extent);
-    }
-    Ok(made)
-}
-
 /// The new factors, in the order of the leading dimensions; nothing is written if one of them does not exist.
 pub fn updated<'py, T: Real>(
     py: Python<'py>,
@@ -87,56 +46,21 @@ pub fn updated<'py, T: Real>(
     out: Option<&Bound<'py, PyAny>>,
     how: How,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let names = [("l", how.names.0), ("v", how.names.1)];
-    let raise = |error| exception_naming(py, error, &names);
-    let l = Led::new(l, 2);
-    let order = l.of_each[0];
-    let v = in_host::<T>(v, how.names.1)?;
-    // A vector is one column for all matrices.
-    let v = if v.ndim() < 2 { v.call_method1("reshape", (-1, 1))?.cast_into()? } else { v };
-    let v = Led::new(v, 2);
-    if v.of_each[0] != order {
-        let error = Error::Shape { argument: "v", extent: "rows", expected: order, found: v.of_each[0] };
-        return Err(raise(error));
-    }
-    let rank = v.of_each[1];
-    let weights = weights.map(|weights| in_host::<T>(weights, "weights")).transpose()?;
-    let weights = weights.map(|weights| Led::new(weights, 1));
-    let found = weights.as_ref().map_or(rank, |weights| weights.of_each.first().copied().unwrap_or(1));
-    if found != rank {
-        let error = Error::Shape { argument: "weights", extent: "entries", expected: rank, found };
-        return Err(raise(error));
-    }
-    let mut all = vec![(how.names.0, &l.led[..]), (how.names.1, &v.led[..])];
-    all.extend(weights.as_ref().map(|weights| ("weights", &weights.led[..])));
-    let led = broadcast(&all)?;
-    let count = led.iter().product();
-    let shape = [&led[..], &[order, order]].concat();
-    let destination = destination(object, (&l.array, &shape), out, how)?;
+    let raise = |error| exception_naming(py, error, &[("l", how.names.0), ("v", how.names.1)]);
+    let arguments = Arguments::new(Led::host(l.clone(), 2), (v, weights), how, Place::Host)?;
+    let (led, shape, order, count) =
+        (arguments.led.clone(), arguments.shape(), arguments.order, arguments.count());
+    let destination = destination(object, (&l, &shape), out, how)?;
 
     let made = {
-        let weights = match &weights {
-            None => None,
-            // Without leading dimensions they are the same for all matrices.
-            Some(weights) if weights.led.is_empty() => Some(Weighted::new(&weights.array, (count, rank))?),
-            Some(weights) => Some(Weighted::new(&weights.broadcast(&led)?, (count, rank))?),
-        };
-        let weights = match &weights {
-            Some(weights) => weights.view(),
-            None if how.downdate => Weights::Minus.into(),
-            None => Weights::Plus.into(),
-        };
-        let from = Stack::of(l.broadcast(&led)?, how.names.0, Accepted::Matrices)?.transposed_if(how.upper);
-        let v = Stack::of(v.broadcast(&led)?, how.names.1, Accepted::Matrices)?;
-        let (from, v) = (from.view(), v.view());
-        let batch = without_gil(py, || modified(from, v, weights)).map_err(raise)?;
-        let batch = batch.map_err(|(matrix, error)| {
-            exception_of_naming(py, (matrix, seen_from_above(error, how.upper)), &names)
-        })?;
+        let weights = arguments.weighted()?;
+        let weights = weights_of(weights.as_ref(), how);
+        let (l, v) = arguments.given(how)?;
+        let stored = modified(py, (&l, &v), weights, (&led, how), None)?;
         let made = zeros::<T>(py, &[count, order, order], false);
         let mut to = StackMut::of(&made, "out", Accepted::Matrices)?.transposed_if(how.upper);
         if let Some(to) = to.view() {
-            without_gil(py, || batch.copy_factors(to)).map_err(raise)?;
+            without_gil(py, || stored.copy_factors(to.into())).map_err(raise)?;
         }
         drop(to);
         made.call_method1("reshape", (PyTuple::new(py, &shape)?,))?
@@ -154,17 +78,40 @@ pub fn updated<'py, T: Real>(
     }
 }
 
-/// The factors of a modified batch; or the number of the first matrix that could not be modified, and why.
-type Modified<T> = Result<CholeskyBatch<T>, (usize, Error)>;
+/// The weights of a call, or its sign.
+pub fn weights_of<T: Real>(weights: Option<&Weighted<T>>, how: How) -> BatchWeights<'_, T> {
+    match weights {
+        Some(weights) => weights.view(),
+        None if how.downdate => Weights::Minus.into(),
+        None => Weights::Plus.into(),
+    }
+}
 
-fn modified<T: Real>(
-    l: BatchRef<'_, T>,
-    v: BatchRef<'_, T>,
+/// A batch of L, in host memory or on this device, modified by V.
+///
+/// # Errors
+/// That of the first matrix that could not be modified, with its number if there are leading dimensions.
+pub fn modified<T: Real>(
+    py: Python<'_>,
+    (l, v): (&Given<'_, T>, &Given<'_, T>),
     weights: BatchWeights<'_, T>,
-) -> Result<Modified<T>, Error> {
-    let mut batch = CholeskyBatch::from_factors_in(l, Cpu::default())?;
-    let outcome = batch.modify(v, weights)?.all();
-    Ok(outcome.map(|()| batch))
+    (led, how): (&[usize], How),
+    device: Option<&Device>,
+) -> PyResult<Stored<T>> {
+    let names = [("l", how.names.0), ("v", how.names.1)];
+    let (from, v) = (l.operand(py, how.names.0)?, v.operand(py, how.names.1)?);
+    let made = without_gil(py, || {
+        let mut stored = Stored::from_factors(from, (Cpu::default(), device))?;
+        Ok(stored.modify_all(v, weights)?.map(|()| stored))
+    });
+    let made = made.map_err(|error| exception_naming(py, error, &names))?;
+    made.map_err(|(matrix, error)| {
+        let error = seen_from_above(error, how.upper);
+        match led {
+            [] => exception_naming(py, error, &names),
+            _ => exception_of_naming(py, (matrix, error), &names),
+        }
+    })
 }
 
 /// Writes the triangles of factors to an array of the same shape.

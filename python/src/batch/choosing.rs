@@ -1,6 +1,8 @@
 //! Copies of a batch, some of its matrices, and others in their place.
 
-use super::stacks::in_host;
+use super::begin::Place;
+use super::stacks::fetched;
+use super::stored::Stored;
 use super::{CholeskyBatch, Kept, Shared, number, with_batch};
 use crate::arrays::Read;
 use crate::errors::{exception, wrong_value};
@@ -13,16 +15,11 @@ use pyo3::prelude::*;
 impl CholeskyBatch {
     /// A copy of the batch.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        fn again<T: Real>(py: Python<'_>, shared: &Shared<T>) -> PyResult<Shared<T>> {
-            let guard = shared.reader(py)?;
-            let batch = &*guard;
-            Ok(Shared::new(without_gil(py, || batch.clone())))
-        }
         let kept = match &self.kept {
-            Kept::Single(shared) => Kept::Single(again(py, shared)?),
-            Kept::Double(shared) => Kept::Double(again(py, shared)?),
+            Kept::Single(shared) => Kept::Single(Shared::new(shared.look(py, Stored::copied)?)),
+            Kept::Double(shared) => Kept::Double(Shared::new(shared.look(py, Stored::copied)?)),
         };
-        Ok(Self { kept })
+        Ok(self.beside(py, kept))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -57,16 +54,16 @@ impl CholeskyBatch {
             indices: &Bound<'_, PyAny>,
         ) -> PyResult<Shared<T>> {
             let guard = shared.reader(py)?;
-            let batch = &*guard;
-            let matrices = selection_of(indices, "indices", (batch.count(), Counted::Matrices))?;
-            let selected = without_gil(py, || batch.select(&matrices));
+            let stored = &*guard;
+            let matrices = selection_of(indices, "indices", (stored.count(), Counted::Matrices))?;
+            let selected = without_gil(py, || stored.select(&matrices));
             selected.map(Shared::new).map_err(|error| exception(py, error))
         }
         let kept = match &self.kept {
             Kept::Single(shared) => Kept::Single(some(py, shared, indices)?),
             Kept::Double(shared) => Kept::Double(some(py, shared, indices)?),
         };
-        Ok(Self { kept })
+        Ok(self.beside(py, kept))
     }
 
     /// Factors another A in place of a matrix.
@@ -99,23 +96,23 @@ impl CholeskyBatch {
         a: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         fn replaced<'py, T: Real>(
-            py: Python<'py>,
+            (py, place): (Python<'py>, Place),
             shared: &Shared<T>,
             matrix: &Bound<'py, PyAny>,
             a: &Bound<'py, PyAny>,
         ) -> PyResult<()> {
-            let a = Read::new(in_host::<T>(a, "a")?, "a")?;
+            let a = Read::new(fetched::<T>(a, "a", place)?, "a")?;
             let mut guard = shared.writer(py)?;
-            let (batch, view) = (&mut *guard, a.view());
-            let matrix = number(matrix, "matrix", batch.count())?;
-            if view.nrows() > batch.order() {
-                let (found, most) = (view.nrows(), batch.order());
+            let (stored, view) = (&mut *guard, a.view());
+            let matrix = number(matrix, "matrix", stored.count())?;
+            if view.nrows() > stored.order() {
+                let (found, most) = (view.nrows(), stored.order());
                 return Err(wrong_value(format!(
                     "`a`: the number of rows is {found}, expected at most {most}"
                 )));
             }
-            without_gil(py, || batch.replace(matrix, view)).map_err(|error| exception(py, error))
+            without_gil(py, || stored.replace(matrix, view)).map_err(|error| exception(py, error))
         }
-        with_batch!(self, shared => replaced(py, shared, matrix, a))
+        with_batch!(self, shared => replaced((py, self.place), shared, matrix, a))
     }
 }

@@ -3,13 +3,21 @@
 //! | file | contents |
 //! |---|---|
 //! | `choosing`, `modifying`, `rows`, `solving` | its methods |
+//! | `begin` | where a batch is, and how it begins |
+//! | `stored`, `stored_rows` | a batch in either memory |
 //! | `shared` | a lock for its threads |
-//! | `outcome` | the classes `BatchStatus` and `BatchOutcome` |
-//! | `stacks` | arrays of NumPy as batches |
-//! | `broadcasting` | `cholesky_update` with leading dimensions |
+//! | `outcome`, `gpu_numbers` | the classes `BatchStatus` and `BatchOutcome`; their numbers on a GPU |
+//! | `stacks`, `gpu_stacks` | arrays of NumPy, and arrays on a GPU, as batches |
+//! | `broadcasting`, `led`, `gpu_broadcasting` | `cholesky_update` with leading dimensions, in host memory and on a GPU |
 
+mod begin;
 pub mod broadcasting;
 mod choosing;
+pub mod gpu_broadcasting;
+mod gpu_numbers;
+#[allow(unsafe_code, reason = "views of memory that other libraries own")]
+mod gpu_stacks;
+mod led;
 mod modifying;
 pub mod outcome;
 mod rows;
@@ -17,17 +25,18 @@ mod shared;
 mod solving;
 #[allow(unsafe_code, reason = "views of memory that NumPy owns")]
 mod stacks;
+mod stored;
+mod stored_rows;
 
+use self::begin::{Begin, Of, Place};
 use self::outcome::numbers;
 use self::shared::Shared;
-use self::stacks::{Accepted, Stack, either};
-use crate::argument::{self, Argument};
-use crate::arrays::{Array, Either};
-use crate::errors::{exception, exception_of, wrong_type};
+use crate::argument::Argument;
+use crate::errors::{exception, exception_of};
 use crate::indices::{Counted, index_of};
 use crate::numbers::Real;
 use crate::threads::without_gil;
-use cholupdate::{CholeskyBatch as Batch, Cpu};
+use cholupdate::EngineKind;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -46,20 +55,32 @@ use pyo3::prelude::*;
 ///     `replace`.
 /// orders : array_like of int, shape (count,), optional
 ///     The order of each matrix, of which the leading rows and columns are read. By default n.
+/// engine : {"cpu", "cuda"}, default "cpu"
+///     Where the factors are stored: in host memory ("cpu"), or in the memory of an NVIDIA GPU ("cuda"), for orders up to 4096.
+///     ``"cuda:1"`` selects the second GPU.
 /// threads : int, optional
-///     The maximum number of threads. By default, and with -1, the number of processors.
+///     The maximum number of threads of the engine "cpu". By default, and with -1, the number of processors.
 ///
 /// Raises
 /// ------
 /// ValueError, TypeError, IndexError
 ///     An argument is invalid. The message names it.
+/// DeviceError
+///     The engine finds no GPU, the GPU fails, or an array is on another one.
 ///
 /// Notes
 /// -----
 /// The GIL is released during a call. Any number of threads may read a batch at the same time. A call that changes it raises
 /// `RuntimeError` while another thread uses it, and so does any call while another thread changes it. Arguments are read during the
 /// call: no other thread may write to them meanwhile. Arrays with negative strides, of lists, integers or another byte order are
-/// copied. Batches are in host memory: an array in the memory of a GPU raises `TypeError`.
+/// copied.
+///
+/// A batch in host memory refuses arrays in the memory of a GPU by `TypeError`. With the engine "cuda", matrices, V and right-hand
+/// sides are in host memory, from where a call copies them, or in the memory of the same GPU (any object with ``__dlpack__``), where they
+/// are read in place. An array of PyTorch or CuPy there is used on the current stream of its library: `update`, `downdate`, `append` and
+/// `solve_in_place` do not wait for the GPU, their work comes after what is on the stream, and later work on the stream comes after it. As
+/// with the functions of these libraries, other streams must not write to the array meanwhile. All other calls wait. A CUDA graph can
+/// capture these four calls after one such call before; to read factors or outcomes after a replay, wait for its stream first.
 ///
 /// Examples
 /// --------
@@ -78,6 +99,9 @@ use pyo3::prelude::*;
 #[pyclass(frozen, weakref, module = "cholupdate")]
 pub struct CholeskyBatch {
     kept: Kept,
+    place: Place,
+    /// The function that converts to arrays of the library of A, if A was in the memory of a GPU and the batch is.
+    library: Option<Py<PyAny>>,
 }
 
 /// The batch, in either precision.
@@ -102,52 +126,38 @@ fn number(object: &Bound<'_, PyAny>, name: &str, count: usize) -> PyResult<usize
     index_of(object, name, (count, Counted::Matrices))
 }
 
-fn engine(threads: &Argument<'_>) -> PyResult<Cpu> {
-    Ok(threads.threads()?.map_or_else(Cpu::default, Cpu::threads))
-}
+impl CholeskyBatch {
+    /// Another batch at the same place, of which factors are returned in the same library.
+    fn beside(&self, py: Python<'_>, kept: Kept) -> Self {
+        let library = self.library.as_ref().map(|library| library.clone_ref(py));
+        Self { kept, place: self.place, library }
+    }
 
-/// The orders of all matrices.
-fn orders(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let entries = object.try_iter().map_err(|_| {
-        let kind = argument::kind(object);
-        wrong_type(format!("`orders` must be integers, one for each matrix, not {kind}"))
-    })?;
-    entries.map(|entry| argument::count(&entry?, "orders")).collect()
+    /// The number of the GPU, if the batch is on one.
+    fn ordinal(&self) -> usize {
+        match self.place {
+            Place::Host => 0,
+            Place::Gpu(ordinal) => ordinal,
+        }
+    }
 }
 
 #[pymethods]
 impl CholeskyBatch {
     #[new]
     #[pyo3(
-        signature = (a, *, orders=None, threads=Argument::NONE),
-        text_signature = "(a, *, orders=None, threads=None)"
+        signature = (a, *, orders=None, engine=Argument::NONE, threads=Argument::NONE),
+        text_signature = "(a, *, orders=None, engine='cpu', threads=None)"
     )]
     fn new<'py>(
         py: Python<'py>,
         a: &Bound<'py, PyAny>,
         orders: Option<&Bound<'py, PyAny>>,
+        engine: Argument<'py>,
         threads: Argument<'py>,
     ) -> PyResult<Self> {
-        fn made<'py, T: Real>(
-            py: Python<'py>,
-            a: Array<'py, T>,
-            orders: Option<&[usize]>,
-            engine: Cpu,
-        ) -> PyResult<Shared<T>> {
-            let a = Stack::of(a, "a", Accepted::Matrices)?;
-            let view = a.view();
-            let batch = without_gil(py, || match orders {
-                Some(orders) => Batch::with_orders(view, orders, engine),
-                None => Batch::new_in(view, engine),
-            });
-            batch.map(Shared::new).map_err(|error| exception(py, error))
-        }
-        let (engine, orders) = (engine(&threads)?, orders.map(self::orders).transpose()?);
-        let kept = match either(a, "a")? {
-            Either::Single(a) => Kept::Single(made(py, a, orders.as_deref(), engine)?),
-            Either::Double(a) => Kept::Double(made(py, a, orders.as_deref(), engine)?),
-        };
-        Ok(Self { kept })
+        let orders = orders.map(begin::orders).transpose()?;
+        Begin::new(py, &engine, &threads)?.made(py, (a, "a"), Of::Matrices(orders.as_deref()))
     }
 
     /// Makes a `CholeskyBatch` from known factors.
@@ -157,7 +167,7 @@ impl CholeskyBatch {
     /// l : array_like, shape (count, n, n)
     ///     L for each matrix, lower triangular. The other triangles are not read. As for `Cholesky.from_factor`, columns with a
     ///     negative diagonal entry are negated, and zeros on the diagonal are accepted. A matrix whose L is not finite has no factor.
-    /// threads : int, optional
+    /// engine, threads
     ///     As for `CholeskyBatch`.
     ///
     /// Returns
@@ -171,26 +181,24 @@ impl CholeskyBatch {
     /// >>> batch.solve([[8.0, 12.0]]).round(12)
     /// array([[1., 2.]])
     #[staticmethod]
-    #[pyo3(signature = (l, *, threads=Argument::NONE), text_signature = "(l, *, threads=None)")]
-    fn from_factors<'py>(py: Python<'py>, l: &Bound<'py, PyAny>, threads: Argument<'py>) -> PyResult<Self> {
-        fn made<'py, T: Real>(py: Python<'py>, l: Array<'py, T>, engine: Cpu) -> PyResult<Shared<T>> {
-            let l = Stack::of(l, "l", Accepted::Matrices)?;
-            let view = l.view();
-            let batch = without_gil(py, || Batch::from_factors_in(view, engine));
-            batch.map(Shared::new).map_err(|error| exception(py, error))
-        }
-        let engine = engine(&threads)?;
-        let kept = match either(l, "l")? {
-            Either::Single(l) => Kept::Single(made(py, l, engine)?),
-            Either::Double(l) => Kept::Double(made(py, l, engine)?),
-        };
-        Ok(Self { kept })
+    #[pyo3(
+        signature = (l, *, engine=Argument::NONE, threads=Argument::NONE),
+        text_signature = "(l, *, engine='cpu', threads=None)"
+    )]
+    fn from_factors<'py>(
+        py: Python<'py>,
+        l: &Bound<'py, PyAny>,
+        engine: Argument<'py>,
+        threads: Argument<'py>,
+    ) -> PyResult<Self> {
+        Begin::new(py, &engine, &threads)?.made(py, (l, "l"), Of::Factors)
     }
 
     /// The numbers of the matrices that have no factor, in order.
     #[getter]
     fn missing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<isize>>> {
-        with_batch!(self, shared => Ok(numbers(py, shared.reader(py)?.missing().into_iter())))
+        let missing = with_batch!(self, shared => shared.look(py, |stored| stored.missing()))?;
+        Ok(numbers(py, missing.into_iter()))
     }
 
     /// The reason why a matrix has no factor.
@@ -212,9 +220,11 @@ impl CholeskyBatch {
     /// NotPositiveDefiniteError('matrix 1: not positive definite: the squared pivot of column 0 is not positive')
     fn status(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>) -> PyResult<Option<PyErr>> {
         with_batch!(self, shared => {
-            let batch = shared.reader(py)?;
-            let matrix = number(matrix, "matrix", batch.count())?;
-            Ok(batch.status(matrix).err().map(|error| exception_of(py, (matrix, error))))
+            let guard = shared.reader(py)?;
+            let stored = &*guard;
+            let matrix = number(matrix, "matrix", stored.count())?;
+            let reason = without_gil(py, || stored.reason(matrix)).map_err(|error| exception(py, error))?;
+            Ok(reason.map(|error| exception_of(py, (matrix, error))))
         })
     }
 
@@ -233,6 +243,16 @@ impl CholeskyBatch {
         }
     }
 
+    /// The name of the engine.
+    #[getter]
+    fn engine(&self) -> String {
+        match self.place {
+            Place::Host => EngineKind::Cpu,
+            Place::Gpu(device) => EngineKind::Cuda { device },
+        }
+        .to_string()
+    }
+
     /// The number of matrices.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         with_batch!(self, shared => Ok(shared.reader(py)?.count()))
@@ -243,13 +263,17 @@ impl CholeskyBatch {
             Kept::Single(_) => f32::NAME,
             Kept::Double(_) => f64::NAME,
         };
+        let engine = match self.place {
+            Place::Host => String::new(),
+            Place::Gpu(_) => format!(", engine '{}'", self.engine()),
+        };
         let extents =
             with_batch!(self, shared => shared.reader(py).map(|batch| (batch.count(), batch.order())));
         match extents {
             Ok((count, order)) => {
-                format!("<cholupdate.CholeskyBatch of {count} matrices of order {order}, {dtype}>")
+                format!("<cholupdate.CholeskyBatch of {count} matrices of order {order}, {dtype}{engine}>")
             }
-            Err(_) => format!("<cholupdate.CholeskyBatch (in use), {dtype}>"),
+            Err(_) => format!("<cholupdate.CholeskyBatch (in use), {dtype}{engine}>"),
         }
     }
 }

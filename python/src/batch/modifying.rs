@@ -1,7 +1,7 @@
 //! Rank-k modifications of the class `CholeskyBatch`.
 
-use super::outcome::{BatchOutcome, Outcome};
-use super::stacks::{Accepted, Stack, in_host};
+use super::outcome::BatchOutcome;
+use super::stacks::{Accepted, Given, fetched, is_there};
 use super::{CholeskyBatch, Shared, with_batch};
 use crate::arrays::Array;
 use crate::errors::{exception, in_use, wrong_type, wrong_value};
@@ -55,6 +55,9 @@ fn entries<T: Real>(array: &Array<'_, T>) -> PyResult<Vec<T>> {
 
 /// Truth values for all matrices.
 pub fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    if is_there(object, "where")? {
+        return Err(wrong_type("`where` is in the memory of a GPU, expected host memory"));
+    }
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     if array.dtype().kind() != b'b' {
@@ -68,34 +71,31 @@ pub fn mask(object: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
 }
 
 fn modified<'py, T: Real>(
-    py: Python<'py>,
+    batch: &Bound<'py, CholeskyBatch>,
     shared: &Shared<T>,
     v: &Bound<'py, PyAny>,
-    weights: BatchWeights<'_, T>,
-    mask: Option<&[bool]>,
+    weights: Weights<'_, T>,
 ) -> PyResult<Py<BatchOutcome>> {
-    let v = Stack::<T>::new(v, "v", Accepted::Vectors)?;
-    changed(py, shared, &v, weights, mask)
+    let v = Given::<T>::new(v, "v", Accepted::Vectors, batch.get().place)?;
+    changed(batch, shared, &v, weights.into(), None)
 }
 
 fn changed<T: Real>(
-    py: Python<'_>,
+    batch: &Bound<'_, CholeskyBatch>,
     shared: &Shared<T>,
-    v: &Stack<'_, T>,
+    v: &Given<'_, T>,
     weights: BatchWeights<'_, T>,
     mask: Option<&[bool]>,
 ) -> PyResult<Py<BatchOutcome>> {
+    let (py, stream) = (batch.py(), v.current_stream());
     let mut guard = shared.writer(py)?;
-    let (batch, v) = (&mut *guard, v.view());
-    let outcome = without_gil(py, || {
-        let count = batch.count();
-        let outcome = match mask {
-            Some(mask) => batch.modify_where(mask, v, weights),
-            None => batch.modify(v, weights),
-        };
-        outcome.map(|outcome| Outcome::of(count, &outcome))
+    let (stored, v) = (&mut *guard, v.operand(py, "v")?);
+    let done = without_gil(py, || {
+        let done = stored.modify(v, weights, mask, stream.is_none())?;
+        Ok((stored.count(), done))
     });
-    outcome.map_err(|error| exception(py, error))?.into_py(py)
+    let (count, done) = done.map_err(|error| exception(py, error))?;
+    BatchOutcome::of((batch, count), done, stream)
 }
 
 #[pymethods]
@@ -106,7 +106,8 @@ impl CholeskyBatch {
     /// ----------
     /// v : array_like, shape (count, n, k) or (count, n)
     ///     V for each matrix, or its only column. An array of the dtype of the factors is read in place, with any strides that are
-    ///     not negative. Integers are converted; another floating-point dtype raises `TypeError`.
+    ///     not negative; so is one in the memory of the GPU, if the batch is there. Integers are converted; another floating-point
+    ///     dtype raises `TypeError`.
     ///
     /// Returns
     /// -------
@@ -127,8 +128,8 @@ impl CholeskyBatch {
     /// <BLANKLINE>
     ///        [[1., 0.],
     ///         [0., 2.]]])
-    fn update<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
-        with_batch!(self, shared => modified(py, shared, v, Weights::Plus.into(), None))
+    fn update<'py>(slf: &Bound<'py, Self>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
+        with_batch!(slf.get(), shared => modified(slf, shared, v, Weights::Plus))
     }
 
     /// A ← A − V Vᵀ, for each matrix. One for which that would not be positive definite stays as it was.
@@ -141,8 +142,8 @@ impl CholeskyBatch {
     /// Returns
     /// -------
     /// BatchOutcome
-    fn downdate<'py>(&self, py: Python<'py>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
-        with_batch!(self, shared => modified(py, shared, v, Weights::Minus.into(), None))
+    fn downdate<'py>(slf: &Bound<'py, Self>, v: &Bound<'py, PyAny>) -> PyResult<Py<BatchOutcome>> {
+        with_batch!(slf.get(), shared => modified(slf, shared, v, Weights::Minus))
     }
 
     /// A ← A + V diag(w) Vᵀ, for each matrix, with any mix of signs.
@@ -152,7 +153,7 @@ impl CholeskyBatch {
     /// v : array_like, shape (count, n, k) or (count, n)
     ///     As for `update`. Columns with the weight 0 may be anything.
     /// weights : array_like, shape (k,) or (count, k)
-    ///     w, the same for all matrices or one for each.
+    ///     w, the same for all matrices or one for each. The call copies them, and waits for the GPU if the batch is there.
     /// where : array_like of bool, shape (count,), optional
     ///     The matrices to modify. The others stay as they are, and do not fail.
     ///
@@ -172,24 +173,24 @@ impl CholeskyBatch {
     /// array([4., 2.])
     #[pyo3(signature = (v, weights, *, r#where=None), text_signature = "($self, v, weights, *, where=None)")]
     fn modify<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         v: &Bound<'py, PyAny>,
         weights: &Bound<'py, PyAny>,
         r#where: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<BatchOutcome>> {
         fn weighted<'py, T: Real>(
-            py: Python<'py>,
+            batch: &Bound<'py, CholeskyBatch>,
             shared: &Shared<T>,
             (v, weights): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
             mask: Option<&[bool]>,
         ) -> PyResult<Py<BatchOutcome>> {
-            let v = Stack::<T>::new(v, "v", Accepted::Vectors)?;
+            let place = batch.get().place;
+            let v = Given::<T>::new(v, "v", Accepted::Vectors, place)?;
             let [count, _, rank] = v.shape();
-            let weights = Weighted::new(&in_host::<T>(weights, "weights")?, (count, rank))?;
-            changed(py, shared, &v, weights.view(), mask)
+            let weights = Weighted::new(&fetched::<T>(weights, "weights", place)?, (count, rank))?;
+            changed(batch, shared, &v, weights.view(), mask)
         }
         let mask = r#where.map(mask).transpose()?;
-        with_batch!(self, shared => weighted(py, shared, (v, weights), mask.as_deref()))
+        with_batch!(slf.get(), shared => weighted(slf, shared, (v, weights), mask.as_deref()))
     }
 }

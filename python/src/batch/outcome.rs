@@ -1,11 +1,20 @@
 //! What a call on a batch has done to each matrix.
 
-use super::number;
-use crate::errors::exception_of;
-use cholupdate::{Error, Modification};
+use super::gpu_numbers::{Call, Numbers, There};
+use super::stored::Done;
+use super::{CholeskyBatch, number};
+use crate::device::DeviceArray;
+use crate::errors::{exception_of, wrong_value};
+use cholupdate::Modification;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+/// The numbers of a call, or where they are.
+enum Found {
+    Here(Numbers),
+    There(There),
+}
 
 /// Which matrices of a batch a call could not process, and why. They are as they were.
 ///
@@ -18,13 +27,37 @@ use pyo3::types::PyDict;
 #[pyclass(frozen, subclass, module = "cholupdate")]
 pub struct BatchStatus {
     count: usize,
-    failures: Vec<(usize, Error)>,
+    found: Found,
 }
 
 impl BatchStatus {
-    /// Of a batch of `count` matrices; failures are in order.
-    pub fn new(count: usize, failures: Vec<(usize, Error)>) -> Self {
-        Self { count, failures }
+    /// Of a call on a batch of `count` matrices. `stream` is one on which later work comes after the call, if it was not waited for.
+    pub fn new(
+        (batch, count): (&Bound<'_, CholeskyBatch>, usize),
+        call: Call,
+        done: Done,
+        stream: Option<u64>,
+    ) -> Self {
+        let found = match done {
+            Done::Here(numbers) => Found::Here(numbers),
+            Done::There(number) => Found::There(There::new(batch, (call, number), stream)),
+        };
+        Self { count, found }
+    }
+
+    fn numbers(&self, py: Python<'_>) -> PyResult<&Numbers> {
+        match &self.found {
+            Found::Here(numbers) => Ok(numbers),
+            Found::There(there) => there.numbers(py),
+        }
+    }
+
+    /// The numbers, if they are in host memory.
+    fn copied(&self) -> Option<&Numbers> {
+        match &self.found {
+            Found::Here(numbers) => Some(numbers),
+            Found::There(there) => there.copied(),
+        }
     }
 }
 
@@ -32,15 +65,15 @@ impl BatchStatus {
 impl BatchStatus {
     /// The numbers of the matrices that failed, in order.
     #[getter]
-    fn failed<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<isize>> {
-        numbers(py, self.failures.iter().map(|(matrix, _)| *matrix))
+    fn failed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<isize>>> {
+        Ok(numbers(py, self.numbers(py)?.failures.iter().map(|(matrix, _)| *matrix)))
     }
 
     /// The exception for each matrix that failed.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let errors = PyDict::new(py);
-        for (matrix, error) in &self.failures {
+        for (matrix, error) in &self.numbers(py)?.failures {
             errors.set_item(matrix, exception_of(py, (*matrix, error.clone())))?;
         }
         Ok(errors)
@@ -59,8 +92,9 @@ impl BatchStatus {
     ///     None if the matrix did not fail.
     fn status(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>) -> PyResult<Option<PyErr>> {
         let matrix = number(matrix, "matrix", self.count)?;
-        let found = self.failures.binary_search_by_key(&matrix, |(matrix, _)| *matrix);
-        Ok(found.ok().map(|at| exception_of(py, self.failures[at].clone())))
+        let failures = &self.numbers(py)?.failures;
+        let found = failures.binary_search_by_key(&matrix, |(matrix, _)| *matrix);
+        Ok(found.ok().map(|at| exception_of(py, failures[at].clone())))
     }
 
     /// Raises the exception for the first matrix that failed, if one did.
@@ -74,20 +108,28 @@ impl BatchStatus {
     ///     ...
     /// cholupdate.NotPositiveDefiniteError: matrix 1: not positive definite: the squared pivot of column 0 is not positive
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        match self.failures.first() {
+        match self.numbers(py)?.failures.first() {
             Some(failure) => Err(exception_of(py, failure.clone())),
             None => Ok(()),
         }
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let Self { count, failures } = slf.get();
-        let name = slf.get_type().name()?;
-        Ok(format!("<cholupdate.{name} of {count} matrices, {} failed>", failures.len()))
+        let (status, name) = (slf.get(), slf.get_type().name()?);
+        let failed = match status.copied() {
+            Some(numbers) => format!("{} failed", numbers.failures.len()),
+            None => "not read yet".into(),
+        };
+        Ok(format!("<cholupdate.{name} of {} matrices, {failed}>", status.count))
     }
 }
 
-/// The outcome of a modification of a batch. It owns its numbers.
+/// The outcome of a modification of a batch.
+///
+/// Of a batch in host memory it owns its numbers. Of a batch on a GPU the numbers stay there until the next modification: what asks for
+/// one of them waits for the call and copies all, and raises `RuntimeError` if the batch was modified again before, or has room for a larger
+/// order by `reserve`. `on_device` gives
+/// arrays of them without a copy.
 ///
 /// Attributes
 /// ----------
@@ -112,36 +154,26 @@ impl BatchStatus {
 /// >>> outcome.status(1)
 /// NotPositiveDefiniteError('matrix 1: not positive definite: the squared pivot of column 0 is not positive')
 #[pyclass(frozen, extends = BatchStatus, module = "cholupdate")]
-pub struct BatchOutcome {
-    /// One for each matrix; `None` for those that failed.
-    reports: Vec<Option<Modification>>,
-}
-
-/// What a modification has done to each matrix, copied from the batch.
-pub struct Outcome {
-    failures: Vec<(usize, Error)>,
-    reports: Vec<Option<Modification>>,
-}
-
-impl Outcome {
-    /// Copies the outcome for a batch of `count` matrices.
-    pub fn of<T: cholupdate::Scalar>(count: usize, outcome: &cholupdate::BatchOutcome<'_, T>) -> Self {
-        let failures = outcome.failures().map(|(matrix, error)| (matrix, error.clone())).collect();
-        Self { failures, reports: (0..count).map(|matrix| outcome.report(matrix).ok()).collect() }
-    }
-
-    /// The outcome as an object of Python.
-    pub fn into_py(self, py: Python<'_>) -> PyResult<Py<BatchOutcome>> {
-        let status = BatchStatus::new(self.reports.len(), self.failures);
-        let made = PyClassInitializer::from(status).add_subclass(BatchOutcome { reports: self.reports });
-        Py::new(py, made)
-    }
-}
+pub struct BatchOutcome {}
 
 impl BatchOutcome {
-    fn of_each<'py>(&self, py: Python<'py>, number: fn(&Modification) -> f64) -> Bound<'py, PyArray1<f64>> {
+    /// The outcome of a modification as an object of Python, as `BatchStatus::new`.
+    pub fn of(
+        (batch, count): (&Bound<'_, CholeskyBatch>, usize),
+        done: Done,
+        stream: Option<u64>,
+    ) -> PyResult<Py<Self>> {
+        let status = BatchStatus::new((batch, count), Call::Modification, done, stream);
+        Py::new(batch.py(), PyClassInitializer::from(status).add_subclass(Self {}))
+    }
+
+    fn of_each<'py>(
+        slf: &Bound<'py, Self>,
+        number: fn(&Modification) -> f64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let py = slf.py();
         let of = |report: &Option<Modification>| report.as_ref().map_or(f64::NAN, number);
-        PyArray1::from_iter(py, self.reports.iter().map(of))
+        Ok(PyArray1::from_iter(py, slf.as_super().get().numbers(py)?.reports.iter().map(of)))
     }
 }
 
@@ -149,14 +181,56 @@ impl BatchOutcome {
 impl BatchOutcome {
     /// For each matrix the smallest ratio of a new squared pivot to the old one.
     #[getter]
-    fn min_pivot_ratio<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.of_each(py, |report| report.min_pivot_ratio)
+    fn min_pivot_ratio<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Self::of_each(slf, |report| report.min_pivot_ratio)
     }
 
     /// For each matrix the change of the logarithm of det A.
     #[getter]
-    fn log_det_change<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.of_each(py, Modification::log_det_change)
+    fn log_det_change<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Self::of_each(slf, Modification::log_det_change)
+    }
+
+    /// The numbers of a batch on a GPU as arrays there, without a copy and without waiting.
+    ///
+    /// They are for work that comes after the call on the stream on which V was used; an array that is exported to another stream waits
+    /// for the call first. Every later modification of the batch writes them again, also one that is replayed in a CUDA graph.
+    ///
+    /// Returns
+    /// -------
+    /// status : DeviceArray of int32, shape (count,)
+    ///     0; or 1 + the column that breaks down; or a negative number: the matrix has no factor (−1), V (−2) or a weight (−3) is not
+    ///     finite or too large (−4), a pivot is zero (−5), there is no room for a row (−7) or no such row (−8).
+    /// ratio : DeviceArray, shape (count,)
+    ///     The least ratio of a new pivot to the old one, of the dtype of the batch; its square is `min_pivot_ratio`. 1 for a matrix
+    ///     that failed.
+    /// log_det_change : DeviceArray, shape (count,)
+    ///     Of the dtype of the batch. 0 for a matrix that failed.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     The batch is in host memory.
+    /// RuntimeError
+    ///     The batch was modified again.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import cholupdate as cu
+    /// >>> import torch                                             # doctest: +SKIP
+    /// >>> a = 4.0 * torch.eye(3, device="cuda").expand(1000, 3, 3)  # doctest: +SKIP
+    /// >>> batch = cu.CholeskyBatch(a, engine="cuda")               # doctest: +SKIP
+    /// >>> outcome = batch.downdate(torch.rand(1000, 3, device="cuda"))  # doctest: +SKIP
+    /// >>> status = torch.from_dlpack(outcome.on_device()[0])       # doctest: +SKIP
+    /// >>> torch.count_nonzero(status)                              # doctest: +SKIP
+    /// tensor(0, device='cuda:0')
+    fn on_device(slf: &Bound<'_, Self>) -> PyResult<(DeviceArray, DeviceArray, DeviceArray)> {
+        let (py, status) = (slf.py(), slf.as_super().get());
+        let Found::There(there) = &status.found else {
+            return Err(wrong_value("the batch is in host memory, and so are the numbers of the outcome"));
+        };
+        let [status, ratio, log_det] = there.on_device(py)?;
+        Ok((status, ratio, log_det))
     }
 }
 

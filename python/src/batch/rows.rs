@@ -1,8 +1,8 @@
 //! Rows and columns of the matrices of a batch.
 
 use super::modifying::mask;
-use super::outcome::{BatchOutcome, Outcome};
-use super::stacks::{Accepted, Stack};
+use super::outcome::BatchOutcome;
+use super::stacks::{Accepted, Given};
 use super::{CholeskyBatch, Shared, with_batch};
 use crate::argument;
 use crate::errors::{exception, wrong_value};
@@ -48,49 +48,42 @@ impl Indices {
 }
 
 fn appended<'py, T: Real>(
-    py: Python<'py>,
+    batch: &Bound<'py, CholeskyBatch>,
     shared: &Shared<T>,
     a: &Bound<'py, PyAny>,
     mask: Option<&[bool]>,
 ) -> PyResult<Py<BatchOutcome>> {
-    let a = Stack::<T>::new(a, "a", Accepted::Vectors)?;
+    let py = batch.py();
+    let a = Given::<T>::new(a, "a", Accepted::Vectors, batch.get().place)?;
+    let stream = a.current_stream();
     let mut guard = shared.writer(py)?;
-    let (batch, a) = (&mut *guard, a.view());
-    let outcome = without_gil(py, || {
-        let count = batch.count();
-        let outcome = match mask {
-            Some(mask) => batch.append_where(mask, a),
-            None => batch.append(a),
-        };
-        outcome.map(|outcome| Outcome::of(count, &outcome))
-    });
-    outcome.map_err(|error| exception(py, error))?.into_py(py)
+    let (stored, a) = (&mut *guard, a.operand(py, "a")?);
+    let done = without_gil(py, || Ok((stored.count(), stored.append(a, mask, stream.is_none())?)));
+    let (count, done) = done.map_err(|error| exception(py, error))?;
+    BatchOutcome::of((batch, count), done, stream)
 }
 
 fn removed<T: Real>(
-    py: Python<'_>,
+    batch: &Bound<'_, CholeskyBatch>,
     shared: &Shared<T>,
     indices: Indices,
     mask: Option<&[bool]>,
 ) -> PyResult<Py<BatchOutcome>> {
+    let py = batch.py();
     let mut guard = shared.writer(py)?;
-    let batch = &mut *guard;
-    let outcome = without_gil(py, || {
-        let count = batch.count();
-        let indices = indices.of_each(count);
-        let outcome = match mask {
-            Some(mask) => batch.remove_where(mask, &indices),
-            None => batch.remove(&indices),
-        };
-        outcome.map(|outcome| Outcome::of(count, &outcome))
+    let stored = &mut *guard;
+    let done = without_gil(py, || {
+        let count = stored.count();
+        Ok((count, stored.remove(&indices.of_each(count), mask)?))
     });
-    outcome.map_err(|error| exception(py, error))?.into_py(py)
+    let (count, done) = done.map_err(|error| exception(py, error))?;
+    BatchOutcome::of((batch, count), done, None)
 }
 
 fn reserved<T: Real>(py: Python<'_>, shared: &Shared<T>, order: usize) -> PyResult<()> {
     let mut guard = shared.writer(py)?;
-    let batch = &mut *guard;
-    without_gil(py, || batch.reserve(order)).map_err(|error| exception(py, error))
+    let stored = &mut *guard;
+    without_gil(py, || stored.reserve(order)).map_err(|error| exception(py, error))
 }
 
 #[pymethods]
@@ -98,11 +91,8 @@ impl CholeskyBatch {
     /// The order of each matrix, an ndarray of int of shape (count,). 0 for a matrix that has no factor.
     #[getter]
     fn orders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<isize>>> {
-        with_batch!(self, shared => {
-            let batch = shared.reader(py)?;
-            let all = (0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0));
-            Ok(super::outcome::numbers(py, all))
-        })
+        let orders = with_batch!(self, shared => shared.look(py, |stored| stored.orders()))?;
+        Ok(super::outcome::numbers(py, orders.into_iter()))
     }
 
     /// Makes room for matrices of this order, which becomes `order`, unless that is as large already. No matrix changes.
@@ -154,13 +144,12 @@ impl CholeskyBatch {
     ///        [1., 2.]])
     #[pyo3(signature = (a, *, r#where=None), text_signature = "($self, a, *, where=None)")]
     fn append<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         a: &Bound<'py, PyAny>,
         r#where: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<BatchOutcome>> {
         let mask = r#where.map(mask).transpose()?;
-        with_batch!(self, shared => appended(py, shared, a, mask.as_deref()))
+        with_batch!(slf.get(), shared => appended(slf, shared, a, mask.as_deref()))
     }
 
     /// Removes a row and column of each matrix.
@@ -188,13 +177,12 @@ impl CholeskyBatch {
     /// array([1, 1])
     #[pyo3(signature = (indices, *, r#where=None), text_signature = "($self, indices, *, where=None)")]
     fn remove<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,
         r#where: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<BatchOutcome>> {
         let mask = r#where.map(mask).transpose()?;
         let indices = Indices::new(indices, mask.as_deref())?;
-        with_batch!(self, shared => removed(py, shared, indices, mask.as_deref()))
+        with_batch!(slf.get(), shared => removed(slf, shared, indices, mask.as_deref()))
     }
 }

@@ -1,25 +1,27 @@
 //! One batch, shared by threads of Python.
 
+use super::stored::Stored;
 use crate::errors::{exception, in_use};
 use crate::numbers::Real;
-use cholupdate::{CholeskyBatch as Batch, Error};
+use crate::threads::without_gil;
+use cholupdate::Error;
 use pyo3::prelude::*;
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 /// A batch shared by threads of Python: any number may read it at the same time, or one may change it. The lock is only tried, never
 /// waited for.
-pub struct Shared<T: Real>(RwLock<Batch<T>>);
+pub struct Shared<T: Real>(RwLock<Stored<T>>);
 
 impl<T: Real> Shared<T> {
-    pub fn new(batch: Batch<T>) -> Self {
-        Self(RwLock::new(batch))
+    pub fn new(stored: Stored<T>) -> Self {
+        Self(RwLock::new(stored))
     }
 
     /// Admits a call that leaves the batch unchanged.
     ///
     /// # Errors
     /// `RuntimeError` while another thread changes it; `PoisonedError` after a panic.
-    pub fn reader(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Batch<T>>> {
+    pub fn reader(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Stored<T>>> {
         self.0.try_read().map_err(|error| refused(py, &error))
     }
 
@@ -27,8 +29,19 @@ impl<T: Real> Shared<T> {
     ///
     /// # Errors
     /// `RuntimeError` while another thread uses it; `PoisonedError` after a panic.
-    pub fn writer(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Batch<T>>> {
+    pub fn writer(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Stored<T>>> {
         self.0.try_write().map_err(|error| refused(py, &error))
+    }
+
+    /// Reads the batch by `call`, without the GIL.
+    pub fn look<R: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&Stored<T>) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        let guard = self.reader(py)?;
+        let stored = &*guard;
+        without_gil(py, || call(stored)).map_err(|error| exception(py, error))
     }
 }
 

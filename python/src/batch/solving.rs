@@ -1,65 +1,99 @@
 //! Solves, determinants and copies of factors, for the class `CholeskyBatch`.
 
+use super::begin::Place;
+use super::gpu_numbers::Call;
+use super::gpu_stacks::GpuStack;
 use super::outcome::BatchStatus;
-use super::stacks::{Accepted, StackMut, in_host};
+use super::stacks::{Accepted, StackMut, in_host, is_there};
+use super::stored::Done;
 use super::{CholeskyBatch, Shared, number, with_batch};
 use crate::arrays::{Array, to_numpy, zeros};
+use crate::device::DeviceArray;
 use crate::errors::{exception, exception_of};
 use crate::numbers::Real;
 use crate::operands::like;
+use crate::settings::device_for;
 use crate::threads::without_gil;
-use cholupdate::{BatchMut, Error};
+use cholupdate::BatchMut;
+use cholupdate::cuda::{DeviceBatch, DeviceMatrix};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-
-/// What has failed, by number.
-type Failures = Vec<(usize, Error)>;
 
 /// A copy of an array, in C order.
 fn copied<'py, T: Real>(array: &Array<'py, T>) -> PyResult<Array<'py, T>> {
     Ok(array.call_method0("copy")?.cast_into()?)
 }
 
-/// Solves for right-hand sides in an array that has a layout for it.
-fn solved_there<T: Real>(
-    py: Python<'_>,
-    shared: &Shared<T>,
-    b: Option<BatchMut<'_, T>>,
-) -> PyResult<Failures> {
-    let Some(b) = b else { return Ok(Failures::new()) };
-    let guard = shared.reader(py)?;
-    let batch = &*guard;
-    without_gil(py, || batch.solve_in_place(b)).map_err(|error| exception(py, error))
-}
-
 fn solved<'py, T: Real>(
-    py: Python<'py>,
+    batch: &Bound<'py, CholeskyBatch>,
     shared: &Shared<T>,
     object: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = batch.py();
+    if let (Place::Gpu(device), true) = (batch.get().place, is_there(object, "b")?) {
+        return solved_on_gpu(py, shared, object, device);
+    }
     let x = copied(&in_host::<T>(object, "b")?)?;
     {
         let mut stack = StackMut::of(&x, "b", Accepted::Vectors)?;
-        let failures = solved_there(py, shared, stack.view())?;
-        stack.fill_with_nan(failures.iter().map(|(matrix, _)| *matrix));
+        let failed = match stack.view() {
+            Some(b) => shared.look(py, |stored| stored.solve(b.into()))?,
+            None => Vec::new(),
+        };
+        stack.fill_with_nan(failed.into_iter());
     }
     like(x.into_any(), object)
 }
 
-fn solved_in_place<'py, T: Real>(
+/// The solutions in the memory of this GPU, as an array of the library of the right-hand sides.
+fn solved_on_gpu<'py, T: Real>(
     py: Python<'py>,
     shared: &Shared<T>,
     object: &Bound<'py, PyAny>,
+    device: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let b = GpuStack::new::<T>(object, "b", Accepted::Vectors)?;
+    b.check_device(py, device, "b")?;
+    let b = b.packed::<T>("b", Accepted::Vectors)?;
+    let view = b.view::<T>(py, "b")?.transposed();
+    let x = shared.look(py, |stored| {
+        let mut x: DeviceBatch<T> = view.to_batch()?;
+        let failed = stored.solve(x.view_mut().transposed().into())?;
+        x.fill_with_nan(&failed)?;
+        Ok(x)
+    })?;
+    DeviceArray::of_transposes(x, device, b.dimensions().to_vec()).like(object)
+}
+
+fn solved_in_place<'py, T: Real>(
+    batch: &Bound<'py, CholeskyBatch>,
+    shared: &Shared<T>,
+    object: &Bound<'py, PyAny>,
 ) -> PyResult<BatchStatus> {
-    let count = shared.reader(py)?.count();
+    let py = batch.py();
+    let of = (batch, shared.reader(py)?.count());
+    if let (Place::Gpu(device), true) = (batch.get().place, is_there(object, "b")?) {
+        let mut b = GpuStack::to_write::<T>(object, "b", Accepted::Vectors)?;
+        b.check_device(py, device, "b")?;
+        let stream = b.current_stream();
+        let view = b.view_mut::<T>(py, "b")?;
+        let done = shared.look(py, |stored| stored.solve_in_place(view.into(), stream.is_none()))?;
+        return Ok(BatchStatus::new(of, Call::Solve, done, stream));
+    }
+    let solve = |b: BatchMut<'_, T>| -> PyResult<Done> {
+        shared.look(py, |stored| stored.solve_in_place(b.into(), true))
+    };
     let mut stack = StackMut::<T>::given(object, "b", Accepted::Vectors)?;
     if let Some(b) = stack.view() {
-        return Ok(BatchStatus::new(count, solved_there(py, shared, Some(b))?));
+        return Ok(BatchStatus::new(of, Call::Solve, solve(b)?, None));
     }
     let x = copied(&in_host::<T>(object, "b")?)?;
-    let failures = solved_there(py, shared, StackMut::of(&x, "b", Accepted::Vectors)?.view())?;
+    let done = match StackMut::of(&x, "b", Accepted::Vectors)?.view() {
+        Some(b) => solve(b)?,
+        None => Done::nothing(),
+    };
     py.import("numpy")?.call_method1("copyto", (object, x))?;
-    Ok(BatchStatus::new(count, failures))
+    Ok(BatchStatus::new(of, Call::Solve, done, None))
 }
 
 #[pymethods]
@@ -75,7 +109,7 @@ impl CholeskyBatch {
     /// -------
     /// array, shape of `b`
     ///     NaN for every matrix for which there is no solution: it has no factor, it is singular, or its B is not finite. An array
-    ///     of the library of `b` if that has ``__dlpack__``, else a NumPy array. In C order.
+    ///     of the library of `b` if that has ``__dlpack__``, on its device, else a NumPy array. In C order.
     ///
     /// Examples
     /// --------
@@ -84,21 +118,23 @@ impl CholeskyBatch {
     /// >>> batch.solve([[8.0, 12.0], [1.0, 1.0]]).round(12)
     /// array([[ 1.,  2.],
     ///        [nan, nan]])
-    fn solve<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        with_batch!(self, shared => solved(py, shared, b))
+    fn solve<'py>(slf: &Bound<'py, Self>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        with_batch!(slf.get(), shared => solved(slf, shared, b))
     }
 
     /// Solves A X = B in place, for each matrix.
     ///
     /// Parameters
     /// ----------
-    /// b : ndarray, shape (count, n, m) or (count, n)
-    ///     B for each matrix, overwritten by X. An array of the dtype of the factors that is not read-only.
+    /// b : array, shape (count, n, m) or (count, n)
+    ///     B for each matrix, overwritten by X. A NumPy array of the dtype of the factors that is not read-only; or, for a batch on a
+    ///     GPU, an array of another library there, with any strides that are not negative.
     ///
     /// Returns
     /// -------
     /// BatchStatus
-    ///     The matrices for which there is no solution. Their right-hand sides stay as they were.
+    ///     The matrices for which there is no solution. Their right-hand sides stay as they were. If `b` is on a GPU, the numbers
+    ///     are there until the next solve of the batch.
     ///
     /// Examples
     /// --------
@@ -110,8 +146,8 @@ impl CholeskyBatch {
     /// <cholupdate.BatchStatus of 2 matrices, 1 failed>
     /// >>> b.ravel()
     /// array([2., 3.])
-    fn solve_in_place<'py>(&self, py: Python<'py>, b: &Bound<'py, PyAny>) -> PyResult<BatchStatus> {
-        with_batch!(self, shared => solved_in_place(py, shared, b))
+    fn solve_in_place<'py>(slf: &Bound<'py, Self>, b: &Bound<'py, PyAny>) -> PyResult<BatchStatus> {
+        with_batch!(slf.get(), shared => solved_in_place(slf, shared, b))
     }
 
     /// The logarithms of det A.
@@ -127,14 +163,8 @@ impl CholeskyBatch {
     /// >>> cu.CholeskyBatch([[[1.0]], [[-1.0]]]).log_det()
     /// array([ 0., nan])
     fn log_det<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let logarithms = with_batch!(self, shared => {
-            let guard = shared.reader(py)?;
-            let batch = &*guard;
-            without_gil(py, || -> Vec<f64> {
-                (0..batch.count()).map(|matrix| batch.log_det(matrix).unwrap_or(f64::NAN)).collect()
-            })
-        });
-        Ok(PyArray1::from_vec(py, logarithms))
+        let logarithms = with_batch!(self, shared => shared.look(py, |stored| stored.log_dets()));
+        Ok(PyArray1::from_vec(py, logarithms?))
     }
 
     /// A copy of the factor L of a matrix.
@@ -146,8 +176,9 @@ impl CholeskyBatch {
     ///
     /// Returns
     /// -------
-    /// ndarray, shape (n, n), or of the order of this matrix
-    ///     L in Fortran order, zero above the diagonal.
+    /// array, shape (n, n), or of the order of this matrix
+    ///     L in Fortran order, zero above the diagonal. An array of the library of the matrices on the GPU of which the batch was
+    ///     made; else a NumPy array.
     ///
     /// Raises
     /// ------
@@ -156,10 +187,15 @@ impl CholeskyBatch {
     fn factor<'py>(&self, py: Python<'py>, matrix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         with_batch!(self, shared => {
             let guard = shared.reader(py)?;
-            let batch = &*guard;
-            let matrix = number(matrix, "matrix", batch.count())?;
-            let l = without_gil(py, || batch.factor(matrix)).map_err(|error| exception_of(py, (matrix, error)))?;
-            Ok(to_numpy(py, l.as_ref(), false)?.into_any())
+            let stored = &*guard;
+            let matrix = number(matrix, "matrix", stored.count())?;
+            let l = without_gil(py, || stored.factor(matrix)).map_err(|error| exception_of(py, (matrix, error)))?;
+            let (Some(library), Place::Gpu(ordinal)) = (&self.library, self.place) else {
+                return Ok(to_numpy(py, l.as_ref(), false)?.into_any());
+            };
+            let device = device_for(py, ordinal)?;
+            let l = without_gil(py, || DeviceMatrix::from_host(&device, &l)).map_err(|error| exception(py, error))?;
+            library.bind(py).call1((Py::new(py, DeviceArray::new(l, ordinal, false))?,))
         })
     }
 
@@ -167,23 +203,46 @@ impl CholeskyBatch {
     ///
     /// Returns
     /// -------
-    /// ndarray, shape (count, n, n)
+    /// array, shape (count, n, n)
     ///     L of each matrix, zero above the diagonal and in rows and columns that a matrix of a smaller order does not have. NaN
-    ///     for a matrix that has no factor. In C order.
+    ///     for a matrix that has no factor. In C order. Of a batch that was made from an array on the GPU, an array of its library
+    ///     there; else a NumPy array.
     fn factors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        with_batch!(self, shared => all(py, shared))
+        with_batch!(self, shared => match (&self.library, self.place) {
+            (Some(library), Place::Gpu(device)) => {
+                let l = all_on_gpu(py, shared, device)?;
+                library.bind(py).call1((Py::new(py, l)?,))
+            }
+            _ => all(py, shared),
+        })
     }
 }
 
 fn all<'py, T: Real>(py: Python<'py>, shared: &Shared<T>) -> PyResult<Bound<'py, PyAny>> {
-    let guard = shared.reader(py)?;
-    let (batch, order) = (&*guard, guard.order());
-    let l = zeros::<T>(py, &[batch.count(), order, order], false);
+    let (count, order) = shared.look(py, |stored| Ok((stored.count(), stored.order())))?;
+    let l = zeros::<T>(py, &[count, order, order], false);
     let mut stack = StackMut::of(&l, "l", Accepted::Matrices)?;
-    if let Some(view) = stack.view() {
-        without_gil(py, || batch.copy_factors(view)).map_err(|error| exception(py, error))?;
-    }
-    stack.fill_with_nan(batch.missing().into_iter());
+    let missing = match stack.view() {
+        Some(view) => shared.look(py, |stored| {
+            stored.copy_factors(view.into())?;
+            stored.missing()
+        })?,
+        None => Vec::new(),
+    };
+    stack.fill_with_nan(missing.into_iter());
     drop(stack);
     Ok(l.into_any())
+}
+
+/// The factors in the memory of the batch's GPU.
+fn all_on_gpu<T: Real>(py: Python<'_>, shared: &Shared<T>, ordinal: usize) -> PyResult<DeviceArray> {
+    let device = device_for(py, ordinal)?;
+    let l = shared.look(py, |stored| {
+        let mut l = DeviceBatch::<T>::zeros(&device, [stored.count(), stored.order(), stored.order()])?;
+        stored.copy_factors(l.view_mut().transposed().into())?;
+        l.fill_with_nan(&stored.missing()?)?;
+        Ok(l)
+    })?;
+    let shape = l.shape().to_vec();
+    Ok(DeviceArray::of_transposes(l, ordinal, shape))
 }

@@ -1,19 +1,32 @@
-//! Arrays of NumPy as batches of matrices.
+//! Arrays of NumPy, and arguments in either memory, as batches of matrices.
 
-use crate::arrays::{self, Array, Either, is_writeable, usable};
-use crate::device::is_on_device;
+use super::begin::Place;
+use super::gpu_stacks::{GpuArray, GpuStack};
+use crate::arrays::{self, Array, is_writeable, usable};
+use crate::device::{self, is_on_device};
 use crate::errors::{in_use, wrong_type, wrong_value};
 use crate::numbers::Real;
+use cholupdate::cuda::BatchOperand;
 use cholupdate::{BatchMut, BatchRef, Error};
 use numpy::prelude::*;
-use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray};
+use numpy::{PyArray1, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// How a batch lies in an array: matrices, rows and columns, and their strides in entries.
 #[derive(Clone, Copy)]
-struct Layout {
-    shape: [usize; 3],
-    strides: [usize; 3],
+pub struct Layout {
+    pub shape: [usize; 3],
+    pub strides: [usize; 3],
+}
+
+impl Layout {
+    /// That of the transposes of all matrices.
+    pub fn transposed(mut self) -> Self {
+        self.shape.swap(1, 2);
+        self.strides.swap(1, 2);
+        self
+    }
 }
 
 /// Arrays that are accepted.
@@ -25,18 +38,17 @@ pub enum Accepted {
     Vectors,
 }
 
-/// The layout of an array, or `None` if a stride is negative.
-fn layout<T: Real>(array: &Array<'_, T>, name: &str, accepted: Accepted) -> PyResult<Option<Layout>> {
-    let size = size_of::<T>() as isize;
-    let stride = |stride: isize| usize::try_from(stride / size).ok();
-    let (shape, strides) = match (array.shape(), array.strides(), accepted) {
-        (&[count, rows, columns], &[matrix, row, column], _) => {
-            ([count, rows, columns], [stride(matrix), stride(row), stride(column)])
-        }
-        (&[count, rows], &[matrix, row], Accepted::Vectors) => {
-            ([count, rows, 1], [stride(matrix), stride(row), Some(1)])
-        }
-        (shape, _, _) => {
+/// The layout of an array of this shape with a stride for each axis, or `None` if there is none for one of them.
+pub fn laid(
+    shape: &[usize],
+    stride: impl Fn(usize) -> Option<usize>,
+    name: &str,
+    accepted: Accepted,
+) -> PyResult<Option<Layout>> {
+    let (shape, strides) = match (shape, accepted) {
+        (&[count, rows, columns], _) => ([count, rows, columns], [stride(0), stride(1), stride(2)]),
+        (&[count, rows], Accepted::Vectors) => ([count, rows, 1], [stride(0), stride(1), Some(1)]),
+        (shape, _) => {
             let expected = if accepted == Accepted::Vectors { "2 or 3" } else { "3" };
             let found = shape.len();
             return Err(wrong_value(format!("`{name}` has {found} dimensions, expected {expected}")));
@@ -44,6 +56,93 @@ fn layout<T: Real>(array: &Array<'_, T>, name: &str, accepted: Accepted) -> PyRe
     };
     let [Some(matrix), Some(row), Some(column)] = strides else { return Ok(None) };
     Ok(Some(Layout { shape, strides: [matrix, row, column] }))
+}
+
+/// The layout of an array, or `None` if a stride is negative.
+fn layout<T: Real>(array: &Array<'_, T>, name: &str, accepted: Accepted) -> PyResult<Option<Layout>> {
+    let (strides, size) = (array.strides(), size_of::<T>() as isize);
+    laid(array.shape(), |axis| usize::try_from(strides[axis] / size).ok(), name, accepted)
+}
+
+/// A batch that a call reads, in either memory.
+pub enum Given<'py, T: Real> {
+    Host(Stack<'py, T>),
+    Gpu(GpuStack<'py>),
+}
+
+impl<'py, T: Real> Given<'py, T> {
+    /// An argument of a call on a batch of T at this place.
+    pub fn new(object: &Bound<'py, PyAny>, name: &str, accepted: Accepted, place: Place) -> PyResult<Self> {
+        match place {
+            Place::Gpu(device) if is_there(object, name)? => {
+                let stack = GpuStack::new::<T>(object, name, accepted)?;
+                stack.check_device(object.py(), device, name)?;
+                Ok(Self::Gpu(stack))
+            }
+            _ => Ok(Self::Host(Stack::new(object, name, accepted)?)),
+        }
+    }
+
+    /// The transposes of all matrices, if `transpose`.
+    pub fn transposed_if(self, transpose: bool) -> Self {
+        match self {
+            Self::Host(stack) => Self::Host(stack.transposed_if(transpose)),
+            Self::Gpu(stack) => Self::Gpu(stack.transposed_if(transpose)),
+        }
+    }
+
+    /// Matrices, rows and columns.
+    pub fn shape(&self) -> [usize; 3] {
+        match self {
+            Self::Host(stack) => stack.layout.shape,
+            Self::Gpu(stack) => stack.shape(),
+        }
+    }
+
+    /// The operand for the library.
+    pub fn operand(&self, py: Python<'_>, name: &'static str) -> PyResult<BatchOperand<'_, T>> {
+        Ok(match self {
+            Self::Host(stack) => stack.view().into(),
+            Self::Gpu(stack) => stack.view(py, name)?.into(),
+        })
+    }
+
+    /// The stream on which the argument is used, if a call need not wait for the device.
+    pub fn current_stream(&self) -> Option<u64> {
+        match self {
+            Self::Host(_) => None,
+            Self::Gpu(stack) => stack.current_stream(),
+        }
+    }
+}
+
+/// Matrices of which a batch is made, in their own precision.
+pub enum Either<'py> {
+    Single(Given<'py, f32>),
+    Double(Given<'py, f64>),
+}
+
+impl<'py> Either<'py> {
+    pub fn new(object: &Bound<'py, PyAny>, name: &str, place: Place) -> PyResult<Self> {
+        let accepted = Accepted::Matrices;
+        if matches!(place, Place::Gpu(_)) && is_there(object, name)? {
+            return match device::dtype(object)?.as_str() {
+                f32::NAME => Ok(Self::Single(Given::new(object, name, accepted, place)?)),
+                f64::NAME => Ok(Self::Double(Given::new(object, name, accepted, place)?)),
+                found => Err(wrong_type(format!("`{name}` has dtype {found}, expected float32 or float64"))),
+            };
+        }
+        refuse_device(object, name)?;
+        Ok(match arrays::Either::new(object, name)? {
+            arrays::Either::Single(a) => Self::Single(Given::Host(Stack::of(a, name, accepted)?)),
+            arrays::Either::Double(a) => Self::Double(Given::Host(Stack::of(a, name, accepted)?)),
+        })
+    }
+}
+
+/// Whether an argument is in the memory of a GPU. NumPy arrays also implement DLPack, but never are.
+pub fn is_there(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    Ok(!object.is_instance_of::<PyUntypedArray>() && is_on_device(object, name)?)
 }
 
 /// A batch that a call reads. While it lives, no other extension built with the `numpy` crate writes to the array.
@@ -72,15 +171,9 @@ impl<'py, T: Real> Stack<'py, T> {
     /// The transposes of all matrices, if `transpose`.
     pub fn transposed_if(mut self, transpose: bool) -> Self {
         if transpose {
-            self.layout.shape.swap(1, 2);
-            self.layout.strides.swap(1, 2);
+            self.layout = self.layout.transposed();
         }
         self
-    }
-
-    /// Matrices, rows and columns.
-    pub fn shape(&self) -> [usize; 3] {
-        self.layout.shape
     }
 
     /// The matrices.
@@ -127,9 +220,8 @@ impl<'py, T: Real> StackMut<'py, T> {
 
     /// The transposes of all matrices, if `transpose`.
     pub fn transposed_if(mut self, transpose: bool) -> Self {
-        if let (true, Some(layout)) = (transpose, &mut self.layout) {
-            layout.shape.swap(1, 2);
-            layout.strides.swap(1, 2);
+        if transpose {
+            self.layout = self.layout.map(Layout::transposed);
         }
         self
     }
@@ -160,15 +252,23 @@ pub fn in_host<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult
     arrays::array(object, name)
 }
 
-/// Matrices of which a batch is made, in their own precision.
-pub fn either<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Either<'py>> {
-    refuse_device(object, name)?;
-    Either::new(object, name)
+/// An argument of a call on factors of T at this place that is used in host memory: the array itself, or a copy converted to T.
+pub fn fetched<'py, T: Real>(
+    object: &Bound<'py, PyAny>,
+    name: &str,
+    place: Place,
+) -> PyResult<Array<'py, T>> {
+    if place == Place::Host || !is_there(object, name)? {
+        return in_host(object, name);
+    }
+    let (py, array) = (object.py(), GpuArray::new::<T>(object, name)?);
+    let entries = PyArray1::from_vec(py, array.to_host::<T>(py, name)?);
+    Ok(entries.call_method1("reshape", (PyTuple::new(py, array.shape())?,))?.cast_into()?)
 }
 
 fn refuse_device(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
-    if !object.is_instance_of::<PyUntypedArray>() && is_on_device(object, name)? {
-        let message = format!("`{name}` is in the memory of a GPU, but batches are in host memory");
+    if is_there(object, name)? {
+        let message = format!("`{name}` is in the memory of a GPU, but the factors are in host memory");
         return Err(wrong_type(message));
     }
     Ok(())

@@ -14,6 +14,7 @@ use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
 use faer::Mat;
+use std::sync::Arc;
 
 /// Scalars from one matrix, or group of matrices, to the next.
 fn stride<T>(order: usize) -> usize {
@@ -148,9 +149,11 @@ impl<T: Real> CholeskyBatch<T> {
             orders: DeviceBuffer::new(device, count)?,
             why: DeviceBuffer::new(device, count)?,
             why_place: DeviceBuffer::new(device, count)?,
-            results: ResultsMemory::new(device, count)?,
+            results: Arc::new(ResultsMemory::new(device, count)?),
+            outcome_of: None,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
+            has_solved: false,
             rows: None,
             removed: Vec::new(),
             device: device.clone(),

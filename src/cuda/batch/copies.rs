@@ -72,7 +72,10 @@ impl<T: Real> CholeskyBatch<T> {
         if order > MOST_ROWS {
             return Err(Error::OutOfRange { argument: "order", rule: "at most 4096" });
         }
-        *self = self.with_room(order)?;
+        let roomy = self.with_room(order)?;
+        // The numbers of later modifications are where those of earlier ones were.
+        let results = self.results.clone();
+        *self = Self { results, ..roomy };
         Ok(())
     }
 

@@ -28,9 +28,9 @@ const STAGED: usize = 8 << 20;
 /// # match there_and_back() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
 /// ```
 pub struct DeviceBatch<T> {
-    buffer: DeviceBuffer<T>,
-    shape: [usize; 3],
-    device: Device,
+    pub(super) buffer: DeviceBuffer<T>,
+    pub(super) shape: [usize; 3],
+    pub(super) device: Device,
 }
 
 impl<T: Real> DeviceBatch<T> {
@@ -143,10 +143,10 @@ fn scalars([count, rows, columns]: [usize; 3]) -> usize {
 /// Matrices of equal shape in the memory of a GPU, with any strides, for reading. (count × rows × columns)
 #[derive(Clone)]
 pub struct DeviceBatchView<'a, T> {
-    slice: DeviceSlice<'a, T>,
-    shape: [usize; 3],
-    strides: [usize; 3],
-    device: Device,
+    pub(super) slice: DeviceSlice<'a, T>,
+    pub(super) shape: [usize; 3],
+    pub(super) strides: [usize; 3],
+    pub(super) device: Device,
     /// A stream of the caller's.
     behind: Option<u64>,
 }
@@ -230,8 +230,8 @@ impl<T: Real> DeviceBatchView<'_, T> {
 
 /// Matrices of equal shape in the memory of a GPU, with any strides, for reading and writing. (count × rows × columns)
 pub struct DeviceBatchViewMut<'a, T> {
-    view: DeviceBatchView<'a, T>,
-    unique: PhantomData<&'a mut T>,
+    pub(super) view: DeviceBatchView<'a, T>,
+    pub(super) unique: PhantomData<&'a mut T>,
 }
 
 impl<T: Real> DeviceBatchViewMut<'_, T> {

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `device_batch` | matrices in device memory |
+//! | `packed` | those that are made there |
 //! | `operand` | matrices in either memory, as arguments of calls |
 //! | `arguments` | what kernels take |
 //! | `form` | how the matrices of an order are divided among threads |
@@ -29,6 +30,8 @@ mod modify;
 mod operand;
 #[allow(unsafe_code, reason = "copies from the device")]
 mod outcome;
+#[allow(unsafe_code, reason = "copies on the device")]
+mod packed;
 #[allow(unsafe_code, reason = "launches of kernels")]
 mod row_kernels;
 #[allow(unsafe_code, reason = "launches of kernels")]
@@ -38,7 +41,7 @@ mod solve;
 
 pub use self::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
 pub use self::operand::{BatchOperand, BatchOperandMut, WeightsOperand};
-pub use self::outcome::{DeviceOutcome, Status};
+pub use self::outcome::{DeviceNumbers, DeviceOutcome, Status};
 
 use self::arguments::{Factors, GROUP, IN_PLACE, Results, SIDE_BY_SIDE, address};
 use self::kernels::Kernels;
@@ -48,6 +51,7 @@ use super::memory::{DeviceBuffer, Pinned};
 use super::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
+use std::sync::Arc;
 
 /// Cholesky factors of many small matrices in the memory of a GPU, kept current together: A_b = L_b L_bᵀ for b = 0, 1, …
 ///
@@ -97,11 +101,15 @@ pub struct CholeskyBatch<T> {
     /// Why a matrix has no factor, and where.
     why: DeviceBuffer<i32>,
     why_place: DeviceBuffer<i32>,
-    results: ResultsMemory<T>,
+    results: Arc<ResultsMemory<T>>,
+    /// The argument of the modification whose results these are, if they are those of one.
+    outcome_of: Option<&'static str>,
     /// Working memory of modifications. Later ones are larger, and modifications in flight may use an earlier one.
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
+    /// Whether there are any.
+    has_solved: bool,
     /// The kernels that append and remove rows, once they have been used.
     rows: Option<RowKernels>,
     /// The indices of the last removal, which errors name.

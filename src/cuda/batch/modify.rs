@@ -112,11 +112,11 @@ impl<T: Real> CholeskyBatch<T> {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
         }
         if count == 0 {
-            return Ok(DeviceOutcome::new(self));
+            return Ok(self.with_outcome("v"));
         }
         if rows * rank == 0 {
             self.unchanged(mask)?;
-            return Ok(DeviceOutcome::new(self));
+            return Ok(self.with_outcome("v"));
         }
         let wide = self.kernels.wide_room(count, rank);
         if self.wide.last().is_none_or(|last| last.len() < wide) {
@@ -128,6 +128,7 @@ impl<T: Real> CholeskyBatch<T> {
         let mask = mask.map(|mask| self.staged(&mask)).transpose()?;
         // Of weights on the device; those of others are V's.
         let beside = there.map_or(v.stream, DeviceBatchView::stream);
+        self.outcome_of = None;
         begin_behind(&self.stream, &[v.stream, beside])?;
         let on_host = weights.as_ref().map(|(_, weights)| address(weights));
         let given = Given {
@@ -163,7 +164,7 @@ impl<T: Real> CholeskyBatch<T> {
         // What has been copied for the call must outlive the work.
         let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none()), beside];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
-        Ok(DeviceOutcome::new(self))
+        Ok(self.with_outcome("v"))
     }
 
     /// Sets the results of a call that changes nothing.
@@ -175,6 +176,7 @@ impl<T: Real> CholeskyBatch<T> {
         let ones = vec![T::ONE; self.count];
         let (status, ones) = (self.staged(&status)?.0, self.staged(&ones)?.0);
         let all = 0..self.count;
+        self.outcome_of = None;
         // SAFETY: all memories exist until the work has been waited for.
         let enqueued = unsafe {
             let upload = || {

@@ -81,12 +81,13 @@ impl<T: Real> CholeskyBatch<T> {
         extent("a", "rows", self.order, rows)?;
         extent("a", "columns", 1, columns)?;
         if count == 0 {
-            return Ok(DeviceOutcome::of(self, "a"));
+            return Ok(self.with_outcome("a"));
         }
         self.load_rows()?;
         let a = a.take(&self.device, "a")?;
         let mask = self.staged_mask(mask)?;
         let streams = [a.stream];
+        self.outcome_of = None;
         begin_behind(&self.stream, &streams)?;
         let [matrix, row, _] = a.strides;
         let columns = Columns { a: a.address, matrix, row, mask: address_of(mask.as_ref()) };
@@ -108,7 +109,7 @@ impl<T: Real> CholeskyBatch<T> {
         // What has been copied for the call must outlive the work.
         let streams = [a.stream.filter(|_| mask.is_none())];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
-        Ok(DeviceOutcome::of(self, "a"))
+        Ok(self.with_outcome("a"))
     }
 
     /// Removes a row and column of each matrix: `indices[b]` of A_b. It cannot break down. The indices are in host memory, and the call
@@ -145,13 +146,14 @@ impl<T: Real> CholeskyBatch<T> {
     fn removed(&mut self, indices: &[usize], mask: Option<&[bool]>) -> Result<DeviceOutcome<'_, T>, Error> {
         extent("indices", "entries", self.count, indices.len())?;
         if self.count == 0 {
-            return Ok(DeviceOutcome::of(self, "indices"));
+            return Ok(self.with_outcome("indices"));
         }
         self.load_rows()?;
         let mask = self.staged_mask(mask)?;
         // No order is as large.
         let rows: Vec<i32> = indices.iter().map(|&row| i32::try_from(row).unwrap_or(i32::MAX)).collect();
         let rows = Some(self.staged(&rows)?);
+        self.outcome_of = None;
         self.removed.clear();
         self.removed.extend_from_slice(indices);
         let all = Removal {
@@ -170,7 +172,7 @@ impl<T: Real> CholeskyBatch<T> {
         };
         let enqueued = enqueue();
         self.stream.synchronize().and(enqueued)?;
-        Ok(DeviceOutcome::of(self, "indices"))
+        Ok(self.with_outcome("indices"))
     }
 
     /// Loads the kernels, if that has not been done.

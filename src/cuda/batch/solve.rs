@@ -63,6 +63,7 @@ impl<T: Real> CholeskyBatch<T> {
         if count > 0 {
             let taken = rhs.take(&self.device, "rhs")?;
             let streams = [taken.stream];
+            self.has_solved = false;
             begin_behind(&self.stream, &streams)?;
             let systems = Systems {
                 x: taken.address,
@@ -80,6 +81,7 @@ impl<T: Real> CholeskyBatch<T> {
             let copy = taken.into_copy();
             rhs.give_back(copy)?;
         }
+        self.has_solved = true;
         let [status, place] = &self.solved;
         Ok(Status::new(self, [status, place], "rhs"))
     }

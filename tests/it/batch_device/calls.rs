@@ -261,3 +261,79 @@ fn many_matrices() {
         }
     }
 }
+
+#[test]
+fn outcomes_are_read_as_a_whole_and_again() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [6, 20, 270] {
+        let count = 9;
+        let (mut a, _) = some::<f64>(count, n, 40);
+        a[2 * n * n] = -1.0;
+        let mut batch = CholeskyBatch::new(&device, BatchRef::by_rows(&a, [count, n, n]).unwrap()).unwrap();
+        assert!(batch.outcome().is_none() && batch.solve_status().is_none());
+        let mut v = by_rows(&columns::<f64>(count, n, 1, 41));
+        (v[4 * n + 1], v[7 * n]) = (f64::NAN, 1e6);
+        let v = BatchRef::by_rows(&v, [count, n, 1]).unwrap();
+        let outcome = batch.modify(v, &[-1e-8]).unwrap();
+        let one = |matrix: usize| outcome.status(matrix).err().map(|error| (matrix, error));
+        let failures: Vec<_> = (0..count).filter_map(one).collect();
+        assert_eq!(failures.iter().map(|(matrix, _)| *matrix).collect::<Vec<_>>(), [2, 4, 7]);
+        assert_eq!(outcome.failures().unwrap(), failures);
+        let reports: Vec<_> = (0..count).map(|matrix| outcome.report(matrix).ok()).collect();
+        assert_eq!(outcome.reports().unwrap(), reports);
+        assert_eq!(outcome.on_device().addresses(), outcome.addresses());
+        assert_eq!(batch.outcome().unwrap().failures().unwrap(), failures);
+        let mut x = vec![1.0; count * n];
+        x[3 * n] = f64::NAN;
+        let status = batch.solve_in_place(BatchMut::by_rows(&mut x, [count, n, 1]).unwrap()).unwrap();
+        let unsolved = status.failures().unwrap();
+        let expected = (3, Error::NonFinite { argument: "rhs", row: 0, column: 0 });
+        assert_eq!(unsolved, [(2, batch.status_of(2).unwrap_err()), expected]);
+        assert_eq!(batch.solve_status().unwrap().failures().unwrap(), unsolved);
+        // A refused call leaves the numbers of the last one.
+        assert!(batch.update(BatchRef::by_rows(&[0.0], [1, 1, 1]).unwrap()).is_err());
+        assert_eq!(batch.outcome().unwrap().reports().unwrap(), reports);
+        batch.wait().unwrap();
+    }
+}
+
+#[test]
+fn batches_that_are_made_on_the_device() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    let on_host = |batch: &DeviceBatch<f32>| {
+        let shape = batch.shape();
+        let mut entries = vec![7.0; shape.iter().product()];
+        batch.copy_to(BatchMut::by_rows(&mut entries, shape).unwrap()).unwrap();
+        entries
+    };
+    let mut zeros = DeviceBatch::<f32>::zeros(&device, [4, 2, 3]).unwrap();
+    assert_eq!(on_host(&zeros), [0.0; 24]);
+    let no_such = Error::Index { argument: "matrices", entry: 0, found: 4, limit: 4 };
+    assert_eq!(zeros.fill_with_nan(&[0, 4]).unwrap_err(), no_such);
+    zeros.fill_with_nan(&[2, 3, 0]).unwrap();
+    let is_nan: Vec<bool> = on_host(&zeros).chunks(6).map(|of| of.iter().all(|x| x.is_nan())).collect();
+    assert_eq!((is_nan, on_host(&zeros)[6..12].to_vec()), (vec![true, false, true, true], vec![0.0; 6]));
+
+    let entries: Vec<f32> = (0..24_u8).map(f32::from).collect();
+    let all = DeviceBatch::from_host(&device, BatchRef::by_rows(&entries, [4, 3, 2]).unwrap()).unwrap();
+    assert_eq!(on_host(&all.view().to_batch().unwrap()), entries);
+    // Every other matrix, without its last column.
+    let address = all.view().address();
+    // SAFETY: the memory of `all` has these entries.
+    let of = |shape, strides| unsafe { DeviceBatchView::<f32>::from_raw(&device, address, shape, strides) };
+    let some = of([2, 3, 1], [12, 1, 3]).unwrap().to_batch().unwrap();
+    assert_eq!(on_host(&some), [0.0, 2.0, 4.0, 12.0, 14.0, 16.0]);
+    let refused = Error::OutOfRange { argument: "strides", rule: "those of matrices packed by columns" };
+    for strides in [[0, 1, 3], [6, 2, 1], [6, 1, 4], [5, 1, 3]] {
+        assert_eq!(of([2, 3, 2], strides).unwrap().to_batch().unwrap_err(), refused);
+    }
+    assert_eq!(all.view().transposed().shape(), [4, 2, 3]);
+    assert_eq!(all.view().transposed().to_batch().unwrap_err(), refused);
+    assert_eq!(of([2, 2, 3], [6, 3, 1]).unwrap().transposed().to_batch().unwrap().shape(), [2, 3, 2]);
+    assert_eq!(
+        DeviceBatch::<f32>::zeros(&device, [0, 2, 3]).unwrap().view().to_batch().unwrap().shape(),
+        [0, 2, 3]
+    );
+}

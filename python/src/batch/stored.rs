@@ -1,0 +1,313 @@
+//! A batch in host memory or in that of a GPU, and its calls.
+
+use super::gpu_numbers::{Call, Numbers};
+use crate::numbers::Real;
+use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, Device, DeviceNumbers, DeviceOutcome};
+use cholupdate::faer::Mat;
+use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Modification};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A batch in either memory.
+pub enum Stored<T: Real> {
+    Host(CholeskyBatch<T>),
+    /// A solve needs it exclusively, so that threads that read it take turns. No thread waits for the GIL while it has the lock.
+    Gpu(Box<Mutex<Gpu<T>>>),
+}
+
+/// A batch in the memory of a GPU, and how many calls have written the numbers of outcomes there.
+pub struct Gpu<T> {
+    pub batch: cuda::CholeskyBatch<T>,
+    modifications: u64,
+    solves: u64,
+}
+
+/// What a call has found: its numbers, or which call it was if they are on a GPU.
+pub enum Done {
+    Here(Numbers),
+    There(u64),
+}
+
+impl Done {
+    /// Of a call that has found nothing.
+    pub fn nothing() -> Self {
+        Self::Here(Numbers { failures: Vec::new(), reports: Vec::new() })
+    }
+}
+
+/// An operand of a batch in host memory.
+pub fn in_host<'a, T>(
+    operand: BatchOperand<'a, T>,
+    argument: &'static str,
+) -> Result<BatchRef<'a, T>, Error> {
+    match operand {
+        BatchOperand::Host(a) => Ok(a),
+        BatchOperand::Device(_) => Err(in_wrong_memory(argument)),
+    }
+}
+
+/// As `in_host`, for writing.
+fn in_host_mut<'a, T>(
+    operand: BatchOperandMut<'a, T>,
+    argument: &'static str,
+) -> Result<BatchMut<'a, T>, Error> {
+    match operand {
+        BatchOperandMut::Host(a) => Ok(a),
+        BatchOperandMut::Device(_) => Err(in_wrong_memory(argument)),
+    }
+}
+
+fn in_wrong_memory(argument: &'static str) -> Error {
+    Error::OutOfRange { argument, rule: "in host memory, as the batch" }
+}
+
+/// The numbers of a modification in host memory.
+pub fn of_host<T: Real>(count: usize, outcome: &cholupdate::BatchOutcome<'_, T>) -> Done {
+    let failures = outcome.failures().map(|(matrix, error)| (matrix, error.clone())).collect();
+    Done::Here(Numbers { failures, reports: (0..count).map(|matrix| outcome.report(matrix).ok()).collect() })
+}
+
+impl<T: Real> Gpu<T> {
+    /// The outcome of this modification, if it is the last one.
+    fn outcome(&self, number: u64) -> Option<DeviceOutcome<'_, T>> {
+        self.batch.outcome().filter(|_| self.modifications == number)
+    }
+
+    /// Counts a modification, and waits for it if it `waits`.
+    pub fn modified(&mut self, waits: bool) -> Result<Done, Error> {
+        self.modifications += 1;
+        if waits {
+            self.batch.wait()?;
+        }
+        Ok(Done::There(self.modifications))
+    }
+}
+
+impl<T: Real> Stored<T> {
+    /// Factors matrices in host memory, or, with the device, in that of a GPU.
+    pub fn new(
+        a: BatchOperand<'_, T>,
+        orders: Option<&[usize]>,
+        (engine, device): (Cpu, Option<&Device>),
+    ) -> Result<Self, Error> {
+        Ok(match (device, orders) {
+            (None, Some(orders)) => Self::Host(CholeskyBatch::with_orders(in_host(a, "a")?, orders, engine)?),
+            (None, None) => Self::Host(CholeskyBatch::new_in(in_host(a, "a")?, engine)?),
+            (Some(device), Some(orders)) => Self::on(cuda::CholeskyBatch::with_orders(device, a, orders)?),
+            (Some(device), None) => Self::on(cuda::CholeskyBatch::new(device, a)?),
+        })
+    }
+
+    /// A batch of known factors.
+    pub fn from_factors(
+        l: BatchOperand<'_, T>,
+        (engine, device): (Cpu, Option<&Device>),
+    ) -> Result<Self, Error> {
+        Ok(match device {
+            None => Self::Host(CholeskyBatch::from_factors_in(in_host(l, "l")?, engine)?),
+            Some(device) => Self::on(cuda::CholeskyBatch::from_factors(device, l)?),
+        })
+    }
+
+    /// A batch on a GPU.
+    pub fn on(batch: cuda::CholeskyBatch<T>) -> Self {
+        Self::Gpu(Box::new(Mutex::new(Gpu { batch, modifications: 0, solves: 0 })))
+    }
+
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Host(batch) => batch.count(),
+            Self::Gpu(gpu) => locked(gpu).batch.count(),
+        }
+    }
+
+    pub fn order(&self) -> usize {
+        match self {
+            Self::Host(batch) => batch.order(),
+            Self::Gpu(gpu) => locked(gpu).batch.order(),
+        }
+    }
+
+    /// The orders of all matrices, 0 for one that has no factor.
+    pub fn orders(&self) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Host(batch) => {
+                Ok((0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0)).collect())
+            }
+            Self::Gpu(gpu) => {
+                let orders = locked(gpu).batch.orders()?;
+                Ok(orders.into_iter().map(Option::unwrap_or_default).collect())
+            }
+        }
+    }
+
+    pub fn missing(&self) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Host(batch) => Ok(batch.missing()),
+            Self::Gpu(gpu) => locked(gpu).batch.missing(),
+        }
+    }
+
+    /// The reason why a matrix has no factor.
+    pub fn reason(&self, matrix: usize) -> Result<Option<Error>, Error> {
+        let status = match self {
+            Self::Host(batch) => batch.status(matrix),
+            Self::Gpu(gpu) => locked(gpu).batch.status_of(matrix),
+        };
+        match status {
+            Err(error @ Error::Device { .. }) => Err(error),
+            status => Ok(status.err()),
+        }
+    }
+
+    /// NaN for a matrix that has no factor or is singular.
+    pub fn log_dets(&self) -> Result<Vec<f64>, Error> {
+        match self {
+            Self::Host(batch) => {
+                Ok((0..batch.count()).map(|matrix| batch.log_det(matrix).unwrap_or(f64::NAN)).collect())
+            }
+            Self::Gpu(gpu) => {
+                let numbers = locked(gpu).batch.log_dets()?;
+                Ok(numbers
+                    .into_iter()
+                    .map(|number| if number.is_finite() { number } else { f64::NAN })
+                    .collect())
+            }
+        }
+    }
+
+    pub fn factor(&self, matrix: usize) -> Result<Mat<T>, Error> {
+        match self {
+            Self::Host(batch) => batch.factor(matrix),
+            Self::Gpu(gpu) => locked(gpu).batch.factor(matrix),
+        }
+    }
+
+    pub fn copy_factors(&self, l: BatchOperandMut<'_, T>) -> Result<(), Error> {
+        match self {
+            Self::Host(batch) => batch.copy_factors(in_host_mut(l, "l")?),
+            Self::Gpu(gpu) => {
+                let gpu = locked(gpu);
+                gpu.batch.copy_factors(l)?;
+                gpu.batch.wait()
+            }
+        }
+    }
+
+    /// Solves in place. On a GPU, `waits` is whether the call waits for it.
+    pub fn solve_in_place(&self, b: BatchOperandMut<'_, T>, waits: bool) -> Result<Done, Error> {
+        match self {
+            Self::Host(batch) => {
+                let failures = batch.solve_in_place(in_host_mut(b, "rhs")?)?;
+                Ok(Done::Here(Numbers { failures, reports: Vec::new() }))
+            }
+            Self::Gpu(gpu) => {
+                let mut gpu = locked(gpu);
+                gpu.batch.solve_in_place(b)?;
+                gpu.solves += 1;
+                if waits {
+                    gpu.batch.wait()?;
+                }
+                Ok(Done::There(gpu.solves))
+            }
+        }
+    }
+
+    /// Solves in place, and returns the numbers of the matrices for which there is no solution.
+    pub fn solve(&self, b: BatchOperandMut<'_, T>) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Host(batch) => {
+                let failures = batch.solve_in_place(in_host_mut(b, "rhs")?)?;
+                Ok(failures.into_iter().map(|(matrix, _)| matrix).collect())
+            }
+            Self::Gpu(gpu) => {
+                let mut gpu = locked(gpu);
+                gpu.solves += 1;
+                gpu.batch.solve_in_place(b)?.failed()
+            }
+        }
+    }
+
+    /// A + V diag(w) Vᵀ. On a GPU, `waits` is whether the call waits for it.
+    pub fn modify(
+        &mut self,
+        v: BatchOperand<'_, T>,
+        weights: BatchWeights<'_, T>,
+        mask: Option<&[bool]>,
+        waits: bool,
+    ) -> Result<Done, Error> {
+        match self {
+            Self::Host(batch) => {
+                let (count, v) = (batch.count(), in_host(v, "v")?);
+                let outcome = match mask {
+                    Some(mask) => batch.modify_where(mask, v, weights),
+                    None => batch.modify(v, weights),
+                };
+                Ok(of_host(count, &outcome?))
+            }
+            Self::Gpu(gpu) => {
+                let mut gpu = locked(gpu);
+                match mask {
+                    Some(mask) => gpu.batch.modify_where(mask, v, weights)?,
+                    None => gpu.batch.modify(v, weights)?,
+                };
+                gpu.modified(waits)
+            }
+        }
+    }
+
+    /// A + V diag(w) Vᵀ; or the first matrix that could not be modified, and why.
+    pub fn modify_all(
+        &mut self,
+        v: BatchOperand<'_, T>,
+        weights: BatchWeights<'_, T>,
+    ) -> Result<Result<(), (usize, Error)>, Error> {
+        match self {
+            Self::Host(batch) => Ok(batch.modify(in_host(v, "v")?, weights)?.all()),
+            Self::Gpu(gpu) => {
+                let failures = locked(gpu).batch.modify(v, weights)?.failures()?;
+                Ok(failures.into_iter().next().map_or(Ok(()), Err))
+            }
+        }
+    }
+
+    /// The numbers of a call on a GPU; none if a later call has overwritten them.
+    pub fn numbers(&self, (call, number): (Call, u64)) -> Result<Option<Numbers>, Error> {
+        let Self::Gpu(gpu) = self else { return Ok(None) };
+        let gpu = locked(gpu);
+        match call {
+            Call::Modification => {
+                let outcome = gpu.outcome(number);
+                let read = |outcome: DeviceOutcome<'_, T>| {
+                    Ok(Numbers { failures: outcome.failures()?, reports: outcome.reports()? })
+                };
+                outcome.map(read).transpose()
+            }
+            Call::Solve => {
+                let status = gpu.batch.solve_status().filter(|_| gpu.solves == number);
+                let read = |status: cuda::Status<'_, T>| {
+                    Ok(Numbers { failures: status.failures()?, reports: Vec::<Option<Modification>>::new() })
+                };
+                status.map(read).transpose()
+            }
+        }
+    }
+
+    /// The numbers of a modification in the memory of the GPU; none if a later one has overwritten them.
+    pub fn on_device(&self, number: u64) -> Option<DeviceNumbers<T>> {
+        let Self::Gpu(gpu) = self else { return None };
+        locked(gpu).outcome(number).map(|outcome| outcome.on_device())
+    }
+
+    /// Waits until all calls so far are done.
+    pub fn wait(&self) -> Result<(), Error> {
+        match self {
+            Self::Host(_) => Ok(()),
+            Self::Gpu(gpu) => locked(gpu).batch.wait(),
+        }
+    }
+}
+
+/// The batch, poisoned or not: a call that panics has not begun, or has been enqueued.
+pub fn locked<T>(gpu: &Mutex<Gpu<T>>) -> MutexGuard<'_, Gpu<T>> {
+    gpu.lock().unwrap_or_else(PoisonError::into_inner)
+}
