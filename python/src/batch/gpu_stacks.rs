@@ -1,6 +1,6 @@
 //! Arrays in the memory of a GPU as batches of matrices.
 
-use super::stacks::{Accepted, Given, Layout, laid};
+use super::stacks::{Accepted, Given, Layout, are_of_each, laid};
 use crate::device::{self, STREAM};
 use crate::dlpack::Described;
 use crate::errors::{exception, exception_naming, wrong_type, wrong_value};
@@ -116,6 +116,26 @@ impl<'py> GpuStack<'py> {
             Some(layout) => Ok(Self { array, layout }),
             None => Err(not_copied(name)),
         }
+    }
+
+    /// Weights of `rank` columns for `count` matrices, as columns: the same for all, or those of each.
+    pub fn weights<T: Real>(object: &Bound<'py, PyAny>, (count, rank): (usize, usize)) -> PyResult<Self> {
+        let lie = |array: &GpuArray<'py>| -> PyResult<Option<Layout>> {
+            let of_each = are_of_each(array.shape(), (count, rank))?;
+            let last = array.shape().len().checked_sub(1);
+            let found = last.map_or(1, |last| array.shape()[last]);
+            let between = last.map_or(Some(0), |last| array.stride(last));
+            let strides = if of_each { array.stride(0) } else { Some(0) }.zip(between);
+            Ok(strides
+                .map(|(matrix, column)| Layout { shape: [count, found, 1], strides: [matrix, column, 1] }))
+        };
+        let array = GpuArray::new::<T>(object, "weights")?;
+        if let Some(layout) = lie(&array)? {
+            return Ok(Self { array, layout });
+        }
+        let array = array.packed::<T>("weights")?;
+        let layout = lie(&array)?.ok_or_else(|| not_copied("weights"))?;
+        Ok(Self { array, layout })
     }
 
     /// An argument that a call writes.

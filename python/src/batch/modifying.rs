@@ -1,12 +1,15 @@
 //! Rank-k modifications of the class `CholeskyBatch`.
 
+use super::begin::Place;
+use super::gpu_stacks::GpuStack;
 use super::outcome::BatchOutcome;
-use super::stacks::{Accepted, Given, fetched, is_there};
+use super::stacks::{Accepted, Given, are_of_each, in_host, is_there};
 use super::{CholeskyBatch, Shared, with_batch};
 use crate::arrays::Array;
 use crate::errors::{exception, in_use, wrong_type, wrong_value};
 use crate::numbers::Real;
 use crate::threads::without_gil;
+use cholupdate::cuda::WeightsOperand;
 use cholupdate::{BatchWeights, Weights};
 use numpy::prelude::*;
 use numpy::{PyArrayDyn, PyUntypedArray};
@@ -22,19 +25,7 @@ pub struct Weighted<T> {
 impl<T: Real> Weighted<T> {
     /// Weights of `rank` columns for a batch of `count` matrices.
     pub fn new(array: &Array<'_, T>, (count, rank): (usize, usize)) -> PyResult<Self> {
-        let of_each = match array.shape() {
-            [] | [_] => false,
-            &[matrices, columns] if (matrices, columns) == (count, rank) => true,
-            shape @ [_, _] => {
-                let message =
-                    format!("`weights` has shape {shape:?}, expected {:?} or {:?}", [rank], [count, rank]);
-                return Err(wrong_value(message));
-            }
-            shape => {
-                let found = shape.len();
-                return Err(wrong_value(format!("`weights` has {found} dimensions, expected 1 or 2")));
-            }
-        };
+        let of_each = are_of_each(array.shape(), (count, rank))?;
         Ok(Self { weights: entries(array)?, of_each })
     }
 
@@ -77,17 +68,18 @@ fn modified<'py, T: Real>(
     weights: Weights<'_, T>,
 ) -> PyResult<Py<BatchOutcome>> {
     let v = Given::<T>::new(v, "v", Accepted::Vectors, batch.get().place)?;
-    changed(batch, shared, &v, weights.into(), None)
+    changed(batch, shared, (&v, v.current_stream()), weights.into(), None)
 }
 
+/// `stream` is that on which V, and weights on a GPU, are used, if the call need not wait for the device.
 fn changed<T: Real>(
     batch: &Bound<'_, CholeskyBatch>,
     shared: &Shared<T>,
-    v: &Given<'_, T>,
-    weights: BatchWeights<'_, T>,
+    (v, stream): (&Given<'_, T>, Option<u64>),
+    weights: WeightsOperand<'_, T>,
     mask: Option<&[bool]>,
 ) -> PyResult<Py<BatchOutcome>> {
-    let (py, stream) = (batch.py(), v.current_stream());
+    let py = batch.py();
     let mut guard = shared.writer(py)?;
     let (stored, v) = (&mut *guard, v.operand(py, "v")?);
     let done = without_gil(py, || {
@@ -153,7 +145,8 @@ impl CholeskyBatch {
     /// v : array_like, shape (count, n, k) or (count, n)
     ///     As for `update`. Columns with the weight 0 may be anything.
     /// weights : array_like, shape (k,) or (count, k)
-    ///     w, the same for all matrices or one for each. The call copies them, and waits for the GPU if the batch is there.
+    ///     w, the same for all matrices or one for each. On a GPU they are read in place as V is; the call waits for the GPU if they
+    ///     are in host memory and the batch is there.
     /// where : array_like of bool, shape (count,), optional
     ///     The matrices to modify. The others stay as they are, and do not fail.
     ///
@@ -187,8 +180,17 @@ impl CholeskyBatch {
             let place = batch.get().place;
             let v = Given::<T>::new(v, "v", Accepted::Vectors, place)?;
             let [count, _, rank] = v.shape();
-            let weights = Weighted::new(&fetched::<T>(weights, "weights", place)?, (count, rank))?;
-            changed(batch, shared, &v, weights.view(), mask)
+            if let Place::Gpu(device) = place
+                && is_there(weights, "weights")?
+            {
+                let weights = GpuStack::weights::<T>(weights, (count, rank))?;
+                weights.check_device(batch.py(), device, "weights")?;
+                let stream = v.current_stream().filter(|_| weights.current_stream().is_some());
+                let weights = weights.view(batch.py(), "weights")?.into();
+                return changed(batch, shared, (&v, stream), weights, mask);
+            }
+            let weights = Weighted::new(&in_host::<T>(weights, "weights")?, (count, rank))?;
+            changed(batch, shared, (&v, v.current_stream()), weights.view().into(), mask)
         }
         let mask = r#where.map(mask).transpose()?;
         with_batch!(slf.get(), shared => weighted(slf, shared, (v, weights), mask.as_deref()))

@@ -252,6 +252,20 @@ pub fn in_host<'py, T: Real>(object: &Bound<'py, PyAny>, name: &str) -> PyResult
     arrays::array(object, name)
 }
 
+/// Whether weights of this shape are those of each matrix, and not the same for all.
+pub fn are_of_each(shape: &[usize], (count, rank): (usize, usize)) -> PyResult<bool> {
+    match shape {
+        [] | [_] => Ok(false),
+        &[matrices, columns] if (matrices, columns) == (count, rank) => Ok(true),
+        [_, _] => {
+            let message =
+                format!("`weights` has shape {shape:?}, expected {:?} or {:?}", [rank], [count, rank]);
+            Err(wrong_value(message))
+        }
+        _ => Err(wrong_value(format!("`weights` has {} dimensions, expected 1 or 2", shape.len()))),
+    }
+}
+
 /// An argument of a call on factors of T at this place that is used in host memory: the array itself, or a copy converted to T.
 pub fn fetched<'py, T: Real>(
     object: &Bound<'py, PyAny>,

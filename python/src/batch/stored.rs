@@ -2,7 +2,9 @@
 
 use super::gpu_numbers::{Call, Numbers};
 use crate::numbers::Real;
-use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, Device, DeviceNumbers, DeviceOutcome};
+use cholupdate::cuda::{
+    self, BatchOperand, BatchOperandMut, Device, DeviceNumbers, DeviceOutcome, WeightsOperand,
+};
 use cholupdate::faer::Mat;
 use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Modification};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -231,13 +233,14 @@ impl<T: Real> Stored<T> {
     pub fn modify(
         &mut self,
         v: BatchOperand<'_, T>,
-        weights: BatchWeights<'_, T>,
+        weights: WeightsOperand<'_, T>,
         mask: Option<&[bool]>,
         waits: bool,
     ) -> Result<Done, Error> {
         match self {
             Self::Host(batch) => {
                 let (count, v) = (batch.count(), in_host(v, "v")?);
+                let WeightsOperand::Host(weights) = weights else { return Err(in_wrong_memory("weights")) };
                 let outcome = match mask {
                     Some(mask) => batch.modify_where(mask, v, weights),
                     None => batch.modify(v, weights),
