@@ -147,6 +147,7 @@ impl<T: Real> CholeskyBatch<T> {
             room,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
+            has_results: [false; 2],
             device: device.clone(),
             argument,
         };
@@ -175,6 +176,16 @@ impl<T: Real> CholeskyBatch<T> {
     pub fn missing(&self) -> Result<Vec<usize>, Error> {
         let orders = self.fetch(&self.orders)?;
         Ok((0..self.count).filter(|&matrix| orders[matrix] == NO_FACTOR).collect())
+    }
+
+    /// The matrices that have no factor, in order, and why.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn why_missing(&self) -> Result<Vec<(usize, Error)>, Error> {
+        // Those that have a factor have an order of 0 or more.
+        let numbers: Vec<i32> = self.fetch(&self.orders)?.into_iter().map(|order| order.min(0)).collect();
+        self.failures_of(&numbers, &self.why_place, self.argument)
     }
 
     /// A copy of the factor of a matrix in host memory, zero above the diagonal. (n × n)

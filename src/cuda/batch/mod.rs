@@ -92,6 +92,8 @@ pub struct CholeskyBatch<T> {
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
+    /// Whether there are results of a modification, and of a solve.
+    has_results: [bool; 2],
     device: Device,
     /// The argument of which the batch was made.
     argument: &'static str,

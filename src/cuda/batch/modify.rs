@@ -99,11 +99,13 @@ impl<T: Real> CholeskyBatch<T> {
         if rank >= most {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
         }
+        self.has_results[0] = count == 0;
         if count == 0 {
             return Ok(DeviceOutcome::new(self));
         }
         if rows * rank == 0 {
             self.unchanged(mask)?;
+            self.has_results[0] = true;
             return Ok(DeviceOutcome::new(self));
         }
         let wide = self.kernels.wide_room(count, rank);
@@ -149,6 +151,7 @@ impl<T: Real> CholeskyBatch<T> {
         // What has been copied for the call must outlive the work.
         let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none())];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
+        self.has_results[0] = true;
         Ok(DeviceOutcome::new(self))
     }
 

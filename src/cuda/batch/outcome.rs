@@ -52,6 +52,60 @@ pub(super) fn error_of(status: i32, place: i32, order: usize, argument: &'static
     }
 }
 
+/// What the last calls have done, until the next ones.
+impl<T: Real> CholeskyBatch<T> {
+    /// The outcome of the last modification, as that call has returned it. `None` if there was none, or if the device has failed in it.
+    ///
+    /// ```
+    /// use cholupdate::cuda::{CholeskyBatch, Device};
+    /// use cholupdate::{BatchRef, Error};
+    ///
+    /// fn on_the_gpu() -> Result<(), Error> {
+    ///     let a = BatchRef::by_rows(&[4.0, 9.0], [2, 1, 1])?;
+    ///     let mut batch = CholeskyBatch::new(&Device::new(0)?, a)?;
+    ///     batch.downdate(BatchRef::by_rows(&[1.0, 3.5], [2, 1, 1])?)?;
+    ///     let failed = batch.last_outcome().map(|outcome| outcome.failed()).transpose()?;
+    ///     assert_eq!(failed.as_deref(), Some(&[1][..]));
+    ///     Ok(())
+    /// }
+    /// # match on_the_gpu() { Ok(()) | Err(Error::Device { .. }) => {} Err(error) => panic!("{error}") }
+    /// ```
+    #[must_use]
+    pub fn last_outcome(&self) -> Option<DeviceOutcome<'_, T>> {
+        self.has_results[0].then(|| DeviceOutcome::new(self))
+    }
+
+    /// The status of the last solve, as that call has returned it. `None` if there was none, or if the device has failed in it.
+    #[must_use]
+    pub fn last_solve(&self) -> Option<Status<'_, T>> {
+        self.has_results[1].then(|| Status::of_solve(self))
+    }
+
+    /// What the numbers of a call say: the matrices that have failed, in order, and why.
+    pub(super) fn failures_of(
+        &self,
+        numbers: &[i32],
+        place: &DeviceBuffer<i32>,
+        argument: &'static str,
+    ) -> Result<Vec<(usize, Error)>, Error> {
+        if numbers.iter().all(|&number| number == 0) {
+            return Ok(Vec::new());
+        }
+        let place = self.fetch(place)?;
+        let missing = numbers.contains(&NONE);
+        let why =
+            if missing { (self.fetch(&self.why)?, self.fetch(&self.why_place)?) } else { Default::default() };
+        let error = |(matrix, &number): (usize, &i32)| {
+            let error = match number {
+                NONE => error_of(why.0[matrix], why.1[matrix], self.order, self.argument),
+                number => error_of(number, place[matrix], self.order, argument),
+            };
+            error.map(|error| (matrix, error))
+        };
+        Ok(numbers.iter().enumerate().filter_map(error).collect())
+    }
+}
+
 /// Which matrices a call has failed for. The numbers are on the device; what asks for them waits for the call, and copies them once.
 pub struct Status<'a, T> {
     batch: &'a CholeskyBatch<T>,
@@ -62,12 +116,17 @@ pub struct Status<'a, T> {
 }
 
 impl<'a, T: Real> Status<'a, T> {
-    pub(super) fn new(
+    fn new(
         batch: &'a CholeskyBatch<T>,
         [status, place]: [&'a DeviceBuffer<i32>; 2],
         argument: &'static str,
     ) -> Self {
         Self { batch, status, place, argument, copied: OnceLock::new() }
+    }
+
+    pub(super) fn of_solve(batch: &'a CholeskyBatch<T>) -> Self {
+        let [status, place] = &batch.solved;
+        Self::new(batch, [status, place], "rhs")
     }
 
     /// The address of the numbers on the device, 32-bit integers, one for each matrix: 0; 1 + the column that breaks down; or a negative
@@ -93,6 +152,14 @@ impl<'a, T: Real> Status<'a, T> {
     pub fn failed(&self) -> Result<Vec<usize>, Error> {
         let numbers = self.numbers()?;
         Ok((0..numbers.len()).filter(|&matrix| numbers[matrix] != 0).collect())
+    }
+
+    /// The same, and why.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn failures(&self) -> Result<Vec<(usize, Error)>, Error> {
+        self.batch.failures_of(self.numbers()?, self.place, self.argument)
     }
 
     /// Whether the call has failed for a matrix.
@@ -134,6 +201,14 @@ impl<'a, T: Real> DeviceOutcome<'a, T> {
     /// [`Error::Device`].
     pub fn failed(&self) -> Result<Vec<usize>, Error> {
         self.status.failed()
+    }
+
+    /// The same, and why.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn failures(&self) -> Result<Vec<(usize, Error)>, Error> {
+        self.status.failures()
     }
 
     /// Whether a matrix could be modified. One that was left out by a mask was.

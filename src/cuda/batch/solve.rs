@@ -60,6 +60,7 @@ impl<T: Real> CholeskyBatch<T> {
                 argument: "rhs", rule: "of less than 2³¹ entries for a matrix"
             });
         }
+        self.has_results[1] = false;
         if count > 0 {
             let taken = rhs.take(&self.device, "rhs")?;
             let streams = [taken.stream];
@@ -80,7 +81,7 @@ impl<T: Real> CholeskyBatch<T> {
             let copy = taken.into_copy();
             rhs.give_back(copy)?;
         }
-        let [status, place] = &self.solved;
-        Ok(Status::new(self, [status, place], "rhs"))
+        self.has_results[1] = true;
+        Ok(Status::of_solve(self))
     }
 }
