@@ -17,11 +17,11 @@ pub unsafe extern "C" fn cholupdate_d_batch_orders(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &borrow("batch", batch)?.batch;
-        each_or_null("orders", orders, batch.count())?;
+        each_or_null("orders", orders, batch.extents()?.0)?;
         let orders = place("orders", orders)?;
-        for matrix in 0..batch.count() {
+        for (matrix, order) in batch.orders()?.into_iter().enumerate() {
             // Numbers of rows fit 63 bits, because they fit memory.
-            orders.add(matrix).write(batch.order_of(matrix).unwrap_or(0) as i64);
+            orders.add(matrix).write(order as i64);
         }
         Ok(())
     })
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_reserve(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
         Ok(batch.reserve(count("n", n)?).map_err(|error| error.with_argument("n"))?)
     })
 }
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_append(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
         let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
         let mask = masked(mask, batch.count())?;
         let a = matrices("a", a, [batch.count(), batch.order(), 1], a_strides)?;
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_append(
             Some(mask) => batch.append_where(mask, a)?,
             None => batch.append(a)?,
         };
-        results.tell(&outcome)
+        results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok())
     })
 }
 
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
         let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
         let mask = masked(mask, batch.count())?;
         let given = array("indices", indices, batch.count())?;
@@ -104,6 +104,6 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
             Some(mask) => batch.remove_where(mask, &indices)?,
             None => batch.remove(&indices)?,
         };
-        results.tell(&outcome)
+        results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok())
     })
 }
