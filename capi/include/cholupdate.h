@@ -1991,6 +1991,19 @@ cholupdate_status cholupdate_d_batch_modify_on_device(cholupdate_d_batch *batch,
                                                       void *stream);
 
 /**
+ * As cholupdate_d_batch_append(), with the new columns on a device, as V is in cholupdate_d_batch_update_on_device(). `mask` is in host
+ * memory, and the call waits for the device unless it is NULL.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_append_on_device(cholupdate_d_batch *batch,
+                                                      uint64_t a,
+                                                      const int64_t *a_strides,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
  * B (n x nrhs each) <- X with A X = B for each matrix of a batch on GPU number `device`, with B in its memory, as V is in
  * cholupdate_d_batch_update_on_device(): `b` is a CUdeviceptr, of which no two entries share memory, and the call does not wait for the
  * device. The right-hand sides of matrices that fail stay as they were. cholupdate_d_batch_solve_outcome() says which ones have.
@@ -2113,6 +2126,19 @@ cholupdate_status cholupdate_s_batch_modify_on_device(cholupdate_s_batch *batch,
                                                       void *stream);
 
 /**
+ * As cholupdate_s_batch_append(), with the new columns on a device, as V is in cholupdate_s_batch_update_on_device(). `mask` is in host
+ * memory, and the call waits for the device unless it is NULL.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_append_on_device(cholupdate_s_batch *batch,
+                                                      uint64_t a,
+                                                      const int64_t *a_strides,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
  * B (n x nrhs each) <- X with A X = B for each matrix of a batch on GPU number `device`, with B in its memory, as V is in
  * cholupdate_s_batch_update_on_device(): `b` is a CUdeviceptr, of which no two entries share memory, and the call does not wait for the
  * device. The right-hand sides of matrices that fail stay as they were. cholupdate_s_batch_solve_outcome() says which ones have.
@@ -2163,8 +2189,8 @@ cholupdate_status cholupdate_s_batch_to_factors_on_device(const cholupdate_s_bat
                                                           void *stream);
 
 /**
- * Waits for the last modification of a batch in the memory of a GPU, and writes its outcome to `info`, `min_pivot_ratio` and
- * `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
+ * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
+ * and `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
  *
  * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
  */
@@ -2178,9 +2204,10 @@ cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
  * CUdeviceptr, of arrays with an entry for each matrix. Each pointer may be NULL. `*status` has 32-bit integers: 0, 1 + the column of a
  * squared pivot that is not positive, or
  *     -1         if the matrix has no factor,
- *     -2, -3     if V, or a weight, is not finite,
+ *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
- *     -5         if the matrix is singular.
+ *     -5         if the matrix is singular,
+ *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
  * written by the next modification. Work on its stream that comes before that may read them.
@@ -2211,8 +2238,8 @@ cholupdate_status cholupdate_d_batch_solve_outcome_address(const cholupdate_d_ba
                                                            uint64_t *status);
 
 /**
- * Waits for the last modification of a batch in the memory of a GPU, and writes its outcome to `info`, `min_pivot_ratio` and
- * `log_det_change` (count each), as cholupdate_s_batch_modify() does. Each may be NULL.
+ * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
+ * and `log_det_change` (count each), as cholupdate_s_batch_modify() does. Each may be NULL.
  *
  * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
  */
@@ -2226,9 +2253,10 @@ cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
  * CUdeviceptr, of arrays with an entry for each matrix. Each pointer may be NULL. `*status` has 32-bit integers: 0, 1 + the column of a
  * squared pivot that is not positive, or
  *     -1         if the matrix has no factor,
- *     -2, -3     if V, or a weight, is not finite,
+ *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
- *     -5         if the matrix is singular.
+ *     -5         if the matrix is singular,
+ *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in single precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in single precision. Both are undefined for matrices that have failed. The arrays are
  * written by the next modification. Work on its stream that comes before that may read them.

@@ -1,17 +1,16 @@
 //! The state of a C program's batch between calls, in both precisions: factors in host memory, or in that of a GPU.
 
-use crate::batches::Results;
 use crate::options::BatchEngine;
 use crate::status::Refused;
-use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, DeviceOutcome, Status};
+use cholupdate::cuda;
 use cholupdate::faer::Mat;
-use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Error, Scalar};
+use cholupdate::{BatchMut, BatchRef, CholeskyBatch, Error, Operand, Scalar};
 use std::sync::{Mutex, MutexGuard};
 
 /// What has failed, by number.
-type Failures = Vec<(usize, Error)>;
+pub type Failures = Vec<(usize, Error)>;
 
-/// A batch of a C program.
+/// A batch of a C program. `changing` has the calls that modify it, and that solve.
 pub enum Held<T: Scalar> {
     Host(CholeskyBatch<T>),
     /// Locked because solves, which several threads of the program may ask for at once, use memory of the batch.
@@ -26,14 +25,6 @@ pub enum Given<'a, T> {
     /// A, and their orders unless all are n.
     A(BatchRef<'a, T>, Option<Vec<usize>>),
     L(BatchRef<'a, T>),
-}
-
-/// A solve, or a half of one.
-#[derive(Clone, Copy)]
-pub enum Sides {
-    Both,
-    L,
-    Transposed,
 }
 
 impl<T: Scalar> Held<T> {
@@ -71,26 +62,44 @@ impl<T: Scalar> Held<T> {
         }
     }
 
-    /// The batch of a function that is for batches in host memory.
-    pub fn here(&self) -> Result<&CholeskyBatch<T>, Refused> {
+    /// A copy of the batch.
+    pub fn copied(&self) -> Result<Self, Refused> {
         match self {
-            Self::Host(batch) => Ok(batch),
-            Self::Device(_) => Err(misplaced("the memory of a GPU", "in host memory")),
+            Self::Host(batch) => Ok(Self::Host(batch.clone())),
+            Self::Device(batch) => Ok(Self::on_device(locked(batch)?.try_clone()?)),
         }
     }
 
-    /// The same for changes.
-    pub fn here_mut(&mut self) -> Result<&mut CholeskyBatch<T>, Refused> {
+    /// Copies of some matrices.
+    pub fn select(&self, indices: &[usize]) -> Result<Self, Refused> {
+        let selected = match self {
+            Self::Host(batch) => batch.select(indices).map(Self::Host),
+            Self::Device(batch) => locked(batch)?.select(indices).map(Self::on_device),
+        };
+        Ok(selected.map_err(|error| error.with_argument("indices"))?)
+    }
+
+    /// Factors another matrix in place of one.
+    pub fn replace(&mut self, matrix: usize, a: Operand<'_, T>) -> Result<(), Refused> {
         match self {
-            Self::Host(batch) => Ok(batch),
-            Self::Device(_) => Err(misplaced("the memory of a GPU", "in host memory")),
+            Self::Host(batch) => Ok(batch.replace(matrix, a)?),
+            Self::Device(_) => Ok(self.there_mut()?.replace(matrix, a)?),
         }
+    }
+
+    /// Makes room for matrices of this order.
+    pub fn reserve(&mut self, n: usize) -> Result<(), Refused> {
+        let reserved = match self {
+            Self::Host(batch) => batch.reserve(n),
+            Self::Device(_) => self.there_mut()?.reserve(n),
+        };
+        Ok(reserved.map_err(|error| error.with_argument("n"))?)
     }
 
     /// The batch of a function that is for batches in the memory of a GPU.
     pub fn there(&self) -> Result<MutexGuard<'_, cuda::CholeskyBatch<T>>, Refused> {
         match self {
-            Self::Host(_) => Err(misplaced("host memory", "in that of a GPU")),
+            Self::Host(_) => Err(in_host_memory()),
             Self::Device(batch) => locked(batch),
         }
     }
@@ -98,7 +107,7 @@ impl<T: Scalar> Held<T> {
     /// The same for changes.
     pub fn there_mut(&mut self) -> Result<&mut cuda::CholeskyBatch<T>, Refused> {
         match self {
-            Self::Host(_) => Err(misplaced("host memory", "in that of a GPU")),
+            Self::Host(_) => Err(in_host_memory()),
             Self::Device(batch) => Ok(batch.get_mut().map_err(|_| Error::Poisoned)?),
         }
     }
@@ -143,51 +152,6 @@ impl<T: Scalar> Held<T> {
         }
     }
 
-    /// Modifies all matrices, and writes the outcome.
-    ///
-    /// # Safety
-    /// As for [`Results::tell`].
-    pub unsafe fn modify(
-        &mut self,
-        v: BatchRef<'_, T>,
-        weights: BatchWeights<'_, T>,
-        mask: Option<&[bool]>,
-        results: &Results,
-    ) -> Result<(), Refused> {
-        match self {
-            Self::Host(batch) => {
-                let outcome = match mask {
-                    Some(mask) => batch.modify_where(mask, v, weights)?,
-                    None => batch.modify(v, weights)?,
-                };
-                // SAFETY: forwarded to the caller.
-                unsafe { results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok()) }
-            }
-            Self::Device(_) => {
-                let outcome = modified(self.there_mut()?, v.into(), weights, mask)?;
-                // SAFETY: forwarded to the caller.
-                unsafe { tell(&outcome, results) }
-            }
-        }
-    }
-
-    /// Solves with each matrix, and writes what has failed.
-    ///
-    /// # Safety
-    /// As for [`Results::tell_failures`].
-    pub unsafe fn solve(&self, sides: Sides, b: BatchMut<'_, T>, results: &Results) -> Result<(), Refused> {
-        let failures = match self {
-            Self::Host(batch) => match sides {
-                Sides::Both => batch.solve_in_place(b)?,
-                Sides::L => batch.solve_l_in_place(b)?,
-                Sides::Transposed => batch.solve_lt_in_place(b)?,
-            },
-            Self::Device(batch) => solved(&mut *locked(batch)?, sides, b.into())?.failures()?,
-        };
-        // SAFETY: forwarded to the caller.
-        unsafe { results.tell_failures(by_reference(&failures)) }
-    }
-
     /// log det A of each matrix, NaN where there is none, and why.
     pub fn log_dets(&self) -> Result<(Vec<f64>, Failures), Refused> {
         match self {
@@ -219,60 +183,19 @@ impl<T: Scalar> Held<T> {
     }
 }
 
-/// Modifies a batch on a device, on the stream of V unless there are weights or a mask.
-pub fn modified<'a, T: Scalar>(
-    batch: &'a mut cuda::CholeskyBatch<T>,
-    v: BatchOperand<'_, T>,
-    weights: BatchWeights<'_, T>,
-    mask: Option<&[bool]>,
-) -> Result<DeviceOutcome<'a, T>, Error> {
-    match mask {
-        Some(mask) => batch.modify_where(mask, v, weights),
-        None => batch.modify(v, weights),
-    }
-}
-
-/// Solves with a batch on a device, on the stream of B.
-pub fn solved<'a, T: Scalar>(
-    batch: &'a mut cuda::CholeskyBatch<T>,
-    sides: Sides,
-    b: BatchOperandMut<'_, T>,
-) -> Result<Status<'a, T>, Error> {
-    match sides {
-        Sides::Both => batch.solve_in_place(b),
-        Sides::L => batch.solve_l_in_place(b),
-        Sides::Transposed => batch.solve_lt_in_place(b),
-    }
-}
-
-/// Waits for a modification on a device, and writes its outcome.
-///
-/// # Safety
-/// As for [`Results::tell`].
-pub unsafe fn tell<T: Scalar>(outcome: &DeviceOutcome<'_, T>, results: &Results) -> Result<(), Refused> {
-    let failures = outcome.failures()?;
-    let report = |matrix| match failures.binary_search_by_key(&matrix, |&(failed, _)| failed) {
-        Ok(_) => Ok(None),
-        Err(_) => outcome.report(matrix).map(Some),
-    };
-    // All are there before anything is written.
-    let asked = if results.asks_for_reports() { results.count() } else { 0 };
-    let reports = (0..asked).map(report).collect::<Result<Vec<_>, _>>()?;
-    // SAFETY: forwarded to the caller.
-    unsafe { results.tell(by_reference(&failures), |matrix| reports[matrix]) }
-}
-
+/// Failures as calls on the CPU give them.
 pub fn by_reference(failures: &Failures) -> impl Iterator<Item = (usize, &Error)> {
     failures.iter().map(|(matrix, error)| (*matrix, error))
 }
 
-fn locked<T: Scalar>(
+/// The batch, used by this thread alone.
+pub fn locked<T: Scalar>(
     batch: &Mutex<cuda::CholeskyBatch<T>>,
 ) -> Result<MutexGuard<'_, cuda::CholeskyBatch<T>>, Refused> {
     // A call that has panicked may have left anything.
     Ok(batch.lock().map_err(|_| Error::Poisoned)?)
 }
 
-fn misplaced(found: &str, rule: &str) -> Refused {
-    Refused::invalid("batch", format!("in {found}"), format!("{rule} for this function"))
+fn in_host_memory() -> Refused {
+    Refused::invalid("batch", "in host memory", "in that of a GPU for this function")
 }

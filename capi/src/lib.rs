@@ -10,6 +10,7 @@
 mod arguments;
 mod awake;
 mod batches;
+mod changing;
 mod double {
     //! The functions for double precision.
 

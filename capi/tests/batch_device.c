@@ -55,7 +55,7 @@ static void made(void) {
 
 /* What is refused leaves the batch as it was. */
 static void refusals(void) {
-    const int64_t back[3] = {2, -1, 2}, onto[3] = {0, 1, 2};
+    const int64_t back[3] = {2, -1, 2}, onto[3] = {0, 1, 2}, outside[1] = {2};
     const double w[1] = {NAN}, b[4] = {1, 2, 3, 4};
     const uint64_t v_there = on_device(v, sizeof v), b_there = on_device(b, sizeof b);
     double l[8] = {0}, again[8] = {0}, x[4] = {1, 2, 3, 4};
@@ -76,6 +76,17 @@ static void refusals(void) {
     REFUSED(cholupdate_d_batch_to_factor(batch, 2, 'L', l, 2), INVALID, "`matrix` is 2");
     REFUSED(cholupdate_d_batch_log_det(batch, NULL, info), NULLS, "`log_det`");
 
+    REFUSED(cholupdate_d_batch_clone(batch, NULL), NULLS, "`copy`");
+    REFUSED(cholupdate_d_batch_select(batch, 1, outside, &other), INVALID, "`indices`[0] is 2");
+    REFUSED(cholupdate_d_batch_replace(batch, 2, 2, a, 2, 'L'), INVALID, "`matrix` is 2");
+    REFUSED(cholupdate_d_batch_replace(batch, 1, 3, a, 3, 'L'), INVALID, "`m` is 3");
+    REFUSED(cholupdate_d_batch_replace(batch, 1, 1, w, 1, 'L'), CHOLUPDATE_NOT_FINITE, "`a`");
+    REFUSED(cholupdate_d_batch_reserve(batch, 5000), INVALID, "`n` must be at most 4096");
+    REFUSED(cholupdate_d_batch_append(batch, v, back, NULL, info, NULL, NULL), INVALID, "`a_strides[1]` is -1");
+    REFUSED(cholupdate_d_batch_remove(batch, back + 1, NULL, info, NULL, NULL), INVALID, "`indices[0]` is -1");
+    REFUSED(cholupdate_d_batch_append_on_device(NULL, v_there, NULL, NULL, 0, NULL), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_append_on_device(batch, 0, NULL, NULL, 0, NULL), NULLS, "`a`");
+    REFUSED(cholupdate_d_batch_append_on_device(batch, v_there, back, NULL, 0, NULL), INVALID, "`a_strides[1]` is -1");
     REFUSED(cholupdate_d_batch_update_on_device(NULL, 1, v_there, NULL, 0, NULL), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_update_on_device(batch, 1, 0, NULL, 0, NULL), NULLS, "`v`");
     REFUSED(cholupdate_d_batch_update_on_device(batch, -1, v_there, NULL, 0, NULL), INVALID, "`k` is -1");
@@ -102,21 +113,15 @@ static void refusals(void) {
         REFUSED(cholupdate_d_batch_solve_on_device(batch, 1, b_there, NULL, 1, NULL), CHOLUPDATE_DEVICE_ERROR, "is on device 1");
     }
 
-    /* Each function is for batches in one memory, or in both. */
+    /* A batch in host memory takes no arrays on a device. */
     REFUSED(cholupdate_d_batch_update_on_device(host, 1, v_there, NULL, 0, NULL), INVALID, "`batch` is in host memory, but must be in that of a GPU");
     REFUSED(cholupdate_d_batch_solve_on_device(host, 1, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_to_factors_on_device(host, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
+    REFUSED(cholupdate_d_batch_append_on_device(host, v_there, NULL, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_outcome(host, info, NULL, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_outcome_addresses(host, &there, NULL, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_solve_outcome(host, info), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_solve_outcome_address(host, &there), INVALID, "`batch` is in host memory");
-    REFUSED(cholupdate_d_batch_clone(batch, &other), INVALID, "`batch` is in the memory of a GPU, but must be in host memory");
-    REFUSED(cholupdate_d_batch_select(batch, 0, NULL, &other), INVALID, "`batch` is in the memory of a GPU");
-    REFUSED(cholupdate_d_batch_replace(batch, 0, 2, a, 2, 'L'), INVALID, "`batch` is in the memory of a GPU");
-    REFUSED(cholupdate_d_batch_reserve(batch, 3), INVALID, "`batch` is in the memory of a GPU");
-    REFUSED(cholupdate_d_batch_append(batch, v, NULL, NULL, info, NULL, NULL), INVALID, "`batch` is in the memory of a GPU");
-    REFUSED(cholupdate_d_batch_remove(batch, info, NULL, NULL, NULL, NULL), INVALID, "`batch` is in the memory of a GPU");
-
     CHECK(cholupdate_d_batch_to_factors(batch, again, NULL) == CHOLUPDATE_OK && memcmp(l, again, sizeof l) == 0);
     to_host(x, b_there, sizeof x);
     CHECK(memcmp(x, b, sizeof b) == 0 && info[0] == 7 && info[1] == 7 && there == 7 && other == NULL);

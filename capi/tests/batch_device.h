@@ -220,6 +220,8 @@ static void NAME(failures)(void) {
     NAME(free)(batch);
 }
 
+#include "batch_device_rows.h"
+
 static void NAME(all)(void) {
     int at;
     for (at = 0; at < COUNT * N * N; at++) NAME(a)[at] = at % (N * N) % (N + 1) == 0 ? 20 : (REAL)1 / (REAL)(1 + at % 7);
@@ -228,6 +230,7 @@ static void NAME(all)(void) {
     NAME(from_host)();
     NAME(from_device)();
     NAME(failures)();
+    NAME(rows)();
 }
 
 #undef COUNT

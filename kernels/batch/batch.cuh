@@ -27,13 +27,13 @@ struct Factors {
 // The order of a matrix that has no factor.
 constexpr int NO_FACTOR = -1;
 
-// What became of a matrix: 0, 1 + the column that breaks down, or one of these.
+// What became of a matrix: 0, 1 + the column that breaks down, or one of these and of those in append.cuh (-7) and remove.cu (-8).
 constexpr int NONE = -1;                 // it has no factor
 constexpr int NOT_FINITE = -2;           // of V or of A, at the place beside it
 constexpr int WEIGHT_NOT_FINITE = -3;    // its column is at the place beside it
 constexpr int TOO_LARGE = -4;            // squares could overflow
 constexpr int SINGULAR = -5;             // of a solve or a downdate, with the column at the place beside it
-constexpr int UNDECIDED = -6;            // for a moment: again.cu decides
+constexpr int UNDECIDED = -6;            // for a moment: again.cu or append_again.cu decides
 
 // V, and what multiplies its columns: A + V diag(w) V^T.
 template <class T>

@@ -54,12 +54,16 @@ pub(super) static SWEEP_DISTRIBUTED: ByCapability = ByCapability {
 pub(super) static SWEEP_WIDE_DISTRIBUTED: Ptx = ptx!("sweep_wide_distributed.compute_90.ptx");
 /// The steps of a batch of small factors, both scalar types in one module each, but for the largest.
 pub(super) static BATCH_AGAIN: Ptx = ptx!("batch_again.compute_80.ptx");
+pub(super) static BATCH_APPEND: Ptx = ptx!("batch_append.compute_80.ptx");
+pub(super) static BATCH_APPEND_AGAIN: Ptx = ptx!("batch_append_again.compute_80.ptx");
 pub(super) static BATCH_BEGIN: Ptx = ptx!("batch_begin.compute_80.ptx");
+pub(super) static BATCH_COPIES: Ptx = ptx!("batch_copies.compute_80.ptx");
 pub(super) static BATCH_MODIFY_BLOCK: Ptx = ptx!("batch_modify_block.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F32: Ptx = ptx!("batch_modify_lanes_f32.compute_80.ptx");
 pub(super) static BATCH_MODIFY_LANES_F64: Ptx = ptx!("batch_modify_lanes_f64.compute_80.ptx");
 pub(super) static BATCH_MODIFY_THREAD: Ptx = ptx!("batch_modify_thread.compute_80.ptx");
 pub(super) static BATCH_READ: Ptx = ptx!("batch_read.compute_80.ptx");
+pub(super) static BATCH_REMOVE: Ptx = ptx!("batch_remove.compute_80.ptx");
 pub(super) static BATCH_SOLVE: Ptx = ptx!("batch_solve.compute_80.ptx");
 pub(super) static BORDER: Ptx = ptx!("border.compute_80.ptx");
 pub(super) static INVERT: Ptx = ptx!("invert.compute_80.ptx");

@@ -122,8 +122,9 @@ pub unsafe extern "C" fn cholupdate_d_batch_clone(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = Held::Host(borrow("batch", batch)?.batch.here()?.clone());
-        place("copy", copy)?.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
+        let (batch, copy) = (borrow("batch", batch)?, place("copy", copy)?);
+        let batch = batch.batch.copied()?;
+        copy.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         Ok(())
     })
 }
@@ -141,11 +142,10 @@ pub unsafe extern "C" fn cholupdate_d_batch_select(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = borrow("batch", batch)?.batch.here()?;
+        let batch = borrow("batch", batch)?;
         let indices = rows("indices", indices, count("m", m)?)?;
         let selected = place("selected", selected)?;
-        let batch = batch.select(&indices).map_err(|error| error.with_argument("indices"))?;
-        let batch = Held::Host(batch);
+        let batch = batch.batch.select(&indices)?;
         selected.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         Ok(())
     })
@@ -212,13 +212,14 @@ pub unsafe extern "C" fn cholupdate_d_batch_replace(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
-        let (matrix, order) = (number(matrix, batch.count())?, count("m", m)?);
-        if order > batch.order() {
-            return Err(Refused::invalid("m", m, format!("at most {}", batch.order())));
+        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let (matrices, n) = batch.extents()?;
+        let (matrix, order) = (number(matrix, matrices)?, count("m", m)?);
+        if order > n {
+            return Err(Refused::invalid("m", m, format!("at most {n}")));
         }
         let a = triangle("a", a, order, lda, is_upper("uplo", uplo)?)?;
-        Ok(batch.replace(matrix, a)?)
+        batch.replace(matrix, a)
     })
 }
 

@@ -4,7 +4,8 @@ use super::batch::{begun, cholupdate_d_batch, orders_or_n};
 use super::batch_verbs::weighted;
 use crate::arguments::{borrow, borrow_mut, count, place};
 use crate::batches::{device_matrices, device_matrices_mut, masked};
-use crate::held::{Held, Sides, modified, solved};
+use crate::changing::{Sides, appended, modified, solved};
+use crate::held::Held;
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::cuda::{CholeskyBatch, Device};
 use cholupdate::{BatchWeights, Weights};
@@ -148,6 +149,30 @@ unsafe fn modified_there(
         modified(batch, v.into(), weights, mask)?;
         Ok(())
     }
+}
+
+/// As cholupdate_d_batch_append(), with the new columns on a device, as V is in cholupdate_d_batch_update_on_device(). `mask` is in host
+/// memory, and the call waits for the device unless it is NULL.
+///
+/// Returns as cholupdate_d_batch_update_on_device().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_batch_append_on_device(
+    batch: *mut cholupdate_d_batch,
+    a: u64,
+    a_strides: *const i64,
+    mask: *const u8,
+    device: i64,
+    stream: *mut c_void,
+) -> cholupdate_status {
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
+    status_of(|| unsafe {
+        let batch = borrow_mut("batch", batch)?.batch.there_mut()?;
+        let mask = masked(mask, batch.count())?;
+        let shape = [batch.count(), batch.order(), 1];
+        let a = device_matrices("a", a, shape, a_strides, (device, stream))?;
+        appended(batch, a.into(), mask.as_deref())?;
+        Ok(())
+    })
 }
 
 /// B (n x nrhs each) <- X with A X = B for each matrix of a batch on GPU number `device`, with B in its memory, as V is in

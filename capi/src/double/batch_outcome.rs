@@ -3,12 +3,13 @@
 use super::batch::cholupdate_d_batch;
 use crate::arguments::{borrow, place};
 use crate::batches::Results;
-use crate::held::{by_reference, tell};
+use crate::changing::tell;
+use crate::held::by_reference;
 use crate::status::{Refused, cholupdate_status, status_of};
 use core::ffi::c_double;
 
-/// Waits for the last modification of a batch in the memory of a GPU, and writes its outcome to `info`, `min_pivot_ratio` and
-/// `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
+/// Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
+/// and `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
 ///
 /// Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
 #[unsafe(no_mangle)]
@@ -30,9 +31,10 @@ pub unsafe extern "C" fn cholupdate_d_batch_outcome(
 /// CUdeviceptr, of arrays with an entry for each matrix. Each pointer may be NULL. `*status` has 32-bit integers: 0, 1 + the column of a
 /// squared pivot that is not positive, or
 ///     -1         if the matrix has no factor,
-///     -2, -3     if V, or a weight, is not finite,
+///     -2, -3     if V or a new column, or a weight, is not finite,
 ///     -4         if squares could overflow,
-///     -5         if the matrix is singular.
+///     -5         if the matrix is singular,
+///     -7, -8     if it has no room for a row, or not the row that was to be removed.
 /// `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
 /// `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
 /// written by the next modification. Work on its stream that comes before that may read them.

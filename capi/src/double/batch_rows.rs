@@ -37,10 +37,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_reserve(
     n: i64,
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
-    status_of(|| unsafe {
-        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
-        Ok(batch.reserve(count("n", n)?).map_err(|error| error.with_argument("n"))?)
-    })
+    status_of(|| unsafe { borrow_mut("batch", batch)?.batch.reserve(count("n", n)?) })
 }
 
 /// Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
@@ -61,15 +58,12 @@ pub unsafe extern "C" fn cholupdate_d_batch_append(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
-        let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
-        let mask = masked(mask, batch.count())?;
-        let a = matrices("a", a, [batch.count(), batch.order(), 1], a_strides)?;
-        let outcome = match &mask {
-            Some(mask) => batch.append_where(mask, a)?,
-            None => batch.append(a)?,
-        };
-        results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok())
+        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let (matrices, n) = batch.extents()?;
+        let results = Results::new(matrices, info, (min_pivot_ratio, log_det_change))?;
+        let mask = masked(mask, matrices)?;
+        let a = self::matrices("a", a, [matrices, n, 1], a_strides)?;
+        batch.append(a, mask.as_deref(), &results)
     })
 }
 
@@ -89,10 +83,11 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = borrow_mut("batch", batch)?.batch.here_mut()?;
-        let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
-        let mask = masked(mask, batch.count())?;
-        let given = array("indices", indices, batch.count())?;
+        let batch = &mut borrow_mut("batch", batch)?.batch;
+        let matrices = batch.extents()?.0;
+        let results = Results::new(matrices, info, (min_pivot_ratio, log_det_change))?;
+        let mask = masked(mask, matrices)?;
+        let given = array("indices", indices, matrices)?;
         let looked_at = |matrix: usize| mask.as_ref().is_none_or(|mask| mask[matrix]);
         let index = |(matrix, &index): (usize, &i64)| match usize::try_from(index) {
             Ok(index) => Ok(index),
@@ -100,10 +95,6 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
             Err(_) => Err(Refused::invalid(&format!("indices[{matrix}]"), index, "0 or more")),
         };
         let indices = given.iter().enumerate().map(index).collect::<Result<Vec<_>, _>>()?;
-        let outcome = match &mask {
-            Some(mask) => batch.remove_where(mask, &indices)?,
-            None => batch.remove(&indices)?,
-        };
-        results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok())
+        batch.remove(&indices, mask.as_deref(), &results)
     })
 }

@@ -3,7 +3,8 @@
 use super::batch::cholupdate_d_batch;
 use crate::arguments::{array, borrow, borrow_mut, count, place, room};
 use crate::batches::{Results, each_or_null, masked, matrices, matrices_mut};
-use crate::held::{Sides, by_reference};
+use crate::changing::Sides;
+use crate::held::by_reference;
 use crate::status::{Refused, cholupdate_status, status_of};
 use cholupdate::{BatchWeights, Weights};
 use core::ffi::c_double;

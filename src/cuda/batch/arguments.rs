@@ -77,6 +77,46 @@ pub(super) struct Target {
     pub count: i64,
 }
 
+/// `Choice`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    pub chosen: u64,
+    pub first: i64,
+    pub count: i64,
+    /// `why` and `place_of` of the source and of the target.
+    pub reasons: [[u64; 2]; 2],
+}
+
+/// `Appending`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Appending {
+    pub factors: Factors,
+    pub columns: Columns,
+    pub results: Results,
+}
+
+/// `Columns`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    pub a: u64,
+    pub matrix: i64,
+    pub row: i64,
+    pub mask: u64,
+}
+
+/// `Removal`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Removal {
+    pub factors: Factors,
+    pub indices: u64,
+    pub mask: u64,
+    pub results: Results,
+}
+
 /// `Systems`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -82,7 +82,7 @@ impl<T: Real> CholeskyBatch<T> {
         Self::begun(device, ("l", l.into()), Some(orders), true)
     }
 
-    fn begun(
+    pub(super) fn begun(
         device: &Device,
         (argument, from): (&'static str, BatchOperand<'_, T>),
         orders: Option<&[usize]>,
@@ -128,7 +128,11 @@ impl<T: Real> CholeskyBatch<T> {
     }
 
     /// A batch without defined factors.
-    fn empty(device: &Device, argument: &'static str, (count, order): (usize, usize)) -> Result<Self, Error> {
+    pub(super) fn empty(
+        device: &Device,
+        argument: &'static str,
+        (count, order): (usize, usize),
+    ) -> Result<Self, Error> {
         let group_stride = stride::<T>(order);
         let kernels = Kernels::load::<T>(device, order, group_stride)?;
         let groups = if order <= SIDE_BY_SIDE { count.div_ceil(GROUP) } else { count };
@@ -147,7 +151,10 @@ impl<T: Real> CholeskyBatch<T> {
             room,
             wide: Vec::new(),
             solved: [DeviceBuffer::new(device, count)?, DeviceBuffer::new(device, count)?],
-            has_results: [false; 2],
+            modified_by: None,
+            has_solved: false,
+            rows: None,
+            removed: Vec::new(),
             device: device.clone(),
             argument,
         };

@@ -6,14 +6,18 @@
 //! | `operand` | matrices in either memory, as arguments of calls |
 //! | `arguments` | what kernels take |
 //! | `form` | how the matrices of an order are divided among threads |
-//! | `kernels` | the kernels for an order, and how they are launched |
+//! | `kernels`, `row_kernels` | the kernels for an order, and how they are launched |
 //! | `begin` | how a batch begins |
-//! | `modify`, `solve` | the calls |
+//! | `modify`, `solve` | the calls that modify and that solve |
+//! | `rows` | the calls that append and remove rows and columns |
+//! | `copies` | copies of some matrices, and with more room |
 //! | `outcome` | what a call has done to each matrix |
 
 mod arguments;
 #[allow(unsafe_code, reason = "copies and launches")]
 mod begin;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod copies;
 #[allow(unsafe_code, reason = "copies, and views of memory that the caller manages")]
 mod device_batch;
 mod form;
@@ -26,6 +30,10 @@ mod operand;
 #[allow(unsafe_code, reason = "copies from the device")]
 mod outcome;
 #[allow(unsafe_code, reason = "launches of kernels")]
+mod row_kernels;
+#[allow(unsafe_code, reason = "launches of kernels")]
+mod rows;
+#[allow(unsafe_code, reason = "launches of kernels")]
 mod solve;
 
 pub use self::device_batch::{DeviceBatch, DeviceBatchView, DeviceBatchViewMut};
@@ -34,6 +42,7 @@ pub use self::outcome::{DeviceOutcome, Status};
 
 use self::arguments::{Factors, GROUP, Results, SIDE_BY_SIDE, address};
 use self::kernels::Kernels;
+use self::row_kernels::RowKernels;
 use super::device::Device;
 use super::memory::{DeviceBuffer, Pinned};
 use super::stream::Stream;
@@ -92,8 +101,13 @@ pub struct CholeskyBatch<T> {
     wide: Vec<DeviceBuffer<f64>>,
     /// Results of solves.
     solved: [DeviceBuffer<i32>; 2],
-    /// Whether there are results of a modification, and of a solve.
-    has_results: [bool; 2],
+    /// The argument of the last modification, if there are results of one, and whether there are of a solve.
+    modified_by: Option<&'static str>,
+    has_solved: bool,
+    /// The kernels that append and remove rows, once they have been used.
+    rows: Option<RowKernels>,
+    /// The indices of the last removal, which errors name.
+    removed: Vec<usize>,
     device: Device,
     /// The argument of which the batch was made.
     argument: &'static str,

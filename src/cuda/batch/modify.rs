@@ -99,14 +99,13 @@ impl<T: Real> CholeskyBatch<T> {
         if rank >= most {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
         }
-        self.has_results[0] = count == 0;
+        self.modified_by = None;
         if count == 0 {
-            return Ok(DeviceOutcome::new(self));
+            return Ok(self.outcome_of("v"));
         }
         if rows * rank == 0 {
             self.unchanged(mask)?;
-            self.has_results[0] = true;
-            return Ok(DeviceOutcome::new(self));
+            return Ok(self.outcome_of("v"));
         }
         let wide = self.kernels.wide_room(count, rank);
         if self.wide.last().is_none_or(|last| last.len() < wide) {
@@ -151,8 +150,7 @@ impl<T: Real> CholeskyBatch<T> {
         // What has been copied for the call must outlive the work.
         let streams = [v.stream.filter(|_| weights.is_none() && mask.is_none())];
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;
-        self.has_results[0] = true;
-        Ok(DeviceOutcome::new(self))
+        Ok(self.outcome_of("v"))
     }
 
     /// Sets the results of a call that changes nothing.

@@ -19,6 +19,8 @@ const WEIGHT_NOT_FINITE: i32 = -3;
 const TOO_LARGE: i32 = -4;
 const SINGULAR: i32 = -5;
 const UNDECIDED: i32 = -6;
+const FULL: i32 = -7;
+const NO_SUCH_ROW: i32 = -8;
 
 /// Copies a range of device memory, after all work on the stream.
 pub(super) fn fetch<N: Plain>(
@@ -44,6 +46,7 @@ pub(super) fn error_of(status: i32, place: i32, order: usize, argument: &'static
         WEIGHT_NOT_FINITE => Some(Error::NonFinite { argument: "weights", row: place, column: 0 }),
         TOO_LARGE => Some(Error::Overflow { argument }),
         SINGULAR => Some(Error::Singular { column: place }),
+        FULL => Some(Error::Shape { argument, extent: "rows", expected: order + 1, found: order }),
         UNDECIDED => Some(other("the call has failed on the device")),
         column => {
             let column = usize::try_from(column).unwrap_or(1).saturating_sub(1);
@@ -72,13 +75,19 @@ impl<T: Real> CholeskyBatch<T> {
     /// ```
     #[must_use]
     pub fn last_outcome(&self) -> Option<DeviceOutcome<'_, T>> {
-        self.has_results[0].then(|| DeviceOutcome::new(self))
+        self.modified_by.map(|argument| DeviceOutcome::of(self, argument))
     }
 
     /// The status of the last solve, as that call has returned it. `None` if there was none, or if the device has failed in it.
     #[must_use]
     pub fn last_solve(&self) -> Option<Status<'_, T>> {
-        self.has_results[1].then(|| Status::of_solve(self))
+        self.has_solved.then(|| Status::of_solve(self))
+    }
+
+    /// The outcome of a modification that has been enqueued, or that had nothing to do.
+    pub(super) fn outcome_of(&mut self, argument: &'static str) -> DeviceOutcome<'_, T> {
+        self.modified_by = Some(argument);
+        DeviceOutcome::of(self, argument)
     }
 
     /// What the numbers of a call say: the matrices that have failed, in order, and why.
@@ -92,17 +101,35 @@ impl<T: Real> CholeskyBatch<T> {
             return Ok(Vec::new());
         }
         let place = self.fetch(place)?;
-        let missing = numbers.contains(&NONE);
-        let why =
-            if missing { (self.fetch(&self.why)?, self.fetch(&self.why_place)?) } else { Default::default() };
+        let why = if numbers.contains(&NONE) {
+            Some([self.fetch(&self.why)?, self.fetch(&self.why_place)?])
+        } else {
+            None
+        };
         let error = |(matrix, &number): (usize, &i32)| {
-            let error = match number {
-                NONE => error_of(why.0[matrix], why.1[matrix], self.order, self.argument),
-                number => error_of(number, place[matrix], self.order, argument),
-            };
+            let why = why.as_ref().map_or([0; 2], |[why, place]| [why[matrix], place[matrix]]);
+            let error = self.error_of(matrix, [number, place[matrix]], why, argument);
             error.map(|error| (matrix, error))
         };
         Ok(numbers.iter().enumerate().filter_map(error).collect())
+    }
+
+    /// The error of a matrix, from the number and the place that a call has left, and from those of a matrix without a factor.
+    fn error_of(
+        &self,
+        matrix: usize,
+        [number, place]: [i32; 2],
+        [why, why_place]: [i32; 2],
+        argument: &'static str,
+    ) -> Option<Error> {
+        match number {
+            NONE => error_of(why, why_place, self.order, self.argument),
+            NO_SUCH_ROW => {
+                let (found, limit) = (self.removed[matrix], usize::try_from(place).unwrap_or(0));
+                Some(Error::Index { argument, entry: matrix, found, limit })
+            }
+            number => error_of(number, place, self.order, argument),
+        }
     }
 }
 
@@ -130,8 +157,8 @@ impl<'a, T: Real> Status<'a, T> {
     }
 
     /// The address of the numbers on the device, 32-bit integers, one for each matrix: 0; 1 + the column that breaks down; or a negative
-    /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), or a pivot
-    /// that is zero (−5). They are valid until the next call of the same kind, for work that is ordered after this one.
+    /// number for a matrix that has no factor (−1), an argument (−2) or weight (−3) that is not finite or is too large (−4), a pivot
+    /// that is zero (−5), no room for a row (−7) or no row of this index (−8). They are valid until the next call of the same kind, for work that is ordered after this one.
     #[must_use]
     pub fn address(&self) -> u64 {
         address(self.status)
@@ -169,14 +196,14 @@ impl<'a, T: Real> Status<'a, T> {
     /// [`Error::Device`].
     pub fn status(&self, matrix: usize) -> Result<(), Error> {
         crate::check::index("matrix", matrix, self.batch.count)?;
-        let status = self.numbers()?[matrix];
+        let number = self.numbers()?[matrix];
+        if number == 0 {
+            return Ok(());
+        }
         let (batch, at) = (self.batch, matrix..matrix + 1);
         let one = |from| fetch(&batch.stream, &batch.device, from, at.clone()).map(|one| one[0]);
-        let error = match status {
-            0 => None,
-            NONE => error_of(one(&batch.why)?, one(&batch.why_place)?, batch.order, batch.argument),
-            status => error_of(status, one(self.place)?, batch.order, self.argument),
-        };
+        let why = if number == NONE { [one(&batch.why)?, one(&batch.why_place)?] } else { [0; 2] };
+        let error = batch.error_of(matrix, [number, one(self.place)?], why, self.argument);
         error.map_or(Ok(()), Err)
     }
 }
@@ -189,9 +216,10 @@ pub struct DeviceOutcome<'a, T> {
 }
 
 impl<'a, T: Real> DeviceOutcome<'a, T> {
-    pub(super) fn new(batch: &'a CholeskyBatch<T>) -> Self {
+    /// The outcome of a call with this argument.
+    fn of(batch: &'a CholeskyBatch<T>, argument: &'static str) -> Self {
         let results = &batch.results;
-        let status = Status::new(batch, [&results.status, &results.place], "v");
+        let status = Status::new(batch, [&results.status, &results.place], argument);
         Self { status, reports: OnceLock::new() }
     }
 

@@ -60,7 +60,7 @@ impl<T: Real> CholeskyBatch<T> {
                 argument: "rhs", rule: "of less than 2³¹ entries for a matrix"
             });
         }
-        self.has_results[1] = false;
+        self.has_solved = false;
         if count > 0 {
             let taken = rhs.take(&self.device, "rhs")?;
             let streams = [taken.stream];
@@ -81,7 +81,7 @@ impl<T: Real> CholeskyBatch<T> {
             let copy = taken.into_copy();
             rhs.give_back(copy)?;
         }
-        self.has_results[1] = true;
+        self.has_solved = true;
         Ok(Status::of_solve(self))
     }
 }

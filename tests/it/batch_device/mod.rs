@@ -1,6 +1,9 @@
 //! Batches in the memory of a device: the contract of the batch on the CPU, matrix by matrix.
 
 mod calls;
+mod copies;
+mod row_calls;
+mod rows;
 
 use crate::batch::{Given, Outcomes, by_rows, columns, doubt, hard, same, some};
 use crate::support::contract::{Observed, assert_solved, factor_error_of_rows, some_rows};

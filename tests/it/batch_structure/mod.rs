@@ -11,7 +11,7 @@ use cholupdate::{BatchOutcome, BatchRef, Cholesky, CholeskyBatch, Cpu, Error, Mo
 use rand::Rng;
 
 /// Matrices of the orders of their own, with room for this one; no number where a matrix has no entry.
-fn stacked<T: Real>(all: &[Mat<T>], rows: usize, columns: usize) -> Vec<T> {
+pub fn stacked<T: Real>(all: &[Mat<T>], rows: usize, columns: usize) -> Vec<T> {
     let entry = |a: &Mat<T>, i: usize, j: usize| {
         if i < a.nrows() && j < a.ncols() { a[(i, j)] } else { T::of(f64::NAN) }
     };
@@ -31,7 +31,7 @@ fn factors<T: Real>(batch: &CholeskyBatch<T>) -> Vec<Mat<T>> {
     (0..batch.count()).map(|matrix| batch.factor(matrix).unwrap()).collect()
 }
 
-fn all_bits<T: Real>(l: &[Mat<T>]) -> Vec<Vec<u64>> {
+pub fn all_bits<T: Real>(l: &[Mat<T>]) -> Vec<Vec<u64>> {
     l.iter().map(|l| bits(l.as_ref())).collect()
 }
 
@@ -52,7 +52,7 @@ fn correlated<T: Real>(n: usize, seed: u64) -> Mat<T> {
 }
 
 /// Factors of orders up to `n`, all of this order or of any, and of both kinds of matrices.
-fn some<T: Real>(count: usize, n: usize, ragged: bool, seed: u64) -> Vec<Mat<T>> {
+pub fn some<T: Real>(count: usize, n: usize, ragged: bool, seed: u64) -> Vec<Mat<T>> {
     let mut random = rng(seed);
     let one = |b: usize| {
         let order = if ragged { random.random_range(0..=n) } else { n };
@@ -64,7 +64,7 @@ fn some<T: Real>(count: usize, n: usize, ragged: bool, seed: u64) -> Vec<Mat<T>>
 }
 
 /// New columns for factors: L s and ‖s‖² + δ, with δ small in some.
-fn columns_for<T: Real>(l: &[Mat<T>], seed: u64) -> Vec<Mat<T>> {
+pub fn columns_for<T: Real>(l: &[Mat<T>], seed: u64) -> Vec<Mat<T>> {
     let mut random = rng(seed);
     let one = |(b, l): (usize, &Mat<T>)| {
         let m = l.nrows();
@@ -85,7 +85,7 @@ fn append<'b, T: Real>(batch: &'b mut CholeskyBatch<T>, columns: &[Mat<T>]) -> B
 }
 
 /// The report of a matrix against that of a single factor.
-fn same_report<T: Real>(found: Modification, single: Modification, order: usize) {
+pub fn same_report<T: Real>(found: Modification, single: Modification, order: usize) {
     let [of, other] = [found, single].map(|report| (report.min_pivot_ratio, report.log_det_change()));
     // δ is the difference of numbers of about 1.
     let doubt = 100.0 * (order + 2) as f64 * T::U / single.min_pivot_ratio.min(1.0);
@@ -126,7 +126,7 @@ fn rows_are_appended_as_to_single_factors() {
 }
 
 /// Which row of each matrix goes.
-fn indices(l: &[Mat<impl Real>], choice: usize, seed: u64) -> Vec<usize> {
+pub fn indices(l: &[Mat<impl Real>], choice: usize, seed: u64) -> Vec<usize> {
     let mut random = rng(seed);
     let one = |l: &Mat<_>| match (l.nrows(), choice) {
         (0, _) => 0,
