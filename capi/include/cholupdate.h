@@ -23,6 +23,10 @@
  *     -status    for any other reason, for example -CHOLUPDATE_NOT_FINITE.
  * A matrix that has failed is bit for bit as it was.
  *
+ * With the engine CHOLUPDATE_CUDA a batch is in the memory of a GPU. Functions whose names end in _on_device take arrays there, which are read
+ * and written on a stream of the caller's, and but for those that make a batch they return without waiting for the device. What a modification
+ * has done is then on the device until the next one: cholupdate_d_batch_outcome() waits for it.
+ *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
  *
@@ -1437,11 +1441,12 @@ cholupdate_status cholupdate_s_extension_corner(const cholupdate_s_extension *ex
 /**
  * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the leading
  * orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The engine of
- * `options` must be the CPU, and their safeguard is not used. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+ * `options` is CHOLUPDATE_CPU or, for factors in the memory of a GPU, CHOLUPDATE_CUDA, with n of at most 4096; their safeguard is not
+ * used. The caller owns `*made` and frees it by cholupdate_d_batch_free().
  *
- * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not finite
- * or too large: it has no factor and fails in every later call, until cholupdate_d_batch_replace(). cholupdate_d_batch_status() has
- * the reasons.
+ * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for a GPU, as all functions on such a batch. Returns SOME_FAILED,
+ * with the batch, if a matrix is not positive definite, not finite or too large: it has no factor and fails in every later call, until
+ * cholupdate_d_batch_replace(). cholupdate_d_batch_status() has the reasons.
  */
 cholupdate_status cholupdate_d_batch_new(int64_t count,
                                          int64_t n,
@@ -1453,10 +1458,11 @@ cholupdate_status cholupdate_d_batch_new(int64_t count,
 
 /**
  * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in cholupdate_d_from_factor(),
- * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. The engine of `options` must be the
- * CPU. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+ * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. `options` are as in
+ * cholupdate_d_batch_new(). The caller owns `*made` and frees it by cholupdate_d_batch_free().
  *
- * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ * Returns NULL_POINTER or INVALID_ARGUMENT, or the statuses of devices. Returns SOME_FAILED, with the batch, if some L is not finite,
+ * or too large.
  */
 cholupdate_status cholupdate_d_batch_from_factors(int64_t count,
                                                   int64_t n,
@@ -1539,11 +1545,12 @@ cholupdate_status cholupdate_d_batch_to_factors(const cholupdate_d_batch *batch,
 /**
  * Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the leading
  * orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The engine of
- * `options` must be the CPU, and their safeguard is not used. The caller owns `*made` and frees it by cholupdate_s_batch_free().
+ * `options` is CHOLUPDATE_CPU or, for factors in the memory of a GPU, CHOLUPDATE_CUDA, with n of at most 4096; their safeguard is not
+ * used. The caller owns `*made` and frees it by cholupdate_s_batch_free().
  *
- * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not finite
- * or too large: it has no factor and fails in every later call, until cholupdate_s_batch_replace(). cholupdate_s_batch_status() has
- * the reasons.
+ * Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for a GPU, as all functions on such a batch. Returns SOME_FAILED,
+ * with the batch, if a matrix is not positive definite, not finite or too large: it has no factor and fails in every later call, until
+ * cholupdate_s_batch_replace(). cholupdate_s_batch_status() has the reasons.
  */
 cholupdate_status cholupdate_s_batch_new(int64_t count,
                                          int64_t n,
@@ -1555,10 +1562,11 @@ cholupdate_status cholupdate_s_batch_new(int64_t count,
 
 /**
  * Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in cholupdate_s_from_factor(),
- * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. The engine of `options` must be the
- * CPU. The caller owns `*made` and frees it by cholupdate_s_batch_free().
+ * columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. `options` are as in
+ * cholupdate_s_batch_new(). The caller owns `*made` and frees it by cholupdate_s_batch_free().
  *
- * Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+ * Returns NULL_POINTER or INVALID_ARGUMENT, or the statuses of devices. Returns SOME_FAILED, with the batch, if some L is not finite,
+ * or too large.
  */
 cholupdate_status cholupdate_s_batch_from_factors(int64_t count,
                                                   int64_t n,
@@ -1909,6 +1917,374 @@ cholupdate_status cholupdate_s_batch_remove(cholupdate_s_batch *batch,
                                             int64_t *info,
                                             double *min_pivot_ratio,
                                             double *log_det_change);
+
+/**
+ * As cholupdate_d_batch_new() on the engine CHOLUPDATE_CUDA, with A in the memory of GPU number `device`, where the factors will be as
+ * well: `a` is a CUdeviceptr, `stream` a CUstream of the device's primary context or NULL for its default stream. The call comes after
+ * work already on the stream, and waits for the device. `a_strides` and `orders` are in host memory.
+ *
+ * Returns as cholupdate_d_batch_new().
+ */
+cholupdate_status cholupdate_d_batch_new_on_device(int64_t count,
+                                                   int64_t n,
+                                                   uint64_t a,
+                                                   const int64_t *a_strides,
+                                                   const int64_t *orders,
+                                                   int64_t device,
+                                                   void *stream,
+                                                   cholupdate_d_batch **made);
+
+/**
+ * As cholupdate_d_batch_from_factors(), with L on a device as in cholupdate_d_batch_new_on_device().
+ *
+ * Returns as cholupdate_d_batch_from_factors().
+ */
+cholupdate_status cholupdate_d_batch_from_factors_on_device(int64_t count,
+                                                            int64_t n,
+                                                            uint64_t l,
+                                                            const int64_t *l_strides,
+                                                            int64_t device,
+                                                            void *stream,
+                                                            cholupdate_d_batch **made);
+
+/**
+ * A <- A + V V^T for each matrix of a batch on GPU number `device`, with V in its memory: `v` is a CUdeviceptr, `stream` a CUstream of
+ * the device's primary context or NULL for its default stream. The work comes after work already on the stream, and before later work
+ * on it. The call does not wait for it: until the work is done, V must stay as it is. cholupdate_d_batch_outcome() says what has come of
+ * it, and cholupdate_d_batch_outcome_addresses() where that is on the device.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT, or the statuses of devices: DEVICE_ERROR if the batch is on another one.
+ */
+cholupdate_status cholupdate_d_batch_update_on_device(cholupdate_d_batch *batch,
+                                                      int64_t k,
+                                                      uint64_t v,
+                                                      const int64_t *v_strides,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * A <- A - V V^T for each matrix. As cholupdate_d_batch_update_on_device().
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_downdate_on_device(cholupdate_d_batch *batch,
+                                                        int64_t k,
+                                                        uint64_t v,
+                                                        const int64_t *v_strides,
+                                                        int64_t device,
+                                                        void *stream);
+
+/**
+ * A <- A + V diag(w) V^T for each matrix, with V as in cholupdate_d_batch_update_on_device(). `weights` and `mask` are as in
+ * cholupdate_d_batch_modify(), in host memory. The call waits for the device unless both are NULL.
+ *
+ * Returns as cholupdate_d_batch_update_on_device(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_d_batch_modify_on_device(cholupdate_d_batch *batch,
+                                                      int64_t k,
+                                                      uint64_t v,
+                                                      const int64_t *v_strides,
+                                                      const double *weights,
+                                                      int64_t weights_stride,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * As cholupdate_d_batch_append(), with the new columns on a device, as V is in cholupdate_d_batch_update_on_device(). `mask` is in host
+ * memory, and the call waits for the device unless it is NULL.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_append_on_device(cholupdate_d_batch *batch,
+                                                      uint64_t a,
+                                                      const int64_t *a_strides,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix of a batch on GPU number `device`, with B in its memory, as V is in
+ * cholupdate_d_batch_update_on_device(): `b` is a CUdeviceptr, of which no two entries share memory, and the call does not wait for the
+ * device. The right-hand sides of matrices that fail stay as they were. cholupdate_d_batch_solve_outcome() says which ones have.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_solve_on_device(const cholupdate_d_batch *batch,
+                                                     int64_t nrhs,
+                                                     uint64_t b,
+                                                     const int64_t *b_strides,
+                                                     int64_t device,
+                                                     void *stream);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_d_batch_solve_on_device().
+ *
+ * Returns as cholupdate_d_batch_solve_on_device().
+ */
+cholupdate_status cholupdate_d_batch_solve_l_on_device(const cholupdate_d_batch *batch,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       const int64_t *b_strides,
+                                                       int64_t device,
+                                                       void *stream);
+
+/**
+ * B (n x nrhs each) <- X with L^T X = B. As cholupdate_d_batch_solve_on_device().
+ *
+ * Returns as cholupdate_d_batch_solve_on_device().
+ */
+cholupdate_status cholupdate_d_batch_solve_lt_on_device(const cholupdate_d_batch *batch,
+                                                        int64_t nrhs,
+                                                        uint64_t b,
+                                                        const int64_t *b_strides,
+                                                        int64_t device,
+                                                        void *stream);
+
+/**
+ * As cholupdate_d_batch_to_factors() for a batch on GPU number `device`, to L in its memory, as V is in
+ * cholupdate_d_batch_update_on_device(): `l` is a CUdeviceptr, and the call does not wait for the device.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_to_factors_on_device(const cholupdate_d_batch *batch,
+                                                          uint64_t l,
+                                                          const int64_t *l_strides,
+                                                          int64_t device,
+                                                          void *stream);
+
+/**
+ * As cholupdate_s_batch_new() on the engine CHOLUPDATE_CUDA, with A in the memory of GPU number `device`, where the factors will be as
+ * well: `a` is a CUdeviceptr, `stream` a CUstream of the device's primary context or NULL for its default stream. The call comes after
+ * work already on the stream, and waits for the device. `a_strides` and `orders` are in host memory.
+ *
+ * Returns as cholupdate_s_batch_new().
+ */
+cholupdate_status cholupdate_s_batch_new_on_device(int64_t count,
+                                                   int64_t n,
+                                                   uint64_t a,
+                                                   const int64_t *a_strides,
+                                                   const int64_t *orders,
+                                                   int64_t device,
+                                                   void *stream,
+                                                   cholupdate_s_batch **made);
+
+/**
+ * As cholupdate_s_batch_from_factors(), with L on a device as in cholupdate_s_batch_new_on_device().
+ *
+ * Returns as cholupdate_s_batch_from_factors().
+ */
+cholupdate_status cholupdate_s_batch_from_factors_on_device(int64_t count,
+                                                            int64_t n,
+                                                            uint64_t l,
+                                                            const int64_t *l_strides,
+                                                            int64_t device,
+                                                            void *stream,
+                                                            cholupdate_s_batch **made);
+
+/**
+ * A <- A + V V^T for each matrix of a batch on GPU number `device`, with V in its memory: `v` is a CUdeviceptr, `stream` a CUstream of
+ * the device's primary context or NULL for its default stream. The work comes after work already on the stream, and before later work
+ * on it. The call does not wait for it: until the work is done, V must stay as it is. cholupdate_s_batch_outcome() says what has come of
+ * it, and cholupdate_s_batch_outcome_addresses() where that is on the device.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT, or the statuses of devices: DEVICE_ERROR if the batch is on another one.
+ */
+cholupdate_status cholupdate_s_batch_update_on_device(cholupdate_s_batch *batch,
+                                                      int64_t k,
+                                                      uint64_t v,
+                                                      const int64_t *v_strides,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * A <- A - V V^T for each matrix. As cholupdate_s_batch_update_on_device().
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_downdate_on_device(cholupdate_s_batch *batch,
+                                                        int64_t k,
+                                                        uint64_t v,
+                                                        const int64_t *v_strides,
+                                                        int64_t device,
+                                                        void *stream);
+
+/**
+ * A <- A + V diag(w) V^T for each matrix, with V as in cholupdate_s_batch_update_on_device(). `weights` and `mask` are as in
+ * cholupdate_s_batch_modify(), in host memory. The call waits for the device unless both are NULL.
+ *
+ * Returns as cholupdate_s_batch_update_on_device(), and NOT_FINITE for `weights` of all matrices.
+ */
+cholupdate_status cholupdate_s_batch_modify_on_device(cholupdate_s_batch *batch,
+                                                      int64_t k,
+                                                      uint64_t v,
+                                                      const int64_t *v_strides,
+                                                      const float *weights,
+                                                      int64_t weights_stride,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * As cholupdate_s_batch_append(), with the new columns on a device, as V is in cholupdate_s_batch_update_on_device(). `mask` is in host
+ * memory, and the call waits for the device unless it is NULL.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_append_on_device(cholupdate_s_batch *batch,
+                                                      uint64_t a,
+                                                      const int64_t *a_strides,
+                                                      const uint8_t *mask,
+                                                      int64_t device,
+                                                      void *stream);
+
+/**
+ * B (n x nrhs each) <- X with A X = B for each matrix of a batch on GPU number `device`, with B in its memory, as V is in
+ * cholupdate_s_batch_update_on_device(): `b` is a CUdeviceptr, of which no two entries share memory, and the call does not wait for the
+ * device. The right-hand sides of matrices that fail stay as they were. cholupdate_s_batch_solve_outcome() says which ones have.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_solve_on_device(const cholupdate_s_batch *batch,
+                                                     int64_t nrhs,
+                                                     uint64_t b,
+                                                     const int64_t *b_strides,
+                                                     int64_t device,
+                                                     void *stream);
+
+/**
+ * B (n x nrhs each) <- Y with L Y = B. As cholupdate_s_batch_solve_on_device().
+ *
+ * Returns as cholupdate_s_batch_solve_on_device().
+ */
+cholupdate_status cholupdate_s_batch_solve_l_on_device(const cholupdate_s_batch *batch,
+                                                       int64_t nrhs,
+                                                       uint64_t b,
+                                                       const int64_t *b_strides,
+                                                       int64_t device,
+                                                       void *stream);
+
+/**
+ * B (n x nrhs each) <- X with L^T X = B. As cholupdate_s_batch_solve_on_device().
+ *
+ * Returns as cholupdate_s_batch_solve_on_device().
+ */
+cholupdate_status cholupdate_s_batch_solve_lt_on_device(const cholupdate_s_batch *batch,
+                                                        int64_t nrhs,
+                                                        uint64_t b,
+                                                        const int64_t *b_strides,
+                                                        int64_t device,
+                                                        void *stream);
+
+/**
+ * As cholupdate_s_batch_to_factors() for a batch on GPU number `device`, to L in its memory, as V is in
+ * cholupdate_s_batch_update_on_device(): `l` is a CUdeviceptr, and the call does not wait for the device.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_to_factors_on_device(const cholupdate_s_batch *batch,
+                                                          uint64_t l,
+                                                          const int64_t *l_strides,
+                                                          int64_t device,
+                                                          void *stream);
+
+/**
+ * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
+ * and `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
+ */
+cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
+                                             int64_t *info,
+                                             double *min_pivot_ratio,
+                                             double *log_det_change);
+
+/**
+ * Writes where the outcome of the last modification of a batch in the memory of a GPU is, for work on the device: the addresses, each a
+ * CUdeviceptr, of arrays with an entry for each matrix. Each pointer may be NULL. `*status` has 32-bit integers: 0, 1 + the column of a
+ * squared pivot that is not positive, or
+ *     -1         if the matrix has no factor,
+ *     -2, -3     if V or a new column, or a weight, is not finite,
+ *     -4         if squares could overflow,
+ *     -5         if the matrix is singular,
+ *     -7, -8     if it has no room for a row, or not the row that was to be removed.
+ * `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
+ * `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
+ * written by the next modification. Work on its stream that comes before that may read them.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no modification.
+ */
+cholupdate_status cholupdate_d_batch_outcome_addresses(const cholupdate_d_batch *batch,
+                                                       uint64_t *status,
+                                                       uint64_t *pivot_ratio,
+                                                       uint64_t *log_det_change);
+
+/**
+ * Waits for the last solve with a batch in the memory of a GPU, of any thread, and writes to `info` (count), which may be NULL, what
+ * has failed.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as cholupdate_d_batch_solve(); the statuses of devices.
+ */
+cholupdate_status cholupdate_d_batch_solve_outcome(const cholupdate_d_batch *batch,
+                                                   int64_t *info);
+
+/**
+ * Writes the address on the device, a CUdeviceptr, of what cholupdate_d_batch_solve_outcome() is about to `*status`: a 32-bit integer
+ * for each matrix, as in cholupdate_d_batch_outcome_addresses(), with -2 for B that is not finite. The next solve writes them.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no solve.
+ */
+cholupdate_status cholupdate_d_batch_solve_outcome_address(const cholupdate_d_batch *batch,
+                                                           uint64_t *status);
+
+/**
+ * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
+ * and `log_det_change` (count each), as cholupdate_s_batch_modify() does. Each may be NULL.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
+ */
+cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
+                                             int64_t *info,
+                                             double *min_pivot_ratio,
+                                             double *log_det_change);
+
+/**
+ * Writes where the outcome of the last modification of a batch in the memory of a GPU is, for work on the device: the addresses, each a
+ * CUdeviceptr, of arrays with an entry for each matrix. Each pointer may be NULL. `*status` has 32-bit integers: 0, 1 + the column of a
+ * squared pivot that is not positive, or
+ *     -1         if the matrix has no factor,
+ *     -2, -3     if V or a new column, or a weight, is not finite,
+ *     -4         if squares could overflow,
+ *     -5         if the matrix is singular,
+ *     -7, -8     if it has no room for a row, or not the row that was to be removed.
+ * `*pivot_ratio` has numbers in single precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
+ * `*log_det_change` has the change of log det A, in single precision. Both are undefined for matrices that have failed. The arrays are
+ * written by the next modification. Work on its stream that comes before that may read them.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no modification.
+ */
+cholupdate_status cholupdate_s_batch_outcome_addresses(const cholupdate_s_batch *batch,
+                                                       uint64_t *status,
+                                                       uint64_t *pivot_ratio,
+                                                       uint64_t *log_det_change);
+
+/**
+ * Waits for the last solve with a batch in the memory of a GPU, of any thread, and writes to `info` (count), which may be NULL, what
+ * has failed.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as cholupdate_s_batch_solve(); the statuses of devices.
+ */
+cholupdate_status cholupdate_s_batch_solve_outcome(const cholupdate_s_batch *batch,
+                                                   int64_t *info);
+
+/**
+ * Writes the address on the device, a CUdeviceptr, of what cholupdate_s_batch_solve_outcome() is about to `*status`: a 32-bit integer
+ * for each matrix, as in cholupdate_s_batch_outcome_addresses(), with -2 for B that is not finite. The next solve writes them.
+ *
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no solve.
+ */
+cholupdate_status cholupdate_s_batch_solve_outcome_address(const cholupdate_s_batch *batch,
+                                                           uint64_t *status);
 
 #ifdef __cplusplus
 }  // extern "C"

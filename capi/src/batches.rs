@@ -1,8 +1,10 @@
 //! Arguments and results of functions on batches.
 
-use crate::arguments::{array, entries};
+use crate::arguments::{array, count, entries};
 use crate::status::{Refused, info_of};
-use cholupdate::{BatchMut, BatchOutcome, BatchRef, Error, Scalar};
+use cholupdate::cuda::{Device, DeviceBatchView, DeviceBatchViewMut};
+use cholupdate::{BatchMut, BatchRef, Error, Modification, Scalar};
+use core::ffi::c_void;
 use core::ptr;
 
 /// Matrices for reading, with strides for matrices, rows and columns; packed and column-major for NULL. (count × rows × columns)
@@ -36,10 +38,70 @@ pub unsafe fn matrices_mut<'a, T: Scalar>(
     let strides = unsafe { layout(argument, start, shape, strides)? };
     // SAFETY: the caller guarantees the entries; the pointer is aligned, not NULL unless there are none, and the size is within the
     // limit for an object.
-    unsafe { BatchMut::from_raw_parts(start, shape, strides) }.map_err(|_| {
-        let found = format!("{strides:?}");
-        Refused::invalid(&format!("{argument}_strides"), found, "such that no two entries share memory")
-    })
+    unsafe { BatchMut::from_raw_parts(start, shape, strides) }.map_err(|_| shared(argument, strides))
+}
+
+/// Two entries are at the same place.
+fn shared(argument: &'static str, strides: [usize; 3]) -> Refused {
+    let found = format!("{strides:?}");
+    Refused::invalid(&format!("{argument}_strides"), found, "such that no two entries share memory")
+}
+
+/// Matrices in the memory of a GPU for reading, with strides as in [`matrices`].
+///
+/// # Safety
+/// As for [`DeviceBatchView::from_raw`] and [`DeviceBatchView::on_stream`], during the lifetime; `strides` is NULL or has three
+/// entries.
+pub unsafe fn device_matrices<'a, T: Scalar>(
+    argument: &'static str,
+    address: u64,
+    shape: [usize; 3],
+    strides: *const i64,
+    (ordinal, stream): (i64, *mut c_void),
+) -> Result<DeviceBatchView<'a, T>, Refused> {
+    let ordinal = count("device", ordinal)?;
+    // SAFETY: the caller guarantees the strides.
+    let strides = unsafe { device_layout::<T>(argument, address, shape, strides)? };
+    let device = Device::kept(ordinal)?;
+    // SAFETY: the caller guarantees the memory and the stream.
+    Ok(unsafe { DeviceBatchView::from_raw(&device, address, shape, strides)?.on_stream(stream as u64) })
+}
+
+/// The same for writing.
+///
+/// # Safety
+/// As for [`DeviceBatchViewMut::from_raw`] and [`DeviceBatchViewMut::on_stream`], during the lifetime; `strides` is NULL or has three
+/// entries.
+pub unsafe fn device_matrices_mut<'a, T: Scalar>(
+    argument: &'static str,
+    address: u64,
+    shape: [usize; 3],
+    strides: *const i64,
+    (ordinal, stream): (i64, *mut c_void),
+) -> Result<DeviceBatchViewMut<'a, T>, Refused> {
+    let ordinal = count("device", ordinal)?;
+    // SAFETY: the caller guarantees the strides.
+    let strides = unsafe { device_layout::<T>(argument, address, shape, strides)? };
+    let device = Device::kept(ordinal)?;
+    // SAFETY: the caller guarantees the memory.
+    let view = unsafe { DeviceBatchViewMut::from_raw(&device, address, shape, strides) };
+    let view = view.map_err(|_| shared(argument, strides))?;
+    // SAFETY: the caller guarantees the stream.
+    Ok(unsafe { view.on_stream(stream as u64) })
+}
+
+/// Strides of matrices in the memory of a GPU, of which none are used if there are no entries.
+unsafe fn device_layout<T>(
+    argument: &'static str,
+    address: u64,
+    shape: [usize; 3],
+    strides: *const i64,
+) -> Result<[usize; 3], Refused> {
+    // The rules for addresses are those for arrays in host memory. It is not read.
+    let start = ptr::without_provenance::<T>(address as usize);
+    // SAFETY: the caller guarantees the strides.
+    let strides = unsafe { layout(argument, start, shape, strides)? };
+    Ok(if shape.contains(&0) { [0; 3] } else { strides })
 }
 
 /// Strides in entries, whose extent is that of an array.
@@ -96,19 +158,31 @@ impl Results {
         Self::new(count, info, (ptr::null_mut(), ptr::null_mut()))
     }
 
-    /// Writes the outcome of a modification.
+    /// The number of matrices.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the caller asks for reports.
+    pub fn asks_for_reports(&self) -> bool {
+        !self.min_pivot_ratio.is_null() || !self.log_det_change.is_null()
+    }
+
+    /// Writes the outcome of a modification: failures, which are in order, and reports of the other matrices.
     ///
     /// # Errors
     /// That of the first matrix that has failed.
     ///
     /// # Safety
     /// Arrays are NULL or have an entry for each matrix, which no other code uses.
-    pub unsafe fn tell<T: Scalar>(&self, outcome: &BatchOutcome<'_, T>) -> Result<(), Refused> {
-        let asked = !self.min_pivot_ratio.is_null() || !self.log_det_change.is_null();
-        for matrix in 0..if asked { self.count } else { 0 } {
-            let report = outcome.report(matrix);
-            let numbers =
-                report.map_or([f64::NAN; 2], |report| [report.min_pivot_ratio, report.log_det_change()]);
+    pub unsafe fn tell<'e>(
+        &self,
+        failures: impl Iterator<Item = (usize, &'e Error)>,
+        report: impl Fn(usize) -> Option<Modification>,
+    ) -> Result<(), Refused> {
+        for matrix in 0..if self.asks_for_reports() { self.count } else { 0 } {
+            let numbers = report(matrix)
+                .map_or([f64::NAN; 2], |report| [report.min_pivot_ratio, report.log_det_change()]);
             for (array, number) in [self.min_pivot_ratio, self.log_det_change].into_iter().zip(numbers) {
                 if !array.is_null() {
                     // SAFETY: the caller guarantees the array.
@@ -117,7 +191,7 @@ impl Results {
             }
         }
         // SAFETY: the caller guarantees the array.
-        unsafe { self.tell_failures(outcome.failures()) }
+        unsafe { self.tell_failures(failures) }
     }
 
     /// Writes failures, which are in order.

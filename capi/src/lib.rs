@@ -10,11 +10,14 @@
 mod arguments;
 mod awake;
 mod batches;
+mod changing;
 mod double {
     //! The functions for double precision.
 
     pub mod array;
     pub mod batch;
+    pub mod batch_on_device;
+    pub mod batch_outcome;
     pub mod batch_rows;
     pub mod batch_verbs;
     pub mod carried;
@@ -26,6 +29,7 @@ mod double {
     pub mod rows;
     pub mod solving;
 }
+mod held;
 mod kept;
 mod options;
 mod report;
@@ -37,6 +41,12 @@ mod single {
     }
     pub mod batch {
         include!(concat!(env!("OUT_DIR"), "/single/batch.rs"));
+    }
+    pub mod batch_on_device {
+        include!(concat!(env!("OUT_DIR"), "/single/batch_on_device.rs"));
+    }
+    pub mod batch_outcome {
+        include!(concat!(env!("OUT_DIR"), "/single/batch_outcome.rs"));
     }
     pub mod batch_rows {
         include!(concat!(env!("OUT_DIR"), "/single/batch_rows.rs"));

@@ -1,6 +1,7 @@
 //! Settings: where a factor is stored, and which processor modifies it.
 
 use crate::status::{Refused, cholupdate_status, status_of};
+use cholupdate::cuda::Device;
 use cholupdate::{Cpu, EngineKind, EngineSpec, Safeguard};
 use core::mem::offset_of;
 
@@ -142,20 +143,42 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
     Ok(EngineSpec { kind, threads, safeguard })
 }
 
-/// The engine of a workspace, which is for arrays in host memory, or of a batch.
+/// The engine of a workspace, which is for arrays in host memory.
 pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
-    let &EngineSpec { kind, threads, safeguard } = settings;
-    match kind {
-        EngineKind::Cpu => Ok(threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard)),
-        EngineKind::Hybrid { .. } => {
-            Err(Refused::invalid("options.engine", 1, "0 (CPU) for a workspace or a batch"))
-        }
-        EngineKind::OpenCl { .. } => {
-            Err(Refused::invalid("options.engine", 3, "0 (CPU) for a workspace or a batch"))
-        }
-        EngineKind::Distributed { .. } => {
-            Err(Refused::invalid("options.engine", 4, "0 (CPU) for a workspace or a batch"))
-        }
-        _ => Err(Refused::invalid("options.engine", 2, "0 (CPU) for a workspace or a batch")),
+    cpu(settings)
+        .ok_or_else(|| Refused::invalid("options.engine", number(settings.kind), "0 (CPU) for a workspace"))
+}
+
+/// Where the factors of a batch are, and what modifies them.
+pub enum BatchEngine {
+    Host(Cpu),
+    Device(Device),
+}
+
+/// The engine of a batch.
+pub fn engine_of_batch(settings: &EngineSpec) -> Result<BatchEngine, Refused> {
+    match settings.kind {
+        EngineKind::Cuda { device } => Ok(BatchEngine::Device(Device::kept(device)?)),
+        kind => cpu(settings).map(BatchEngine::Host).ok_or_else(|| {
+            Refused::invalid("options.engine", number(kind), "0 (CPU) or 2 (CUDA) for a batch")
+        }),
     }
+}
+
+/// The CPU engine, if that is the one.
+fn cpu(&EngineSpec { kind, threads, safeguard }: &EngineSpec) -> Option<Cpu> {
+    let engine = || threads.map_or_else(Cpu::default, Cpu::threads).with_safeguard(safeguard);
+    (kind == EngineKind::Cpu).then(engine)
+}
+
+/// The number of an engine in the options.
+fn number(kind: EngineKind) -> i32 {
+    let name = match kind {
+        EngineKind::Cpu => cholupdate_engine::CHOLUPDATE_CPU,
+        EngineKind::Hybrid { .. } => cholupdate_engine::CHOLUPDATE_HYBRID,
+        EngineKind::OpenCl { .. } => cholupdate_engine::CHOLUPDATE_OPENCL,
+        EngineKind::Distributed { .. } => cholupdate_engine::CHOLUPDATE_DISTRIBUTED,
+        _ => cholupdate_engine::CHOLUPDATE_CUDA,
+    };
+    name as i32
 }

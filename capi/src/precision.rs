@@ -2,9 +2,9 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 14] = [
     "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension", "batch", "batch_verbs",
-    "batch_rows",
+    "batch_rows", "batch_on_device", "batch_outcome",
 ];
 
 /// Replaces names, and the type of numbers in arrays. Reports have double precision in both.

@@ -1,40 +1,12 @@
 /* Factors on the GPU engines, and V and B in GPU memory, through the driver that is loaded as libcuda.so.1. */
 #include "cholupdate.h"
-#include "check.h"
-#include <dlfcn.h>
+#include "driver.h"
 
 #define N 40
 #define K 3
 
-static void *driver;
 /* Of CHOLUPDATE_DISTRIBUTED. */
 static int devices = 1;
-
-static void *named(const char *name) {
-    void *found = dlsym(driver, name);
-    CHECK(found != NULL);
-    return found;
-}
-
-/* Device memory with these numbers. */
-static uint64_t on_device(const double *from, size_t bytes) {
-    int (*allocate)(uint64_t *, size_t);
-    int (*copy)(uint64_t, const void *, size_t);
-    void *found = named("cuMemAlloc_v2");
-    uint64_t address = 0;
-    memcpy(&allocate, &found, sizeof found);
-    found = named("cuMemcpyHtoD_v2");
-    memcpy(&copy, &found, sizeof found);
-    CHECK(allocate(&address, bytes) == 0 && copy(address, from, bytes) == 0);
-    return address;
-}
-
-static void to_host(double *to, uint64_t address, size_t bytes) {
-    int (*copy)(void *, uint64_t, size_t);
-    void *found = named("cuMemcpyDtoH_v2");
-    memcpy(&copy, &found, sizeof found);
-    CHECK(copy(to, address, bytes) == 0);
-}
 
 static double apart(double a, double b) { return a > b ? a - b : b - a; }
 
@@ -144,18 +116,11 @@ static int opencl(void) {
 }
 
 int main(void) {
-    driver = dlopen("libcuda.so.1", RTLD_NOW);
-    CHECK(driver != NULL);
+    load_driver();
     engine(CHOLUPDATE_HYBRID);
     engine(CHOLUPDATE_CUDA);
-    {
-        int (*count)(int *);
-        void *found = named("cuDeviceGetCount");
-        memcpy(&count, &found, sizeof found);
-        CHECK(count(&devices) == 0 && devices > 0);
-        if (devices > 2) devices = 2;
-        engine(CHOLUPDATE_DISTRIBUTED);
-    }
+    devices = gpus() > 2 ? 2 : gpus();
+    engine(CHOLUPDATE_DISTRIBUTED);
     if (opencl()) engine(CHOLUPDATE_OPENCL);
     puts("device: ok");
     return 0;

@@ -72,10 +72,14 @@ if command -v valgrind >/dev/null; then
 fi
 
 # The GPU engines, on the driver in that directory: the fake driver of this project's tests runs on the CPU.
-"${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" tests/device.c -o "$bin/device" "${libs[@]}" -ldl
+for program in device batch_device; do
+    "${CC:-gcc}" -std=c99 "${warnings[@]}" "${flags[@]}" "tests/$program.c" -o "$bin/$program" "${libs[@]}" -ldl -lm
+done
 if [ -n "${CHOLUPDATE_FAKE_CUDA:-}" ]; then
-    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$CHOLUPDATE_FAKE_CUDA "$bin/device"
-    passed=$((passed + 1))
+    for program in device batch_device; do
+        LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$CHOLUPDATE_FAKE_CUDA "$bin/$program"
+        passed=$((passed + 1))
+    done
 else
     echo "LEFT OUT: CHOLUPDATE_FAKE_CUDA does not name the directory of a driver: the engines with a GPU were not tested"
 fi

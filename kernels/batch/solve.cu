@@ -1,7 +1,7 @@
 // Solutions with the factors of a batch, in place (systems.cuh): L Y = B, or L^T X = Y, or both.
 //
-// solve_thread: orders up to 8, side by side, a thread for each matrix. solve_lanes: orders up to 64, some lanes of a warp for each, with
-// L in shared memory. solve_block: any order, a block for each, which reads L where it is. (solve_stream.cu: 65 to 256.)
+// solve_thread: orders up to 8, side by side, a thread for each matrix. solve_lanes: orders up to 128, some lanes of a warp for each, with
+// L in shared memory. solve_block: any order, a block for each, which reads L where it is. (solve_stream.cu: 129 to 256.)
 //
 // Launch: solve_thread blocks of THREADS threads; solve_lanes of any number of warps up to THREADS, with shared memory for a triangle of
 // `shared_stride` scalars for each matrix; solve_block any number of blocks of a multiple of 32 threads up to MOST_THREADS, with
@@ -74,14 +74,15 @@ __device__ __forceinline__ void solve_lanes(const Factors<T>& factors, const Sys
     const int n = own.n, member = own.member;
     T* const l = shared + threadIdx.x / LANES * systems.shared_stride;
     if (own.takes) fetch<LANES>(l, factors.of(own.b), (int)factors.group_stride, member);
+    own.begin();
     arrived();
     T pivot[ROWS];
 #pragma unroll
     for (int part = 0; part < ROWS; ++part) pivot[part] = own.takes && own.row(part) < n ? l[place(n, own.row(part), own.row(part))] : T(1);
-    if (!own.begin(pivot)) return;
+    if (!own.check(pivot)) return;
     T(&x)[ROWS] = own.x;
     for (int c = 0; c < systems.count; ++c) {
-        own.take(c);
+        if (c > 0) own.take(c);
         if (systems.lower) {
             const T* column = l + member;
 #pragma unroll
@@ -180,7 +181,8 @@ __device__ __forceinline__ void solve_block(const Factors<T>& factors, const Sys
     KERNEL(T, batch_solve_thread_8_##NAME, (solve_thread<T, 8>), THREADS)     \
     KERNEL(T, batch_solve_lanes_4_4_##NAME, (solve_lanes<T, 4, 4>), THREADS)    \
     KERNEL(T, batch_solve_lanes_8_4_##NAME, (solve_lanes<T, 8, 4>), THREADS)    \
-    KERNEL(T, batch_solve_lanes_16_4_##NAME, (solve_lanes<T, 16, 4>), THREADS)  \
+    KERNEL(T, batch_solve_lanes_32_2_##NAME, (solve_lanes<T, 32, 2>), THREADS)  \
+    KERNEL(T, batch_solve_lanes_32_4_##NAME, (solve_lanes<T, 32, 4>), THREADS)  \
     KERNEL(T, batch_solve_block_##NAME, solve_block, MOST_THREADS)
 
 SOLVE(float, f32)

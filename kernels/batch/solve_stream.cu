@@ -1,4 +1,4 @@
-// Solutions with the factors of a batch of order 65 to 256, in place (systems.cuh): a warp has a matrix, through whose shared memory the
+// Solutions with the factors of a batch of order 129 to 256, in place (systems.cuh): a warp has a matrix, through whose shared memory the
 // columns of L pass, from the first to the last one and then back.
 //
 // Launch: blocks of any number of warps up to MOST_THREADS, with shared memory for a window (window.cuh) for each.
@@ -8,7 +8,7 @@
 constexpr int MOST_THREADS = 128;
 
 // Columns of L that are taken together.
-constexpr int STRIP = 4;
+constexpr int STRIP = 2;
 
 // A warp has a matrix.
 template <class T, int ROWS>
@@ -17,14 +17,20 @@ struct Streamed : System<T, 32, ROWS> {
     using System<T, 32, ROWS>::member;
     using System<T, 32, ROWS>::x;
     using System<T, 32, ROWS>::inverse;
-    // 16 KB or more.
-    Window<T, 32, ROWS, STRIP, sizeof(T) * ROWS == 16 ? 8 : 4> window;
+    Window<T, 32, ROWS, STRIP, 4> window;
 
     __device__ __forceinline__ Streamed(const Factors<T>& factors, const Systems<T>& systems)
         : System<T, 32, ROWS>(factors, systems) {}
 
-    __device__ __forceinline__ void lower(const T* l) {
-        window.open(l, entries(n), true);
+    // Begins with the first column, or with the last one if that is where the solution begins.
+    __device__ __forceinline__ void open(const T* l) {
+        if (this->systems.lower)
+            window.open(l, entries(n), true);
+        else
+            window.open_backwards(l, entries(n), true, false);
+    }
+
+    __device__ __forceinline__ void lower() {
         int diagonal = 0;
 #pragma unroll
         for (int block = 0; block < ROWS; ++block) {
@@ -35,10 +41,11 @@ struct Streamed : System<T, 32, ROWS> {
 #pragma unroll
                 for (int w = 0; w < STRIP; ++w) {
                     const int j = strip + w;
+                    // Beyond the last row are other places of the window.
                     const T* const column = window.column(diagonal);
+                    entry[w][block] = column[max(member - j, 0)];
 #pragma unroll
-                    for (int part = block; part < ROWS; ++part)
-                        entry[w][part] = column[this->has(block, part, j) ? 32 * (part - block) + member - j : 0];
+                    for (int part = block + 1; part < ROWS; ++part) entry[w][part] = column[32 * (part - block) + member - j];
                     if (j < end) diagonal += n - 32 * block - j;
                 }
 #pragma unroll
@@ -55,8 +62,7 @@ struct Streamed : System<T, 32, ROWS> {
         window.close();
     }
 
-    __device__ __forceinline__ void upper(const T* l, bool has_passed) {
-        window.open_backwards(l, entries(n), true, has_passed);
+    __device__ __forceinline__ void upper() {
 #pragma unroll
         for (int block = ROWS - 1; block >= 0; --block) {
             const int end = min(n - 32 * block, 32);
@@ -69,13 +75,11 @@ struct Streamed : System<T, 32, ROWS> {
                 for (int w = 0; w < STRIP; ++w) {
                     const int j = min(first + w, n - 1);
                     const T* const column = window.column(place(n, j, j));
-                    const bool is_below = member >= strip + STRIP && member < end;
-                    dot[w] = column[is_below ? 32 * block + member - j : 0] * (is_below ? x[block] : T(0));
+                    const T one = column[max(32 * block + member - j, 0)];
+                    dot[w] = member >= strip + STRIP && member < end ? one * x[block] : T(0);
 #pragma unroll
-                    for (int part = block + 1; part < ROWS; ++part) {
-                        const bool has = this->row(part) < n;
-                        dot[w] = fma(column[has ? this->row(part) - j : 0], has ? x[part] : T(0), dot[w]);
-                    }
+                    for (int part = block + 1; part < ROWS; ++part)
+                        if (this->row(part) < n) dot[w] = fma(column[this->row(part) - j], x[part], dot[w]);
                 }
                 // Of the lane's own column, the rows of the strip below the diagonal.
                 const bool is_of_strip = member >= strip && member < strip + STRIP && member < end;
@@ -123,16 +127,20 @@ __device__ __forceinline__ void solve_stream(const Factors<T>& factors, const Sy
     const T* const l = factors.of(own.b);
     own.window.memory = shared + threadIdx.x / 32 * own.window.SCALARS;
     own.window.member = own.member;
+    own.open(l);
+    own.begin();
     T pivot[ROWS];
 #pragma unroll
     for (int part = 0; part < ROWS; ++part) pivot[part] = own.row(part) < own.n ? l[place(own.n, own.row(part), own.row(part))] : T(1);
-    if (!own.begin(pivot)) return;
-    for (int c = 0; c < systems.count; ++c) {
-        own.take(c);
-        if (systems.lower) own.lower(l);
-        if (systems.upper) own.upper(l, systems.lower);
+    const bool goes_on = own.check(pivot);
+    for (int c = 0; goes_on && c < systems.count; ++c) {
+        if (c > 0) own.open(l), own.take(c);
+        if (systems.lower) own.lower();
+        if (systems.lower && systems.upper) own.window.open_backwards(l, entries(own.n), true, true);
+        if (systems.upper) own.upper();
         own.give(c);
     }
+    own.window.close();
 }
 
 #define SOLVE(T, NAME, ROWS)                                                                                 \
@@ -141,9 +149,7 @@ __device__ __forceinline__ void solve_stream(const Factors<T>& factors, const Sy
         solve_stream<T, ROWS>(factors, systems);                                                             \
     }
 
-SOLVE(float, f32, 4)
 SOLVE(float, f32, 8)
-SOLVE(double, f64, 4)
 SOLVE(double, f64, 8)
 
 EXPORT_LAYOUT(batch_solve_stream, MOST_THREADS, STRIP)

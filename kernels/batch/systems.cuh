@@ -67,7 +67,9 @@ struct System {
     const Systems<T>& systems;
     long long b;
     int n, order, member;
-    T inverse[ROWS], x[ROWS];  // of the pivots; 1 from the order of the matrix on
+    T inverse[ROWS];  // of the pivots
+    T x[ROWS];
+    int bad;  // the place of a right-hand side that is not finite
     bool takes;
 
     __device__ __forceinline__ System(const Factors<T>& of, const Systems<T>& given) : factors(of), systems(given) {
@@ -86,13 +88,20 @@ struct System {
         return row(part) < n && (part > block || member > j);
     }
 
-    // Checks the pivots and the right-hand sides. Returns whether a matrix of the warp goes on.
-    __device__ __forceinline__ bool begin(const T (&pivot)[ROWS]) {
-        int bad = NOWHERE, singular = NOWHERE;
-        for (int c = systems.count - 1; c >= 0; --c)
+    // Takes the first right-hand sides, and looks for one that is not finite. The loads do not wait for those of L.
+    __device__ __forceinline__ void begin() {
+        bad = NOWHERE;
+        for (int c = systems.count - 1; c >= 0; --c) {
+            take(c);
 #pragma unroll
             for (int part = ROWS - 1; part >= 0; --part)
-                if (row(part) < order && !is_finite(*systems.at(b, row(part), c))) bad = c * n + row(part);
+                if (!is_finite(x[part])) bad = c * n + row(part);
+        }
+    }
+
+    // Checks right-hand sides and pivots. Returns whether a matrix of the warp goes on.
+    __device__ __forceinline__ bool check(const T (&pivot)[ROWS]) {
+        int singular = NOWHERE;
         bool tiny = false;
 #pragma unroll
         for (int part = ROWS - 1; part >= 0; --part) {
@@ -104,12 +113,13 @@ struct System {
         for (int lanes = LANES / 2; lanes > 0; lanes /= 2) {
             bad = min(bad, __shfl_xor_sync(ALL_LANES, bad, lanes, LANES));
             singular = min(singular, __shfl_xor_sync(ALL_LANES, singular, lanes, LANES));
-            tiny |= __shfl_xor_sync(ALL_LANES, (int)tiny, lanes, LANES) != 0;
         }
         if (takes && member == 0) systems.decide(b, bad, singular);
         takes = takes && min(bad, singular) == NOWHERE;
-        if (takes && tiny && member == 0) solve_alone(factors, systems, b);
-        takes = takes && !tiny;
+        const unsigned mine = ALL_LANES >> (32 - LANES) << threadIdx.x % 32 / LANES * LANES;
+        const bool alone = (__ballot_sync(ALL_LANES, tiny) & mine) != 0;
+        if (takes && alone && member == 0) solve_alone(factors, systems, b);
+        takes = takes && !alone;
         return __any_sync(ALL_LANES, takes);
     }
 

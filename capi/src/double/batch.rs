@@ -2,24 +2,26 @@
 
 use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, rows, triangle};
 use crate::batches::{Results, matrices, matrices_mut, number};
-use crate::options::{cholupdate_options, cpu_alone, settings};
+use crate::held::{Given, Held, by_reference};
+use crate::options::{cholupdate_options, engine_of_batch, settings};
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::{CholeskyBatch, Cpu, Error};
+use cholupdate::Error;
 use core::ffi::c_char;
 use core::ptr;
 
 /// Factors in double precision of many small matrices A (n x n), which are modified side by side.
 pub struct cholupdate_d_batch {
-    pub batch: CholeskyBatch<f64>,
+    pub batch: Held<f64>,
 }
 
 /// Factors `count` matrices A (n x n), of which lower triangles are read. With `orders` (count), of matrix b only the leading
 /// orders[b] rows and columns are read, and of V and right-hand sides as many rows; NULL `orders` are n for all. The engine of
-/// `options` must be the CPU, and their safeguard is not used. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+/// `options` is CHOLUPDATE_CPU or, for factors in the memory of a GPU, CHOLUPDATE_CUDA, with n of at most 4096; their safeguard is not
+/// used. The caller owns `*made` and frees it by cholupdate_d_batch_free().
 ///
-/// Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if a matrix is not positive definite, not finite
-/// or too large: it has no factor and fails in every later call, until cholupdate_d_batch_replace(). cholupdate_d_batch_status() has
-/// the reasons.
+/// Returns NULL_POINTER or INVALID_ARGUMENT; the statuses of devices for a GPU, as all functions on such a batch. Returns SOME_FAILED,
+/// with the batch, if a matrix is not positive definite, not finite or too large: it has no factor and fails in every later call, until
+/// cholupdate_d_batch_replace(). cholupdate_d_batch_status() has the reasons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_new(
     count: i64,
@@ -34,20 +36,18 @@ pub unsafe extern "C" fn cholupdate_d_batch_new(
     status_of(|| unsafe {
         let (count, n) = (self::count("count", count)?, self::count("n", n)?);
         let a = matrices("a", a, [count, n, n], a_strides)?;
-        let orders = if orders.is_null() { None } else { Some(rows("orders", orders, count)?) };
-        let make = |engine| match &orders {
-            Some(orders) => CholeskyBatch::with_orders(a, orders, engine),
-            None => CholeskyBatch::new_in(a, engine),
-        };
-        begun(make, options, made)
+        let orders = orders_or_n(orders, count)?;
+        let made = place("made", made)?;
+        begun(Held::new(Given::A(a, orders), engine_of_batch(&settings(options)?)?), made)
     })
 }
 
 /// Makes a batch of known factors L (n x n), of which lower triangles are read; they are copied. As in cholupdate_d_from_factor(),
-/// columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. The engine of `options` must be the
-/// CPU. The caller owns `*made` and frees it by cholupdate_d_batch_free().
+/// columns with a negative diagonal entry are negated, and zeros on the diagonal are accepted. `options` are as in
+/// cholupdate_d_batch_new(). The caller owns `*made` and frees it by cholupdate_d_batch_free().
 ///
-/// Returns NULL_POINTER or INVALID_ARGUMENT. Returns SOME_FAILED, with the batch, if some L is not finite, or too large.
+/// Returns NULL_POINTER or INVALID_ARGUMENT, or the statuses of devices. Returns SOME_FAILED, with the batch, if some L is not finite,
+/// or too large.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_from_factors(
     count: i64,
@@ -61,23 +61,37 @@ pub unsafe extern "C" fn cholupdate_d_batch_from_factors(
     status_of(|| unsafe {
         let (count, n) = (self::count("count", count)?, self::count("n", n)?);
         let l = matrices("l", l, [count, n, n], l_strides)?;
-        begun(|engine| CholeskyBatch::from_factors_in(l, engine), options, made)
+        let made = place("made", made)?;
+        begun(Held::new(Given::L(l), engine_of_batch(&settings(options)?)?), made)
     })
 }
 
-/// Makes a batch by `make` on the engine of the options.
+/// The orders of matrices, or None if all are n.
 ///
 /// # Safety
-/// Pointers are NULL or point to what the header says.
-unsafe fn begun(
-    make: impl FnOnce(Cpu) -> Result<CholeskyBatch<f64>, Error>,
-    options: *const cholupdate_options,
+/// `orders` is NULL or has so many entries.
+pub unsafe fn orders_or_n(orders: *const i64, count: usize) -> Result<Option<Vec<usize>>, Refused> {
+    if orders.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: forwarded to the caller.
+    unsafe { rows("orders", orders, count).map(Some) }
+}
+
+/// Gives a batch to the caller.
+///
+/// # Errors
+/// That of the first matrix without a factor.
+///
+/// # Safety
+/// `made` can be written.
+pub unsafe fn begun(
+    batch: Result<Held<f64>, Error>,
     made: *mut *mut cholupdate_d_batch,
 ) -> Result<(), Refused> {
-    let made = place("made", made)?;
-    // SAFETY: the caller guarantees the pointers.
+    let batch = batch?;
+    // SAFETY: the caller guarantees the pointer, and there is no array.
     unsafe {
-        let batch = make(cpu_alone(&settings(options)?)?)?;
         let status = tell_missing(&batch, ptr::null_mut());
         made.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         status
@@ -91,12 +105,11 @@ unsafe fn begun(
 ///
 /// # Safety
 /// `info` is NULL or has an entry for each matrix.
-unsafe fn tell_missing(batch: &CholeskyBatch<f64>, info: *mut i64) -> Result<(), Refused> {
-    let reason = |matrix: usize| batch.status(matrix).err().map(|error| (matrix, error));
-    let missing: Vec<_> = batch.missing().into_iter().filter_map(reason).collect();
-    let results = Results::of_info(batch.count(), info)?;
+unsafe fn tell_missing(batch: &Held<f64>, info: *mut i64) -> Result<(), Refused> {
+    let results = Results::of_info(batch.extents()?.0, info)?;
+    let missing = batch.missing()?;
     // SAFETY: the caller guarantees the array.
-    unsafe { results.tell_failures(missing.iter().map(|(matrix, error)| (*matrix, error))) }
+    unsafe { results.tell_failures(by_reference(&missing)) }
 }
 
 /// Copies the batch. The caller owns `*copy` and frees it by cholupdate_d_batch_free().
@@ -109,8 +122,9 @@ pub unsafe extern "C" fn cholupdate_d_batch_clone(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = borrow("batch", batch)?.batch.clone();
-        place("copy", copy)?.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
+        let (batch, copy) = (borrow("batch", batch)?, place("copy", copy)?);
+        let batch = batch.batch.copied()?;
+        copy.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         Ok(())
     })
 }
@@ -131,7 +145,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_select(
         let batch = borrow("batch", batch)?;
         let indices = rows("indices", indices, count("m", m)?)?;
         let selected = place("selected", selected)?;
-        let batch = batch.batch.select(&indices).map_err(|error| error.with_argument("indices"))?;
+        let batch = batch.batch.select(&indices)?;
         selected.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         Ok(())
     })
@@ -161,8 +175,8 @@ pub unsafe extern "C" fn cholupdate_d_batch_extents(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let batch = &borrow("batch", batch)?.batch;
-        for (place, extent) in [(count, batch.count()), (n, batch.order())] {
+        let extents = borrow("batch", batch)?.batch.extents()?;
+        for (place, extent) in [(count, extents.0), (n, extents.1)] {
             if !place.is_null() {
                 // Numbers of matrices and rows fit 63 bits, because they fit memory.
                 place.write(extent as i64);
@@ -199,12 +213,13 @@ pub unsafe extern "C" fn cholupdate_d_batch_replace(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &mut borrow_mut("batch", batch)?.batch;
-        let (matrix, order) = (number(matrix, batch.count())?, count("m", m)?);
-        if order > batch.order() {
-            return Err(Refused::invalid("m", m, format!("at most {}", batch.order())));
+        let (matrices, n) = batch.extents()?;
+        let (matrix, order) = (number(matrix, matrices)?, count("m", m)?);
+        if order > n {
+            return Err(Refused::invalid("m", m, format!("at most {n}")));
         }
         let a = triangle("a", a, order, lda, is_upper("uplo", uplo)?)?;
-        Ok(batch.replace(matrix, a)?)
+        batch.replace(matrix, a)
     })
 }
 
@@ -224,7 +239,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_to_factor(
     status_of(|| unsafe {
         let batch = &borrow("batch", batch)?.batch;
         let upper = is_upper("uplo", uplo)?;
-        let factor = batch.factor(number(matrix, batch.count())?)?;
+        let factor = batch.factor(number(matrix, batch.extents()?.0)?)?;
         let l = matrix_mut("l", l, (factor.nrows(), factor.nrows()), ldl)?;
         let mut l = if upper { l.transpose_mut() } else { l };
         l.copy_from_triangular_lower(factor.as_ref());
@@ -245,7 +260,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_to_factors(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &borrow("batch", batch)?.batch;
-        let l = matrices_mut("l", l, [batch.count(), batch.order(), batch.order()], l_strides)?;
-        Ok(batch.copy_factors(l)?)
+        let (count, n) = batch.extents()?;
+        batch.copy_factors(matrices_mut("l", l, [count, n, n], l_strides)?)
     })
 }

@@ -17,11 +17,11 @@ pub unsafe extern "C" fn cholupdate_d_batch_orders(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &borrow("batch", batch)?.batch;
-        each_or_null("orders", orders, batch.count())?;
+        each_or_null("orders", orders, batch.extents()?.0)?;
         let orders = place("orders", orders)?;
-        for matrix in 0..batch.count() {
+        for (matrix, order) in batch.orders()?.into_iter().enumerate() {
             // Numbers of rows fit 63 bits, because they fit memory.
-            orders.add(matrix).write(batch.order_of(matrix).unwrap_or(0) as i64);
+            orders.add(matrix).write(order as i64);
         }
         Ok(())
     })
@@ -37,10 +37,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_reserve(
     n: i64,
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
-    status_of(|| unsafe {
-        let batch = &mut borrow_mut("batch", batch)?.batch;
-        Ok(batch.reserve(count("n", n)?).map_err(|error| error.with_argument("n"))?)
-    })
+    status_of(|| unsafe { borrow_mut("batch", batch)?.batch.reserve(count("n", n)?) })
 }
 
 /// Appends a row and column to each matrix. `a` (n x 1 each) are the new columns: of a matrix of order m the first m entries are above
@@ -62,14 +59,11 @@ pub unsafe extern "C" fn cholupdate_d_batch_append(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &mut borrow_mut("batch", batch)?.batch;
-        let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
-        let mask = masked(mask, batch.count())?;
-        let a = matrices("a", a, [batch.count(), batch.order(), 1], a_strides)?;
-        let outcome = match &mask {
-            Some(mask) => batch.append_where(mask, a)?,
-            None => batch.append(a)?,
-        };
-        results.tell(&outcome)
+        let (matrices, n) = batch.extents()?;
+        let results = Results::new(matrices, info, (min_pivot_ratio, log_det_change))?;
+        let mask = masked(mask, matrices)?;
+        let a = self::matrices("a", a, [matrices, n, 1], a_strides)?;
+        batch.append(a, mask.as_deref(), &results)
     })
 }
 
@@ -90,9 +84,10 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &mut borrow_mut("batch", batch)?.batch;
-        let results = Results::new(batch.count(), info, (min_pivot_ratio, log_det_change))?;
-        let mask = masked(mask, batch.count())?;
-        let given = array("indices", indices, batch.count())?;
+        let matrices = batch.extents()?.0;
+        let results = Results::new(matrices, info, (min_pivot_ratio, log_det_change))?;
+        let mask = masked(mask, matrices)?;
+        let given = array("indices", indices, matrices)?;
         let looked_at = |matrix: usize| mask.as_ref().is_none_or(|mask| mask[matrix]);
         let index = |(matrix, &index): (usize, &i64)| match usize::try_from(index) {
             Ok(index) => Ok(index),
@@ -100,10 +95,6 @@ pub unsafe extern "C" fn cholupdate_d_batch_remove(
             Err(_) => Err(Refused::invalid(&format!("indices[{matrix}]"), index, "0 or more")),
         };
         let indices = given.iter().enumerate().map(index).collect::<Result<Vec<_>, _>>()?;
-        let outcome = match &mask {
-            Some(mask) => batch.remove_where(mask, &indices)?,
-            None => batch.remove(&indices)?,
-        };
-        results.tell(&outcome)
+        batch.remove(&indices, mask.as_deref(), &results)
     })
 }

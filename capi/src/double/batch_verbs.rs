@@ -3,12 +3,11 @@
 use super::batch::cholupdate_d_batch;
 use crate::arguments::{array, borrow, borrow_mut, count, place, room};
 use crate::batches::{Results, each_or_null, masked, matrices, matrices_mut};
+use crate::changing::Sides;
+use crate::held::by_reference;
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::{BatchMut, BatchWeights, CholeskyBatch, Error, Weights};
+use cholupdate::{BatchWeights, Weights};
 use core::ffi::c_double;
-
-/// What has failed, by number.
-type Failures = Vec<(usize, Error)>;
 
 /// A <- A + V V^T for each matrix. V (n x k each) is not changed. `info`, `min_pivot_ratio` and `log_det_change` (count each) may be
 /// NULL; the last two are as in cholupdate_report, and NaN for matrices that have failed.
@@ -72,7 +71,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify(
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
-        let matrices = borrow("batch", batch)?.batch.count();
+        let matrices = borrow("batch", batch)?.batch.extents()?.0;
         let mask = masked(mask, matrices)?;
         let mut copied = Vec::new();
         let weights = weighted(weights, weights_stride, (matrices, count("k", k)?), &mut copied)?;
@@ -86,7 +85,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify(
 ///
 /// # Safety
 /// `weights` is NULL or points to what the header says.
-unsafe fn weighted<'a>(
+pub unsafe fn weighted<'a>(
     weights: *const f64,
     stride: i64,
     (count, rank): (usize, usize),
@@ -129,14 +128,10 @@ unsafe fn modified(
     // SAFETY: the caller guarantees the pointers.
     unsafe {
         let batch = &mut borrow_mut("batch", batch)?.batch;
-        let (matrices, rank) = (batch.count(), count("k", k)?);
+        let ((matrices, n), rank) = (batch.extents()?, count("k", k)?);
         let results = Results::new(matrices, info, numbers)?;
-        let v = self::matrices("v", v, [matrices, batch.order(), rank], v_strides)?;
-        let outcome = match mask {
-            Some(mask) => batch.modify_where(mask, v, weights)?,
-            None => batch.modify(v, weights)?,
-        };
-        results.tell(&outcome)
+        let v = self::matrices("v", v, [matrices, n, rank], v_strides)?;
+        batch.modify(v, weights, mask, &results)
     }
 }
 
@@ -153,7 +148,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_solve(
     info: *mut i64,
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
-    status_of(|| unsafe { solved(|batch, b| batch.solve_in_place(b), batch, (nrhs, b, b_strides), info) })
+    status_of(|| unsafe { solved(Sides::Both, batch, (nrhs, b, b_strides), info) })
 }
 
 /// B (n x nrhs each) <- Y with L Y = B. As cholupdate_d_batch_solve().
@@ -168,7 +163,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_solve_l(
     info: *mut i64,
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
-    status_of(|| unsafe { solved(|batch, b| batch.solve_l_in_place(b), batch, (nrhs, b, b_strides), info) })
+    status_of(|| unsafe { solved(Sides::L, batch, (nrhs, b, b_strides), info) })
 }
 
 /// B (n x nrhs each) <- X with L^T X = B. As cholupdate_d_batch_solve().
@@ -183,15 +178,15 @@ pub unsafe extern "C" fn cholupdate_d_batch_solve_lt(
     info: *mut i64,
 ) -> cholupdate_status {
     // SAFETY: the header requires that pointers are NULL or point to what it says.
-    status_of(|| unsafe { solved(|batch, b| batch.solve_lt_in_place(b), batch, (nrhs, b, b_strides), info) })
+    status_of(|| unsafe { solved(Sides::Transposed, batch, (nrhs, b, b_strides), info) })
 }
 
-/// Solves by `verb`, and writes what has failed.
+/// Solves, and writes what has failed.
 ///
 /// # Safety
 /// Pointers are NULL or point to what the header says.
 unsafe fn solved(
-    verb: impl FnOnce(&CholeskyBatch<f64>, BatchMut<'_, f64>) -> Result<Failures, Error>,
+    sides: Sides,
     batch: *const cholupdate_d_batch,
     (nrhs, b, b_strides): (i64, *mut f64, *const i64),
     info: *mut i64,
@@ -199,10 +194,10 @@ unsafe fn solved(
     // SAFETY: the caller guarantees the pointers.
     unsafe {
         let batch = &borrow("batch", batch)?.batch;
-        let results = Results::of_info(batch.count(), info)?;
-        let b = matrices_mut("b", b, [batch.count(), batch.order(), count("nrhs", nrhs)?], b_strides)?;
-        let failures = verb(batch, b)?;
-        results.tell_failures(failures.iter().map(|(matrix, error)| (*matrix, error)))
+        let (matrices, n) = batch.extents()?;
+        let results = Results::of_info(matrices, info)?;
+        let b = matrices_mut("b", b, [matrices, n, count("nrhs", nrhs)?], b_strides)?;
+        batch.solve(sides, b, &results)
     }
 }
 
@@ -219,15 +214,12 @@ pub unsafe extern "C" fn cholupdate_d_batch_log_det(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let batch = &borrow("batch", batch)?.batch;
-        let results = Results::of_info(batch.count(), info)?;
-        each_or_null("log_det", log_det, batch.count())?;
+        let matrices = batch.extents()?.0;
+        let results = Results::of_info(matrices, info)?;
+        each_or_null("log_det", log_det, matrices)?;
         let log_det = place("log_det", log_det)?;
-        let mut failures = Failures::new();
-        for matrix in 0..batch.count() {
-            let found = batch.log_det(matrix);
-            log_det.add(matrix).write(found.as_ref().copied().unwrap_or(c_double::NAN));
-            failures.extend(found.err().map(|error| (matrix, error)));
-        }
-        results.tell_failures(failures.iter().map(|(matrix, error)| (*matrix, error)))
+        let (numbers, failures) = batch.log_dets()?;
+        log_det.copy_from_nonoverlapping(numbers.as_ptr(), matrices);
+        results.tell_failures(by_reference(&failures))
     })
 }

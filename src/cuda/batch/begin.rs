@@ -189,6 +189,20 @@ impl<T: Real> CholeskyBatch<T> {
         Ok((0..self.count).filter(|&matrix| orders[matrix] == NO_FACTOR).collect())
     }
 
+    /// The matrices that have no factor, in order, and why.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn why_missing(&self) -> Result<Vec<(usize, Error)>, Error> {
+        let missing = self.missing()?;
+        if missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (why, place) = (self.fetch(&self.why)?, self.fetch(&self.why_place)?);
+        let error = |matrix: usize| error_of(why[matrix], place[matrix], self.order, self.argument);
+        Ok(missing.into_iter().filter_map(|matrix| error(matrix).map(|error| (matrix, error))).collect())
+    }
+
     /// A copy of the factor of a matrix in host memory, zero above the diagonal. (n × n)
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use super::arguments::{IN_PLACE, SIDE_BY_SIDE};
 
-/// The largest order that a warp has in shared memory for a solution.
-const SHARED: usize = 64;
+/// The largest order of which a multiprocessor has some matrices in shared memory, for a solution.
+const SHARED: usize = 128;
 /// The largest order of which a lane of a warp has eight rows.
 const OF_A_WARP: usize = 256;
 
@@ -28,8 +28,8 @@ impl Form {
             5..=SIDE_BY_SIDE => Self::Thread { order: 8 },
             9..=16 => Self::Lanes { lanes: 4, rows: 4 },
             17..=IN_PLACE => Self::Lanes { lanes: 8, rows: 4 },
-            33..=SHARED => Self::Stream { lanes: 16, rows: 4 },
-            65..=128 => Self::Stream { lanes: 32, rows: 4 },
+            33..=64 => Self::Stream { lanes: 16, rows: 4 },
+            65..=SHARED => Self::Stream { lanes: 32, rows: 4 },
             129..=OF_A_WARP => Self::Stream { lanes: 32, rows: 8 },
             _ => Self::Block,
         }
@@ -37,9 +37,10 @@ impl Form {
 
     /// For solutions.
     pub fn of_solutions(n: usize) -> Self {
-        match Self::of_modifications(n) {
-            Self::Stream { lanes, rows } if n <= SHARED => Self::Lanes { lanes, rows },
-            form => form,
+        match n {
+            33..=64 => Self::Lanes { lanes: 32, rows: 2 },
+            65..=SHARED => Self::Lanes { lanes: 32, rows: 4 },
+            _ => Self::of_modifications(n),
         }
     }
 
@@ -48,7 +49,7 @@ impl Form {
         match Self::of_modifications(n) {
             Self::Stream { lanes, rows } => {
                 let form = Self::Lanes { lanes, rows };
-                let fits = n <= SHARED || form.shared::<T>(stride, 0) * size_of::<T>() <= shared;
+                let fits = form.shared::<T>(stride, 0) * size_of::<T>() <= shared;
                 if fits { form } else { Self::Block }
             }
             form => form,

@@ -21,7 +21,7 @@ const BLOCKS_EACH: usize = 4;
 const OF_ALL_BLOCKS: usize = 1 << 28;
 /// Columns in shared memory in a modification, and those that a solution takes together.
 const WINDOW: usize = 8;
-const STRIP: usize = 4;
+const STRIP: usize = 2;
 
 /// The kernels for one scalar type and order.
 pub(super) struct Kernels {
@@ -156,9 +156,7 @@ impl Kernels {
         if !of_solutions {
             return self.modifications.shared::<T>(self.stride, WINDOW);
         }
-        // As solve_stream.cu has it.
-        let is_short = matches!(self.solutions, Form::Stream { rows, .. } if rows * self.bytes == 16);
-        self.solutions.shared::<T>(self.stride, STRIP * if is_short { 8 } else { 4 })
+        self.solutions.shared::<T>(self.stride, 4 * STRIP)
     }
 
     fn modify_shape<T>(&self, count: usize, kind: usize) -> Launch {
@@ -179,8 +177,11 @@ impl Kernels {
     fn solve_shape<T>(&self, count: usize) -> Launch {
         match self.solutions {
             Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
-            Form::Lanes { lanes, .. } => self.of_lanes((count, lanes), 64, self.shared_stride::<T>(true)),
-            Form::Stream { lanes, .. } => self.of_lanes((count, lanes), 32, self.shared_stride::<T>(true)),
+            Form::Lanes { lanes, .. } | Form::Stream { lanes, .. } => {
+                // Of large matrices as many as possible.
+                let threads = if self.n <= 64 { 64 } else { 32 };
+                self.of_lanes((count, lanes), threads, self.shared_stride::<T>(true))
+            }
             Form::Block => {
                 let threads = self.n.next_multiple_of(32).min(BLOCK);
                 let shared_bytes = self.n * self.bytes;

@@ -130,6 +130,43 @@ fn what_has_no_factor_is_named_after_its_argument_and_not_copied() {
 }
 
 #[test]
+fn what_has_failed_is_kept_until_the_next_call_of_its_kind() {
+    let _turn = turn();
+    let Some(device) = device() else { return };
+    for n in [2, 20] {
+        // The second of three unit matrices has an entry that is not finite.
+        let entry = |at: usize| match at % (n * n) {
+            0 if at == n * n => f64::NAN,
+            at => f64::from(u8::from(at.is_multiple_of(n + 1))),
+        };
+        let l: Vec<f64> = (0..3 * n * n).map(entry).collect();
+        let mut batch =
+            CholeskyBatch::from_factors(&device, BatchRef::by_rows(&l, [3, n, n]).unwrap()).unwrap();
+        let missing = (1, Error::NonFinite { argument: "l", row: 0, column: 0 });
+        assert_eq!(batch.why_missing().unwrap(), std::slice::from_ref(&missing));
+        assert!(batch.outcome().is_none() && batch.solve_status().is_none());
+
+        let mut v = vec![0.0; 3 * n];
+        (v[0], v[2 * n + 1]) = (0.5, 1.5);
+        let v = BatchRef::by_rows(&v, [3, n, 1]).unwrap();
+        let addresses = batch.downdate(v).unwrap().addresses();
+        assert!(batch.update(BatchRef::new(&[0.0], [3, n + 1, 1], [0; 3]).unwrap()).is_err());
+        let expected = [missing.clone(), (2, Error::NotPositiveDefinite { column: 1 })];
+        let outcome = batch.outcome().unwrap();
+        assert_eq!((outcome.failures().unwrap(), outcome.addresses()), (expected.to_vec(), addresses));
+        assert!((outcome.report(0).unwrap().min_pivot_ratio - 0.75).abs() < 1e-15);
+
+        let mut b = vec![1.0; 3 * n];
+        b[n - 1] = f64::INFINITY;
+        batch.solve_in_place(BatchMut::by_rows(&mut b, [3, n, 1]).unwrap()).unwrap();
+        let expected = [(0, Error::NonFinite { argument: "rhs", row: n - 1, column: 0 }), missing];
+        assert_eq!(batch.solve_status().unwrap().failures().unwrap(), expected);
+        assert_eq!(batch.outcome().unwrap().failed().unwrap(), [1, 2]);
+        assert_eq!(batch.update(v).unwrap().failures().unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn squares_that_overflow_are_refused() {
     let _turn = turn();
     let Some(device) = device() else { return };
