@@ -452,7 +452,8 @@ except cholupdate.DeviceError as error:
 def test_threads_take_turns(driver: Driver) -> None:
     a, b = stack(20, 6), np.ones((20, 6))
     batch = cu.CholeskyBatch(a, engine="cuda")
-    wanted, same = batch.solve(b), []
+    wanted = batch.solve(b)
+    same: list[bool] = []
 
     def read() -> None:
         same.append(all(np.array_equal(batch.solve(b), wanted) and batch.orders.size == 20 for _ in range(5)))

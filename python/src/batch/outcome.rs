@@ -127,9 +127,8 @@ impl BatchStatus {
 /// The outcome of a modification of a batch.
 ///
 /// Of a batch in host memory it owns its numbers. Of a batch on a GPU the numbers stay there until the next modification: what asks for
-/// one of them waits for the call and copies all, and raises `RuntimeError` if the batch was modified again before, or has room for a larger
-/// order by `reserve`. `on_device` gives
-/// arrays of them without a copy.
+/// one of them waits for the call and copies all, and raises `RuntimeError` if the batch was modified again before, or if `reserve` has
+/// made room in it. `on_device` gives arrays of them without a copy.
 ///
 /// Attributes
 /// ----------

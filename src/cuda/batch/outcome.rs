@@ -231,8 +231,8 @@ impl<'a, T: Real> DeviceOutcome<'a, T> {
     }
 
     /// The addresses of numbers on the device, one for each matrix: the status (32-bit integers, [`Status::address`]), the least ratio of
-    /// a new pivot to the old one (its square is `min_pivot_ratio`), and by how much log det A has grown (both of type T). They are valid until the next
-    /// modification, for work that is ordered after this one.
+    /// a new pivot to the old one (its square is `min_pivot_ratio`), and by how much log det A has grown (both of type T). They are
+    /// valid until the next modification, for work that is ordered after this one.
     #[must_use]
     pub fn addresses(&self) -> [u64; 3] {
         self.on_device().addresses()
