@@ -144,7 +144,7 @@ __device__ __forceinline__ Found<T> recurrence(const Given<T>& given, long long 
             Wide entry = {(double)l.at(i, j), 0.0};
             entry = apply(plus, given, b, v, i, j, false, entry);
             entry = apply(minus, given, b, v, i, j, true, entry);
-            if (writes) l.at(i, j) = (T)entry.hi;
+            if (writes) l.at(i, j) = (T)entry.hi + T(0);
         }
         // All have read the old pivot.
         __syncthreads();

@@ -28,7 +28,8 @@ struct Reflector {
     T q;        // a a^T / (l + alpha)
     T inverse;  // 1 / (l + alpha)
 
-    __device__ __forceinline__ T column(T l, T dot) const { return fma(g, fma(-q, l, dot), l); }
+    // Without negative zeros, so that a row of V of zeros, which may be computed beside others, changes no bit.
+    __device__ __forceinline__ T column(T l, T dot) const { return fma(g, fma(-q, l, dot), l) + T(0); }
 };
 
 // `good` becomes false if V outweighs L, or if the new squared pivot is not far from zero and from overflow.

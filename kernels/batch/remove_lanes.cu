@@ -1,4 +1,4 @@
-// A row and column less of many matrices of order 9 to 256: some neighbouring lanes of a warp have a matrix.
+// A row and column less of many matrices of order 9 to 256 that fit into shared memory: some neighbouring lanes of a warp have a matrix.
 //
 // Lane g of its LANES lanes has the rows g, g + LANES, .. of the new L, ROWS of them at most. L passes through shared memory, V is
 // in registers. All lanes of a matrix compute the same reflection for a column, and then change their own rows.

@@ -7,8 +7,9 @@
 
 constexpr int MOST_THREADS = 128;
 
-// Columns of L that are taken together.
+// Columns of L that are taken together, and those in shared memory.
 constexpr int STRIP = 2;
+constexpr int WINDOW = 8;
 
 // A warp has a matrix.
 template <class T, int ROWS>
@@ -17,7 +18,7 @@ struct Streamed : System<T, 32, ROWS> {
     using System<T, 32, ROWS>::member;
     using System<T, 32, ROWS>::x;
     using System<T, 32, ROWS>::inverse;
-    Window<T, 32, ROWS, STRIP, 4> window;
+    Window<T, 32, ROWS, STRIP, WINDOW / STRIP> window;
 
     __device__ __forceinline__ Streamed(const Factors<T>& factors, const Systems<T>& systems)
         : System<T, 32, ROWS>(factors, systems) {}
@@ -152,4 +153,4 @@ __device__ __forceinline__ void solve_stream(const Factors<T>& factors, const Sy
 SOLVE(float, f32, 8)
 SOLVE(double, f64, 8)
 
-EXPORT_LAYOUT(batch_solve_stream, MOST_THREADS, STRIP)
+EXPORT_LAYOUT(batch_solve_stream, MOST_THREADS, WINDOW)

@@ -64,7 +64,8 @@ impl<T: Real> CholeskyBatch<T> {
     /// changed then.
     ///
     /// # Cost
-    /// A copy of all factors, beside which the old ones exist until it is done.
+    /// A copy of all factors, beside which the old ones exist until it is done. A CUDA graph that has captured calls on the batch must
+    /// not be launched any more: it has the old addresses.
     pub fn reserve(&mut self, order: usize) -> Result<(), Error> {
         if order <= self.order {
             return Ok(());
@@ -79,7 +80,7 @@ impl<T: Real> CholeskyBatch<T> {
         Ok(())
     }
 
-    /// Factors another A in place of a matrix, on the device.
+    /// Factors another A in place of a matrix, on the device. The outcomes of calls before are gone.
     ///
     /// # Shapes
     /// A (m × m), with m of at most the order of the batch; only its lower triangle is read.
@@ -99,6 +100,8 @@ impl<T: Real> CholeskyBatch<T> {
         let one = BatchRef::new(&by_columns, [1, rows, rows], [0, 1, rows])?;
         let one = Self::begun(&self.device, ("a", BatchOperand::Host(one)), None, false)?;
         one.status_of(0)?;
+        // Their numbers refer to why the matrix has had no factor.
+        (self.outcome_of, self.has_solved) = (None, false);
         one.copy_to(self, None, matrix)
     }
 

@@ -19,9 +19,8 @@ const BLOCK: usize = 256;
 const BLOCKS_EACH: usize = 4;
 /// Bytes that all blocks of such a launch have together, unless one takes more.
 const OF_ALL_BLOCKS: usize = 1 << 28;
-/// Columns in shared memory in a modification, and those that a solution takes together.
+/// Columns in shared memory, where they pass through it.
 const WINDOW: usize = 8;
-const STRIP: usize = 2;
 
 /// The kernels for one scalar type and order.
 pub(super) struct Kernels {
@@ -93,7 +92,7 @@ impl Kernels {
         };
         let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
         let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
-        let streamed: &[_] = &[("MOST_THREADS", THREADS), ("STRIP", STRIP)];
+        let streamed: &[_] = &[("MOST_THREADS", THREADS), ("WINDOW", WINDOW)];
         let (module, layout) = match solutions {
             Form::Stream { .. } => (&ptx::BATCH_SOLVE_STREAM, ("batch_solve_stream", streamed)),
             _ => (&ptx::BATCH_SOLVE, ("batch_solve", sizes)),
@@ -151,19 +150,11 @@ impl Kernels {
         Launch { blocks: (count.div_ceil(matrices), 1), threads, shared_bytes }
     }
 
-    /// Scalars of shared memory of a matrix.
-    fn shared_stride<T>(&self, of_solutions: bool) -> usize {
-        if !of_solutions {
-            return self.modifications.shared::<T>(self.stride, WINDOW);
-        }
-        self.solutions.shared::<T>(self.stride, 4 * STRIP)
-    }
-
     fn modify_shape<T>(&self, count: usize, kind: usize) -> Launch {
         match self.modifications {
             Form::Thread { .. } => Launch::new((count.div_ceil(THREADS), 1), THREADS),
             Form::Lanes { lanes, .. } | Form::Stream { lanes, .. } => {
-                self.of_lanes((count, lanes), 64, self.shared_stride::<T>(false))
+                self.of_lanes((count, lanes), 64, self.modifications.shared::<T>(self.stride, WINDOW))
             }
             Form::Block => {
                 let columns = if kind == 0 { 1 } else { 4 };
@@ -180,7 +171,7 @@ impl Kernels {
             Form::Lanes { lanes, .. } | Form::Stream { lanes, .. } => {
                 // Of large matrices as many as possible.
                 let threads = if self.n <= 64 { 64 } else { 32 };
-                self.of_lanes((count, lanes), threads, self.shared_stride::<T>(true))
+                self.of_lanes((count, lanes), threads, self.solutions.shared::<T>(self.stride, WINDOW))
             }
             Form::Block => {
                 let threads = self.n.next_multiple_of(32).min(BLOCK);
@@ -209,7 +200,7 @@ impl Kernels {
         let kind = usize::from(several);
         let shape = self.modify_shape::<T>(count, kind);
         let mut arguments = vec![argument(&mut all)];
-        let mut stride = c_int::try_from(self.shared_stride::<T>(false)).unwrap_or(0);
+        let mut stride = c_int::try_from(self.modifications.shared::<T>(self.stride, WINDOW)).unwrap_or(0);
         if matches!(self.modifications, Form::Lanes { .. }) {
             arguments.push(argument(&mut stride));
         }
@@ -278,7 +269,7 @@ impl Kernels {
         mut systems: Systems,
     ) -> Result<(), Error> {
         let shape = self.solve_shape::<T>(usize::try_from(factors.count).unwrap_or(0));
-        systems.shared_stride = i32::try_from(self.shared_stride::<T>(true)).unwrap_or(0);
+        systems.shared_stride = i32::try_from(self.solutions.shared::<T>(self.stride, WINDOW)).unwrap_or(0);
         let arguments = &mut [argument(&mut factors), argument(&mut systems)];
         // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
         unsafe { self.solve.launch(stream, shape, arguments) }

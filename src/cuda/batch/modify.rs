@@ -23,7 +23,7 @@ impl<T: Real> CholeskyBatch<T> {
     /// matrix is in the outcome.
     ///
     /// # Cost
-    /// 2 k n² flops for each matrix; each L is read and written once, up to order 256.
+    /// 2 k n² flops for each matrix; each L is read and written once up to order 32, and once for every four columns of V beyond.
     pub fn update<'a>(&mut self, v: impl Into<BatchOperand<'a, T>>) -> Result<DeviceOutcome<'_, T>, Error> {
         self.modify(v, Weights::Plus)
     }
@@ -107,7 +107,8 @@ impl<T: Real> CholeskyBatch<T> {
             }
         };
         let there = if let WeightsOperand::Device(there) = weights { Some(there) } else { None };
-        let most = i32::MAX.unsigned_abs() as usize / rows.max(1);
+        // Columns are counted up to the next four.
+        let most = (i32::MAX.unsigned_abs() as usize - 4) / rows.max(1);
         if rank >= most {
             return Err(Error::OutOfRange { argument: "v", rule: "of less than 2³¹ entries for a matrix" });
         }
@@ -115,7 +116,8 @@ impl<T: Real> CholeskyBatch<T> {
             return Ok(self.with_outcome("v"));
         }
         if rows * rank == 0 {
-            self.unchanged(mask)?;
+            let stream = if let BatchOperand::Device(v) = v { v.stream() } else { None };
+            self.unchanged(mask, stream)?;
             return Ok(self.with_outcome("v"));
         }
         let wide = self.kernels.wide_room(count, rank);
@@ -167,8 +169,9 @@ impl<T: Real> CholeskyBatch<T> {
         Ok(self.with_outcome("v"))
     }
 
-    /// Sets the results of a call that changes nothing.
-    fn unchanged(&mut self, mask: Option<&[bool]>) -> Result<(), Error> {
+    /// Sets the results of a call that changes nothing, after the work on this stream, and waits for them.
+    fn unchanged(&mut self, mask: Option<&[bool]>, stream: Option<u64>) -> Result<(), Error> {
+        begin_behind(&self.stream, &[stream])?;
         let orders = self.fetch(&self.orders)?;
         let wanted = |matrix: usize| mask.is_none_or(|mask| mask[matrix]);
         let status = |(matrix, &order): (usize, &i32)| if wanted(matrix) { order.min(0) } else { 0 };

@@ -289,13 +289,13 @@ impl<T: Real> CholeskyBatch<T> {
     }
 
     /// The outcome of the last modification; `None` before the first one, after one that a device has failed in, and after
-    /// [`reserve`](Self::reserve) has made room.
+    /// [`reserve`](Self::reserve) has made room or [`replace`](Self::replace) has replaced a matrix.
     #[must_use]
     pub fn outcome(&self) -> Option<DeviceOutcome<'_, T>> {
         self.outcome_of.map(|argument| DeviceOutcome::of(self, argument))
     }
 
-    /// Which matrices the last solve has failed for; `None` before the first one, and after one that a device has failed in.
+    /// Which matrices the last solve has failed for; `None` as for [`outcome`](Self::outcome).
     #[must_use]
     pub fn solve_status(&self) -> Option<Status<'_, T>> {
         let [status, place] = &self.solved;

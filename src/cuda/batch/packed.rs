@@ -69,6 +69,9 @@ impl<T: Real> DeviceBatchView<'_, T> {
             });
         }
         let batch = DeviceBatch::new(&self.device, self.shape)?;
+        if each * count == 0 {
+            return Ok(batch);
+        }
         let stream = Stream::new(&self.device)?;
         if let Some(theirs) = self.stream() {
             // SAFETY: the caller of `on_stream` guarantees the stream.

@@ -16,8 +16,8 @@ impl<T: Real> CholeskyBatch<T> {
     /// B (count × n × m).
     ///
     /// # Errors
-    /// `Shape`, or `OutOfRange` for too many columns, naming `rhs`; [`Error::Device`]. In the status: `NonFinite` right-hand sides, `Singular`, or the reason why a matrix
-    /// has no factor.
+    /// `Shape`, or `OutOfRange` for too many columns, naming `rhs`; [`Error::Device`]. In the status: `NonFinite` right-hand sides,
+    /// `Singular`, or the reason why a matrix has no factor.
     ///
     /// # Cost
     /// 2 m n² flops for each matrix.

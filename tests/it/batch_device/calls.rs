@@ -182,7 +182,7 @@ fn squares_that_overflow_are_refused() {
 fn views_on_a_stream() {
     let _turn = turn();
     let Some(device) = device() else { return };
-    for n in [7, 31, 270] {
+    for n in [7, 31, 60, 200, 270] {
         let (count, k) = (9, 5);
         let (a, _) = some::<f64>(count, n, 30);
         let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
@@ -225,6 +225,18 @@ fn weights_on_the_device() {
         let (mut expected, mut batch) = (new(), new());
         expected.modify(&v, BatchWeights::OfEach(&weights)).unwrap();
         batch.modify(&v, there.view()).unwrap();
+        // On the default stream, each of them, both or none.
+        let mut on_streams = [new(), new(), new()];
+        for (batch, [of_v, of_weights]) in
+            on_streams.iter_mut().zip([[true, true], [true, false], [false, true]])
+        {
+            // SAFETY: the default stream exists, and what has been enqueued is waited for before anything else is done.
+            let (v, weights) = unsafe {
+                let v = if of_v { v.view().on_stream(0) } else { v.view() };
+                (v, if of_weights { there.view().on_stream(0) } else { there.view() })
+            };
+            assert!(batch.modify(v, weights).unwrap().failed().unwrap().is_empty());
+        }
         let same = |batch: &CholeskyBatch<f64>, expected: &CholeskyBatch<f64>| {
             for matrix in 0..count {
                 let l = batch.factor(matrix).unwrap();
@@ -232,6 +244,7 @@ fn weights_on_the_device() {
             }
         };
         same(&batch, &expected);
+        on_streams.iter().for_each(|batch| same(batch, &expected));
         // SAFETY: the first k of them, for as long as the batch of weights.
         let shared = unsafe {
             DeviceBatchView::from_raw(&device, there.view().address(), [count, k, 1], [0, 1, 1]).unwrap()

@@ -1,5 +1,6 @@
 //! Copies of a batch in the memory of a device: of some matrices, with more room, and of a single matrix.
 
+use super::change_places;
 use crate::batch::{by_rows, columns, some};
 use crate::support::cuda::{device, turn};
 use crate::support::real::bits;
@@ -18,7 +19,10 @@ fn ragged(device: &Device, count: usize, n: usize) -> CholeskyBatch<f64> {
     let orders: Vec<usize> = (0..count).map(|b| n - b % 3 % n).collect();
     a[3 * n * n] = -1.0;
     a[(6 * n + n - 1) * n] = f64::NAN;
-    CholeskyBatch::with_orders(device, BatchRef::by_rows(&a, [count, n, n]).unwrap(), &orders).unwrap()
+    let a = BatchRef::by_rows(&a, [count, n, n]).unwrap();
+    let mut batch = CholeskyBatch::with_orders(device, a, &orders).unwrap();
+    change_places(&mut batch);
+    batch
 }
 
 /// Updates and solves with both batches, whose orders may differ, and compares the bits.
@@ -30,12 +34,13 @@ fn go_on_alike(one: &mut CholeskyBatch<f64>, other: &mut CholeskyBatch<f64>) {
         let outcome = batch.update(BatchRef::by_rows(&x, [count, n, 1]).unwrap()).unwrap();
         let reports: Vec<_> = (0..count).map(|b| outcome.report(b)).collect();
         let status = batch.solve_in_place(BatchMut::by_rows(&mut x, [count, n, 1]).unwrap()).unwrap();
-        (reports, status.failed().unwrap(), contents(batch))
+        (reports, status.failed().unwrap(), contents(batch), x)
     });
     assert_eq!(results[0].1, results[1].1);
     if one.order() == other.order() {
         assert_eq!(results[0].0, results[1].0);
         assert_eq!(results[0].2, results[1].2);
+        assert_eq!(results[0].3, results[1].3);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows and columns that come to a batch in the memory of a device and go: against the resulting matrices, entry by entry, and
 //! against single factors.
 
+use super::change_places;
 use crate::batch::hard;
 use crate::batch_structure::{all_bits, columns_for, indices, same_report, some, stacked};
 use crate::structure::{Row, bordered, error, matrix};
@@ -19,7 +20,11 @@ pub fn batch_of<T: Real>(device: &Device, l: &[Mat<T>], n: usize) -> CholeskyBat
     let orders: Vec<usize> = l.iter().map(Mat::nrows).collect();
     let all = stacked(l, n, n);
     let all = BatchRef::by_rows(&all, [l.len(), n, n]).unwrap();
-    CholeskyBatch::from_factors_with_orders(device, all, &orders).unwrap()
+    let mut batch = CholeskyBatch::from_factors_with_orders(device, all, &orders).unwrap();
+    if n % 2 == 1 {
+        change_places(&mut batch);
+    }
+    batch
 }
 
 pub fn factors<T: Real>(batch: &CholeskyBatch<T>) -> Vec<Mat<T>> {
