@@ -5,6 +5,7 @@
 //! | `choosing`, `modifying`, `rows`, `solving` | its methods |
 //! | `begin` | where a batch is, and how it begins |
 //! | `stored`, `stored_rows` | a batch in either memory |
+//! | `on_gpu` | a batch on a GPU, whose readers take turns |
 //! | `shared` | a lock for its threads |
 //! | `outcome`, `gpu_numbers` | the classes `BatchStatus` and `BatchOutcome`; their numbers on a GPU |
 //! | `stacks`, `gpu_stacks` | arrays of NumPy, and arrays on a GPU, as batches |
@@ -19,6 +20,8 @@ mod gpu_numbers;
 mod gpu_stacks;
 mod led;
 mod modifying;
+#[allow(unsafe_code, reason = "a batch that is dropped without the GIL")]
+mod on_gpu;
 pub mod outcome;
 mod rows;
 mod shared;
