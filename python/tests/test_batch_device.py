@@ -8,6 +8,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -546,6 +547,25 @@ def test_threads_take_turns(driver: Driver) -> None:
     for thread in threads:
         thread.join()
     assert same == [True] * 3
+
+
+def test_attributes_do_not_wait_for_a_call(driver: Driver) -> None:
+    batch, b = cu.CholeskyBatch(64 * np.eye(64)[None].repeat(50, 0), engine="cuda"), np.ones((50, 64, 16))
+    calls = 3
+
+    def solve() -> None:
+        for _ in range(calls):
+            batch.solve(b)
+
+    thread = threading.Thread(target=solve)
+    thread.start()
+    reads = 0
+    while thread.is_alive():
+        assert len(batch) == 50 and batch.order == 64 and "in use" not in repr(batch)
+        reads += 1
+        time.sleep(0.001)
+    # If one waited for a call, there would be one of them for each call.
+    assert reads > 5 * calls
 
 
 def test_a_device_that_fails_says_so(driver: Driver) -> None:
