@@ -160,7 +160,7 @@ pub struct Arguments<'py, T: Real> {
     weights: Option<Led<'py, T>>,
     /// The leading dimensions of the result.
     pub led: Vec<usize>,
-    /// The number of matrices. The result has less bytes than memory can have.
+    /// The number of matrices. The result has fewer bytes than memory can have.
     pub count: usize,
     pub order: usize,
     rank: usize,
