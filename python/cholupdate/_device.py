@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any, cast
 
@@ -35,6 +36,24 @@ def broadcast(array: Any, shape: tuple[int, ...]) -> Any:
     else:
         made = array.__array_namespace__().broadcast_to(array, shape)
     return by_rows(made, False)
+
+
+def capsule(array: Any, **arguments: Any) -> Any:
+    """The array's DLPack capsule, as its `__dlpack__` makes it with these arguments.
+
+    PyTorch and CuPy order the stream of the consumer after the current one of the current device, which must be that of the array.
+    """
+    with _on_its_device(array):
+        return array.__dlpack__(**arguments)
+
+
+def _on_its_device(array: Any) -> AbstractContextManager[Any]:
+    library = _library(array)
+    if library == "torch":
+        return cast(AbstractContextManager[Any], sys.modules["torch"].cuda.device(array.device))
+    if library == "cupy":
+        return cast(AbstractContextManager[Any], array.device)
+    return nullcontext()
 
 
 def current_stream(array: Any) -> int | None:

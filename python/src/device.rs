@@ -118,12 +118,12 @@ pub fn described<'py>(object: &Bound<'py, PyAny>, stream: u64) -> PyResult<Descr
     let arguments = PyDict::new(py);
     arguments.set_item("stream", stream)?;
     arguments.set_item("max_version", (1, 0))?;
-    let name = pyo3::intern!(py, "__dlpack__");
-    let capsule = match object.call_method(name, (), Some(&arguments)) {
+    let (module, name) = (py.import("cholupdate._device")?, pyo3::intern!(py, "capsule"));
+    let capsule = match module.call_method(name, (object,), Some(&arguments)) {
         // A library older than DLPack 1.0.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => {
             arguments.del_item("max_version")?;
-            object.call_method(name, (), Some(&arguments))
+            module.call_method(name, (object,), Some(&arguments))
         }
         outcome => outcome,
     }?;

@@ -39,7 +39,8 @@ pub struct How {
 /// Each matrix is then modified as if it were alone.
 ///
 /// An `l` in the memory of a GPU (any object with ``__dlpack__``) is modified there. `v` and `weights` are there too, or in host memory,
-/// from where they are copied. A stack whose leading dimensions, once broadcast, have no single stride is copied by its library.
+/// from where they are copied. A stack whose leading dimensions, once broadcast, have no single stride is copied by its library. The
+/// order is at most 4096 there.
 ///
 /// Parameters
 /// ----------
@@ -61,7 +62,7 @@ pub struct How {
 ///     on a GPU; if it cannot, the call raises `TypeError`.
 /// check_finite : bool, default True
 ///     Check the triangle for infinities and NaNs. Without the check they go unnoticed off the diagonal. The diagonal and `v` are
-///     always checked, and so are stacks.
+///     always checked, and so are stacks and arrays on a GPU, for which this has no effect.
 /// out : array, shape (..., n, n), optional
 ///     Write the result to `out` and return `out`, a NumPy array, or an array on the GPU of `l`. It has the dtype of `l` and shares no
 ///     memory with `l`. Its other triangle is not written. After an exception its triangle is undefined.

@@ -8,6 +8,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -124,6 +125,37 @@ def test_arrays_in_device_memory(driver: Driver, dtype: Any, order: Any, version
     assert np.array_equal(there.factors().numpy(), here.factors())
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_weights_in_device_memory(driver: Driver, dtype: Any) -> None:
+    count, n, k = 5, 7, 3
+    v = stacked_columns(count, n, k, dtype)
+    on_device = put(driver, v)
+    there, here = cu.CholeskyBatch(stack(count, n, dtype), engine="cuda"), cu.CholeskyBatch(stack(count, n, dtype), engine="cuda")
+    each = np.linspace(-0.1, 1.0, 4 * count * k).reshape(2 * count, 2 * k).astype(dtype)
+    mask = np.arange(count) % 2 == 0
+    for weights in (each[0, :k], each[:count, :k]):
+        for given in (put(driver, weights, order="C"), put(driver, weights)):
+            assert there.modify(on_device, given).failed.tolist() == here.modify(v, weights).failed.tolist()
+            assert np.array_equal(there.factors(), here.factors())
+        there.modify(on_device, put(driver, weights), where=mask)
+        here.modify(v, weights, where=mask)
+        assert np.array_equal(there.factors(), here.factors())
+    # Of every second column, and of every second matrix.
+    part = put(driver, each, order="C")
+    part.shape, part.strides = (k,), (2,)
+    there.modify(on_device, part)
+    here.modify(v, each[0, ::2])
+    part.shape, part.strides = (count, k), (4 * k, 2)
+    there.modify(on_device, part)
+    here.modify(v, each[::2, ::2])
+    assert np.array_equal(there.factors(), here.factors())
+    # Backwards, which their library copies first.
+    part.shape, part.strides, part.offset = (k,), (-1,), (k - 1) * each.itemsize
+    there.modify(on_device, part)
+    here.modify(v, each[0, k - 1 :: -1])
+    assert np.array_equal(there.factors(), here.factors()) and exported() == 0
+
+
 def test_orders_and_what_has_no_factor(driver: Driver) -> None:
     a = stack(5, 4)
     a[1], a[3, 2, 1] = -np.eye(4), np.nan
@@ -190,6 +222,8 @@ def test_numbers_are_on_the_device_until_the_next_call(driver: Driver) -> None:
     with pytest.raises(ValueError, match="`v`"):
         batch.update(v[:2])
     assert np.array_equal(read.min_pivot_ratio, ratios) and read.failed.size == 0
+    with pytest.raises(ValueError, match="`b`"):
+        batch.solve(np.ones((3, 4)))
     last = batch.downdate(v)
     for ask in (lambda: unread.failed, lambda: unread.log_det_change, unread.check, unread.on_device, lambda: unread.status(0)):
         with pytest.raises(RuntimeError, match="the numbers of this call are gone: they stay on the GPU until the next modification"):
@@ -253,7 +287,9 @@ def test_rows_come_and_go(driver: Driver, dtype: Any) -> None:
     mask = np.arange(count) % 2 == 0
     for batch in (there, here):
         batch.remove(0, where=mask).check()
-        assert batch.append(np.full((count, n), 0.1, dtype) * np.arange(1, n + 1, dtype=dtype), where=~mask).failed.size <= count
+    column = np.full((count, n), 0.1, dtype) * np.arange(1, n + 1, dtype=dtype)
+    outcome, wanted = there.append(column, where=~mask), here.append(column, where=~mask)
+    assert outcome.failed.tolist() == wanted.failed.tolist()
     np.testing.assert_allclose(there.factors(), here.factors(), atol=10 * tolerance(dtype))
 
 
@@ -277,7 +313,11 @@ def test_selections_copies_and_room(driver: Driver) -> None:
     assert status.numpy().tolist() == [1] * 6
     with pytest.raises(cu.NotPositiveDefiniteError):
         batch.replace(1, -np.eye(5))
+    outcome, solved = batch.update(np.zeros((6, 7))), batch.solve_in_place(writable(driver, np.ones((6, 7))))
     batch.replace(1, put(driver, 4 * np.eye(5)))
+    for ask in (outcome.check, outcome.on_device, solved.check):
+        with pytest.raises(RuntimeError, match="the numbers of this call are gone: .*, `replace` or `reserve`"):
+            ask()
     batch.replace(-2, 9 * np.eye(2))
     assert np.array_equal(batch.factor(1).numpy(), 2 * np.eye(5)) and np.array_equal(batch.factor(4).numpy(), 3 * np.eye(2))
     with pytest.raises(ValueError, match="`a`: the number of rows is 8, expected at most 7"):
@@ -310,7 +350,7 @@ def on_stream(driver: Driver, array: Array) -> CuPyArray:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n", [5, 12, 40])
-def test_calls_on_the_current_stream_wait_for_nothing(driver: Driver, stream: Stream, n: int, seed: int) -> None:
+def test_calls_are_in_the_order_of_the_current_stream(driver: Driver, stream: Stream, n: int, seed: int) -> None:
     count = 6
     a, v, b = stack(count, n), stacked_columns(count, n, 2), stacked_columns(count, n, 1)
     batch, wanted = cu.CholeskyBatch(a, engine="cuda"), cu.CholeskyBatch(a, engine="cuda")
@@ -343,6 +383,45 @@ def test_calls_on_the_current_stream_wait_for_nothing(driver: Driver, stream: St
     x: Any = batch.solve(rhs)
     stream.fill(rhs, 0xFF)
     assert np.array_equal(x.numpy(), wanted.solve(b))
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("versioned", [False, True])
+def test_capsules_are_made_on_the_device_of_the_array(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch, library: str, versioned: bool
+) -> None:
+    current: list[str] = ["cuda:0"]
+
+    class Device:
+        def __enter__(self) -> None:
+            current.append("cuda:1")
+
+        def __exit__(self, *_: object) -> None:
+            current.pop()
+
+    asked: list[str] = []
+
+    class There(DeviceArray):
+        device = Device()
+
+        def __dlpack__(self, **keywords: Any) -> Any:
+            asked.append(current[-1])
+            return super().__dlpack__(**keywords)
+
+    There.__module__ = library
+    cuda = SimpleNamespace(
+        device=lambda device: device,
+        current_stream=lambda _: SimpleNamespace(cuda_stream=0),
+        get_current_stream=lambda: SimpleNamespace(ptr=0),
+    )
+    monkeypatch.setitem(sys.modules, library, SimpleNamespace(cuda=cuda, from_dlpack=Namespace(driver).from_dlpack))
+    v = stacked_columns(3, 5, 2)
+    given = put(driver, v)
+    there = There(driver, given.memory, given.shape, given.strides, given.dtype, versioned=versioned)
+    batch, wanted = cu.CholeskyBatch(stack(3, 5), engine="cuda"), cu.CholeskyBatch(stack(3, 5), engine="cuda")
+    batch.update(there).check()
+    wanted.update(v)
+    assert set(asked) == {"cuda:1"} and current == ["cuda:0"] and np.array_equal(batch.factors(), wanted.factors())
 
 
 def test_what_is_refused(driver: Driver) -> None:
@@ -379,6 +458,10 @@ def test_what_is_refused(driver: Driver) -> None:
     elsewhere = put(driver, v, device_id=1)
     refused(cu.DeviceError, "`v` is on device 1, the batch on device 0", lambda: there.update(elsewhere))
     refused(cu.DeviceError, "`b` is on device 1, the batch on device 0", lambda: there.solve(elsewhere))
+    on_device = put(driver, v)
+    refused(cu.DeviceError, "`weights` is on device 1, the batch on device 0", lambda: there.modify(on_device, put(driver, np.ones(1), device_id=1)))
+    narrow = put(driver, np.ones(1, np.float32))
+    refused(TypeError, "`weights` has dtype float32, but the factor has float64", lambda: there.modify(on_device, narrow))
     second = cu.CholeskyBatch(stack(2, 3), engine="cuda:1")
     refused(cu.DeviceError, "`v` is on device 0, the batch on device 1", lambda: second.update(put(driver, v)))
     assert second.engine == "cuda:1" and second.update(v).failed.size == 0
@@ -466,6 +549,25 @@ def test_threads_take_turns(driver: Driver) -> None:
     assert same == [True] * 3
 
 
+def test_attributes_do_not_wait_for_a_call(driver: Driver) -> None:
+    batch, b = cu.CholeskyBatch(64 * np.eye(64)[None].repeat(50, 0), engine="cuda"), np.ones((50, 64, 16))
+    calls = 3
+
+    def solve() -> None:
+        for _ in range(calls):
+            batch.solve(b)
+
+    thread = threading.Thread(target=solve)
+    thread.start()
+    reads = 0
+    while thread.is_alive():
+        assert len(batch) == 50 and batch.order == 64 and "in use" not in repr(batch)
+        reads += 1
+        time.sleep(0.001)
+    # If one waited for a call, there would be one of them for each call.
+    assert reads > 5 * calls
+
+
 def test_a_device_that_fails_says_so(driver: Driver) -> None:
     batch = cu.CholeskyBatch(stack(2, 3), engine="cuda")
     driver.fail_at(1)
@@ -478,7 +580,7 @@ def test_a_device_that_fails_says_so(driver: Driver) -> None:
     assert caught.value.kind == "out_of_memory"
 
 
-LEADS = [((), (), ()), ((4,), (4,), ()), ((), (5,), ()), ((5,), (), (5,)), ((2, 1), (3,), (2, 3)), ((1,), (1,), (1,)), ((2, 3), (2, 3), ()), ((0,), (1,), ())]
+LEADS = [((), (), ()), ((4,), (4,), ()), ((), (5,), ()), ((5,), (), (5,)), ((2, 1), (3,), (2, 3)), ((1,), (1,), (1,)), ((2, 3), (2, 3), ()), ((0,), (1,), ()), ((2, 0), (2, 0), ())]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -507,7 +609,7 @@ def test_stacks(
     assert np.array_equal(there.numpy(), l) and np.array_equal(on_device.numpy(), v)
     # Into memory of the caller's.
     out = writable(driver, np.full(new.shape, 7.0, dtype), order)
-    if order == "F" and len(new.shape) > 3:
+    if order == "F" and len(new.shape) > 3 and new.numpy().size > 0:
         with pytest.raises(ValueError, match="`out` has strides with which it is not written in place"):
             cu.cholesky_update(there, on_device, weights=w, upper=upper, out=out)
         return
@@ -558,5 +660,11 @@ def test_what_stacks_refuse(driver: Driver) -> None:
     refused(ValueError, r"`l` cannot be overwritten: it has shape \[4, 4\]", lambda: cu.cholesky_update(one, v, overwrite_l=True))
     elsewhere = put(driver, v, device_id=1)
     refused(cu.DeviceError, "`v` is on device 1, the batch on device 0", lambda: cu.cholesky_update(there, elsewhere))
+    many, others = put(driver, l[:1]), put(driver, v[:1])
+    many.shape, many.strides = (2**40, 1, 4, 4), (0, 0, 1, 4)
+    others.shape, others.strides = (2**40, 4, 1), (0, 1, 4)
+    refused(ValueError, "the result is larger than memory can be", lambda: cu.cholesky_update(many, others))
+    broadcast = np.broadcast_to(l[0], (2**40, 1, 4, 4)), np.broadcast_to(v[0], (2**40, 4, 1))
+    refused(ValueError, "the result is larger than memory can be", lambda: cu.cholesky_update(*broadcast))
     away = put(driver, l, device_id=1, read_only=False)
     refused(cu.DeviceError, "`out` is on device 1, ", lambda: cu.cholesky_update(there, v, out=away))

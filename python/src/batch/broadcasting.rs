@@ -49,7 +49,7 @@ pub fn updated<'py, T: Real>(
     let raise = |error| exception_naming(py, error, &[("l", how.names.0), ("v", how.names.1)]);
     let arguments = Arguments::new(Led::host(l.clone(), 2), (v, weights), how, Place::Host)?;
     let (led, shape, order, count) =
-        (arguments.led.clone(), arguments.shape(), arguments.order, arguments.count());
+        (arguments.led.clone(), arguments.shape(), arguments.order, arguments.count);
     let destination = destination(object, (&l, &shape), out, how)?;
 
     let made = {

@@ -64,7 +64,7 @@ fn of_numbers<'py, T: Real>(
     }
     let ordinal = l.ordinal();
     let arguments = Arguments::<T>::new(Led::gpu(l, 2), (v, weights), how, Place::Gpu(ordinal))?;
-    let (led, shape, count) = (arguments.led.clone(), arguments.shape(), arguments.count());
+    let (led, shape, count) = (arguments.led.clone(), arguments.shape(), arguments.count);
     let destination = match (out, how.overwrite) {
         (Some(out), _) => there::<T>(out, ("out", ordinal), (&led, &shape), how)?,
         (None, true) => there::<T>(object, (how.names.0, ordinal), (&led, &shape), how)?,

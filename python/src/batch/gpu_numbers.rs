@@ -64,7 +64,7 @@ impl There {
             Call::Solve => "solve",
         };
         let message = format!(
-            "the numbers of this call are gone: they stay on the GPU until the next {next} of the batch"
+            "the numbers of this call are gone: they stay on the GPU until the next {next} of the batch, `replace` or `reserve`"
         );
         PyRuntimeError::new_err(message)
     }

@@ -246,8 +246,9 @@ impl<'py> GpuStack<'py> {
         let view = unsafe { DeviceBatchView::from_raw(&device, address, shape, strides) };
         let view = view.map_err(|error| exception_naming(py, error, &[("strides", name)]))?;
         // SAFETY: this stream exists as long as the driver, or is the library's current one. If it is the current one, the library
-        // reuses the memory in its order; else callers wait for the device while the capsule exists (`current_stream`). The
-        // documentation requires that other streams do not write to arguments.
+        // reuses the memory in its order if it was allocated on this stream, and the documentation requires that callers keep other
+        // memory; else callers wait for the device while the capsule exists (`current_stream`). The documentation requires that other
+        // streams do not write to arguments.
         Ok(unsafe { view.on_stream(self.array.stream) })
     }
 

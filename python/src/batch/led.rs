@@ -102,6 +102,9 @@ pub fn strides(array: &GpuArray<'_>, led: &[usize]) -> Option<[usize; 3]> {
         // A vector for all matrices.
         return Some([0, if shape.is_empty() { 1 } else { array.stride(0)? }, 1]);
     };
+    if led.contains(&0) {
+        return Some([0; 3]);
+    }
     // The stride of the dimensions so far, and their extent.
     let mut so_far: Option<(usize, usize)> = None;
     for from_last in (0..led.len()).filter(|from_last| led[led.len() - 1 - from_last] != 1) {
@@ -137,6 +140,19 @@ fn broadcast(all: &[(&str, &[usize])]) -> PyResult<Vec<usize>> {
     Ok(made)
 }
 
+/// The number of matrices of this order with these leading dimensions.
+fn count<T>(led: &[usize], order: usize) -> PyResult<usize> {
+    if led.contains(&0) {
+        return Ok(0);
+    }
+    let product = |extents: &[usize]| extents.iter().try_fold(1, |one: usize, &other| one.checked_mul(other));
+    let count = product(led);
+    let bytes = count.and_then(|count| product(&[count, order, order, size_of::<T>()]));
+    count
+        .filter(|_| bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()))
+        .ok_or_else(|| wrong_value("the result is larger than memory can be"))
+}
+
 /// The arguments of a call, which fit together.
 pub struct Arguments<'py, T: Real> {
     l: Led<'py, T>,
@@ -144,6 +160,8 @@ pub struct Arguments<'py, T: Real> {
     weights: Option<Led<'py, T>>,
     /// The leading dimensions of the result.
     pub led: Vec<usize>,
+    /// The number of matrices. The result has fewer bytes than memory can have.
+    pub count: usize,
     pub order: usize,
     rank: usize,
 }
@@ -173,7 +191,8 @@ impl<'py, T: Real> Arguments<'py, T> {
         let mut all = vec![(how.names.0, &l.led[..]), (how.names.1, &v.led[..])];
         all.extend(weights.as_ref().map(|weights| ("weights", &weights.led[..])));
         let led = broadcast(&all)?;
-        Ok(Self { l, v, weights, led, order, rank })
+        let count = count::<T>(&led, order)?;
+        Ok(Self { l, v, weights, led, count, order, rank })
     }
 
     /// The shape of the result.
@@ -181,16 +200,11 @@ impl<'py, T: Real> Arguments<'py, T> {
         [&self.led[..], &[self.order, self.order]].concat()
     }
 
-    /// The number of matrices.
-    pub fn count(&self) -> usize {
-        self.led.iter().product()
-    }
-
     /// The weights, if there are any.
     pub fn weighted(&self) -> PyResult<Option<Weighted<T>>> {
         let Some(weights) = &self.weights else { return Ok(None) };
         let Whole::Host(array) = &weights.array else { return Ok(None) };
-        let extents = (self.count(), self.rank);
+        let extents = (self.count, self.rank);
         // Without leading dimensions they are the same for all matrices.
         Ok(Some(match weights.led.is_empty() {
             true => Weighted::new(array, extents)?,

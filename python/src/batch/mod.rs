@@ -5,6 +5,7 @@
 //! | `choosing`, `modifying`, `rows`, `solving` | its methods |
 //! | `begin` | where a batch is, and how it begins |
 //! | `stored`, `stored_rows` | a batch in either memory |
+//! | `on_gpu` | a batch on a GPU, whose readers take turns |
 //! | `shared` | a lock for its threads |
 //! | `outcome`, `gpu_numbers` | the classes `BatchStatus` and `BatchOutcome`; their numbers on a GPU |
 //! | `stacks`, `gpu_stacks` | arrays of NumPy, and arrays on a GPU, as batches |
@@ -19,6 +20,8 @@ mod gpu_numbers;
 mod gpu_stacks;
 mod led;
 mod modifying;
+#[allow(unsafe_code, reason = "a batch that is dropped without the GIL")]
+mod on_gpu;
 pub mod outcome;
 mod rows;
 mod shared;
@@ -77,10 +80,15 @@ use pyo3::prelude::*;
 ///
 /// A batch in host memory refuses arrays in the memory of a GPU by `TypeError`. With the engine "cuda", matrices, V and right-hand
 /// sides are in host memory, from where a call copies them, or in the memory of the same GPU (any object with ``__dlpack__``), where they
-/// are read in place. An array of PyTorch or CuPy there is used on the current stream of its library: `update`, `downdate`, `append` and
-/// `solve_in_place` do not wait for the GPU, their work comes after what is on the stream, and later work on the stream comes after it. As
-/// with the functions of these libraries, other streams must not write to the array meanwhile. All other calls wait. A CUDA graph can
-/// capture these four calls after one such call before; to read factors or outcomes after a replay, wait for its stream first.
+/// are read in place. An array of PyTorch or CuPy there is used on the current stream of its library: `update`, `downdate`, `modify` with
+/// weights on the GPU, `append` and `solve_in_place`, without `where`, do not wait for the GPU, their work comes after what is on the
+/// stream, and later work on the stream comes after it. All other calls wait. As with the functions of these libraries, other streams must
+/// not write to the array meanwhile, and the caller keeps an array that is used on another stream than that of its allocation until the
+/// work is done, or has its library do so (``torch.Tensor.record_stream``).
+///
+/// A CUDA graph can capture the calls that do not wait, after one such call before. Before any call whose arrays are not on the stream of
+/// the replay, wait for that stream, also to read factors and outcomes. After `reserve`, or when the batch is gone, do not replay the
+/// graph.
 ///
 /// Examples
 /// --------

@@ -127,8 +127,8 @@ impl BatchStatus {
 /// The outcome of a modification of a batch.
 ///
 /// Of a batch in host memory it owns its numbers. Of a batch on a GPU the numbers stay there until the next modification: what asks for
-/// one of them waits for the call and copies all, and raises `RuntimeError` if the batch was modified again before, or if `reserve` has
-/// made room in it. `on_device` gives arrays of them without a copy.
+/// one of them waits for the call and copies all, and raises `RuntimeError` if the batch was modified again before, or if `replace` has
+/// replaced a matrix or `reserve` has made room. `on_device` gives arrays of them without a copy.
 ///
 /// Attributes
 /// ----------
@@ -199,7 +199,8 @@ impl BatchOutcome {
     /// -------
     /// status : DeviceArray of int32, shape (count,)
     ///     0; or 1 + the column that breaks down; or a negative number: the matrix has no factor (−1), V (−2) or a weight (−3) is not
-    ///     finite or too large (−4), a pivot is zero (−5), there is no room for a row (−7) or no such row (−8).
+    ///     finite or too large (−4), a pivot is zero (−5), the call failed on the device (−6), there is no room for a row (−7) or no
+    ///     such row (−8).
     /// ratio : DeviceArray, shape (count,)
     ///     The least ratio of a new pivot to the old one, of the dtype of the batch; its square is `min_pivot_ratio`. 1 for a matrix
     ///     that failed.
@@ -211,7 +212,7 @@ impl BatchOutcome {
     /// ValueError
     ///     The batch is in host memory.
     /// RuntimeError
-    ///     The batch was modified again.
+    ///     The batch was modified again, or `replace` or `reserve` came after.
     ///
     /// Examples
     /// --------

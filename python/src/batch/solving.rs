@@ -133,8 +133,8 @@ impl CholeskyBatch {
     /// Returns
     /// -------
     /// BatchStatus
-    ///     The matrices for which there is no solution. Their right-hand sides stay as they were. If `b` is on a GPU, the numbers
-    ///     are there until the next solve of the batch.
+    ///     The matrices for which there is no solution. Their right-hand sides stay as they were. Of a batch on a GPU the numbers are
+    ///     there until the next solve: `solve`, `replace` and `reserve` end them too.
     ///
     /// Examples
     /// --------

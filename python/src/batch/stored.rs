@@ -1,26 +1,18 @@
 //! A batch in host memory or in that of a GPU, and its calls.
 
 use super::gpu_numbers::{Call, Numbers};
+use super::on_gpu::OnGpu;
 use crate::numbers::Real;
 use cholupdate::cuda::{
     self, BatchOperand, BatchOperandMut, Device, DeviceNumbers, DeviceOutcome, WeightsOperand,
 };
 use cholupdate::faer::Mat;
 use cholupdate::{BatchMut, BatchRef, BatchWeights, CholeskyBatch, Cpu, Error, Modification};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A batch in either memory.
 pub enum Stored<T: Real> {
     Host(CholeskyBatch<T>),
-    /// A solve needs it exclusively, so that threads that read it take turns. No thread waits for the GIL while it has the lock.
-    Gpu(Box<Mutex<Gpu<T>>>),
-}
-
-/// A batch in the memory of a GPU, and how many calls have written the numbers of outcomes there.
-pub struct Gpu<T> {
-    pub batch: cuda::CholeskyBatch<T>,
-    modifications: u64,
-    solves: u64,
+    Gpu(OnGpu<T>),
 }
 
 /// What a call has found: its numbers, or which call it was if they are on a GPU.
@@ -68,22 +60,6 @@ pub fn of_host<T: Real>(count: usize, outcome: &cholupdate::BatchOutcome<'_, T>)
     Done::Here(Numbers { failures, reports: (0..count).map(|matrix| outcome.report(matrix).ok()).collect() })
 }
 
-impl<T: Real> Gpu<T> {
-    /// The outcome of this modification, if it is the last one.
-    fn outcome(&self, number: u64) -> Option<DeviceOutcome<'_, T>> {
-        self.batch.outcome().filter(|_| self.modifications == number)
-    }
-
-    /// Counts a modification, and waits for it if it `waits`.
-    pub fn modified(&mut self, waits: bool) -> Result<Done, Error> {
-        self.modifications += 1;
-        if waits {
-            self.batch.wait()?;
-        }
-        Ok(Done::There(self.modifications))
-    }
-}
-
 impl<T: Real> Stored<T> {
     /// Factors matrices in host memory, or, with the device, in that of a GPU.
     pub fn new(
@@ -112,20 +88,20 @@ impl<T: Real> Stored<T> {
 
     /// A batch on a GPU.
     pub fn on(batch: cuda::CholeskyBatch<T>) -> Self {
-        Self::Gpu(Box::new(Mutex::new(Gpu { batch, modifications: 0, solves: 0 })))
+        Self::Gpu(OnGpu::new(batch))
     }
 
     pub fn count(&self) -> usize {
         match self {
             Self::Host(batch) => batch.count(),
-            Self::Gpu(gpu) => locked(gpu).batch.count(),
+            Self::Gpu(gpu) => gpu.count(),
         }
     }
 
     pub fn order(&self) -> usize {
         match self {
             Self::Host(batch) => batch.order(),
-            Self::Gpu(gpu) => locked(gpu).batch.order(),
+            Self::Gpu(gpu) => gpu.order(),
         }
     }
 
@@ -136,7 +112,7 @@ impl<T: Real> Stored<T> {
                 Ok((0..batch.count()).map(|matrix| batch.order_of(matrix).unwrap_or(0)).collect())
             }
             Self::Gpu(gpu) => {
-                let orders = locked(gpu).batch.orders()?;
+                let orders = gpu.locked().batch.orders()?;
                 Ok(orders.into_iter().map(Option::unwrap_or_default).collect())
             }
         }
@@ -145,7 +121,7 @@ impl<T: Real> Stored<T> {
     pub fn missing(&self) -> Result<Vec<usize>, Error> {
         match self {
             Self::Host(batch) => Ok(batch.missing()),
-            Self::Gpu(gpu) => locked(gpu).batch.missing(),
+            Self::Gpu(gpu) => gpu.locked().batch.missing(),
         }
     }
 
@@ -153,7 +129,7 @@ impl<T: Real> Stored<T> {
     pub fn reason(&self, matrix: usize) -> Result<Option<Error>, Error> {
         let status = match self {
             Self::Host(batch) => batch.status(matrix),
-            Self::Gpu(gpu) => locked(gpu).batch.status_of(matrix),
+            Self::Gpu(gpu) => gpu.locked().batch.status_of(matrix),
         };
         match status {
             Err(error @ Error::Device { .. }) => Err(error),
@@ -168,7 +144,7 @@ impl<T: Real> Stored<T> {
                 Ok((0..batch.count()).map(|matrix| batch.log_det(matrix).unwrap_or(f64::NAN)).collect())
             }
             Self::Gpu(gpu) => {
-                let numbers = locked(gpu).batch.log_dets()?;
+                let numbers = gpu.locked().batch.log_dets()?;
                 Ok(numbers
                     .into_iter()
                     .map(|number| if number.is_finite() { number } else { f64::NAN })
@@ -180,7 +156,7 @@ impl<T: Real> Stored<T> {
     pub fn factor(&self, matrix: usize) -> Result<Mat<T>, Error> {
         match self {
             Self::Host(batch) => batch.factor(matrix),
-            Self::Gpu(gpu) => locked(gpu).batch.factor(matrix),
+            Self::Gpu(gpu) => gpu.locked().batch.factor(matrix),
         }
     }
 
@@ -188,7 +164,7 @@ impl<T: Real> Stored<T> {
         match self {
             Self::Host(batch) => batch.copy_factors(in_host_mut(l, "l")?),
             Self::Gpu(gpu) => {
-                let gpu = locked(gpu);
+                let gpu = gpu.locked();
                 gpu.batch.copy_factors(l)?;
                 gpu.batch.wait()
             }
@@ -203,13 +179,9 @@ impl<T: Real> Stored<T> {
                 Ok(Done::Here(Numbers { failures, reports: Vec::new() }))
             }
             Self::Gpu(gpu) => {
-                let mut gpu = locked(gpu);
+                let mut gpu = gpu.locked();
                 gpu.batch.solve_in_place(b)?;
-                gpu.solves += 1;
-                if waits {
-                    gpu.batch.wait()?;
-                }
-                Ok(Done::There(gpu.solves))
+                gpu.solved(waits)
             }
         }
     }
@@ -222,9 +194,10 @@ impl<T: Real> Stored<T> {
                 Ok(failures.into_iter().map(|(matrix, _)| matrix).collect())
             }
             Self::Gpu(gpu) => {
-                let mut gpu = locked(gpu);
+                let gpu = &mut *gpu.locked();
+                let status = gpu.batch.solve_in_place(b)?;
                 gpu.solves += 1;
-                gpu.batch.solve_in_place(b)?.failed()
+                status.failed()
             }
         }
     }
@@ -248,7 +221,7 @@ impl<T: Real> Stored<T> {
                 Ok(of_host(count, &outcome?))
             }
             Self::Gpu(gpu) => {
-                let mut gpu = locked(gpu);
+                let mut gpu = gpu.locked();
                 match mask {
                     Some(mask) => gpu.batch.modify_where(mask, v, weights)?,
                     None => gpu.batch.modify(v, weights)?,
@@ -267,7 +240,7 @@ impl<T: Real> Stored<T> {
         match self {
             Self::Host(batch) => Ok(batch.modify(in_host(v, "v")?, weights)?.all()),
             Self::Gpu(gpu) => {
-                let failures = locked(gpu).batch.modify(v, weights)?.failures()?;
+                let failures = gpu.locked().batch.modify(v, weights)?.failures()?;
                 Ok(failures.into_iter().next().map_or(Ok(()), Err))
             }
         }
@@ -276,7 +249,7 @@ impl<T: Real> Stored<T> {
     /// The numbers of a call on a GPU; none if a later call has overwritten them.
     pub fn numbers(&self, (call, number): (Call, u64)) -> Result<Option<Numbers>, Error> {
         let Self::Gpu(gpu) = self else { return Ok(None) };
-        let gpu = locked(gpu);
+        let gpu = gpu.locked();
         match call {
             Call::Modification => {
                 let outcome = gpu.outcome(number);
@@ -298,19 +271,14 @@ impl<T: Real> Stored<T> {
     /// The numbers of a modification in the memory of the GPU; none if a later one has overwritten them.
     pub fn on_device(&self, number: u64) -> Option<DeviceNumbers<T>> {
         let Self::Gpu(gpu) = self else { return None };
-        locked(gpu).outcome(number).map(|outcome| outcome.on_device())
+        gpu.locked().outcome(number).map(|outcome| outcome.on_device())
     }
 
     /// Waits until all calls so far are done.
     pub fn wait(&self) -> Result<(), Error> {
         match self {
             Self::Host(_) => Ok(()),
-            Self::Gpu(gpu) => locked(gpu).batch.wait(),
+            Self::Gpu(gpu) => gpu.locked().batch.wait(),
         }
     }
-}
-
-/// The batch, poisoned or not: a call that panics has not begun, or has been enqueued.
-pub fn locked<T>(gpu: &Mutex<Gpu<T>>) -> MutexGuard<'_, Gpu<T>> {
-    gpu.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! Copies of a batch in either memory, and changes of its rows.
 
-use super::stored::{Done, Stored, in_host, locked, of_host};
+use super::stored::{Done, Stored, in_host, of_host};
 use crate::numbers::Real;
 use cholupdate::Error;
 use cholupdate::cuda::BatchOperand;
@@ -10,28 +10,28 @@ impl<T: Real> Stored<T> {
     pub fn copied(&self) -> Result<Self, Error> {
         Ok(match self {
             Self::Host(batch) => Self::Host(batch.clone()),
-            Self::Gpu(gpu) => Self::on(locked(gpu).batch.try_clone()?),
+            Self::Gpu(gpu) => Self::on(gpu.locked().batch.try_clone()?),
         })
     }
 
     pub fn select(&self, matrices: &[usize]) -> Result<Self, Error> {
         Ok(match self {
             Self::Host(batch) => Self::Host(batch.select(matrices)?),
-            Self::Gpu(gpu) => Self::on(locked(gpu).batch.select(matrices)?),
+            Self::Gpu(gpu) => Self::on(gpu.locked().batch.select(matrices)?),
         })
     }
 
     pub fn replace(&mut self, matrix: usize, a: MatRef<'_, T>) -> Result<(), Error> {
         match self {
             Self::Host(batch) => batch.replace(matrix, a),
-            Self::Gpu(gpu) => locked(gpu).batch.replace(matrix, a),
+            Self::Gpu(gpu) => gpu.locked().replace(matrix, a),
         }
     }
 
     pub fn reserve(&mut self, order: usize) -> Result<(), Error> {
         match self {
             Self::Host(batch) => batch.reserve(order),
-            Self::Gpu(gpu) => locked(gpu).batch.reserve(order),
+            Self::Gpu(gpu) => gpu.reserve(order),
         }
     }
 
@@ -52,7 +52,7 @@ impl<T: Real> Stored<T> {
                 Ok(of_host(count, &outcome?))
             }
             Self::Gpu(gpu) => {
-                let mut gpu = locked(gpu);
+                let mut gpu = gpu.locked();
                 match mask {
                     Some(mask) => gpu.batch.append_where(mask, a)?,
                     None => gpu.batch.append(a)?,
@@ -73,7 +73,7 @@ impl<T: Real> Stored<T> {
                 Ok(of_host(count, &outcome?))
             }
             Self::Gpu(gpu) => {
-                let mut gpu = locked(gpu);
+                let mut gpu = gpu.locked();
                 match mask {
                     Some(mask) => gpu.batch.remove_where(mask, indices)?,
                     None => gpu.batch.remove(indices)?,
