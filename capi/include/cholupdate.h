@@ -24,8 +24,9 @@
  * A matrix that has failed is bit for bit as it was.
  *
  * With the engine CHOLUPDATE_CUDA a batch is in the memory of a GPU. Functions whose names end in _on_device take arrays there, which are read
- * and written on a stream of the caller's, and but for those that make a batch they return without waiting for the device. What a modification
- * has done is then on the device until the next one: cholupdate_d_batch_outcome() waits for it.
+ * and written on a stream of the caller's. They return without waiting for the device, and use V and B until the work is done; those that make a
+ * batch, and those with weights, a mask or indices in host memory, wait. What a modification has done is on the device until the next one, or
+ * until cholupdate_d_batch_reserve() or cholupdate_d_batch_replace(): cholupdate_d_batch_outcome() waits for it.
  *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
@@ -2192,7 +2193,8 @@ cholupdate_status cholupdate_s_batch_to_factors_on_device(const cholupdate_s_bat
  * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
  * and `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: the batch was not modified, or cholupdate_d_batch_reserve() or
+ * cholupdate_d_batch_replace() came after; SOME_FAILED as the modification would; the statuses of devices.
  */
 cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
                                              int64_t *info,
@@ -2207,12 +2209,13 @@ cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
+ *     -6         if the call failed on the device,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
  * written by the next modification. Work on its stream that comes before that may read them.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no modification.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_d_batch_outcome().
  */
 cholupdate_status cholupdate_d_batch_outcome_addresses(const cholupdate_d_batch *batch,
                                                        uint64_t *status,
@@ -2223,7 +2226,8 @@ cholupdate_status cholupdate_d_batch_outcome_addresses(const cholupdate_d_batch 
  * Waits for the last solve with a batch in the memory of a GPU, of any thread, and writes to `info` (count), which may be NULL, what
  * has failed.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as cholupdate_d_batch_solve(); the statuses of devices.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: there was no solve, or cholupdate_d_batch_reserve() or
+ * cholupdate_d_batch_replace() came after; SOME_FAILED as cholupdate_d_batch_solve(); the statuses of devices.
  */
 cholupdate_status cholupdate_d_batch_solve_outcome(const cholupdate_d_batch *batch,
                                                    int64_t *info);
@@ -2232,7 +2236,7 @@ cholupdate_status cholupdate_d_batch_solve_outcome(const cholupdate_d_batch *bat
  * Writes the address on the device, a CUdeviceptr, of what cholupdate_d_batch_solve_outcome() is about to `*status`: a 32-bit integer
  * for each matrix, as in cholupdate_d_batch_outcome_addresses(), with -2 for B that is not finite. The next solve writes them.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no solve.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_d_batch_solve_outcome().
  */
 cholupdate_status cholupdate_d_batch_solve_outcome_address(const cholupdate_d_batch *batch,
                                                            uint64_t *status);
@@ -2241,7 +2245,8 @@ cholupdate_status cholupdate_d_batch_solve_outcome_address(const cholupdate_d_ba
  * Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
  * and `log_det_change` (count each), as cholupdate_s_batch_modify() does. Each may be NULL.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: the batch was not modified, or cholupdate_s_batch_reserve() or
+ * cholupdate_s_batch_replace() came after; SOME_FAILED as the modification would; the statuses of devices.
  */
 cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
                                              int64_t *info,
@@ -2256,12 +2261,13 @@ cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
+ *     -6         if the call failed on the device,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in single precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in single precision. Both are undefined for matrices that have failed. The arrays are
  * written by the next modification. Work on its stream that comes before that may read them.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no modification.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_s_batch_outcome().
  */
 cholupdate_status cholupdate_s_batch_outcome_addresses(const cholupdate_s_batch *batch,
                                                        uint64_t *status,
@@ -2272,7 +2278,8 @@ cholupdate_status cholupdate_s_batch_outcome_addresses(const cholupdate_s_batch 
  * Waits for the last solve with a batch in the memory of a GPU, of any thread, and writes to `info` (count), which may be NULL, what
  * has failed.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as cholupdate_s_batch_solve(); the statuses of devices.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: there was no solve, or cholupdate_s_batch_reserve() or
+ * cholupdate_s_batch_replace() came after; SOME_FAILED as cholupdate_s_batch_solve(); the statuses of devices.
  */
 cholupdate_status cholupdate_s_batch_solve_outcome(const cholupdate_s_batch *batch,
                                                    int64_t *info);
@@ -2281,7 +2288,7 @@ cholupdate_status cholupdate_s_batch_solve_outcome(const cholupdate_s_batch *bat
  * Writes the address on the device, a CUdeviceptr, of what cholupdate_s_batch_solve_outcome() is about to `*status`: a 32-bit integer
  * for each matrix, as in cholupdate_s_batch_outcome_addresses(), with -2 for B that is not finite. The next solve writes them.
  *
- * Returns NULL_POINTER, or INVALID_ARGUMENT if there was no solve.
+ * Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_s_batch_solve_outcome().
  */
 cholupdate_status cholupdate_s_batch_solve_outcome_address(const cholupdate_s_batch *batch,
                                                            uint64_t *status);

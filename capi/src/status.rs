@@ -1,7 +1,7 @@
 //! The status of a call, and the error message.
 
-use cholupdate_ffi::status::{self, Status, last_column, last_message};
-pub use cholupdate_ffi::status::{Refused, info_of};
+use cholupdate_ffi::status::{self, last_column, last_message};
+pub use cholupdate_ffi::status::{Refused, Status, info_of};
 use core::ffi::c_char;
 
 /// The status of a call.

@@ -157,6 +157,30 @@ static void nothing(void) {
     }
 }
 
+/* A call that fails on the device makes no batch, whichever of its calls of the driver it is. Only the fake driver does so when told to. */
+static void failing(void) {
+    void (*fail)(uint64_t, uint64_t, int);
+    void *found = dlsym(driver, "fake_cuda_fail_calls");
+    cholupdate_options options;
+    int refused = 0;
+    uint64_t before;
+    if (found == NULL) return;
+    memcpy(&fail, &found, sizeof found);
+    CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
+    options.engine = CHOLUPDATE_CUDA;
+    for (before = 0; before < 100; before++) {
+        cholupdate_d_batch *batch = NULL;
+        cholupdate_status status;
+        fail(before, 1, 1);
+        status = cholupdate_d_batch_new(2, 2, a, NULL, NULL, &options, &batch);
+        fail(0, 0, 0);
+        CHECK((status == CHOLUPDATE_OK) == (batch != NULL));
+        refused += batch == NULL;
+        cholupdate_d_batch_free(batch);
+    }
+    CHECK(refused > 0 && refused < 100);
+}
+
 int main(void) {
     load_driver();
     made();
@@ -164,6 +188,7 @@ int main(void) {
     cholupdate_s_batch_all();
     refusals();
     nothing();
+    failing();
     puts("batch_device: ok");
     return 0;
 }

@@ -91,10 +91,10 @@ static void NAME(from_device)(void) {
     CHECK(NAME(new_on_device)(COUNT, N, a, NULL, NULL, 0, NULL, &batch) == CHOLUPDATE_OK);
     NAME(same)(batch, other, 1);
 
-    REFUSED(NAME(outcome)(batch, NULL, NULL, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has not been modified");
-    REFUSED(NAME(outcome_addresses)(batch, there, there, there), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has not been modified");
-    REFUSED(NAME(solve_outcome)(batch, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has not been solved with");
-    REFUSED(NAME(solve_outcome_address)(batch, there), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has not been solved with");
+    REFUSED(NAME(outcome)(batch, NULL, NULL, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has no outcome: it was not modified");
+    REFUSED(NAME(outcome_addresses)(batch, there, there, there), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has no outcome: it was not modified");
+    REFUSED(NAME(solve_outcome)(batch, NULL), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has no outcome: it was not solved with");
+    REFUSED(NAME(solve_outcome_address)(batch, there), CHOLUPDATE_INVALID_ARGUMENT, "`batch` has no outcome: it was not solved with");
     CHECK(there[0] == 0);
 
     /* The copies are on the stream of the call. */

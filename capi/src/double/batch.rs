@@ -4,7 +4,7 @@ use crate::arguments::{borrow, borrow_mut, count, is_upper, matrix_mut, place, r
 use crate::batches::{Results, matrices, matrices_mut, number};
 use crate::held::{Given, Held, by_reference};
 use crate::options::{cholupdate_options, engine_of_batch, settings};
-use crate::status::{Refused, cholupdate_status, status_of};
+use crate::status::{Refused, Status, cholupdate_status, status_of};
 use cholupdate::Error;
 use core::ffi::c_char;
 use core::ptr;
@@ -78,10 +78,10 @@ pub unsafe fn orders_or_n(orders: *const i64, count: usize) -> Result<Option<Vec
     unsafe { rows("orders", orders, count).map(Some) }
 }
 
-/// Gives a batch to the caller.
+/// Gives a batch to the caller, unless it cannot be told which matrices have no factor.
 ///
 /// # Errors
-/// That of the first matrix without a factor.
+/// That of the first matrix without a factor, or of the device.
 ///
 /// # Safety
 /// `made` can be written.
@@ -93,6 +93,11 @@ pub unsafe fn begun(
     // SAFETY: the caller guarantees the pointer, and there is no array.
     unsafe {
         let status = tell_missing(&batch, ptr::null_mut());
+        if let Err(refused) = &status
+            && refused.status != Status::SomeFailed
+        {
+            return status;
+        }
         made.write(Box::into_raw(Box::new(cholupdate_d_batch { batch })));
         status
     }

@@ -11,7 +11,8 @@ use core::ffi::c_double;
 /// Waits for the last modification of a batch in the memory of a GPU, of rows as well, and writes its outcome to `info`, `min_pivot_ratio`
 /// and `log_det_change` (count each), as cholupdate_d_batch_modify() does. Each may be NULL.
 ///
-/// Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as the modification would; the statuses of devices.
+/// Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: the batch was not modified, or cholupdate_d_batch_reserve() or
+/// cholupdate_d_batch_replace() came after; SOME_FAILED as the modification would; the statuses of devices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_outcome(
     batch: *const cholupdate_d_batch,
@@ -34,12 +35,13 @@ pub unsafe extern "C" fn cholupdate_d_batch_outcome(
 ///     -2, -3     if V or a new column, or a weight, is not finite,
 ///     -4         if squares could overflow,
 ///     -5         if the matrix is singular,
+///     -6         if the call failed on the device,
 ///     -7, -8     if it has no room for a row, or not the row that was to be removed.
 /// `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
 /// `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
 /// written by the next modification. Work on its stream that comes before that may read them.
 ///
-/// Returns NULL_POINTER, or INVALID_ARGUMENT if there was no modification.
+/// Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_d_batch_outcome().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_outcome_addresses(
     batch: *const cholupdate_d_batch,
@@ -63,7 +65,8 @@ pub unsafe extern "C" fn cholupdate_d_batch_outcome_addresses(
 /// Waits for the last solve with a batch in the memory of a GPU, of any thread, and writes to `info` (count), which may be NULL, what
 /// has failed.
 ///
-/// Returns NULL_POINTER, or INVALID_ARGUMENT if there was none; SOME_FAILED as cholupdate_d_batch_solve(); the statuses of devices.
+/// Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome: there was no solve, or cholupdate_d_batch_reserve() or
+/// cholupdate_d_batch_replace() came after; SOME_FAILED as cholupdate_d_batch_solve(); the statuses of devices.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_solve_outcome(
     batch: *const cholupdate_d_batch,
@@ -81,7 +84,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_solve_outcome(
 /// Writes the address on the device, a CUdeviceptr, of what cholupdate_d_batch_solve_outcome() is about to `*status`: a 32-bit integer
 /// for each matrix, as in cholupdate_d_batch_outcome_addresses(), with -2 for B that is not finite. The next solve writes them.
 ///
-/// Returns NULL_POINTER, or INVALID_ARGUMENT if there was no solve.
+/// Returns NULL_POINTER, or INVALID_ARGUMENT if there is no outcome, as cholupdate_d_batch_solve_outcome().
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cholupdate_d_batch_solve_outcome_address(
     batch: *const cholupdate_d_batch,
@@ -98,5 +101,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_solve_outcome_address(
 
 /// There is nothing to tell.
 fn none(done: &str) -> Refused {
-    Refused::not_so(format!("`batch` has not been {done}"))
+    Refused::not_so(format!(
+        "`batch` has no outcome: it was not {done}, or `reserve` or `replace` came after"
+    ))
 }
