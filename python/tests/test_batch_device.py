@@ -409,11 +409,17 @@ def test_capsules_are_made_on_the_device_of_the_array(
             return super().__dlpack__(**keywords)
 
     There.__module__ = library
-    cuda = SimpleNamespace(
-        device=lambda device: device,
-        current_stream=lambda _: SimpleNamespace(cuda_stream=0),
-        get_current_stream=lambda: SimpleNamespace(ptr=0),
-    )
+
+    def itself(device: Any) -> Any:
+        return device
+
+    def current_stream(_device: Any) -> Any:
+        return SimpleNamespace(cuda_stream=0)
+
+    def get_current_stream() -> Any:
+        return SimpleNamespace(ptr=0)
+
+    cuda = SimpleNamespace(device=itself, current_stream=current_stream, get_current_stream=get_current_stream)
     monkeypatch.setitem(sys.modules, library, SimpleNamespace(cuda=cuda, from_dlpack=Namespace(driver).from_dlpack))
     v = stacked_columns(3, 5, 2)
     given = put(driver, v)
