@@ -140,7 +140,7 @@ fn hard_data_come_and_go<T: Real>(device: &Device) {
     let small: Vec<Mat<T>> = l.iter().filter(|l| l.nrows() <= 8).cloned().collect();
     remove_and_compare(device, &small, (8, &indices(&small, 3, 14)), &mut observed);
     let mut columns = columns_for(&l, 15);
-    // Far from singular, whatever L is.
+    // The squared pivots of the new rows are then at least about 1.
     columns.iter_mut().zip(&l).for_each(|(column, l)| column[(l.nrows(), 0)] += T::ONE);
     for n in [61, 90, 150, 280] {
         let mut batch = batch_of(device, &l, n);
