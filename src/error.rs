@@ -2,7 +2,7 @@
 
 /// Why a call failed. The factor is exactly as it was before the call, with two exceptions: a device that fails in the middle
 /// of a call poisons the factor, and so does a breakdown with [`Safeguard::None`](crate::Safeguard::None).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An argument has the wrong extent.
@@ -73,6 +73,31 @@ pub enum Error {
     #[error("singular: the pivot of column {column} is zero")]
     Singular {
         /// First column whose pivot is zero.
+        column: usize,
+    },
+    /// A is so close to a matrix without a factor L D Lᵀ that the factor would have lost its digits.
+    #[error("unstable: the factor grows to {growth:e} times the diagonal of A, most in column {column}")]
+    Unstable {
+        /// The column of L with the largest entry in the row that has grown most.
+        column: usize,
+        /// max (|L| |D| |Lᵀ|)_ii / max |A_ii|.
+        growth: f64,
+    },
+    /// The inertia of A would not be the expected one.
+    #[error(
+        "the inertia would be {} positive and {} negative, but {} and {} are expected",
+        found.0, found.1, expected.0, expected.1
+    )]
+    Inertia {
+        /// The expected numbers of positive and of negative eigenvalues.
+        expected: (usize, usize),
+        /// Those that A would have.
+        found: (usize, usize),
+    },
+    /// A pivot would not have the expected sign.
+    #[error("the pivot of column {column} would not have the expected sign")]
+    Sign {
+        /// The first such column.
         column: usize,
     },
     /// A setting of an engine is out of range.

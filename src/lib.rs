@@ -111,6 +111,7 @@ mod host;
 #[allow(unsafe_code, reason = "packed panels, and copies and launches on them")]
 mod hybrid;
 mod in_place;
+mod ldlt;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod operand;
@@ -131,6 +132,7 @@ pub use crate::engine::Engine;
 pub use crate::error::{DeviceErrorKind, Error};
 pub use crate::host::interrupt::interruptible;
 pub use crate::in_place::{modify_checked_in_place, modify_in_place, modify_into};
+pub use crate::ldlt::{Ldlt, LdltModification};
 pub use crate::operand::{Operand, OperandMut, RemoteView, RemoteViewMut};
 pub use crate::report::Modification;
 pub use crate::scalar::Scalar;

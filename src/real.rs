@@ -4,6 +4,7 @@ use crate::batch::kernels::BatchKernel;
 use crate::cpu::kernels::copy::CopyKernel;
 use crate::cpu::kernels::packed::PackKernel;
 use crate::cpu::kernels::panel_steps::PanelKernels;
+use crate::cpu::kernels::signature::SignatureKernels;
 use crate::cpu::kernels::small::SmallKernel;
 use crate::host::dense::Dense;
 use crate::host::rotation::RotationKernel;
@@ -11,7 +12,15 @@ use crate::wide::recurrence::RecurrenceKernel;
 
 /// The kernels of the CPU, and dense linear algebra.
 pub trait Real:
-    Dense + BatchKernel + CopyKernel + PackKernel + PanelKernels + SmallKernel + RotationKernel + RecurrenceKernel
+    Dense
+    + BatchKernel
+    + CopyKernel
+    + PackKernel
+    + PanelKernels
+    + SignatureKernels
+    + SmallKernel
+    + RotationKernel
+    + RecurrenceKernel
 {
 }
 

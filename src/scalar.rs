@@ -5,6 +5,7 @@ use crate::cpu::{HostFactor, InPlace};
 use crate::erased::{AnyStorage, Erased};
 use crate::factor::verbs::Compiled;
 use crate::factorize::Factorize;
+use crate::ldlt::verbs::LdltVerbs;
 use crate::real::Real;
 
 mod sealed {
@@ -25,6 +26,7 @@ pub trait Scalar:
     + InPlace
     + Factorize
     + BatchVerbs
+    + LdltVerbs
 {
 }
 

@@ -8,6 +8,7 @@
 //! | `moves` | moves of rows and columns within the memory of L |
 //! | `in_place`, `out_of_place` | modification of an L in the caller's memory; the same with L' in other memory |
 //! | `sweep` | a sweep: packs V, then runs one of the schedules |
+//! | `signature` | a sweep over L S Lᵀ with S = diag(±1) |
 //! | `small` | a modification of a small L, without a sweep |
 //! | `serial`, `workers` | the schedules: on one thread, and on several |
 //! | `solve` | triangular solves, with the same schedule on several threads |
@@ -29,6 +30,8 @@ mod out_of_place;
 mod resize;
 #[allow(unsafe_code, reason = "asks for the steps of panels")]
 mod serial;
+#[allow(unsafe_code, reason = "hands memory of L to the sweep")]
+pub(crate) mod signature;
 #[allow(unsafe_code, reason = "hands memory of L to its kernel")]
 mod small;
 #[allow(unsafe_code, reason = "threads share the right-hand sides row by row")]

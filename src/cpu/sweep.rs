@@ -3,7 +3,8 @@
 use super::kernels::entries::Entries;
 use super::kernels::job::{CarriedRows, Job};
 use super::kernels::packed::Packed;
-use super::kernels::shape::{MAX_LANES, by_column, shape, together};
+use super::kernels::shape::{ANY, MAX_LANES, by_column, shape, together};
+use super::kernels::signature::SignatureJob;
 use super::serial;
 use super::tuning;
 use super::workers::{Chunk, Steps, Workers, alone, cut};
@@ -24,7 +25,7 @@ use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 /// The staged V, and the working memory of a sweep, kept between calls.
 pub(super) struct SweepMemory<T> {
@@ -32,6 +33,8 @@ pub(super) struct SweepMemory<T> {
     v: Packed<T>,
     /// V is in one tile, and the steps are those of `low_rank`.
     by_column: bool,
+    /// V is staged for the steps by reflectors, however few its columns are.
+    pub(super) by_reflectors: bool,
     /// Numbers of staged columns of V of each sign.
     signs: [usize; 2],
     reflectors: Buffer<T>,
@@ -46,6 +49,7 @@ impl<T> Default for SweepMemory<T> {
             signed: Signed::default(),
             v: Packed::default(),
             by_column: false,
+            by_reflectors: false,
             signs: [0, 0],
             reflectors: Buffer::default(),
             chunks: Vec::new(),
@@ -180,10 +184,11 @@ impl<T: Real> SweepMemory<T> {
     /// which steps it is for.
     #[inline(always)]
     fn tile(&mut self, isa: Isa, rank: usize, rows: usize, staged: usize) -> usize {
-        self.by_column = by_column(rank, rows);
-        match self.by_column {
-            true => staged.next_multiple_of(MAX_LANES),
-            false => shape::<T>(isa, rank).tile,
+        self.by_column = by_column(rank, rows) && !self.by_reflectors;
+        match (self.by_column, self.by_reflectors) {
+            (true, _) => staged.next_multiple_of(MAX_LANES),
+            (_, true) => shape::<T>(isa, ANY).tile,
+            _ => shape::<T>(isa, rank).tile,
         }
     }
 
@@ -200,6 +205,16 @@ impl<T: Real> SweepMemory<T> {
             // SAFETY: the row is a row of V, and V belongs to `self`.
             *to = unsafe { *v.ptr(tile).add(offset) };
         }
+    }
+
+    /// Copies these rows of V after a sweep. (m × k)
+    pub fn residual(&mut self, rows: Range<usize>, rank: usize) -> Mat<T> {
+        let v = self.v.view();
+        Mat::from_fn(rows.len(), rank, |i, r| {
+            let (tile, offset) = v.locate(rows.start + i);
+            // SAFETY: the row is a row of V, and V belongs to `self`.
+            unsafe { *v.ptr(tile).add(offset + r * v.tile) }
+        })
     }
 
     /// For each row of V from `first` on, Σ ± v² over its columns after a sweep.
@@ -240,11 +255,13 @@ impl<T: Real> SweepMemory<T> {
     ) -> Job<T> {
         debug_assert!(self.v.base() <= plan.start, "V is staged from a later row on");
         let rank = outline.rank();
-        let (shape, by_column) = (shape::<T>(isa, rank), by_column(rank, plan.rows));
+        let by_column = by_column(rank, plan.rows) && !self.by_reflectors;
+        let shape = shape::<T>(isa, if self.by_reflectors { ANY } else { rank });
         let &Outline { plus, minus, .. } = outline;
         assert_eq!(by_column, self.by_column, "V is staged for other steps");
         let len = match by_column {
             true => Job::<T>::coefficients_len(plus + minus, together(rank, plan.rows)),
+            false if self.by_reflectors => SignatureJob::<T>::reflector_len(plan.panel_cols, &shape, rank),
             false => Job::<T>::reflector_len(plan.panel_cols, &shape, plus, minus),
         };
         self.reflectors.reserve(reflector_sets * len);
@@ -260,7 +277,7 @@ impl<T: Real> SweepMemory<T> {
             block: shape.block,
             lanes: shape.lanes,
             by_column,
-            together: together(rank, plan.rows),
+            together: by_column && together(rank, plan.rows),
             at_once: true,
             plus,
             minus,
@@ -353,7 +370,7 @@ pub(super) unsafe fn sweep_by<T: Real, S: Steps<Report = Health<T>>>(
 ///
 /// # Safety
 /// As [`Workers::new`].
-unsafe fn run<S: Steps>(
+pub(super) unsafe fn run<S: Steps>(
     steps: &S,
     plan: &Plan,
     (threads, chunks): (usize, &mut Vec<Chunk>),
@@ -372,7 +389,7 @@ unsafe fn run<S: Steps>(
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn run_asking<S: Steps>(
+pub(super) unsafe fn run_asking<S: Steps>(
     steps: S,
     asks: Asks,
     plan: &Plan,

@@ -26,7 +26,7 @@ impl<T: Real, F: Storage<T>> Factor<T, F> {
 }
 
 /// Estimates the 1-norm of a symmetric matrix; `apply` multiplies by the matrix.
-fn one_norm<T: Real>(
+pub(crate) fn one_norm<T: Real>(
     order: usize,
     mut apply: impl FnMut(MatMut<'_, T>) -> Result<(), Error>,
 ) -> Result<f64, Error> {

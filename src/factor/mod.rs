@@ -14,7 +14,7 @@
 
 mod begin;
 mod carried;
-mod condition;
+pub(crate) mod condition;
 mod extension;
 mod products;
 mod rows;

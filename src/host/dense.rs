@@ -3,6 +3,7 @@
 
 use crate::float::Float;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::ldlt::factor as ldlt;
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
@@ -56,6 +57,13 @@ pub trait Dense: Float + RealField {
     /// The first column whose pivot is not positive.
     #[doc(hidden)]
     fn cholesky(a: MatMut<'_, Self>, par: Par, memory: &mut MemBuffer) -> Result<(), usize>;
+
+    /// A ← L D Lᵀ without pivoting: L with a unit diagonal below the diagonal, D on it; the upper triangle is working memory. (n × n)
+    ///
+    /// # Errors
+    /// The first column whose pivot is zero.
+    #[doc(hidden)]
+    fn ldlt(a: MatMut<'_, Self>, par: Par) -> Result<(), usize>;
 }
 
 macro_rules! compiled {
@@ -93,6 +101,16 @@ macro_rules! compiled {
                 match cholesky_in_place(a, regularization, par, MemStack::new(memory), Spec::default()) {
                     Ok(_) => Ok(()),
                     Err(LltError::NonPositivePivot { index }) => Err(index),
+                }
+            }
+
+            fn ldlt(a: MatMut<'_, Self>, par: Par) -> Result<(), usize> {
+                let scratch = ldlt::cholesky_in_place_scratch::<Self>(a.nrows(), par, Spec::default());
+                let mut memory = MemBuffer::new(scratch);
+                let regularization = ldlt::LdltRegularization::default();
+                match ldlt::cholesky_in_place(a, regularization, par, MemStack::new(&mut memory), Spec::default()) {
+                    Ok(_) => Ok(()),
+                    Err(ldlt::LdltError::ZeroPivot { index }) => Err(index),
                 }
             }
         }

@@ -94,7 +94,7 @@ impl<T: Float> Job<T> {
 
     /// The set of reflectors of `panel`. It is asked for so often that divisions count.
     #[inline(always)]
-    fn set(&self, panel: Panel) -> usize {
+    pub fn set(&self, panel: Panel) -> usize {
         match self.reflector_sets {
             1 => 0,
             sets => panel.index % sets,

@@ -15,6 +15,7 @@
 //! | `in_registers` | the same for V of three or four columns |
 //! | `low_rank/` | both steps for a V of one or two columns, and of up to four if L is small |
 //! | `small/` | a small L and up to four columns of V, without panels and tiles |
+//! | `signature/` | both steps for an L S Lᵀ with S = diag(±1) |
 //! | `scratch` | a tile of L between the reflectors of the two signs |
 //! | `job` | the memory of one sweep |
 //! | `reflection` | chooses the micro-kernel for the rows below |
@@ -42,4 +43,5 @@ pub mod reflection;
 pub mod reflector;
 pub mod scratch;
 pub mod shape;
+pub mod signature;
 pub mod small;

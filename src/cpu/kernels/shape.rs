@@ -26,6 +26,9 @@ pub(crate) const NARROW: (usize, usize) = (2, 4);
 /// Scalars in the widest register.
 pub(crate) const MAX_LANES: usize = 16;
 
+/// A number of columns of V for which the shape is that of any number of them.
+pub(crate) const ANY: usize = usize::MAX;
+
 /// The largest number of columns of V for which the steps are those of `low_rank/`, for any order.
 const LOW_RANK: usize = 2;
 

@@ -1,0 +1,270 @@
+//! The columns of a block of L one by one: where they have both signs, or a pivot changes its sign.
+
+use super::job::{SignatureJob, groups};
+use crate::cpu::kernels::apply::{Rows, Tile};
+use crate::cpu::kernels::diagonal::{Pivot, pivot};
+use crate::cpu::kernels::reflector::Reflector;
+use crate::cpu::kernels::shape::MAX_LANES;
+use crate::float::Float;
+use core::ops::Range;
+use pulp::Simd;
+
+/// If the largest entry of F is above the pivot by this factor, the two columns change places before they are eliminated, as in
+/// [`interchange`](crate::cpu::kernels::interchange).
+const OUTWEIGHS: f64 = 2.0;
+
+/// A column of L changes places with column `with` of V, with a sign that makes the pivot positive.
+#[derive(Clone, Copy, Debug)]
+struct Exchange<T> {
+    with: usize,
+    /// Where in V the column of L goes; the column there goes to `with`.
+    to: usize,
+    sign: T,
+}
+
+/// How one column of L changes: what is done to its rows, from the first field to the last. The coefficients b and g of the
+/// reflections are those of the [`Reflector`] of its block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneColumn<T> {
+    before: Option<Exchange<T>>,
+    /// F
+    same: (usize, usize),
+    crossing: Option<Exchange<T>>,
+    /// G, or the rest of it after a crossing.
+    other: (usize, usize),
+    /// Their x, and after a crossing that of the old column of L.
+    x: [T; 3],
+}
+
+impl<T: Float> Default for OneColumn<T> {
+    fn default() -> Self {
+        Self { before: None, same: (0, 0), crossing: None, other: (0, 0), x: [T::ZERO; 3] }
+    }
+}
+
+/// The lower triangle of a block of L, by columns.
+pub(super) type Triangle<T> = [[T; MAX_LANES]; MAX_LANES];
+
+/// The columns of one block while they are eliminated: rows of L, and of V in the b of a reflector.
+pub(super) struct Block<'a, T> {
+    pub l: &'a mut Triangle<T>,
+    pub v: Reflector<T>,
+    pub cols: usize,
+}
+
+impl<T: Float> Block<'_, T> {
+    /// Entry (i, r) of V.
+    ///
+    /// # Safety
+    /// It is one of V, whose memory this block owns.
+    #[inline(always)]
+    unsafe fn v(&self, i: usize, r: usize) -> *mut T {
+        // SAFETY: the caller guarantees the entry.
+        unsafe { self.v.b(r).add(i) }
+    }
+
+    /// The column of V among these with the largest entry in row `j`, and its magnitude.
+    ///
+    /// # Safety
+    /// As `v`.
+    unsafe fn largest(&self, j: usize, columns: Range<usize>) -> (usize, T) {
+        columns.fold((0, T::ZERO), |(p, largest), r| {
+            // SAFETY: the caller guarantees the entries.
+            let size = unsafe { *self.v(j, r) }.abs();
+            if size > largest { (r, size) } else { (p, largest) }
+        })
+    }
+
+    /// The 2-norm of row `j` of these columns of V, without overflow or underflow.
+    ///
+    /// # Safety
+    /// As `v`.
+    unsafe fn norm(&self, j: usize, columns: Range<usize>) -> T {
+        // SAFETY: the caller guarantees the entries.
+        let (_, largest) = unsafe { self.largest(j, columns.clone()) };
+        if largest == T::ZERO {
+            return T::ZERO;
+        }
+        let sum = columns.fold(T::ZERO, |sum, r| {
+            // SAFETY: as above.
+            let share = unsafe { *self.v(j, r) } / largest;
+            sum + share * share
+        });
+        largest * sum.sqrt()
+    }
+
+    /// # Safety
+    /// As `v`.
+    unsafe fn exchange(&mut self, j: usize, Exchange { with, to, sign }: Exchange<T>) {
+        for i in j..self.cols {
+            // SAFETY: the caller guarantees the entries.
+            unsafe {
+                let (l, v, at_boundary) = (self.l[j][i], *self.v(i, with), *self.v(i, to));
+                self.l[j][i] = sign * v;
+                *self.v(i, with) = at_boundary;
+                *self.v(i, to) = l;
+            }
+        }
+    }
+
+    /// Eliminates these columns of V, and writes the coefficients. Returns x; `None` if the pivot would not be positive.
+    ///
+    /// # Safety
+    /// As `v`.
+    unsafe fn reflect(&mut self, j: usize, columns: Range<usize>, minus: bool) -> Option<T> {
+        // SAFETY: the caller guarantees the entries.
+        unsafe {
+            let (l, sign) = (self.l[j][j], if minus { -T::ONE } else { T::ONE });
+            let a = |r: usize| *self.v(j, columns.start + r);
+            let squares = (0..columns.len()).fold(T::ZERO, |sum, r| sum + a(r) * a(r));
+            let Pivot { alpha, x, new } = pivot(l, sign * squares, columns.len(), minus, a)?;
+            let beta = l + alpha;
+            for r in columns.clone() {
+                let a = *self.v(j, r);
+                (*self.v.b(r).add(j), *self.v.g(r).add(j)) = (a / beta, sign * (a / alpha));
+            }
+            self.l[j][j] = new;
+            for i in j + 1..self.cols {
+                let old = self.l[j][i];
+                let d = columns.clone().fold(x * old, |d, r| d + *self.v(i, r) * *self.v.g(r).add(j));
+                let u = T::TWO * old + d;
+                self.l[j][i] = old + d;
+                for r in columns.clone() {
+                    *self.v(i, r) = *self.v(i, r) - u * *self.v.b(r).add(j);
+                }
+            }
+            Some(x)
+        }
+    }
+
+    /// Eliminates V from column `j`, of this sign; `plus` columns of V have a plus sign. Returns the sign of the new pivot.
+    ///
+    /// # Errors
+    /// The pivot is zero to working precision, or not finite.
+    ///
+    /// # Safety
+    /// As `v`.
+    pub unsafe fn eliminate(
+        &mut self,
+        j: usize,
+        (negative, plus): (bool, &mut usize),
+        tolerance: T,
+    ) -> Result<(OneColumn<T>, bool), ()> {
+        let (same, other) = groups(negative, *plus, self.v.rank);
+        let mut made = OneColumn::default();
+        let sign_of = |x: T| if x < T::ZERO { -T::ONE } else { T::ONE };
+        // SAFETY: the caller guarantees the entries.
+        unsafe {
+            let (with, size) = self.largest(j, same.clone());
+            if size > T::from_f64(OUTWEIGHS) * self.l[j][j] {
+                let exchange = Exchange { with, to: with, sign: sign_of(*self.v(j, with)) };
+                self.exchange(j, exchange);
+                made.before = Some(exchange);
+            }
+            made.x[0] = self.reflect(j, same.clone(), false).ok_or(())?;
+            made.same = (same.start, same.end);
+            let (l, norm) = (self.l[j][j], self.norm(j, other.clone()));
+            // The comparison is false for NaN.
+            if !((l - norm).abs() > tolerance * (l + norm)) {
+                return Err(());
+            }
+            if l > norm {
+                made.x[1] = self.reflect(j, other.clone(), true).ok_or(())?;
+                made.other = (other.start, other.end);
+                return Ok((made, negative));
+            }
+            let (with, _) = self.largest(j, other.clone());
+            let (to, rest) = match negative {
+                false => (other.start, other.start + 1..other.end),
+                true => (other.end - 1, other.start..other.end - 1),
+            };
+            let crossing = Exchange { with, to, sign: sign_of(*self.v(j, with)) };
+            self.exchange(j, crossing);
+            made.crossing = Some(crossing);
+            made.x[1] = self.reflect(j, rest.clone(), false).ok_or(())?;
+            made.other = (rest.start, rest.end);
+            made.x[2] = self.reflect(j, to..to + 1, true).ok_or(())?;
+            *plus = if negative { *plus - 1 } else { *plus + 1 };
+            Ok((made, !negative))
+        }
+    }
+}
+
+impl<T: Float> SignatureJob<T> {
+    /// Changes RV registers of rows by these columns, one after the other.
+    ///
+    /// # Safety
+    /// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them
+    /// during the call. The coefficients are those of the columns.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    pub(super) unsafe fn through_columns<S: Simd, A: Rows<T, S>, const RV: usize>(
+        simd: S,
+        rows: A,
+        columns: &[OneColumn<T>],
+        coefficients: Reflector<T>,
+        tile: Tile<T>,
+    ) {
+        let lanes = T::lanes::<S>();
+        // SAFETY: all accesses below: column j of L, columns of V and registers i < RV are inside the tile that the caller guarantees,
+        // and the coefficients inside the reflector.
+        unsafe {
+            let v = |r: usize, i: usize| tile.v.add(r * tile.v_stride + i * lanes);
+            for (j, column) in columns.iter().enumerate() {
+                let src = tile.src.offset(j as isize * tile.src_stride);
+                let dst = tile.dst.offset(j as isize * tile.dst_stride);
+                let mut l = [T::splat(simd, T::ZERO); RV];
+                for i in 0..RV {
+                    l[i] = rows.load(simd, i, src.add(i * lanes));
+                }
+                let exchange = |l: &mut [T::Vector<S>; RV], Exchange { with, to, sign }: Exchange<T>| {
+                    let sign = T::splat(simd, sign);
+                    for i in 0..RV {
+                        let new = T::vmul(simd, sign, rows.load(simd, i, v(with, i)));
+                        rows.store(simd, i, v(with, i), rows.load(simd, i, v(to, i)));
+                        rows.store(simd, i, v(to, i), l[i]);
+                        l[i] = new;
+                    }
+                };
+                let reflect = |l: &mut [T::Vector<S>; RV], (first, end): (usize, usize), x: T| {
+                    let x = T::splat(simd, x);
+                    let mut d = *l;
+                    for i in 0..RV {
+                        d[i] = T::vmul(simd, x, l[i]);
+                    }
+                    for r in first..end {
+                        let g = T::splat(simd, *coefficients.g(r).add(j));
+                        for i in 0..RV {
+                            d[i] = T::mul_add(simd, rows.load(simd, i, v(r, i)), g, d[i]);
+                        }
+                    }
+                    for i in 0..RV {
+                        let u = T::mul_add(simd, T::splat(simd, T::TWO), l[i], d[i]);
+                        l[i] = T::vadd(simd, l[i], d[i]);
+                        d[i] = u;
+                    }
+                    for r in first..end {
+                        let b = T::splat(simd, *coefficients.b(r).add(j));
+                        for i in 0..RV {
+                            let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, v(r, i)));
+                            rows.store(simd, i, v(r, i), rest);
+                        }
+                    }
+                };
+                if let Some(before) = column.before {
+                    exchange(&mut l, before);
+                }
+                reflect(&mut l, column.same, column.x[0]);
+                if let Some(crossing) = column.crossing {
+                    exchange(&mut l, crossing);
+                }
+                reflect(&mut l, column.other, column.x[1]);
+                if let Some(Exchange { to, .. }) = column.crossing {
+                    reflect(&mut l, (to, to + 1), column.x[2]);
+                }
+                for i in 0..RV {
+                    rows.store(simd, i, dst.add(i * lanes), l[i]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The steps of a sweep over L S Lᵀ, where S is diagonal with entries ±1: A may be indefinite.
+//!
+//! Column j of L has the pivot l and the sign s, a is the row of V there, F are the columns of V with the sign s and G the others.
+//! First F is eliminated, by a reflection of the plus kind, and then G, by one of the minus kind:
+//!
+//! ```text
+//! l₁² = l² + a_F a_Fᵀ        l₂² = l₁² − a_G a_Gᵀ
+//! ```
+//!
+//! No number between the first pivot and the last is smaller than both, so nothing cancels that does not cancel in A. If l₂² < 0 the
+//! pivot changes its sign. Column j of L and the column p of G with the largest entry then change places, with their signs, which
+//! leaves L S Lᵀ + V W Vᵀ as it is: the new pivot, of the sign −s, is eliminated against the rest of G by the plus kind, and against
+//! the old column of L, which is now a column of V with the sign s, by the minus kind. So one column of V changes its sign. The plus
+//! columns of V stay before the others: where p is not the one at the boundary, the two change places.
+//!
+//! The columns of a block are eliminated together, by the reflectors of a positive definite L, if they have one sign and keep it, and
+//! one by one otherwise.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `job` | the memory of a sweep |
+//! | `diagonal` | the diagonal step |
+//! | `columns` | the columns of a block one by one |
+//! | `rows` | the trailing step |
+
+mod columns;
+mod diagonal;
+mod job;
+mod rows;
+
+pub(crate) use self::columns::OneColumn;
+pub(crate) use self::job::{BlockChange, SignatureJob};
+
+use self::diagonal::Diagonal;
+use self::rows::Trailing;
+use crate::compiled::compiled;
+
+compiled! {
+    /// The two steps of a panel.
+    SignatureKernels {
+        signature_diagonal: Diagonal<'_, Self> => Result<(), usize>,
+        signature_trailing: Trailing<'_, Self> => (),
+    }
+}

@@ -1,0 +1,119 @@
+//! A sweep over L S Lᵀ with S = diag(±1), on one thread or on several.
+
+use super::kernels::entries::Entries;
+use super::kernels::signature::{BlockChange, OneColumn, SignatureJob};
+use super::sweep::{SweepMemory, plan, run, run_asking};
+use super::tuning;
+use super::workers::Chunk;
+use crate::error::Error;
+use crate::host::interrupt::Asks;
+use crate::host::isa::Isa;
+use crate::host::threads::Threads;
+use crate::real::Real;
+use crate::report::Modification;
+use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
+use crate::sweep::weights::Weights;
+use core::ops::Range;
+use faer::{Mat, MatMut, MatRef};
+
+/// The staged V, and the working memory of a sweep, kept between calls.
+pub(crate) struct SignatureMemory<T> {
+    sweep: SweepMemory<T>,
+    blocks: Vec<BlockChange>,
+    columns: Vec<OneColumn<T>>,
+    chunks: Vec<Chunk>,
+}
+
+impl<T: Real> Clone for SignatureMemory<T> {
+    /// None of it outlives a modification, so the clone is empty.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T: Real> Default for SignatureMemory<T> {
+    fn default() -> Self {
+        let mut sweep = SweepMemory::default();
+        sweep.by_reflectors = true;
+        Self { sweep, blocks: Vec::new(), columns: Vec::new(), chunks: Vec::new() }
+    }
+}
+
+impl<T: Real> SignatureMemory<T> {
+    /// Stages V diag(√|w|) from its first row that is not zero on. (n × k)
+    ///
+    /// # Errors
+    /// `NonFinite` or `Overflow`, naming `v`.
+    pub fn stage(
+        &mut self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+        threads: Threads,
+    ) -> Result<Outline, Error> {
+        self.sweep.stage_for(Isa::detect(), v, weights, threads)
+    }
+
+    /// What is left of the staged V after a sweep over fewer columns than rows, in these rows. (m × k)
+    pub fn residual(&mut self, rows: Range<usize>, outline: &Outline) -> Mat<T> {
+        self.sweep.residual(rows, outline.rank())
+    }
+}
+
+/// A factor L S Lᵀ. (n × n, n)
+pub(crate) struct SignedFactor<'a, T> {
+    pub l: MatMut<'a, T>,
+    /// Whether the pivots are negative.
+    pub negative: &'a mut [bool],
+}
+
+/// Sweeps over a range of columns of L, from `old` to `new`, with the staged V; without `old` in place. Returns the report, and the number
+/// of columns of what is left of V that have a plus sign. They come first.
+///
+/// # Errors
+/// The first column whose pivot is zero to working precision. `new` may have been written by then.
+pub(crate) fn sweep<T: Real>(
+    old: Option<(MatRef<'_, T>, &[bool])>,
+    new: SignedFactor<'_, T>,
+    columns: Range<usize>,
+    outline: &Outline,
+    memory: &mut SignatureMemory<T>,
+    threads: Threads,
+) -> Result<(Modification, usize), Stop> {
+    let SignedFactor { l, negative } = new;
+    let rows = l.nrows();
+    let (dst, dst_stride, new_signs) = (l.as_ptr_mut(), l.col_stride(), negative.as_mut_ptr());
+    let (src, src_stride, signs) = match old {
+        Some((l, negative)) => (l.as_ptr(), l.col_stride(), negative.as_ptr()),
+        None => (dst.cast_const(), dst_stride, new_signs.cast_const()),
+    };
+    let plan = plan(rows, columns, outline);
+    let threads = tuning::threads(threads, &plan, outline.rank());
+    let sets = if threads > 1 { plan.panels() } else { 1 };
+    let SignatureMemory { sweep, blocks, columns, chunks } = memory;
+    let entries = Entries { src, src_stride, dst, dst_stride };
+    let job = sweep.job(Isa::detect(), entries, &plan, outline, sets);
+    blocks.clear();
+    blocks.resize(plan.panels() * plan.panel_cols.div_ceil(job.block), BlockChange::default());
+    columns.clear();
+    columns.resize(plan.cols, OneColumn::default());
+    let mut plus = outline.plus;
+    let steps = SignatureJob {
+        tolerance: T::from_f64((rows + outline.rank()) as f64) * T::UNIT,
+        job,
+        old: signs,
+        new: new_signs,
+        blocks: blocks.as_mut_ptr(),
+        columns: columns.as_mut_ptr(),
+        plus: &raw mut plus,
+    };
+    let shared = (threads, chunks);
+    let health = match Asks::claim() {
+        // SAFETY: L and the signs have these rows and columns, and are borrowed, exclusively where they are written; V and the reflectors
+        // are borrowed from `sweep`, with a set of reflectors for each panel, or, on one thread, for the current one.
+        Some(asks) => unsafe { run_asking(steps, asks, &plan, shared)? },
+        // SAFETY: as above.
+        None => unsafe { run(&steps, &plan, shared)? },
+    };
+    Ok((health.report(plan.start), plus))
+}

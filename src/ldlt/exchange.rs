@@ -1,0 +1,261 @@
+//! Rows and columns that go and come in one step: the new leading minors of A are those of the result alone.
+//!
+//! Rows in the order of the new A: n₁ rows before the new ones, the new ones, and the rest. What the removed columns of L leave is a V
+//! for the sweep; over the first n₁ columns it is carried to the rest, where the new columns of L join it with the opposite sign.
+
+use super::begin::factored;
+use super::report::LdltModification;
+use super::state::{Indefinite, inertia};
+use crate::error::Error;
+use crate::host::threads::where_it_pays;
+use crate::real::Real;
+use crate::storage::Side;
+use crate::sweep::weights::Weights;
+use core::ops::Range;
+use faer::linalg::matmul::triangular::BlockStructure;
+use faer::{Accum, Mat, MatRef};
+
+/// Old rows that are neighbours in the new A as well.
+struct Run {
+    old: Range<usize>,
+    new: usize,
+}
+
+/// Rows that keep their order: those of an old A (n × n) without the removed ones, with `came` new rows at `at`.
+fn runs(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
+    let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
+    let ends = removed.iter().copied().chain(core::iter::once(order));
+    let mut runs = Vec::new();
+    let mut new = 0;
+    for (start, end) in starts.zip(ends).filter(|(start, end)| start < end) {
+        let before = at.saturating_sub(new).min(end - start);
+        for old in [start..start + before, start + before..end].into_iter().filter(|old| !old.is_empty()) {
+            let place = if new < at { new } else { new + came };
+            new += old.len();
+            runs.push(Run { old, new: place });
+        }
+    }
+    runs
+}
+
+impl<T: Real> Indefinite<T> {
+    /// Removes these rows, in ascending order, and puts the columns of A at row `at` of what is left; `argument` is their name.
+    /// ((n + r) × r, of the new A)
+    ///
+    /// # Errors
+    /// `Overflow`, naming the argument; `Singular` or `Unstable` with a column of the new L, `Inertia`, `Sign`.
+    pub(super) fn exchange(
+        &mut self,
+        removed: &[usize],
+        (at, columns): (usize, MatRef<'_, T>),
+        argument: &'static str,
+    ) -> Result<LdltModification, Error> {
+        let (old_order, came) = (self.order(), columns.ncols());
+        let order = old_order - removed.len() + came;
+        if removed.is_empty() && came == 0 {
+            return Ok(self.unchanged());
+        }
+        let runs = runs(old_order, removed, at, came);
+        self.arrange(&runs, order, at..at + came);
+        let (mut v, weights) = self.removed_columns(&runs, order, removed);
+        let mut weights: Vec<T> = weights;
+        let mut least = 1.0_f64;
+        // What the removed columns change before the new ones.
+        let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
+        if let Some(start) = outline.first_column::<T>(order).filter(|&start| start < at) {
+            let (report, plus) = self.sweep_next(start..at, &outline)?;
+            least = least.min(report.min_pivot_ratio);
+            let rest = self.memory.residual(at..order, &outline);
+            weights = (0..outline.rank()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+            v = Mat::zeros(order, outline.rank());
+            v.subrows_mut(at, order - at).copy_from(rest);
+        }
+        let behind = at + came;
+        if came > 0 {
+            v.subrows_mut(at, came).fill(T::ZERO);
+            let (share, below) = self.put(at, columns)?;
+            least = least.min(share);
+            let old = v.ncols();
+            v.resize_with(order, old + came, |_, _| T::ZERO);
+            v.subcols_mut(old, came).subrows_mut(behind, order - behind).copy_from(below);
+            let negative = &self.next.negative[at..behind];
+            weights.extend(negative.iter().map(|&negative| if negative { T::ONE } else { -T::ONE }));
+        }
+        let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
+        if let Some(start) = outline.first_column::<T>(order) {
+            let (report, _) = self.sweep_next(start..order, &outline)?;
+            least = least.min(report.min_pivot_ratio);
+        }
+        let mut rows = vec![None; order];
+        for Run { old, new } in runs {
+            old.zip(new..).for_each(|(old, new)| rows[new] = Some(old));
+        }
+        let expected = self.expected.rearranged(rows.into_iter());
+        let log_abs_det = self.next.log_abs_det() - self.now.log_abs_det();
+        self.accept(least, log_abs_det, Some(expected))
+    }
+
+    /// Copies L and S to their new places in the next factor; new rows and columns are zero.
+    fn arrange(&mut self, runs: &[Run], order: usize, came: Range<usize>) {
+        let Self { now, next, .. } = self;
+        next.resize(order);
+        for Run { old, new } in runs {
+            for (column, to) in old.clone().zip(*new..) {
+                next.negative[to] = now.negative[column];
+                let (from, to) = (now.l.col_as_slice(column), next.l.col_as_slice_mut(to));
+                if came.end > 0 {
+                    to[came.clone()].fill(T::ZERO);
+                }
+                for Run { old, new } in runs.iter().filter(|run| run.old.end > column) {
+                    let first = old.start.max(column);
+                    let place = new + (first - old.start);
+                    to[place..place + (old.end - first)].copy_from_slice(&from[first..old.end]);
+                }
+            }
+        }
+        for column in came {
+            next.l.col_as_slice_mut(column).fill(T::ZERO);
+        }
+    }
+
+    /// The removed columns of L in the new rows, and their signs. (n' × q, q)
+    fn removed_columns(&self, runs: &[Run], order: usize, removed: &[usize]) -> (Mat<T>, Vec<T>) {
+        let mut v = Mat::zeros(order, removed.len());
+        for (r, &column) in removed.iter().enumerate() {
+            let (from, to) = (self.now.l.col_as_slice(column), v.col_as_slice_mut(r));
+            for Run { old, new } in runs.iter().filter(|run| run.old.start > column) {
+                to[*new..new + old.len()].copy_from_slice(&from[old.clone()]);
+            }
+        }
+        let sign = |&column: &usize| if self.now.negative[column] { -T::ONE } else { T::ONE };
+        (v, removed.iter().map(sign).collect())
+    }
+
+    /// Writes the rows and columns of the next L for these columns of A, whose leading n₁ rows and columns are done. Returns the least
+    /// share of a new pivot in (|L| |D| |Lᵀ|)_ii, and the rows below. (m × r)
+    fn put(&mut self, at: usize, columns: MatRef<'_, T>) -> Result<(f64, Mat<T>), Error> {
+        let (order, came, threads) = (columns.nrows(), columns.ncols(), self.threads);
+        let next = &mut self.next;
+        let (above, rest) = columns.split_at_row(at);
+        let (corner, below) = rest.split_at_row(came);
+        let mut x = above.to_owned();
+        crate::cpu::solve::solve(&next.l.as_ref().submatrix(0, 0, at, at), Side::L, x.as_mut(), threads);
+        let mut signed = x.clone();
+        for (i, _) in next.negative[..at].iter().enumerate().filter(|(_, negative)| **negative) {
+            signed.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+        }
+        let par = where_it_pays(threads.par(), order * came * came);
+        let left: Vec<f64> = x.col_iter().map(|x| x.iter().map(|x| x.to_f64() * x.to_f64()).sum()).collect();
+        let mut k = Mat::from_fn(came, came, |i, j| if i >= j { corner[(i, j)] } else { T::ZERO });
+        let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        T::triangular_matmul(
+            (k.as_mut(), lower),
+            Accum::Add,
+            (x.transpose(), all),
+            (signed.as_ref(), all),
+            -T::ONE,
+            par,
+        );
+        let tolerance = order as f64 * T::UNIT.to_f64();
+        let negative = factored(k.as_mut(), Some(&left), tolerance, par).map_err(|error| match error {
+            Error::Singular { column } => Error::Singular { column: at + column },
+            error => error,
+        })?;
+        let mut rows = below.to_owned();
+        let l = next.l.as_ref().submatrix(at + came, 0, order - at - came, at);
+        T::matmul(
+            rows.as_mut(),
+            Accum::Add,
+            l,
+            signed.as_ref(),
+            -T::ONE,
+            where_it_pays(par, order * at * came),
+        );
+        T::solve_lower(k.as_ref(), rows.as_mut().transpose_mut(), par);
+        for (j, _) in negative.iter().enumerate().filter(|(_, negative)| **negative) {
+            rows.col_mut(j).iter_mut().for_each(|x| *x = -*x);
+        }
+        let mut least = 1.0_f64;
+        for j in 0..came {
+            let before: f64 = (0..j).map(|m| k[(j, m)].to_f64()).map(|x| x * x).sum::<f64>() + left[j];
+            let pivot = k[(j, j)].to_f64() * k[(j, j)].to_f64();
+            least = least.min(pivot / (before + pivot));
+        }
+        next.negative[at..at + came].copy_from_slice(&negative);
+        next.l.submatrix_mut(at, 0, came, at).copy_from(signed.transpose());
+        next.l.submatrix_mut(at, at, came, came).copy_from(k.as_ref());
+        next.l.submatrix_mut(at + came, at, order - at - came, came).copy_from(rows.as_ref());
+        Ok((least, rows))
+    }
+
+    /// Moves a row and column of A from the first index to the second.
+    pub(super) fn moved(&mut self, (from, to): (usize, usize)) -> Result<LdltModification, Error> {
+        if from == to {
+            return Ok(self.unchanged());
+        }
+        // The column of A, in the new order.
+        let (order, l) = (self.order(), self.now.l.as_ref());
+        let mut signed = Mat::from_fn(order, 1, |j, _| if j <= from { l[(from, j)] } else { T::ZERO });
+        for j in (0..=from).filter(|&j| self.now.negative[j]) {
+            signed[(j, 0)] = -signed[(j, 0)];
+        }
+        let mut a = Mat::zeros(order, 1);
+        T::triangular_matmul(
+            (a.as_mut(), BlockStructure::Rectangular),
+            Accum::Replace,
+            (l, BlockStructure::TriangularLower),
+            (signed.as_ref(), BlockStructure::Rectangular),
+            T::ONE,
+            self.threads.par(),
+        );
+        let mut new: Vec<T> = (0..order).filter(|&i| i != from).map(|i| a[(i, 0)]).collect();
+        new.insert(to, a[(from, 0)]);
+        let expected = self.expected.clone();
+        let column = MatRef::from_column_major_slice(&new, order, 1);
+        let made = self.exchange(&[from], (to, column), "from");
+        // A row that moves keeps what is expected of it.
+        made.inspect(|_| {
+            let mut rows: Vec<_> = (0..order).filter(|&i| i != from).map(Some).collect();
+            rows.insert(to, Some(from));
+            self.expected = expected.rearranged(rows.into_iter());
+        })
+    }
+
+    /// The same for every row: row i of the new A is row `rows[i]` of the old one.
+    pub(super) fn permuted(&mut self, rows: &[usize]) -> Result<LdltModification, Error> {
+        let before = self.clone();
+        let mut report = self.unchanged();
+        for shift in crate::structure::shifts(rows) {
+            match self.moved(shift) {
+                Ok(made) => report = report.then(made),
+                // An order between the first and the last may have no factor.
+                Err(Error::Singular { .. } | Error::Unstable { .. }) => {
+                    *self = before;
+                    return self.factored_again(rows);
+                }
+                Err(error) => {
+                    *self = before;
+                    return Err(error);
+                }
+            }
+        }
+        debug_assert_eq!(report.inertia, inertia(&self.now.negative));
+        Ok(report)
+    }
+
+    /// Forms A in the new order and factors it.
+    fn factored_again(&mut self, rows: &[usize]) -> Result<LdltModification, Error> {
+        let a = self.reconstruct();
+        let new = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(rows[i], rows[j])]);
+        let made = Self::of_matrix(&(&new).into(), self.threads)?;
+        let ratio = |j: usize| {
+            let ratio = made.now.l[(j, j)] / self.now.l[(rows[j], rows[j])];
+            (ratio * ratio).to_f64()
+        };
+        let least = (0..a.nrows()).map(ratio).fold(1.0, f64::min);
+        let log_abs_det = made.now.log_abs_det() - self.now.log_abs_det();
+        self.next = made.now;
+        let expected = self.expected.rearranged(rows.iter().map(|&row| Some(row)));
+        self.accept(least, log_abs_det, Some(expected))
+    }
+}

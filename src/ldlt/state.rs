@@ -1,0 +1,208 @@
+//! L S Lᵀ in host memory, and modifications of it that become valid when they have succeeded.
+
+use super::expected::Expected;
+use super::growth::Growth;
+use super::report::LdltModification;
+use crate::cpu::signature::{SignatureMemory, SignedFactor, sweep};
+use crate::error::Error;
+use crate::host::layout::{copy_lower, with_capacity};
+use crate::host::threads::Threads;
+use crate::operand::Operand;
+use crate::real::Real;
+use crate::report::Modification;
+use crate::sweep::outline::Outline;
+use crate::sweep::stop::Stop;
+use crate::sweep::weights::Weights;
+use core::ops::Range;
+use faer::{Mat, MatRef};
+
+/// The numbers of positive and of negative pivots.
+pub(super) fn inertia(negative: &[bool]) -> (usize, usize) {
+    let minus = negative.iter().filter(|&&negative| negative).count();
+    (negative.len() - minus, minus)
+}
+
+/// L, zero above the diagonal, and which entries of S are −1. (n × n, n)
+#[derive(Clone, Debug)]
+pub(super) struct Stored<T> {
+    pub l: Mat<T>,
+    pub negative: Vec<bool>,
+    capacity: usize,
+}
+
+impl<T: Real> Stored<T> {
+    pub fn new(l: Mat<T>, negative: Vec<bool>) -> Self {
+        let capacity = l.nrows();
+        Self { l, negative, capacity }
+    }
+
+    /// Makes room for this order. Entries of L below the diagonal are unspecified.
+    pub fn resize(&mut self, order: usize) {
+        if order > self.capacity {
+            // An occasional copy costs less than one for each new row.
+            let capacity = order.max(self.capacity + self.capacity / 8);
+            *self =
+                Self { l: with_capacity(capacity, order), negative: Vec::with_capacity(capacity), capacity };
+        }
+        self.l.resize_with(order, order, |_, _| T::ZERO);
+        self.negative.resize(order, false);
+    }
+
+    /// log |det A|.
+    pub fn log_abs_det(&self) -> f64 {
+        2.0 * self.l.diagonal().column_vector().iter().map(|l| l.to_f64().ln()).sum::<f64>()
+    }
+}
+
+/// The factor, where the next one is computed, and what is kept about it.
+#[derive(Clone)]
+pub struct Indefinite<T> {
+    pub(super) threads: Threads,
+    pub(super) now: Stored<T>,
+    pub(super) next: Stored<T>,
+    pub(super) memory: SignatureMemory<T>,
+    pub(super) growth: Growth,
+    /// The largest permitted growth.
+    pub(super) limit: f64,
+    pub(super) expected: Expected,
+}
+
+impl<T: Real> core::fmt::Debug for Indefinite<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (order, inertia) = (self.order(), inertia(&self.now.negative));
+        f.debug_struct("Indefinite").field("order", &order).field("inertia", &inertia).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> Indefinite<T> {
+    /// The growth above which no digit of A would be left.
+    pub(super) fn default_limit() -> f64 {
+        0.25 / T::UNIT.to_f64()
+    }
+
+    pub(super) fn order(&self) -> usize {
+        self.now.l.nrows()
+    }
+
+    /// A ← δ A + V diag(w) Vᵀ. With `dry` the factor remains as it is.
+    pub(super) fn modify(
+        &mut self,
+        decay: T,
+        v: &Operand<'_, T>,
+        weights: Weights<'_, T>,
+        dry: bool,
+    ) -> Result<LdltModification, Error> {
+        let order = self.order();
+        if !(decay > T::ZERO && decay <= T::ONE) {
+            return Err(Error::OutOfRange { argument: "decay", rule: "greater than 0 and at most 1" });
+        }
+        weights.check(order, v.shape())?;
+        v.has_room_as_v()?;
+        let v = v.on_host()?;
+        if order == 0 {
+            return Ok(self.unchanged());
+        }
+        let outline = self.stage(v.as_ref(), weights, "v")?;
+        let first = outline.first_column::<T>(order);
+        self.next.resize(order);
+        let Self { now, next, memory, threads, .. } = self;
+        let report = if decay == T::ONE {
+            let Some(start) = first else { return Ok(self.unchanged()) };
+            copy_lower(now.l.as_ref(), next.l.as_mut(), 0..start);
+            next.negative[..start].copy_from_slice(&now.negative[..start]);
+            let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
+            sweep(Some((now.l.as_ref(), &now.negative)), new, start..order, &outline, memory, *threads)
+        } else {
+            let root = decay.sqrt();
+            for j in 0..order {
+                let (from, to) = (&now.l.col_as_slice(j)[j..], &mut next.l.col_as_slice_mut(j)[j..]);
+                to.iter_mut().zip(from).for_each(|(to, &from)| *to = root * from);
+            }
+            next.negative.copy_from_slice(&now.negative);
+            let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
+            match first {
+                Some(start) => sweep(None, new, start..order, &outline, memory, *threads),
+                None => Ok((Modification::identity(), 0)),
+            }
+        };
+        let (report, _) = report.map_err(refused)?;
+        let least = report.min_pivot_ratio * decay.to_f64();
+        let log_abs_det = report.log_det_change() + order as f64 * decay.to_f64().ln();
+        let expected = if dry { None } else { Some(self.expected.clone()) };
+        self.accept(least, log_abs_det, expected)
+    }
+
+    /// Stages V, and checks that squares of rows of the new L cannot overflow without growth.
+    pub(super) fn stage(
+        &mut self,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+        argument: &'static str,
+    ) -> Result<Outline, Error> {
+        let outline = self.memory.stage(v, weights, self.threads)?;
+        let columns = v.col_iter().enumerate().map(|(r, column)| {
+            let largest = column.iter().fold(T::ZERO, |largest, x| largest.max(x.abs())).to_f64();
+            weights.of(r).abs().to_f64() * largest * largest
+        });
+        let square = columns.sum::<f64>() + self.growth.largest;
+        if square > T::LARGE_SQUARE.to_f64() { Err(Error::Overflow { argument }) } else { Ok(outline) }
+    }
+
+    /// The report of a call that changes nothing.
+    pub(super) fn unchanged(&self) -> LdltModification {
+        let inertia = inertia(&self.now.negative);
+        LdltModification {
+            min_pivot_ratio: 1.0,
+            log_abs_det_change: 0.0,
+            inertia_before: inertia,
+            inertia,
+            growth: self.growth.growth,
+        }
+    }
+
+    /// Makes the next factor the current one, if it is as expected; without an expectation it is only examined.
+    ///
+    /// # Errors
+    /// `Unstable`, `Inertia` or `Sign`.
+    pub(super) fn accept(
+        &mut self,
+        min_pivot_ratio: f64,
+        log_abs_det_change: f64,
+        expected: Option<Expected>,
+    ) -> Result<LdltModification, Error> {
+        let growth = Growth::of(self.next.l.as_ref(), &self.next.negative, self.threads.par());
+        growth.check(self.next.l.as_ref(), self.limit)?;
+        expected.as_ref().unwrap_or(&self.expected).check(&self.next.negative)?;
+        let report = LdltModification {
+            min_pivot_ratio,
+            log_abs_det_change,
+            inertia_before: inertia(&self.now.negative),
+            inertia: inertia(&self.next.negative),
+            growth: growth.growth,
+        };
+        if let Some(expected) = expected {
+            core::mem::swap(&mut self.now, &mut self.next);
+            (self.growth, self.expected) = (growth, expected);
+        }
+        Ok(report)
+    }
+
+    /// Sweeps over these columns of the next factor, in place, with the staged V.
+    pub(super) fn sweep_next(
+        &mut self,
+        columns: Range<usize>,
+        outline: &Outline,
+    ) -> Result<(Modification, usize), Error> {
+        let Self { next, memory, threads, .. } = self;
+        let new = SignedFactor { l: next.l.as_mut(), negative: &mut next.negative };
+        sweep(None, new, columns, outline, memory, *threads).map_err(refused)
+    }
+}
+
+/// A pivot that is zero to working precision.
+fn refused(stop: Stop) -> Error {
+    match stop {
+        Stop::Breakdown { column } => Error::Singular { column },
+        stop => stop.into(),
+    }
+}

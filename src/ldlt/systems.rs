@@ -1,0 +1,132 @@
+//! Systems of equations with a factor L S Lᵀ, and what is known about A.
+
+use super::state::Indefinite;
+use crate::check::{extent, finite};
+use crate::cpu::solve::solve;
+use crate::error::Error;
+use crate::factor::condition::one_norm;
+use crate::host::empty::without_rows;
+use crate::operand::{Operand, OperandMut};
+use crate::real::Real;
+use crate::storage::Side;
+use faer::linalg::matmul::triangular::BlockStructure;
+use faer::reborrow::ReborrowMut;
+use faer::{Accum, Mat, MatMut};
+
+/// One of the factors of A = L S Lᵀ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// L.
+    L,
+    /// S.
+    S,
+    /// Lᵀ.
+    Transpose,
+}
+
+/// The factors of A.
+pub(super) const ALL: [Part; 3] = [Part::L, Part::S, Part::Transpose];
+
+impl<T: Real> Indefinite<T> {
+    /// Solves with these factors, one after the other.
+    pub(super) fn solve(&self, parts: &[Part], rhs: &Operand<'_, T>) -> Result<Mat<T>, Error> {
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        if self.order() == 0 {
+            return Ok(without_rows(rhs.shape().1));
+        }
+        rhs.has_room_on_host("rhs")?;
+        let mut x = rhs.on_host()?.into_owned();
+        finite("rhs", x.as_ref())?;
+        self.apply_inverse(parts, x.as_mut());
+        Ok(x)
+    }
+
+    pub(super) fn solve_in_place(&self, parts: &[Part], rhs: OperandMut<'_, T>) -> Result<(), Error> {
+        extent("rhs", "rows", self.order(), rhs.shape().0)?;
+        if self.order() == 0 {
+            return Ok(());
+        }
+        rhs.change_on_host(|rhs| {
+            finite("rhs", rhs.as_ref())?;
+            self.apply_inverse(parts, rhs);
+            Ok(())
+        })
+    }
+
+    fn apply_inverse(&self, parts: &[Part], mut rhs: MatMut<'_, T>) {
+        for part in parts {
+            match part {
+                Part::L => solve(&self.now.l.as_ref(), Side::L, rhs.rb_mut(), self.threads),
+                Part::S => self.change_signs(rhs.rb_mut()),
+                Part::Transpose => solve(&self.now.l.as_ref(), Side::Transpose, rhs.rb_mut(), self.threads),
+            }
+        }
+    }
+
+    fn change_signs(&self, mut rhs: MatMut<'_, T>) {
+        for (i, _) in self.now.negative.iter().enumerate().filter(|(_, negative)| **negative) {
+            rhs.rb_mut().row_mut(i).iter_mut().for_each(|x| *x = -*x);
+        }
+    }
+
+    /// X ← A X. (n × m)
+    fn multiply(&self, mut x: MatMut<'_, T>) {
+        let l = self.now.l.as_ref();
+        let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
+        for (l, structure) in [(l.transpose(), upper), (l, lower)] {
+            if structure == lower {
+                self.change_signs(x.rb_mut());
+            }
+            let from = x.to_owned();
+            T::triangular_matmul(
+                (x.rb_mut(), BlockStructure::Rectangular),
+                Accum::Replace,
+                (l, structure),
+                (from.as_ref(), BlockStructure::Rectangular),
+                T::ONE,
+                self.threads.par(),
+            );
+        }
+    }
+
+    /// A = L S Lᵀ. (n × n)
+    pub(super) fn reconstruct(&self) -> Mat<T> {
+        let order = self.order();
+        let mut signed = self.now.l.clone();
+        for (j, _) in self.now.negative.iter().enumerate().filter(|(_, negative)| **negative) {
+            signed.col_mut(j).iter_mut().for_each(|x| *x = -*x);
+        }
+        let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
+        let mut a = Mat::zeros(order, order);
+        T::triangular_matmul(
+            (a.as_mut(), lower),
+            Accum::Replace,
+            (signed.as_ref(), lower),
+            (self.now.l.transpose(), upper),
+            T::ONE,
+            self.threads.par(),
+        );
+        for j in 0..order {
+            for i in j + 1..order {
+                a[(j, i)] = a[(i, j)];
+            }
+        }
+        a
+    }
+
+    /// Estimates κ₁(A).
+    pub(super) fn condition(&self) -> Result<T, Error> {
+        if self.order() == 0 {
+            return Ok(T::ONE);
+        }
+        let norm = one_norm(self.order(), |x| {
+            self.multiply(x);
+            Ok(())
+        })?;
+        let of_inverse = one_norm(self.order(), |x| {
+            self.apply_inverse(&ALL, x);
+            Ok(())
+        })?;
+        Ok(T::from_f64(norm * of_inverse))
+    }
+}
