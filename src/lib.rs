@@ -43,7 +43,8 @@
 //! change rows and columns of A; [`shift`](Cholesky::shift) and [`permute`](Cholesky::permute) reorder them.
 //! [`extension`](Cholesky::extension) borders A without changing the factor.
 //!
-//! [`CholeskyBatch`] keeps many small factors current together.
+//! [`CholeskyBatch`] keeps many small factors current together. [`Ldlt`] keeps a factor of a symmetric indefinite matrix, with its
+//! inertia.
 //!
 //! # Errors
 //!
@@ -164,3 +165,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../docs/batch.md")]
 struct Batches;
+
+/// The example of this chapter, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/ldlt.md")]
+struct Indefinite;

@@ -25,14 +25,14 @@ pub(crate) struct SignatureMemory<T> {
     chunks: Vec<Chunk>,
 }
 
-impl<T: Real> Clone for SignatureMemory<T> {
+impl<T> Clone for SignatureMemory<T> {
     /// None of it outlives a modification, so the clone is empty.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<T: Real> Default for SignatureMemory<T> {
+impl<T> Default for SignatureMemory<T> {
     fn default() -> Self {
         let mut sweep = SweepMemory::default();
         sweep.by_reflectors = true;

@@ -109,7 +109,8 @@ impl<T: Scalar> Ldlt<T> {
     ///
     /// # Cost
     /// That of a [`shift`](Self::shift) for every row outside a longest ascending subsequence, and a copy of the factor. If an order between
-    /// them has no factor, that of [`new`](Self::new).
+    /// the first and the last has no factor, or a growth far above theirs, that of [`reconstruct`](Self::reconstruct) and
+    /// [`new`](Self::new).
     pub fn permute(&mut self, order: &[usize]) -> Result<LdltModification, Error> {
         T::ldlt_permute(&mut self.state, order)
     }

@@ -5,11 +5,13 @@
 
 use super::begin::factored;
 use super::report::LdltModification;
-use super::state::{Indefinite, inertia};
+use super::state::Indefinite;
+use crate::cpu::solve::solve;
 use crate::error::Error;
 use crate::host::threads::where_it_pays;
 use crate::real::Real;
 use crate::storage::Side;
+use crate::structure::shifts;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
@@ -139,7 +141,7 @@ impl<T: Real> Indefinite<T> {
         let (above, rest) = columns.split_at_row(at);
         let (corner, below) = rest.split_at_row(came);
         let mut x = above.to_owned();
-        crate::cpu::solve::solve(&next.l.as_ref().submatrix(0, 0, at, at), Side::L, x.as_mut(), threads);
+        solve(&next.l.as_ref().submatrix(0, 0, at, at), Side::L, x.as_mut(), threads);
         let mut signed = x.clone();
         for (i, _) in next.negative[..at].iter().enumerate().filter(|(_, negative)| **negative) {
             signed.row_mut(i).iter_mut().for_each(|x| *x = -*x);
@@ -163,14 +165,7 @@ impl<T: Real> Indefinite<T> {
         })?;
         let mut rows = below.to_owned();
         let l = next.l.as_ref().submatrix(at + came, 0, order - at - came, at);
-        T::matmul(
-            rows.as_mut(),
-            Accum::Add,
-            l,
-            signed.as_ref(),
-            -T::ONE,
-            where_it_pays(par, order * at * came),
-        );
+        T::matmul(rows.as_mut(), Accum::Add, l, x.as_ref(), -T::ONE, where_it_pays(par, order * at * came));
         T::solve_lower(k.as_ref(), rows.as_mut().transpose_mut(), par);
         for (j, _) in negative.iter().enumerate().filter(|(_, negative)| **negative) {
             rows.col_mut(j).iter_mut().for_each(|x| *x = -*x);
@@ -223,24 +218,33 @@ impl<T: Real> Indefinite<T> {
 
     /// The same for every row: row i of the new A is row `rows[i]` of the old one.
     pub(super) fn permuted(&mut self, rows: &[usize]) -> Result<LdltModification, Error> {
+        /// An order between the first and the last whose growth exceeds both by more costs digits.
+        const PERMITTED: f64 = 8.0;
+        let shifts = shifts(rows);
+        if shifts.is_empty() {
+            return Ok(self.unchanged());
+        }
         let before = self.clone();
-        let mut report = self.unchanged();
-        for shift in crate::structure::shifts(rows) {
+        let (mut report, mut most) = (self.unchanged(), 1.0_f64);
+        for shift in shifts {
             match self.moved(shift) {
-                Ok(made) => report = report.then(made),
-                // An order between the first and the last may have no factor.
-                Err(Error::Singular { .. } | Error::Unstable { .. }) => {
-                    *self = before;
-                    return self.factored_again(rows);
-                }
+                Ok(made) => (report, most) = (report.then(made), most.max(made.growth)),
+                // Such an order may have no factor.
+                Err(Error::Singular { .. } | Error::Unstable { .. }) => most = f64::INFINITY,
                 Err(error) => {
                     *self = before;
                     return Err(error);
                 }
             }
+            if most == f64::INFINITY {
+                break;
+            }
         }
-        debug_assert_eq!(report.inertia, inertia(&self.now.negative));
-        Ok(report)
+        if most <= PERMITTED * report.growth.max(before.growth.growth) {
+            return Ok(report);
+        }
+        *self = before;
+        self.factored_again(rows)
     }
 
     /// Forms A in the new order and factors it.

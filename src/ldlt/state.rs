@@ -5,7 +5,7 @@ use super::growth::Growth;
 use super::report::LdltModification;
 use crate::cpu::signature::{SignatureMemory, SignedFactor, sweep};
 use crate::error::Error;
-use crate::host::layout::{copy_lower, with_capacity};
+use crate::host::layout::{copy_lower, lower, with_capacity};
 use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
@@ -23,7 +23,7 @@ pub(super) fn inertia(negative: &[bool]) -> (usize, usize) {
 }
 
 /// L, zero above the diagonal, and which entries of S are −1. (n × n, n)
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Stored<T> {
     pub l: Mat<T>,
     pub negative: Vec<bool>,
@@ -54,8 +54,14 @@ impl<T: Real> Stored<T> {
     }
 }
 
+impl<T: Real> Clone for Stored<T> {
+    /// Copies L in the same layout, which `Mat::clone` would not preserve.
+    fn clone(&self) -> Self {
+        Self::new(lower(self.l.as_ref()), self.negative.clone())
+    }
+}
+
 /// The factor, where the next one is computed, and what is kept about it.
-#[derive(Clone)]
 pub struct Indefinite<T> {
     pub(super) threads: Threads,
     pub(super) now: Stored<T>,
@@ -65,6 +71,22 @@ pub struct Indefinite<T> {
     /// The largest permitted growth.
     pub(super) limit: f64,
     pub(super) expected: Expected,
+}
+
+impl<T: Real> Clone for Indefinite<T> {
+    /// Without the working memory.
+    fn clone(&self) -> Self {
+        let Self { threads, now, growth, limit, expected, .. } = self;
+        Self {
+            threads: *threads,
+            now: now.clone(),
+            next: Stored::new(Mat::new(), Vec::new()),
+            memory: SignatureMemory::default(),
+            growth: *growth,
+            limit: *limit,
+            expected: expected.clone(),
+        }
+    }
 }
 
 impl<T: Real> core::fmt::Debug for Indefinite<T> {

@@ -33,6 +33,7 @@ mod imports;
 mod input;
 mod interrupt;
 mod layouts;
+mod ldlt;
 #[cfg(feature = "cuda")]
 mod on_device;
 #[cfg(feature = "opencl")]

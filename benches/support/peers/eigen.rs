@@ -46,6 +46,37 @@ impl<T: Real> Eigen<T> {
     }
 }
 
+/// L D Lᵀ (n × n) column-major with this stride, V (n × k) column-major, which is overwritten, and the sign; returns 0 on success.
+type ModifyLdlt = unsafe extern "C" fn(*mut f64, isize, isize, *mut f64, isize, f64) -> c_int;
+
+/// The routine of LDLᵀ.
+pub struct EigenLdlt {
+    modify: ModifyLdlt,
+}
+
+impl EigenLdlt {
+    /// `None` without the compiler or Eigen.
+    #[must_use]
+    pub fn load() -> Option<Self> {
+        // SAFETY: `eigen.cpp` gives the routine of this name this type.
+        let modify = unsafe { library()?.get::<ModifyLdlt>("eigen_ldlt_f64") };
+        modify.ok().map(|modify| Self { modify: *modify })
+    }
+
+    /// L D Lᵀ ← L D Lᵀ ± V Vᵀ. V is column-major, and is overwritten.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn modify(&self, ld: &mut Mat<f64>, v: &mut [f64], sign: f64) {
+        let (n, stride) = (ld.nrows(), ld.col_stride());
+        let k = v.len() / n.max(1);
+        // SAFETY: L D Lᵀ is n × n with this stride, V has k columns of n entries, and the library stays open.
+        let broken =
+            unsafe { (self.modify)(ld.as_ptr_mut(), n as isize, stride, v.as_mut_ptr(), k as isize, sign) };
+        assert_eq!(broken, 0, "the problem is well posed");
+    }
+}
+
 /// Its name and version.
 #[must_use]
 pub fn version() -> Option<String> {
