@@ -20,6 +20,7 @@
 use cholupdate::faer::{Mat, MatRef};
 use cholupdate::{BatchMut, BatchRef, Cholesky, CholeskyBatch, Cpu};
 use cholupdate_bench::about::about;
+use cholupdate_bench::batches::{Table, norm_max, residual};
 use cholupdate_bench::limits::{Limits, Team};
 use cholupdate_bench::linpack::{Work, dchdd, dchud};
 use cholupdate_bench::measure::{Competitor, Timed, Timing, in_turns};
@@ -27,7 +28,6 @@ use cholupdate_bench::peers::eigen::{Eigen, version};
 use cholupdate_bench::peers::python::{Python, Remote};
 use cholupdate_bench::scalar::{Real, largest_residual};
 use cholupdate_bench::settings::{Mode, Settings};
-use cholupdate_bench::table::lay_out;
 use nalgebra::{DMatrix, DVector, Dyn};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -46,20 +46,14 @@ fn main() -> ExitCode {
     for (name, text) in about("batch", None, &versions, &limits.describe()) {
         println!("{name}: {text}");
     }
-    let mut table = Table { lines: Vec::new(), right: true };
+    let mut table = Table::new(&HEADINGS);
     of_type::<f64>(&settings, &mut limits, dram_bytes, &mut table);
     of_type::<f32>(&settings, &mut limits, dram_bytes, &mut table);
-    println!("\nns for one matrix; × the bound in parentheses\n{}", lay_out(&HEADINGS, &table.lines));
-    if table.right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if table.finish() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 const HEADINGS: [&str; 10] =
     ["type", "n", "k", "matrices", "method", "update", "downdate", "solve", "bound", "residual"];
-
-struct Table {
-    lines: Vec<Vec<String>>,
-    right: bool,
-}
 
 fn of_type<T: Real>(settings: &Settings, limits: &mut Limits, dram_bytes: usize, table: &mut Table) {
     if !settings.takes(T::NAME) {
@@ -135,21 +129,15 @@ impl<T: Real> Given<T> {
     /// max |L Lᵀ − A| / max |A| over some matrices, where A has been updated or not.
     fn residual(&self, updated: bool, l: impl Fn(usize, usize, usize) -> T) -> f64 {
         let [count, n, k] = self.shape;
-        let mut worst = 0.0_f64;
-        for matrix in (0..count).step_by(count.div_ceil(20)) {
-            let (mut off, mut largest) = (0.0_f64, 0.0_f64);
-            for i in 0..n {
-                for j in 0..=i {
-                    let v = |i| (0..k).map(move |r| self.v().get(matrix, i, r).wide());
-                    let added: f64 = v(i).zip(v(j)).map(|(x, y)| x * y).sum();
-                    let a = self.a().get(matrix, i, j).wide() + if updated { added } else { 0.0 };
-                    let square: f64 = (0..=j).map(|m| l(matrix, i, m).wide() * l(matrix, j, m).wide()).sum();
-                    (off, largest) = (off.max((square - a).abs()), largest.max(a.abs()));
-                }
-            }
-            worst = worst.max(off / largest);
-        }
-        worst
+        let some = (0..count).step_by(count.div_ceil(20));
+        norm_max(some.map(|matrix| {
+            let a = |i, j| {
+                let v = |i| (0..k).map(move |r| self.v().get(matrix, i, r).wide());
+                let added: f64 = v(i).zip(v(j)).map(|(x, y)| x * y).sum();
+                self.a().get(matrix, i, j).wide() + if updated { added } else { 0.0 }
+            };
+            residual(n, |i, j| l(matrix, i, j).wide(), a)
+        }))
     }
 }
 
@@ -344,18 +332,11 @@ fn cell<T: Real>(
                 format!("{:.1} ({:.1})", each * 1e9, each / bound)
             })
         };
-        let worst = timings.iter().map(|timing| timing.residual).fold(0.0, f64::max);
-        let right = timings.iter().all(|timing| timing.right);
-        table.right &= right;
         let mut line: Vec<String> =
             [T::NAME.to_owned(), n.to_string(), k.to_string(), count.to_string()].to_vec();
         line.push(name.to_owned());
         line.extend((0..3).map(|turn| cell(timings.get(turn))));
-        line.extend([
-            format!("{:.1}", bound * 1e9),
-            format!("{}{worst:.1e}", if right { "" } else { "WRONG " }),
-        ]);
-        println!("{}", line.join("  "));
-        table.lines.push(line);
+        line.push(format!("{:.1}", bound * 1e9));
+        table.line(line, &timings);
     }
 }

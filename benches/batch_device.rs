@@ -19,13 +19,13 @@
 use cholupdate::cuda::{CholeskyBatch, Device, DeviceBatch};
 use cholupdate::faer::Mat;
 use cholupdate::{BatchMut, BatchRef, Error};
+use cholupdate_bench::batches::{Table, norm_max, residual};
 use cholupdate_bench::engines::OnDevice;
 use cholupdate_bench::limits::Limits;
 use cholupdate_bench::measure::{Competitor, Timed, Timing, in_turns};
 use cholupdate_bench::peers::python::{Python, Remote};
 use cholupdate_bench::scalar::{Real, largest_residual};
 use cholupdate_bench::settings::Mode;
-use cholupdate_bench::table::lay_out;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::process::ExitCode;
@@ -43,8 +43,8 @@ const CONTEST: [(usize, usize); 5] = [(32, 4096), (64, 1024), (128, 256), (256, 
 fn main() -> Result<ExitCode, Error> {
     let torch = Python::start("pytorch_batch_peer.py");
     let Some(on) = OnDevice::new("batch_device", &[torch.as_ref()]) else { return Ok(ExitCode::SUCCESS) };
-    let mut bench =
-        Bench { on, torch, timer: Limits::new(Duration::ZERO, 0).timer, lines: Vec::new(), right: true };
+    let timer = Limits::new(Duration::ZERO, 0).timer;
+    let mut bench = Bench { on, torch, timer, table: Table::new(&HEADINGS) };
     let (orders, ranks) = match bench.on.settings.mode {
         Mode::Test => (vec![5], vec![1, 3]),
         _ => bench.on.settings.grid(&[4, 8, 16, 32, 64, 128, 256], &[1, 4]),
@@ -65,8 +65,7 @@ fn main() -> Result<ExitCode, Error> {
             bench.cell::<f32>(n, 4, Some(count))?;
         }
     }
-    println!("\nns for one matrix; × the bound in parentheses\n{}", lay_out(&HEADINGS, &bench.lines));
-    Ok(if bench.right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if bench.table.finish() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 const HEADINGS: [&str; 9] =
@@ -76,8 +75,7 @@ struct Bench {
     on: OnDevice,
     torch: Option<Python>,
     timer: Duration,
-    lines: Vec<Vec<String>>,
-    right: bool,
+    table: Table,
 }
 
 /// A batch on the device, and what is done with it.
@@ -146,7 +144,7 @@ impl<T: Real> Batch<T> {
             let off = a * &x - Mat::from_fn(n, 1, |_, _| 1.0);
             off.norm_max() / (n as f64 * a.norm_max() * x.norm_max())
         };
-        self.a.iter().enumerate().take(8).map(residual).fold(0.0, f64::max)
+        norm_max(self.a.iter().enumerate().take(8).map(residual))
     }
 }
 
@@ -171,16 +169,14 @@ impl<T: Real> Competitor for Batch<T> {
         if turn == 2 {
             return self.residual_of_solutions();
         }
-        let residual = |matrix: usize| {
+        norm_max((0..self.a.len().min(8)).map(|matrix| {
             let l = self.batch.factor(matrix).expect("a factor");
-            let l = Mat::from_fn(l.nrows(), l.ncols(), |i, j| l[(i, j)].wide());
             let mut wanted = self.a[matrix].clone();
             if turn == 0 {
                 wanted += &self.columns[matrix] * self.columns[matrix].transpose();
             }
-            (&l * l.transpose() - &wanted).norm_max() / wanted.norm_max()
-        };
-        (0..self.a.len().min(8)).map(residual).fold(0.0, f64::max)
+            residual(l.nrows(), |i, j| l[(i, j)].wide(), |i, j| wanted[(i, j)])
+        }))
     }
 }
 
@@ -216,16 +212,11 @@ impl Bench {
                 let each = timing.seconds / matrices as f64;
                 format!("{:.3} ({:.2})", each * 1e9, each / bounds[usize::from(turn == 2)])
             };
-            let right = timings.iter().all(|timing| timing.right);
-            let worst = timings.iter().map(|timing| timing.residual).fold(0.0, f64::max);
-            self.right &= right;
             let mut line = vec![T::NAME.to_owned(), n.to_string(), k.to_string(), matrices.to_string()];
             line.push(name.to_owned());
             let cells: Vec<String> = timings.iter().enumerate().map(cell).collect();
             line.extend((0..3).map(|turn| cells.get(turn).cloned().unwrap_or_default()));
-            line.push(format!("{}{worst:.1e}", if right { "" } else { "WRONG " }));
-            println!("{}", line.join("  "));
-            self.lines.push(line);
+            self.table.line(line, &timings);
         }
         Ok(())
     }

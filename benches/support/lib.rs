@@ -5,6 +5,7 @@
 //! | `scalar` | the scalars, and the largest residual of a correct result |
 //! | `table`, `plot` | tables and curves |
 //! | `measure` | the timer of all methods |
+//! | `batches` | the tables of the benchmarks of batches, and the residual of one factor |
 //! | `settings` | the settings from the environment |
 //! | `limits`, `link` | the limits of the machine and of the device |
 //! | `about`, `csv`, `row` | the head of a result, its lines, and the results of one case |
@@ -14,6 +15,7 @@
 //! | `cells`, `crossover`, `forecast`, `engines` | what the benchmarks have in common |
 
 pub mod about;
+pub mod batches;
 pub mod case;
 pub mod cells;
 pub mod competitors;
