@@ -1,7 +1,7 @@
 //! Updates and downdates of an indefinite factor L S Lᵀ, against faer's rank-k update of an LDLᵀ, Eigen's rank-1 update and factoring again.
 //!
 //! A = (H Aᵀ; A −1) has n/3 negative eigenvalues, with the rows of H first. The methods take turns; an update is followed by the downdate
-//! that reverses it. No inertia changes. This crate's time includes the pass over L for the growth, and its second buffer.
+//! that reverses it. No inertia changes. This crate's time includes the pass over L for the growth, and its shadow buffer.
 //!
 //! ```sh
 //! cargo bench -p cholupdate-bench --bench ldlt

@@ -1,6 +1,6 @@
 //! What signs the pivots may have.
 
-use super::state::inertia;
+use super::report::inertia;
 use crate::error::Error;
 
 /// What the caller expects of the result of every call.

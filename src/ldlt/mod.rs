@@ -26,7 +26,8 @@ pub(crate) mod verbs;
 pub use self::report::LdltModification;
 
 use self::expected::Expected;
-use self::state::{Indefinite, inertia};
+use self::report::inertia;
+use self::state::Indefinite;
 use crate::check::extent;
 use crate::cpu::Cpu;
 use crate::error::Error;
@@ -46,7 +47,7 @@ use faer::{Mat, MatRef};
 /// **When there is one.** For every order of the rows exactly if A is quasi-definite: up to a permutation (H Aᵀ; A −G) with H and G positive
 /// definite, as a regularized KKT matrix is. Otherwise as long as no leading minor of A is zero. Close to that the factor loses digits:
 /// [`growth`](Self::growth) says how many, and a call whose result would have lost all is refused ([`Error::Unstable`], [`Error::Singular`]).
-/// Every call that is refused leaves the factor bit for bit as it was. Every call writes to a second buffer, of the size of L.
+/// Every call that is refused leaves the factor bit for bit as it was. Every call writes to a shadow buffer, of the size of L.
 ///
 /// The factor is in host memory, and is modified by the CPU.
 ///

@@ -35,3 +35,9 @@ impl LdltModification {
         }
     }
 }
+
+/// The numbers of positive and of negative pivots.
+pub(super) fn inertia(negative: &[bool]) -> (usize, usize) {
+    let minus = negative.iter().filter(|&&negative| negative).count();
+    (negative.len() - minus, minus)
+}

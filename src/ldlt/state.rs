@@ -2,7 +2,7 @@
 
 use super::expected::Expected;
 use super::growth::Growth;
-use super::report::LdltModification;
+use super::report::{LdltModification, inertia};
 use crate::cpu::signature::{SignatureMemory, SignedFactor, sweep};
 use crate::error::Error;
 use crate::host::layout::{copy_lower, lower, with_capacity};
@@ -15,12 +15,6 @@ use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::{Mat, MatRef};
-
-/// The numbers of positive and of negative pivots.
-pub(super) fn inertia(negative: &[bool]) -> (usize, usize) {
-    let minus = negative.iter().filter(|&&negative| negative).count();
-    (negative.len() - minus, minus)
-}
 
 /// L, zero above the diagonal, and which entries of S are −1. (n × n, n)
 #[derive(Debug)]

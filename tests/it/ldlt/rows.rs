@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 struct Model<T> {
     all: Mat<T>,
     rows: Vec<usize>,
-    spare: Vec<usize>,
+    unused: Vec<usize>,
 }
 
 impl<T: Real> Model<T> {
@@ -21,8 +21,8 @@ impl<T: Real> Model<T> {
         let all = matrix.make(n + 8, random);
         let mut rows: Vec<usize> = (0..n + 8).collect();
         rows.shuffle(random);
-        let spare = rows.split_off(n);
-        Self { all, rows, spare }
+        let unused = rows.split_off(n);
+        Self { all, rows, unused }
     }
 
     fn matrix(&self, rows: &[usize], columns: &[usize]) -> Mat<T> {
@@ -30,8 +30,8 @@ impl<T: Real> Model<T> {
     }
 
     fn take(&mut self, random: &mut StdRng) -> Vec<usize> {
-        let count = random.random_range(0..=self.spare.len().min(3));
-        self.spare.drain(..count).collect()
+        let count = random.random_range(0..=self.unused.len().min(3));
+        self.unused.drain(..count).collect()
     }
 
     /// Makes one change of `factor` and of the model. Returns for each row the old one, if there was one, and how many
@@ -63,15 +63,15 @@ impl<T: Real> Model<T> {
                 let mut indices: Vec<usize> = (0..n).collect();
                 indices.shuffle(random);
                 indices.truncate(random.random_range(0..=n.min(4)));
-                self.spare.extend(indices.iter().map(|&i| before[i]));
+                self.unused.extend(indices.iter().map(|&i| before[i]));
                 self.rows = (0..n).filter(|i| !indices.contains(i)).map(|i| before[i]).collect();
                 factor.remove(&indices)?;
             }
             3 => {
                 let mut new = self.take(random);
-                self.spare.extend(new.split_off(new.len().min(n)));
+                self.unused.extend(new.split_off(new.len().min(n)));
                 let at = random.random_range(0..=n - new.len());
-                self.spare.extend(self.rows.splice(at..at + new.len(), new.iter().copied()));
+                self.unused.extend(self.rows.splice(at..at + new.len(), new.iter().copied()));
                 factor.replace(at, &self.matrix(&self.rows, &new))?;
             }
             4 if n > 0 => {
@@ -100,8 +100,8 @@ fn walk<T: Real>(matrix: Matrix, n: usize, steps: usize, seed: u64) -> usize {
     let Ok(mut factor) = Ldlt::new_in(&a, Cpu::sequential()) else { return 0 };
     let mut done = 0;
     for step in 0..steps {
-        let (old, a, rows, spare) =
-            (Factor::of(&factor), Factor::of(&factor).product(), model.rows.clone(), model.spare.clone());
+        let (old, a, rows, unused) =
+            (Factor::of(&factor), Factor::of(&factor).product(), model.rows.clone(), model.unused.clone());
         let what = format!("{matrix:?}, n {n}, seed {seed}, step {step}");
         match model.change(&mut factor, random) {
             Ok((from, steps)) => {
@@ -126,7 +126,7 @@ fn walk<T: Real>(matrix: Matrix, n: usize, steps: usize, seed: u64) -> usize {
             Err(error) => {
                 assert!(matches!(error, Error::Singular { .. } | Error::Unstable { .. }), "{what}: {error}");
                 assert!(super::unchanged(&factor, &old), "{what}");
-                (model.rows, model.spare) = (rows, spare);
+                (model.rows, model.unused) = (rows, unused);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The columns of a block of L one by one: where they have both signs, or a pivot changes its sign.
 
-use super::job::{SignatureJob, groups};
+use super::change::{Exchange, OneColumn, groups};
 use crate::cpu::kernels::apply::{Rows, Tile};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
 use crate::cpu::kernels::reflector::Reflector;
@@ -12,35 +12,6 @@ use pulp::Simd;
 /// If the largest entry of F is above the pivot by this factor, the two columns change places before they are eliminated, as in
 /// [`interchange`](crate::cpu::kernels::interchange).
 const OUTWEIGHS: f64 = 2.0;
-
-/// A column of L changes places with column `with` of V, with a sign that makes the pivot positive.
-#[derive(Clone, Copy, Debug)]
-struct Exchange<T> {
-    with: usize,
-    /// Where in V the column of L goes; the column there goes to `with`.
-    to: usize,
-    sign: T,
-}
-
-/// How one column of L changes: what is done to its rows, from the first field to the last. The coefficients b and g of the
-/// reflections are those of the [`Reflector`] of its block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OneColumn<T> {
-    before: Option<Exchange<T>>,
-    /// F
-    same: (usize, usize),
-    crossing: Option<Exchange<T>>,
-    /// G, or the rest of it after a crossing.
-    other: (usize, usize),
-    /// Their x, and after a crossing that of the old column of L.
-    x: [T; 3],
-}
-
-impl<T: Float> Default for OneColumn<T> {
-    fn default() -> Self {
-        Self { before: None, same: (0, 0), crossing: None, other: (0, 0), x: [T::ZERO; 3] }
-    }
-}
 
 /// The lower triangle of a block of L, by columns.
 pub(super) type Triangle<T> = [[T; MAX_LANES]; MAX_LANES];
@@ -190,80 +161,78 @@ impl<T: Float> Block<'_, T> {
     }
 }
 
-impl<T: Float> SignatureJob<T> {
-    /// Changes RV registers of rows by these columns, one after the other.
-    ///
-    /// # Safety
-    /// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them
-    /// during the call. The coefficients are those of the columns.
-    #[cfg_attr(not(unoptimized), inline(always))]
-    pub(super) unsafe fn through_columns<S: Simd, A: Rows<T, S>, const RV: usize>(
-        simd: S,
-        rows: A,
-        columns: &[OneColumn<T>],
-        coefficients: Reflector<T>,
-        tile: Tile<T>,
-    ) {
-        let lanes = T::lanes::<S>();
-        // SAFETY: all accesses below: column j of L, columns of V and registers i < RV are inside the tile that the caller guarantees,
-        // and the coefficients inside the reflector.
-        unsafe {
-            let v = |r: usize, i: usize| tile.v.add(r * tile.v_stride + i * lanes);
-            for (j, column) in columns.iter().enumerate() {
-                let src = tile.src.offset(j as isize * tile.src_stride);
-                let dst = tile.dst.offset(j as isize * tile.dst_stride);
-                let mut l = [T::splat(simd, T::ZERO); RV];
+/// Changes RV registers of rows by these columns, one after the other.
+///
+/// # Safety
+/// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them
+/// during the call. The coefficients are those of the columns.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) unsafe fn through_columns<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
+    simd: S,
+    rows: A,
+    columns: &[OneColumn<T>],
+    coefficients: Reflector<T>,
+    tile: Tile<T>,
+) {
+    let lanes = T::lanes::<S>();
+    // SAFETY: all accesses below: column j of L, columns of V and registers i < RV are inside the tile that the caller guarantees,
+    // and the coefficients inside the reflector.
+    unsafe {
+        let v = |r: usize, i: usize| tile.v.add(r * tile.v_stride + i * lanes);
+        for (j, column) in columns.iter().enumerate() {
+            let src = tile.src.offset(j as isize * tile.src_stride);
+            let dst = tile.dst.offset(j as isize * tile.dst_stride);
+            let mut l = [T::splat(simd, T::ZERO); RV];
+            for i in 0..RV {
+                l[i] = rows.load(simd, i, src.add(i * lanes));
+            }
+            let exchange = |l: &mut [T::Vector<S>; RV], Exchange { with, to, sign }: Exchange<T>| {
+                let sign = T::splat(simd, sign);
                 for i in 0..RV {
-                    l[i] = rows.load(simd, i, src.add(i * lanes));
+                    let new = T::vmul(simd, sign, rows.load(simd, i, v(with, i)));
+                    rows.store(simd, i, v(with, i), rows.load(simd, i, v(to, i)));
+                    rows.store(simd, i, v(to, i), l[i]);
+                    l[i] = new;
                 }
-                let exchange = |l: &mut [T::Vector<S>; RV], Exchange { with, to, sign }: Exchange<T>| {
-                    let sign = T::splat(simd, sign);
-                    for i in 0..RV {
-                        let new = T::vmul(simd, sign, rows.load(simd, i, v(with, i)));
-                        rows.store(simd, i, v(with, i), rows.load(simd, i, v(to, i)));
-                        rows.store(simd, i, v(to, i), l[i]);
-                        l[i] = new;
-                    }
-                };
-                let reflect = |l: &mut [T::Vector<S>; RV], (first, end): (usize, usize), x: T| {
-                    let x = T::splat(simd, x);
-                    let mut d = *l;
-                    for i in 0..RV {
-                        d[i] = T::vmul(simd, x, l[i]);
-                    }
-                    for r in first..end {
-                        let g = T::splat(simd, *coefficients.g(r).add(j));
-                        for i in 0..RV {
-                            d[i] = T::mul_add(simd, rows.load(simd, i, v(r, i)), g, d[i]);
-                        }
-                    }
-                    for i in 0..RV {
-                        let u = T::mul_add(simd, T::splat(simd, T::TWO), l[i], d[i]);
-                        l[i] = T::vadd(simd, l[i], d[i]);
-                        d[i] = u;
-                    }
-                    for r in first..end {
-                        let b = T::splat(simd, *coefficients.b(r).add(j));
-                        for i in 0..RV {
-                            let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, v(r, i)));
-                            rows.store(simd, i, v(r, i), rest);
-                        }
-                    }
-                };
-                if let Some(before) = column.before {
-                    exchange(&mut l, before);
+            };
+            let reflect = |l: &mut [T::Vector<S>; RV], (first, end): (usize, usize), x: T| {
+                let x = T::splat(simd, x);
+                let mut d = *l;
+                for i in 0..RV {
+                    d[i] = T::vmul(simd, x, l[i]);
                 }
-                reflect(&mut l, column.same, column.x[0]);
-                if let Some(crossing) = column.crossing {
-                    exchange(&mut l, crossing);
-                }
-                reflect(&mut l, column.other, column.x[1]);
-                if let Some(Exchange { to, .. }) = column.crossing {
-                    reflect(&mut l, (to, to + 1), column.x[2]);
+                for r in first..end {
+                    let g = T::splat(simd, *coefficients.g(r).add(j));
+                    for i in 0..RV {
+                        d[i] = T::mul_add(simd, rows.load(simd, i, v(r, i)), g, d[i]);
+                    }
                 }
                 for i in 0..RV {
-                    rows.store(simd, i, dst.add(i * lanes), l[i]);
+                    let u = T::mul_add(simd, T::splat(simd, T::TWO), l[i], d[i]);
+                    l[i] = T::vadd(simd, l[i], d[i]);
+                    d[i] = u;
                 }
+                for r in first..end {
+                    let b = T::splat(simd, *coefficients.b(r).add(j));
+                    for i in 0..RV {
+                        let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, v(r, i)));
+                        rows.store(simd, i, v(r, i), rest);
+                    }
+                }
+            };
+            if let Some(before) = column.before {
+                exchange(&mut l, before);
+            }
+            reflect(&mut l, column.same, column.x[0]);
+            if let Some(crossing) = column.crossing {
+                exchange(&mut l, crossing);
+            }
+            reflect(&mut l, column.other, column.x[1]);
+            if let Some(Exchange { to, .. }) = column.crossing {
+                reflect(&mut l, (to, to + 1), column.x[2]);
+            }
+            for i in 0..RV {
+                rows.store(simd, i, dst.add(i * lanes), l[i]);
             }
         }
     }

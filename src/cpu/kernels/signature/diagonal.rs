@@ -1,7 +1,8 @@
 //! The diagonal step: the pivots and their signs, and what the rows below need.
 
+use super::change::BlockChange;
 use super::columns::{Block, Triangle};
-use super::job::{BlockChange, SignatureJob};
+use super::job::SignatureJob;
 use super::rows::Trailing;
 use crate::cpu::kernels::apply::Tile;
 use crate::cpu::kernels::at_once::at_once;

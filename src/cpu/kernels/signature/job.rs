@@ -1,49 +1,11 @@
-//! The memory of one sweep, and its steps.
+//! The memory of one sweep.
 
-use super::columns::OneColumn;
-use super::diagonal::Diagonal;
-use super::rows::Trailing;
+use super::change::{BlockChange, OneColumn};
 use crate::cpu::kernels::job::Job;
 use crate::cpu::kernels::reflector::{OneSign, Reflector};
 use crate::cpu::kernels::shape::Shape;
-use crate::cpu::workers::Steps;
 use crate::float::Float;
-use crate::host::isa::fence;
-use crate::real::Real;
-use crate::report::Health;
-use crate::sweep::Breakdown;
 use crate::sweep::plan::Panel;
-use core::ops::Range;
-
-/// How the columns of a block of L change.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BlockChange {
-    /// Columns of V with a plus sign, before the block.
-    pub plus: usize,
-    /// The sign of its pivots, unless they are processed one by one.
-    pub negative: bool,
-    /// The columns are eliminated one by one.
-    pub one_by_one: bool,
-}
-
-impl BlockChange {
-    /// The columns of V, in the order in which they are eliminated: those of the sign of the pivots first. `minus` says that they have
-    /// the other one.
-    #[inline(always)]
-    pub fn signed(&self, rank: usize) -> [OneSign; 2] {
-        let (same, other) = groups(self.negative, self.plus, rank);
-        [
-            OneSign { first: same.start, rank: same.len(), minus: false },
-            OneSign { first: other.start, rank: other.len(), minus: true },
-        ]
-    }
-}
-
-/// The columns of V with the sign of a pivot, and the others.
-#[inline(always)]
-pub(super) fn groups(negative: bool, plus: usize, rank: usize) -> (Range<usize>, Range<usize>) {
-    if negative { (plus..rank, 0..plus) } else { (0..plus, plus..rank) }
-}
 
 /// All that the steps read and write. `blocks` and `columns` are those of the sweep, and only the diagonal step writes to them, and to
 /// `plus` and `new`.
@@ -114,27 +76,5 @@ impl<T: Float> SignatureJob<T> {
     pub fn coefficients(&self, panel: Panel, s: usize) -> Reflector<T> {
         // SAFETY: the memory of a block is longer than one reflector of all columns of V.
         unsafe { Reflector::at(self.memory(panel, s), self.job.lanes, self.rank()) }
-    }
-}
-
-impl<T: Real> Steps for SignatureJob<T> {
-    type Report = Health<T>;
-
-    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
-        // SAFETY: the caller guarantees the rows of the block.
-        let step = unsafe { Diagonal::new(self, panel, health) };
-        T::signature_diagonal(self.job.isa, step).map_err(|column| Breakdown { column })
-    }
-
-    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
-        if rows.is_empty() {
-            return;
-        }
-        let blocks = 0..panel.cols.div_ceil(self.job.block);
-        // SAFETY: the caller guarantees the rows.
-        T::signature_trailing(self.job.isa, unsafe { Trailing::new(self, panel, blocks, rows) });
-        if self.job.stream {
-            fence();
-        }
     }
 }

@@ -18,27 +18,57 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `change` | how blocks and columns of L change |
 //! | `job` | the memory of a sweep |
 //! | `diagonal` | the diagonal step |
 //! | `columns` | the columns of a block one by one |
 //! | `rows` | the trailing step |
 
+mod change;
 mod columns;
 mod diagonal;
 mod job;
 mod rows;
 
-pub(crate) use self::columns::OneColumn;
-pub(crate) use self::job::{BlockChange, SignatureJob};
+pub(crate) use self::change::{BlockChange, OneColumn};
+pub(crate) use self::job::SignatureJob;
 
 use self::diagonal::Diagonal;
 use self::rows::Trailing;
 use crate::compiled::compiled;
+use crate::cpu::workers::Steps;
+use crate::host::isa::fence;
+use crate::report::Health;
+use crate::sweep::Breakdown;
+use crate::sweep::plan::Panel;
+use core::ops::Range;
 
 compiled! {
     /// The two steps of a panel.
     SignatureKernels {
         signature_diagonal: Diagonal<'_, Self> => Result<(), usize>,
         signature_trailing: Trailing<'_, Self> => (),
+    }
+}
+
+impl<T: SignatureKernels> Steps for SignatureJob<T> {
+    type Report = Health<T>;
+
+    unsafe fn diagonal(&self, panel: Panel, health: &mut Health<T>) -> Result<(), Breakdown> {
+        // SAFETY: the caller guarantees the rows of the block.
+        let step = unsafe { Diagonal::new(self, panel, health) };
+        T::signature_diagonal(self.job.isa, step).map_err(|column| Breakdown { column })
+    }
+
+    unsafe fn trailing(&self, panel: Panel, rows: Range<usize>) {
+        if rows.is_empty() {
+            return;
+        }
+        let blocks = 0..panel.cols.div_ceil(self.job.block);
+        // SAFETY: the caller guarantees the rows.
+        T::signature_trailing(self.job.isa, unsafe { Trailing::new(self, panel, blocks, rows) });
+        if self.job.stream {
+            fence();
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The trailing step: applies what the diagonal step has computed to the rows below.
 
+use super::columns::through_columns;
 use super::job::SignatureJob;
 use crate::cpu::kernels::apply::{Full, Masked, Rows, Tile, apply};
 use crate::cpu::kernels::interchange::apply_by_column;
@@ -146,7 +147,7 @@ impl<T: Float> SignatureJob<T> {
                 let first = panel.first + s * self.job.block;
                 let columns = core::slice::from_raw_parts(self.columns.add(first), cols);
                 let coefficients = self.coefficients(panel, s);
-                return Self::through_columns::<S, A, RV>(simd, rows, columns, coefficients, at);
+                return through_columns::<T, S, A, RV>(simd, rows, columns, coefficients, at);
             }
             let mut scratch = Scratch::new();
             let signed = change.signed(self.rank());

@@ -1,0 +1,64 @@
+//! How blocks and columns of L change.
+
+use crate::cpu::kernels::reflector::OneSign;
+use crate::float::Float;
+use core::ops::Range;
+
+/// How the columns of a block of L change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockChange {
+    /// Columns of V with a plus sign, before the block.
+    pub plus: usize,
+    /// The sign of its pivots, unless they are processed one by one.
+    pub negative: bool,
+    /// The columns are eliminated one by one.
+    pub one_by_one: bool,
+}
+
+impl BlockChange {
+    /// The columns of V, in the order in which they are eliminated: those of the sign of the pivots first. `minus` says that they have
+    /// the other one.
+    #[inline(always)]
+    pub fn signed(&self, rank: usize) -> [OneSign; 2] {
+        let (same, other) = groups(self.negative, self.plus, rank);
+        [
+            OneSign { first: same.start, rank: same.len(), minus: false },
+            OneSign { first: other.start, rank: other.len(), minus: true },
+        ]
+    }
+}
+
+/// The columns of V with the sign of a pivot, and the others.
+#[inline(always)]
+pub(super) fn groups(negative: bool, plus: usize, rank: usize) -> (Range<usize>, Range<usize>) {
+    if negative { (plus..rank, 0..plus) } else { (0..plus, plus..rank) }
+}
+
+/// A column of L changes places with column `with` of V, with a sign that makes the pivot positive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange<T> {
+    pub with: usize,
+    /// Where in V the column of L goes; the column there goes to `with`.
+    pub to: usize,
+    pub sign: T,
+}
+
+/// How one column of L changes: what is done to its rows, from the first field to the last. The coefficients b and g of the
+/// reflections are those of the [`Reflector`](crate::cpu::kernels::reflector::Reflector) of its block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneColumn<T> {
+    pub(super) before: Option<Exchange<T>>,
+    /// F
+    pub(super) same: (usize, usize),
+    pub(super) crossing: Option<Exchange<T>>,
+    /// G, or the rest of it after a crossing.
+    pub(super) other: (usize, usize),
+    /// Their x, and after a crossing that of the old column of L.
+    pub(super) x: [T; 3],
+}
+
+impl<T: Float> Default for OneColumn<T> {
+    fn default() -> Self {
+        Self { before: None, same: (0, 0), crossing: None, other: (0, 0), x: [T::ZERO; 3] }
+    }
+}
