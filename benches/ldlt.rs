@@ -12,9 +12,10 @@
 //! | `CHOLUPDATE_BENCH` | `quick` (orders up to 1024) or `full` (the default) |
 //! | `CHOLUPDATE_BENCH_N`, `_K` | orders n and ranks k instead of the grid's |
 
+use cholupdate::faer::diag::Diag;
 use cholupdate::faer::dyn_stack::{MemBuffer, MemStack};
 use cholupdate::faer::linalg::cholesky::ldlt::{factor as ldlt, update::rank_r_update_clobber};
-use cholupdate::faer::{Diag, Mat, Par, Spec};
+use cholupdate::faer::{Mat, Par, Spec};
 use cholupdate::{Cpu, Ldlt};
 use cholupdate_bench::about::about;
 use cholupdate_bench::limits::Limits;
