@@ -8,6 +8,7 @@ use crate::cpu::kernels::signature::SignatureKernels;
 use crate::cpu::kernels::small::SmallKernel;
 use crate::host::dense::Dense;
 use crate::host::rotation::RotationKernel;
+use crate::ldlt::squares::SquaresKernel;
 use crate::wide::recurrence::RecurrenceKernel;
 
 /// The kernels of the CPU, and dense linear algebra.
@@ -19,6 +20,7 @@ pub trait Real:
     + PanelKernels
     + SignatureKernels
     + SmallKernel
+    + SquaresKernel
     + RotationKernel
     + RecurrenceKernel
 {

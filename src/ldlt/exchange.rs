@@ -41,15 +41,15 @@ fn runs(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
 }
 
 impl<T: Real> Indefinite<T> {
-    /// Removes these rows, in ascending order, and puts the columns of A at row `at` of what is left; `argument` is their name.
-    /// ((n + r) × r, of the new A)
+    /// Removes these rows, in ascending order, and puts the columns of A at row `at` of what is left; `argument` is their name. What was
+    /// expected of the sign of the row `moved` is expected of the new one. ((n + r) × r, of the new A)
     ///
     /// # Errors
     /// `Overflow`, naming the argument; `Singular` or `Unstable` with a column of the new L, `Inertia`, `Sign`.
     pub(super) fn exchange(
         &mut self,
         removed: &[usize],
-        (at, columns): (usize, MatRef<'_, T>),
+        (at, columns, moved): (usize, MatRef<'_, T>, Option<usize>),
         argument: &'static str,
     ) -> Result<LdltModification, Error> {
         let (old_order, came) = (self.order(), columns.ncols());
@@ -91,6 +91,9 @@ impl<T: Real> Indefinite<T> {
         let mut rows = vec![None; order];
         for Run { old, new } in runs {
             old.zip(new..).for_each(|(old, new)| rows[new] = Some(old));
+        }
+        if moved.is_some() {
+            rows[at] = moved;
         }
         let expected = self.expected.rearranged(rows.into_iter());
         let log_abs_det = self.next.log_abs_det() - self.now.log_abs_det();
@@ -205,15 +208,8 @@ impl<T: Real> Indefinite<T> {
         );
         let mut new: Vec<T> = (0..order).filter(|&i| i != from).map(|i| a[(i, 0)]).collect();
         new.insert(to, a[(from, 0)]);
-        let expected = self.expected.clone();
         let column = MatRef::from_column_major_slice(&new, order, 1);
-        let made = self.exchange(&[from], (to, column), "from");
-        // A row that moves keeps what is expected of it.
-        made.inspect(|_| {
-            let mut rows: Vec<_> = (0..order).filter(|&i| i != from).map(Some).collect();
-            rows.insert(to, Some(from));
-            self.expected = expected.rearranged(rows.into_iter());
-        })
+        self.exchange(&[from], (to, column, Some(from)), "from")
     }
 
     /// The same for every row: row i of the new A is row `rows[i]` of the old one.
@@ -225,6 +221,8 @@ impl<T: Real> Indefinite<T> {
             return Ok(self.unchanged());
         }
         let before = self.clone();
+        // Only the last order must be as expected.
+        let expected = core::mem::take(&mut self.expected).rearranged(rows.iter().map(|&row| Some(row)));
         let (mut report, mut most) = (self.unchanged(), 1.0_f64);
         for shift in shifts {
             match self.moved(shift) {
@@ -241,7 +239,16 @@ impl<T: Real> Indefinite<T> {
             }
         }
         if most <= PERMITTED * report.growth.max(before.growth.growth) {
-            return Ok(report);
+            return match expected.check(&self.now.negative) {
+                Ok(()) => {
+                    self.expected = expected;
+                    Ok(report)
+                }
+                Err(error) => {
+                    *self = before;
+                    Err(error)
+                }
+            };
         }
         *self = before;
         self.factored_again(rows)
@@ -251,7 +258,10 @@ impl<T: Real> Indefinite<T> {
     fn factored_again(&mut self, rows: &[usize]) -> Result<LdltModification, Error> {
         let a = self.reconstruct();
         let new = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(rows[i], rows[j])]);
-        let made = Self::of_matrix(&(&new).into(), self.threads)?;
+        let made = Self::of_matrix(&(&new).into(), self.threads).map_err(|error| match error {
+            Error::Overflow { .. } => error.with_argument("order"),
+            error => error,
+        })?;
         let ratio = |j: usize| {
             let ratio = made.now.l[(j, j)] / self.now.l[(rows[j], rows[j])];
             (ratio * ratio).to_f64()

@@ -1,9 +1,14 @@
 //! How large |L| |D| |Lᵀ| is, compared with A.
 
+use super::squares::{Squares, SquaresKernel};
 use crate::error::Error;
 use crate::float::Float;
+use crate::host::isa::Isa;
 use faer::{MatRef, Par};
 use rayon::prelude::*;
+
+/// Blocks of columns from which on several threads sum them.
+const WORTH_SHARING: usize = 3;
 
 /// Row sums of a factor L S Lᵀ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,33 +22,30 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    pub fn of<T: Float>(l: MatRef<'_, T>, negative: &[bool], par: Par) -> Self {
+    pub fn of<T: SquaresKernel>(l: MatRef<'_, T>, negative: &[bool], par: Par) -> Self {
         /// Columns that one thread sums. A fixed number, so that the sums are the same for any number of threads.
         const TOGETHER: usize = 256;
         let order = l.nrows();
-        // Of the squares, with all signs and with those of S.
         let sums = |first: usize| {
-            let mut sums = vec![[0.0; 2]; order - first];
-            for j in first..order.min(first + TOGETHER) {
-                let (column, sign) = (l.col(j).subrows(j, order - j), if negative[j] { -1.0 } else { 1.0 });
-                for (sum, x) in sums[j - first..].iter_mut().zip(column.iter()) {
-                    let square = x.to_f64() * x.to_f64();
-                    *sum = [sum[0] + square, sum[1] + sign * square];
-                }
-            }
-            sums
+            let [mut plus, mut minus] = [(); 2].map(|()| vec![T::ZERO; order - first]);
+            let columns = first..order.min(first + TOGETHER);
+            let sums = [&mut plus[..], &mut minus[..]];
+            T::add_squares(Isa::detect(), Squares::new(l, columns, negative, sums));
+            [plus, minus]
         };
         let blocks = order.div_ceil(TOGETHER);
         let each: Vec<_> = match par {
-            Par::Rayon(_) if blocks > 1 => {
+            Par::Rayon(_) if blocks > WORTH_SHARING => {
                 (0..blocks).into_par_iter().map(|block| sums(block * TOGETHER)).collect()
             }
             _ => (0..blocks).map(|block| sums(block * TOGETHER)).collect(),
         };
+        // Of the squares, with all signs and with those of S.
         let mut all = vec![[0.0; 2]; order];
-        for (block, sums) in each.iter().enumerate() {
-            for (all, sum) in all[block * TOGETHER..].iter_mut().zip(sums) {
-                *all = [all[0] + sum[0], all[1] + sum[1]];
+        for (block, [plus, minus]) in each.iter().enumerate() {
+            for ((all, plus), minus) in all[block * TOGETHER..].iter_mut().zip(plus).zip(minus) {
+                let (plus, minus) = (plus.to_f64(), minus.to_f64());
+                *all = [all[0] + (plus + minus), all[1] + (plus - minus)];
             }
         }
         let (mut largest, mut row, mut diagonal) = (0.0, 0, 0.0_f64);

@@ -5,6 +5,7 @@
 //! | `change` | the calls that change rows and columns |
 //! | `solving` | the calls that solve |
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
+//! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
 //! | `begin`, `exchange`, `rows`, `systems` | the steps behind the calls |
 //! | `verbs` | what compiles them |
@@ -19,6 +20,8 @@ mod growth;
 mod report;
 mod rows;
 mod solving;
+#[allow(unsafe_code, reason = "loads of registers")]
+pub(crate) mod squares;
 mod state;
 mod systems;
 pub(crate) mod verbs;

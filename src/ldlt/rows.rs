@@ -25,7 +25,7 @@ pub(super) fn append<T: Real>(
     let mut columns = Mat::zeros(order + rank, rank);
     columns.subrows_mut(0, order).copy_from(cross.as_ref());
     columns.subrows_mut(order, rank).copy_from(corner.as_ref());
-    of.exchange(&[], (order, columns.as_ref()), "corner")
+    of.exchange(&[], (order, columns.as_ref(), None), "corner")
 }
 
 pub(super) fn insert<T: Real>(
@@ -55,7 +55,8 @@ pub(super) fn replace<T: Real>(
 pub(super) fn remove<T: Real>(of: &mut Indefinite<T>, indices: &[usize]) -> Result<LdltModification, Error> {
     let mut removed = Vec::new();
     ascending("indices", indices, of.order(), &mut removed)?;
-    of.exchange(&removed, (0, MatRef::from_column_major_slice(&[], of.order() - removed.len(), 0)), "indices")
+    let nothing = MatRef::from_column_major_slice(&[], of.order() - removed.len(), 0);
+    of.exchange(&removed, (0, nothing, None), "indices")
 }
 
 pub(super) fn shift<T: Real>(
@@ -91,7 +92,7 @@ fn put<T: Real>(
         error => error,
     })?;
     small("columns", largest)?;
-    of.exchange(removed, (at, columns), "columns")
+    of.exchange(removed, (at, columns, None), "columns")
 }
 
 /// Checks that sums of entries of A of this size cannot overflow.

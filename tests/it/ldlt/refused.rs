@@ -110,3 +110,20 @@ fn signs_go_with_their_rows() {
     let refused = factor.expect_signs(&[1.0, f64::NAN, 0.0, 0.0, 0.0, 0.0]).unwrap_err();
     assert_eq!(refused, Error::NonFinite { argument: "signs", row: 1, column: 0 });
 }
+
+#[test]
+fn a_row_that_moves_keeps_its_expectation() {
+    let mut factor = Ldlt::new(&mat![[1.0, 2.0], [2.0, 1.0]]).unwrap();
+    factor.expect_signs(&[1.0, 0.0]).unwrap();
+    let before = Factor::of(&factor);
+    // The pivot of the first row would be negative behind the other.
+    assert_eq!(factor.shift(0, 1).unwrap_err(), Error::Sign { column: 1 });
+    assert_eq!(factor.permute(&[1, 0]).unwrap_err(), Error::Sign { column: 1 });
+    assert!(unchanged(&factor, &before));
+    // Only the last of several shifts must be as expected.
+    let mut factor = Ldlt::new(&mat![[1.0, 0.5, -0.9], [0.5, 1.0, 0.5], [-0.9, 0.5, 1.0]]).unwrap();
+    factor.expect_signs(&[0.0, 1.0, 0.0]).unwrap();
+    factor.permute(&[2, 1, 0]).unwrap();
+    assert_eq!(super::signs(&factor), [1.0, 1.0, -1.0]);
+    assert!(matches!(factor.permute(&[0, 2, 1]), Err(Error::Sign { column: 2 })));
+}

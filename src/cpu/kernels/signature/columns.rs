@@ -161,11 +161,79 @@ impl<T: Float> Block<'_, T> {
     }
 }
 
+/// RV registers of rows of V, and of a column of L, under one instruction set.
+struct Registers<T: Float, S: Simd, A, const RV: usize> {
+    simd: S,
+    rows: A,
+    v: *mut T,
+    v_stride: usize,
+    l: [T::Vector<S>; RV],
+}
+
+impl<T: Float, S: Simd, A: Rows<T, S>, const RV: usize> Registers<T, S, A, RV> {
+    #[inline(always)]
+    fn v(&self, r: usize, i: usize) -> *mut T {
+        self.v.wrapping_add(r * self.v_stride + i * T::lanes::<S>())
+    }
+
+    /// # Safety
+    /// As [`through_columns`].
+    #[inline(always)]
+    unsafe fn exchange(&mut self, Exchange { with, to, sign }: Exchange<T>) {
+        let Self { simd, rows, .. } = *self;
+        let sign = T::splat(simd, sign);
+        for i in 0..RV {
+            // SAFETY: the caller guarantees the real rows of V.
+            unsafe {
+                let new = T::vmul(simd, sign, rows.load(simd, i, self.v(with, i)));
+                rows.store(simd, i, self.v(with, i), rows.load(simd, i, self.v(to, i)));
+                rows.store(simd, i, self.v(to, i), self.l[i]);
+                self.l[i] = new;
+            }
+        }
+    }
+
+    /// Applies the reflection of these columns of V at column `j`.
+    ///
+    /// # Safety
+    /// As [`through_columns`].
+    #[inline(always)]
+    unsafe fn reflect(&mut self, coefficients: Reflector<T>, j: usize, (first, end): (usize, usize), x: T) {
+        let Self { simd, rows, .. } = *self;
+        let x = T::splat(simd, x);
+        let mut d = self.l;
+        // SAFETY: the caller guarantees the real rows of V, and the coefficients.
+        unsafe {
+            for i in 0..RV {
+                d[i] = T::vmul(simd, x, self.l[i]);
+            }
+            for r in first..end {
+                let g = T::splat(simd, *coefficients.g(r).add(j));
+                for i in 0..RV {
+                    d[i] = T::mul_add(simd, rows.load(simd, i, self.v(r, i)), g, d[i]);
+                }
+            }
+            for i in 0..RV {
+                let u = T::mul_add(simd, T::splat(simd, T::TWO), self.l[i], d[i]);
+                self.l[i] = T::vadd(simd, self.l[i], d[i]);
+                d[i] = u;
+            }
+            for r in first..end {
+                let b = T::splat(simd, *coefficients.b(r).add(j));
+                for i in 0..RV {
+                    let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, self.v(r, i)));
+                    rows.store(simd, i, self.v(r, i), rest);
+                }
+            }
+        }
+    }
+}
+
 /// Changes RV registers of rows by these columns, one after the other.
 ///
 /// # Safety
-/// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them
-/// during the call. The coefficients are those of the columns.
+/// The real rows of `tile`, over these columns of L and all of V, must be readable and writable, and no other thread may use them during
+/// the call. The coefficients are those of the columns.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) unsafe fn through_columns<T: Float, S: Simd, A: Rows<T, S>, const RV: usize>(
     simd: S,
@@ -175,64 +243,29 @@ pub(super) unsafe fn through_columns<T: Float, S: Simd, A: Rows<T, S>, const RV:
     tile: Tile<T>,
 ) {
     let lanes = T::lanes::<S>();
-    // SAFETY: all accesses below: column j of L, columns of V and registers i < RV are inside the tile that the caller guarantees,
-    // and the coefficients inside the reflector.
-    unsafe {
-        let v = |r: usize, i: usize| tile.v.add(r * tile.v_stride + i * lanes);
-        for (j, column) in columns.iter().enumerate() {
-            let src = tile.src.offset(j as isize * tile.src_stride);
-            let dst = tile.dst.offset(j as isize * tile.dst_stride);
-            let mut l = [T::splat(simd, T::ZERO); RV];
+    let l = [T::splat(simd, T::ZERO); RV];
+    let mut of = Registers { simd, rows, v: tile.v, v_stride: tile.v_stride, l };
+    for (j, column) in columns.iter().enumerate() {
+        let src = tile.src.wrapping_offset(j as isize * tile.src_stride);
+        let dst = tile.dst.wrapping_offset(j as isize * tile.dst_stride);
+        // SAFETY: column j of L and all of V are inside the tile that the caller guarantees, and the coefficients inside the reflector.
+        unsafe {
             for i in 0..RV {
-                l[i] = rows.load(simd, i, src.add(i * lanes));
+                of.l[i] = rows.load(simd, i, src.add(i * lanes));
             }
-            let exchange = |l: &mut [T::Vector<S>; RV], Exchange { with, to, sign }: Exchange<T>| {
-                let sign = T::splat(simd, sign);
-                for i in 0..RV {
-                    let new = T::vmul(simd, sign, rows.load(simd, i, v(with, i)));
-                    rows.store(simd, i, v(with, i), rows.load(simd, i, v(to, i)));
-                    rows.store(simd, i, v(to, i), l[i]);
-                    l[i] = new;
-                }
-            };
-            let reflect = |l: &mut [T::Vector<S>; RV], (first, end): (usize, usize), x: T| {
-                let x = T::splat(simd, x);
-                let mut d = *l;
-                for i in 0..RV {
-                    d[i] = T::vmul(simd, x, l[i]);
-                }
-                for r in first..end {
-                    let g = T::splat(simd, *coefficients.g(r).add(j));
-                    for i in 0..RV {
-                        d[i] = T::mul_add(simd, rows.load(simd, i, v(r, i)), g, d[i]);
-                    }
-                }
-                for i in 0..RV {
-                    let u = T::mul_add(simd, T::splat(simd, T::TWO), l[i], d[i]);
-                    l[i] = T::vadd(simd, l[i], d[i]);
-                    d[i] = u;
-                }
-                for r in first..end {
-                    let b = T::splat(simd, *coefficients.b(r).add(j));
-                    for i in 0..RV {
-                        let rest = T::neg_mul_add(simd, d[i], b, rows.load(simd, i, v(r, i)));
-                        rows.store(simd, i, v(r, i), rest);
-                    }
-                }
-            };
             if let Some(before) = column.before {
-                exchange(&mut l, before);
+                of.exchange(before);
             }
-            reflect(&mut l, column.same, column.x[0]);
+            of.reflect(coefficients, j, column.same, column.x[0]);
             if let Some(crossing) = column.crossing {
-                exchange(&mut l, crossing);
+                of.exchange(crossing);
             }
-            reflect(&mut l, column.other, column.x[1]);
+            of.reflect(coefficients, j, column.other, column.x[1]);
             if let Some(Exchange { to, .. }) = column.crossing {
-                reflect(&mut l, (to, to + 1), column.x[2]);
+                of.reflect(coefficients, j, (to, to + 1), column.x[2]);
             }
             for i in 0..RV {
-                rows.store(simd, i, dst.add(i * lanes), l[i]);
+                rows.store(simd, i, dst.add(i * lanes), of.l[i]);
             }
         }
     }

@@ -45,48 +45,66 @@ impl<T: Float> WithSimd for Trailing<'_, T> {
         let v = of.job.v;
         let ((first, above), (last, below)) = (v.locate(rows.start), v.locate(rows.end));
         let group = (GROUP_BYTES / (v.tile * of.rank() * size_of::<T>())).max(1);
-        // Blocks from left to right, and a tile's rows before the tile's below: where L moves up during the sweep, an entry is read before
-        // another overwrites it.
-        let by_register = |tile: usize, inside: Range<usize>| {
-            for s in blocks.clone() {
-                // SAFETY: `new` requires these rows, which are inside one tile.
-                unsafe { of.registers(simd, (panel, s), tile, inside.clone()) };
-            }
+        let (head, tail) = match first == last {
+            true => (above..below, 0..0),
+            false => (if above > 0 { above..v.tile } else { 0..0 }, 0..below),
         };
-        if first == last {
-            return by_register(first, above..below);
-        }
         let whole = first + usize::from(above > 0)..last;
-        if above > 0 {
-            by_register(first, above..v.tile);
-        }
-        for some in whole.clone().step_by(group) {
+        // SAFETY: `new` requires these rows: `head` and `tail` are rows of one tile each, `whole` are tiles with all their rows.
+        unsafe {
             for s in blocks.clone() {
-                for tile in some..whole.end.min(some + group) {
-                    // SAFETY: `new` requires all rows of the tile.
-                    unsafe { of.whole_tile(simd, (panel, s), tile) };
+                simd.vectorize(PartOfTile { of, panel, s, tile: first, inside: head.clone() });
+            }
+            for some in whole.clone().step_by(group) {
+                for s in blocks.clone() {
+                    let first = panel.first + s * of.job.block;
+                    let cols = of.job.block.min(panel.end() - first);
+                    for tile in some..whole.end.min(some + group) {
+                        if cols < of.job.block {
+                            simd.vectorize(PartOfTile { of, panel, s, tile, inside: 0..v.tile });
+                        } else {
+                            of.whole_tile(simd, (panel, s), tile);
+                        }
+                    }
                 }
             }
+            for s in blocks {
+                simd.vectorize(PartOfTile { of, panel, s, tile: last, inside: tail.clone() });
+            }
         }
-        if below > 0 {
-            by_register(last, 0..below);
+    }
+}
+
+/// Applies block `s` to rows `inside` of a tile, one register at a time. It is a function of its own, and not inlined at each of its calls.
+struct PartOfTile<'a, T> {
+    of: &'a SignatureJob<T>,
+    panel: Panel,
+    s: usize,
+    tile: usize,
+    inside: Range<usize>,
+}
+
+impl<T: Float> WithSimd for PartOfTile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { of, panel, s, tile, inside } = self;
+        if !inside.is_empty() {
+            // SAFETY: what makes this one has checked the rows.
+            unsafe { of.registers(simd, (panel, s), tile, inside) };
         }
     }
 }
 
 impl<T: Float> SignatureJob<T> {
-    /// Applies block `s` to a whole tile.
+    /// Applies block `s`, which has all its columns, to a whole tile.
     ///
     /// # Safety
     /// As [`Trailing::new`], for all rows of the tile.
     #[cfg_attr(not(unoptimized), inline(always))]
     unsafe fn whole_tile<S: Simd>(&self, simd: S, (panel, s): (Panel, usize), tile: usize) {
         let first = panel.first + s * self.job.block;
-        let cols = self.job.block.min(panel.end() - first);
-        if cols < self.job.block {
-            // SAFETY: the caller guarantees the rows.
-            return unsafe { self.registers(simd, (panel, s), tile, 0..self.job.v.tile) };
-        }
         // SAFETY: the caller guarantees the rows; a tile has as many registers.
         unsafe {
             let mut at = self.job.tile(tile, 0, first);
