@@ -28,6 +28,13 @@
  * batch, and those with weights, a mask or indices in host memory, wait. What a modification has done is on the device until the next one, or
  * until cholupdate_d_batch_reserve() or cholupdate_d_batch_replace(): cholupdate_d_batch_outcome() waits for it.
  *
+ * A cholupdate_d_ldlt is the factor of a symmetric, possibly indefinite matrix: A = L S L^T, where L has a positive diagonal and S is
+ * diagonal with entries of 1 and -1. Their numbers are the inertia of A: the numbers of its positive and negative eigenvalues. With
+ * D = diag(l_jj^2 s_j) and a unit lower triangle this is L D L^T without pivoting. There is one for every order of the rows if A is
+ * quasi-definite, as a regularized KKT matrix is, and otherwise as long as no leading minor of A is zero. Close to that the factor
+ * loses digits: cholupdate_d_ldlt_growth() says how many, and a call whose result would have lost all returns CHOLUPDATE_UNSTABLE or
+ * CHOLUPDATE_SINGULAR.
+ *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
  *
@@ -102,7 +109,8 @@ typedef enum {
    */
   CHOLUPDATE_INTERNAL = 11,
   /**
-   * A is singular, and the call needs a regular A. Enough updates make A regular. cholupdate_last_error_column() returns the
+   * A is singular, and the call needs a regular A. Enough updates make A regular. Of an indefinite matrix, as in
+   * cholupdate_d_ldlt: a leading minor of the A asked for is zero to working precision. cholupdate_last_error_column() returns the
    * first column whose pivot is zero.
    */
   CHOLUPDATE_SINGULAR = 12,
@@ -111,6 +119,22 @@ typedef enum {
    * the first one and says why, and the array `info` of the call has the reason for each.
    */
   CHOLUPDATE_SOME_FAILED = 15,
+  /**
+   * The indefinite matrix asked for is so close to one without a factor that its factor would have lost its digits: the growth
+   * would be above its limit. cholupdate_last_error() has the growth, and cholupdate_last_error_column() returns the column of L with
+   * the largest entry in the row that has grown most.
+   */
+  CHOLUPDATE_UNSTABLE = 16,
+  /**
+   * The indefinite matrix asked for has other numbers of positive and negative eigenvalues than cholupdate_d_ldlt_expect_inertia()
+   * has set. cholupdate_last_error() has the numbers.
+   */
+  CHOLUPDATE_UNEXPECTED_INERTIA = 17,
+  /**
+   * A pivot of the indefinite matrix asked for has another sign than cholupdate_d_ldlt_expect_signs() has set.
+   * cholupdate_last_error_column() returns the first such column.
+   */
+  CHOLUPDATE_UNEXPECTED_SIGN = 18,
 } cholupdate_status;
 
 /**
@@ -174,6 +198,11 @@ typedef struct cholupdate_d_batch cholupdate_d_batch;
 typedef struct cholupdate_d_extension cholupdate_d_extension;
 
 /**
+ * A factor L S L^T in double precision, of a symmetric, possibly indefinite matrix A (n x n).
+ */
+typedef struct cholupdate_d_ldlt cholupdate_d_ldlt;
+
+/**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_d_submit() until
  * cholupdate_d_pending_wait() or one of the solves here has returned its outcome, or cholupdate_d_pending_free() has freed it.
  * In between every other function of the factor, except cholupdate_d_order() and cholupdate_d_free(), returns
@@ -201,6 +230,11 @@ typedef struct cholupdate_s_batch cholupdate_s_batch;
  * share one.
  */
 typedef struct cholupdate_s_extension cholupdate_s_extension;
+
+/**
+ * A factor L S L^T in single precision, of a symmetric, possibly indefinite matrix A (n x n).
+ */
+typedef struct cholupdate_s_ldlt cholupdate_s_ldlt;
 
 /**
  * A modification in flight, which has exclusive use of the factor: from cholupdate_s_submit() until
@@ -263,6 +297,42 @@ typedef struct {
   double log_det_change;
 } cholupdate_report;
 
+/**
+ * The report of a change of a factor L S L^T, at no extra cost. Functions with a pointer to a report accept NULL. After an error
+ * the report is not written.
+ */
+typedef struct {
+  /**
+   * The smallest ratio |new pivot / old pivot|, where a pivot is an entry of D in A = L D L^T with a unit lower triangle L; of a new
+   * row, |pivot| over its diagonal entry of |L| |D| |L^T|. About -log10 of it decimal digits are lost in the worst column.
+   */
+  double min_pivot_ratio;
+  /**
+   * log |det| of the new A minus that of the old one.
+   */
+  double log_abs_det_change;
+  /**
+   * The growth of the new factor, as from cholupdate_d_ldlt_growth().
+   */
+  double growth;
+  /**
+   * The number of positive eigenvalues of A before.
+   */
+  int64_t positive_before;
+  /**
+   * The number of negative eigenvalues of A before.
+   */
+  int64_t negative_before;
+  /**
+   * The number of positive eigenvalues of the new A.
+   */
+  int64_t positive;
+  /**
+   * The number of negative eigenvalues of the new A.
+   */
+  int64_t negative;
+} cholupdate_ldlt_report;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -286,7 +356,8 @@ void cholupdate_last_error(char *message,
 
 /**
  * Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR, or if either is
- * what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. Returns -1 otherwise.
+ * what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. The column of
+ * CHOLUPDATE_UNSTABLE and CHOLUPDATE_UNEXPECTED_SIGN is the one that they describe. Returns -1 otherwise.
  */
 int64_t cholupdate_last_error_column(void);
 
@@ -2292,6 +2363,638 @@ cholupdate_status cholupdate_s_batch_solve_outcome(const cholupdate_s_batch *bat
  */
 cholupdate_status cholupdate_s_batch_solve_outcome_address(const cholupdate_s_batch *batch,
                                                            uint64_t *status);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read, as L S L^T. `options` sets the number of threads; its engine must be the
+ * CPU, and its safeguard is not used: no call loses the factor. The caller owns `*factor` and frees it by cholupdate_d_ldlt_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_d_ldlt_new(int64_t n,
+                                        const double *a,
+                                        int64_t lda,
+                                        char uplo,
+                                        const cholupdate_options *options,
+                                        cholupdate_d_ldlt **factor);
+
+/**
+ * Makes a factor of a known A = L diag(d) L^T: of L (n x n), or R = L^T for an `uplo` of 'U', with any diagonal that is not zero, and
+ * `d` (n). Both are copied. `options` are as in cholupdate_d_ldlt_new(). The caller owns `*factor` and frees it by
+ * cholupdate_d_ldlt_free().
+ *
+ * Returns as cholupdate_d_ldlt_new(): SINGULAR if an entry of `d` or of the diagonal is zero.
+ */
+cholupdate_status cholupdate_d_ldlt_from_factor(int64_t n,
+                                                const double *l,
+                                                int64_t ldl,
+                                                char uplo,
+                                                const double *d,
+                                                const cholupdate_options *options,
+                                                cholupdate_d_ldlt **factor);
+
+/**
+ * Copies the factor, with its limit of the growth and what is expected of it. The caller owns `*copy` and frees it by
+ * cholupdate_d_ldlt_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_clone(const cholupdate_d_ldlt *factor,
+                                          cholupdate_d_ldlt **copy);
+
+/**
+ * Frees a factor. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_d_ldlt_free(cholupdate_d_ldlt *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_order(const cholupdate_d_ldlt *factor, int64_t *n);
+
+/**
+ * Copies L, whose diagonal is positive, to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other
+ * triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_to_factor(const cholupdate_d_ldlt *factor,
+                                              char uplo,
+                                              double *l,
+                                              int64_t ldl);
+
+/**
+ * Writes the diagonal of S to `signs` (n): 1 or -1.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_signs(const cholupdate_d_ldlt *factor, double *signs);
+
+/**
+ * Writes A = L S L^T, both triangles, to the caller's array `a` (n x n).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_reconstruct(const cholupdate_d_ldlt *factor, double *a, int64_t lda);
+
+/**
+ * Factors A (n x n), of which the triangle `uplo` is read, as L S L^T. `options` sets the number of threads; its engine must be the
+ * CPU, and its safeguard is not used: no call loses the factor. The caller owns `*factor` and frees it by cholupdate_s_ldlt_free().
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE.
+ */
+cholupdate_status cholupdate_s_ldlt_new(int64_t n,
+                                        const float *a,
+                                        int64_t lda,
+                                        char uplo,
+                                        const cholupdate_options *options,
+                                        cholupdate_s_ldlt **factor);
+
+/**
+ * Makes a factor of a known A = L diag(d) L^T: of L (n x n), or R = L^T for an `uplo` of 'U', with any diagonal that is not zero, and
+ * `d` (n). Both are copied. `options` are as in cholupdate_s_ldlt_new(). The caller owns `*factor` and frees it by
+ * cholupdate_s_ldlt_free().
+ *
+ * Returns as cholupdate_s_ldlt_new(): SINGULAR if an entry of `d` or of the diagonal is zero.
+ */
+cholupdate_status cholupdate_s_ldlt_from_factor(int64_t n,
+                                                const float *l,
+                                                int64_t ldl,
+                                                char uplo,
+                                                const float *d,
+                                                const cholupdate_options *options,
+                                                cholupdate_s_ldlt **factor);
+
+/**
+ * Copies the factor, with its limit of the growth and what is expected of it. The caller owns `*copy` and frees it by
+ * cholupdate_s_ldlt_free().
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_clone(const cholupdate_s_ldlt *factor,
+                                          cholupdate_s_ldlt **copy);
+
+/**
+ * Frees a factor. The pointer is invalid afterwards. NULL is ignored.
+ */
+void cholupdate_s_ldlt_free(cholupdate_s_ldlt *factor);
+
+/**
+ * Writes n to `*n`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_order(const cholupdate_s_ldlt *factor, int64_t *n);
+
+/**
+ * Copies L, whose diagonal is positive, to the triangle `uplo` of the caller's array `l` (n x n), or R = L^T for 'U'. The other
+ * triangle is not changed.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_to_factor(const cholupdate_s_ldlt *factor,
+                                              char uplo,
+                                              float *l,
+                                              int64_t ldl);
+
+/**
+ * Writes the diagonal of S to `signs` (n): 1 or -1.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_signs(const cholupdate_s_ldlt *factor, float *signs);
+
+/**
+ * Writes A = L S L^T, both triangles, to the caller's array `a` (n x n).
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_reconstruct(const cholupdate_s_ldlt *factor, float *a, int64_t lda);
+
+/**
+ * Writes the number of positive eigenvalues of A to `*positive`, and that of negative ones to `*negative`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_inertia(const cholupdate_d_ldlt *factor,
+                                            int64_t *positive,
+                                            int64_t *negative);
+
+/**
+ * Writes log |det A| to `*log_abs_det`. The sign of det A is that of (-1)^m, with the number m of negative eigenvalues.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_log_abs_det(const cholupdate_d_ldlt *factor,
+                                                double *log_abs_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_condition(const cholupdate_d_ldlt *factor, double *condition);
+
+/**
+ * Writes max (|L| |D| |L^T|)_ii / max |A_ii|, at least 1, to `*growth`; 1 for n = 0. Rounding errors of the factor, and of solutions,
+ * are larger by up to this factor than those of a positive definite matrix. Every call that changes the factor has computed it.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_growth(const cholupdate_d_ldlt *factor,
+                                           double *growth);
+
+/**
+ * Writes the growth above which a call returns UNSTABLE to `*limit`. At the beginning it is 1 / (4 u), with the unit roundoff u: no
+ * digit is left.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_growth_limit(const cholupdate_d_ldlt *factor,
+                                                 double *limit);
+
+/**
+ * Sets the limit of the growth, at least 1, for later calls. The current factor may have more.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_set_growth_limit(cholupdate_d_ldlt *factor, double limit);
+
+/**
+ * From now on a call whose result would have other numbers of positive and negative eigenvalues returns UNEXPECTED_INERTIA. The
+ * current factor may have others, for instance before rows are appended. Replaces what was expected before.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_d_ldlt_expect_inertia(cholupdate_d_ldlt *factor,
+                                                   int64_t positive,
+                                                   int64_t negative);
+
+/**
+ * From now on a call after which a pivot would not have the sign of its row's entry of `signs` (n) returns UNEXPECTED_SIGN: for
+ * quasi-definite matrices, whose pivots keep their signs in every order of the rows. An entry of 0 expects nothing, nor does a new
+ * row. Replaces what was expected before. `signs` is copied.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_d_ldlt_expect_signs(cholupdate_d_ldlt *factor,
+                                                 const double *signs);
+
+/**
+ * From now on any inertia is accepted, as at the beginning.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_d_ldlt_expect_any_inertia(cholupdate_d_ldlt *factor);
+
+/**
+ * Writes the number of positive eigenvalues of A to `*positive`, and that of negative ones to `*negative`. Each may be NULL.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_inertia(const cholupdate_s_ldlt *factor,
+                                            int64_t *positive,
+                                            int64_t *negative);
+
+/**
+ * Writes log |det A| to `*log_abs_det`. The sign of det A is that of (-1)^m, with the number m of negative eigenvalues.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_log_abs_det(const cholupdate_s_ldlt *factor,
+                                                float *log_abs_det);
+
+/**
+ * Writes an estimate of the condition number of A in the 1-norm to `*condition`.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_condition(const cholupdate_s_ldlt *factor, float *condition);
+
+/**
+ * Writes max (|L| |D| |L^T|)_ii / max |A_ii|, at least 1, to `*growth`; 1 for n = 0. Rounding errors of the factor, and of solutions,
+ * are larger by up to this factor than those of a positive definite matrix. Every call that changes the factor has computed it.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_growth(const cholupdate_s_ldlt *factor,
+                                           double *growth);
+
+/**
+ * Writes the growth above which a call returns UNSTABLE to `*limit`. At the beginning it is 1 / (4 u), with the unit roundoff u: no
+ * digit is left.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_growth_limit(const cholupdate_s_ldlt *factor,
+                                                 double *limit);
+
+/**
+ * Sets the limit of the growth, at least 1, for later calls. The current factor may have more.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_set_growth_limit(cholupdate_s_ldlt *factor, double limit);
+
+/**
+ * From now on a call whose result would have other numbers of positive and negative eigenvalues returns UNEXPECTED_INERTIA. The
+ * current factor may have others, for instance before rows are appended. Replaces what was expected before.
+ *
+ * Returns NULL_POINTER or INVALID_ARGUMENT.
+ */
+cholupdate_status cholupdate_s_ldlt_expect_inertia(cholupdate_s_ldlt *factor,
+                                                   int64_t positive,
+                                                   int64_t negative);
+
+/**
+ * From now on a call after which a pivot would not have the sign of its row's entry of `signs` (n) returns UNEXPECTED_SIGN: for
+ * quasi-definite matrices, whose pivots keep their signs in every order of the rows. An entry of 0 expects nothing, nor does a new
+ * row. Replaces what was expected before. `signs` is copied.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_s_ldlt_expect_signs(cholupdate_s_ldlt *factor,
+                                                 const float *signs);
+
+/**
+ * From now on any inertia is accepted, as at the beginning.
+ *
+ * Returns NULL_POINTER.
+ */
+cholupdate_status cholupdate_s_ldlt_expect_any_inertia(cholupdate_s_ldlt *factor);
+
+/**
+ * A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify().
+ */
+cholupdate_status cholupdate_d_ldlt_update(cholupdate_d_ldlt *factor,
+                                           int64_t k,
+                                           const double *v,
+                                           int64_t ldv,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- A - V V^T. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify().
+ */
+cholupdate_status cholupdate_d_ldlt_downdate(cholupdate_d_ldlt *factor,
+                                             int64_t k,
+                                             const double *v,
+                                             int64_t ldv,
+                                             cholupdate_ldlt_report *report);
+
+/**
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the leading minors of the result alone. V (n x k) and
+ * `weights` (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE; UNEXPECTED_INERTIA or UNEXPECTED_SIGN if
+ * something is expected.
+ */
+cholupdate_status cholupdate_d_ldlt_modify(cholupdate_d_ldlt *factor,
+                                           int64_t k,
+                                           const double *v,
+                                           int64_t ldv,
+                                           const double *weights,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1. V (n x k) and `weights` (k) are not changed; NULL weights are all 1. `report`,
+ * relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify().
+ */
+cholupdate_status cholupdate_d_ldlt_modify_scaled(cholupdate_d_ldlt *factor,
+                                                  double decay,
+                                                  int64_t k,
+                                                  const double *v,
+                                                  int64_t ldv,
+                                                  const double *weights,
+                                                  cholupdate_ldlt_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_d_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k) and
+ * the matrix are not changed; the factor's working memory is.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or OVERFLOW.
+ */
+cholupdate_status cholupdate_d_ldlt_can_downdate(cholupdate_d_ldlt *factor,
+                                                 int64_t k,
+                                                 const double *v,
+                                                 int64_t ldv,
+                                                 int32_t *can);
+
+/**
+ * A <- A + V V^T. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify().
+ */
+cholupdate_status cholupdate_s_ldlt_update(cholupdate_s_ldlt *factor,
+                                           int64_t k,
+                                           const float *v,
+                                           int64_t ldv,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- A - V V^T. V (n x k) is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify().
+ */
+cholupdate_status cholupdate_s_ldlt_downdate(cholupdate_s_ldlt *factor,
+                                             int64_t k,
+                                             const float *v,
+                                             int64_t ldv,
+                                             cholupdate_ldlt_report *report);
+
+/**
+ * A <- A + V diag(w) V^T, with any mix of signs: whether it succeeds depends on the leading minors of the result alone. V (n x k) and
+ * `weights` (k) are not changed. NULL `weights` are those of an update, which are all 1; `report` may be NULL.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE, OVERFLOW, SINGULAR or UNSTABLE; UNEXPECTED_INERTIA or UNEXPECTED_SIGN if
+ * something is expected.
+ */
+cholupdate_status cholupdate_s_ldlt_modify(cholupdate_s_ldlt *factor,
+                                           int64_t k,
+                                           const float *v,
+                                           int64_t ldv,
+                                           const float *weights,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * A <- decay A + V diag(w) V^T, 0 < decay <= 1. V (n x k) and `weights` (k) are not changed; NULL weights are all 1. `report`,
+ * relative to the old A, may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify().
+ */
+cholupdate_status cholupdate_s_ldlt_modify_scaled(cholupdate_s_ldlt *factor,
+                                                  float decay,
+                                                  int64_t k,
+                                                  const float *v,
+                                                  int64_t ldv,
+                                                  const float *weights,
+                                                  cholupdate_ldlt_report *report);
+
+/**
+ * Writes 1 to `*can` if cholupdate_s_ldlt_downdate() with the same V would succeed, otherwise 0, by the same arithmetic. V (n x k) and
+ * the matrix are not changed; the factor's working memory is.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT, NOT_FINITE or OVERFLOW.
+ */
+cholupdate_status cholupdate_s_ldlt_can_downdate(cholupdate_s_ldlt *factor,
+                                                 int64_t k,
+                                                 const float *v,
+                                                 int64_t ldv,
+                                                 int32_t *can);
+
+/**
+ * Appends r rows and columns: B above C are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle `uplo`
+ * is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_d_ldlt_append(cholupdate_d_ldlt *factor,
+                                           int64_t r,
+                                           const double *cross,
+                                           int64_t ldcross,
+                                           const double *corner,
+                                           int64_t ldcorner,
+                                           char uplo,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are the new
+ * columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_append().
+ */
+cholupdate_status cholupdate_d_ldlt_insert(cholupdate_d_ldlt *factor,
+                                           int64_t at,
+                                           int64_t r,
+                                           const double *columns,
+                                           int64_t ldcolumns,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on, in one step: the matrix without them need not have a factor. `columns`
+ * (n x r) are the new columns of A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not changed; `report` may
+ * be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_append().
+ */
+cholupdate_status cholupdate_d_ldlt_replace(cholupdate_d_ldlt *factor,
+                                            int64_t at,
+                                            int64_t r,
+                                            const double *columns,
+                                            int64_t ldcolumns,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. Unlike that of a positive definite matrix the rest may
+ * have no factor. `indices` is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_modify(), except NOT_FINITE; the column is that of the new A.
+ */
+cholupdate_status cholupdate_d_ldlt_remove(cholupdate_d_ldlt *factor,
+                                           int64_t r,
+                                           const int64_t *indices,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_remove().
+ */
+cholupdate_status cholupdate_d_ldlt_shift(cholupdate_d_ldlt *factor,
+                                          int64_t from,
+                                          int64_t to,
+                                          cholupdate_ldlt_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed; `report` may
+ * be NULL.
+ *
+ * Returns as cholupdate_d_ldlt_remove().
+ */
+cholupdate_status cholupdate_d_ldlt_permute(cholupdate_d_ldlt *factor,
+                                            const int64_t *order,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Appends r rows and columns: B above C are the new columns of A, `cross` (n x r) and `corner` (r x r), of which the triangle `uplo`
+ * is read. Both are not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify(); the column is that of the new A.
+ */
+cholupdate_status cholupdate_s_ldlt_append(cholupdate_s_ldlt *factor,
+                                           int64_t r,
+                                           const float *cross,
+                                           int64_t ldcross,
+                                           const float *corner,
+                                           int64_t ldcorner,
+                                           char uplo,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Inserts r rows and columns, which become rows `at` to `at` + r - 1; `at` is at most the old n. `columns` (n + r x r) are the new
+ * columns of A, in the numbering of the new A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not changed;
+ * `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_append().
+ */
+cholupdate_status cholupdate_s_ldlt_insert(cholupdate_s_ldlt *factor,
+                                           int64_t at,
+                                           int64_t r,
+                                           const float *columns,
+                                           int64_t ldcolumns,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Replaces r neighbouring rows and columns, from row `at` on, in one step: the matrix without them need not have a factor. `columns`
+ * (n x r) are the new columns of A; of their rows `at` to `at` + r - 1 the lower triangle is read. They are not changed; `report` may
+ * be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_append().
+ */
+cholupdate_status cholupdate_s_ldlt_replace(cholupdate_s_ldlt *factor,
+                                            int64_t at,
+                                            int64_t r,
+                                            const float *columns,
+                                            int64_t ldcolumns,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * Removes the r rows and columns with the distinct `indices` (r), in any order. Unlike that of a positive definite matrix the rest may
+ * have no factor. `indices` is not changed; `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_modify(), except NOT_FINITE; the column is that of the new A.
+ */
+cholupdate_status cholupdate_s_ldlt_remove(cholupdate_s_ldlt *factor,
+                                           int64_t r,
+                                           const int64_t *indices,
+                                           cholupdate_ldlt_report *report);
+
+/**
+ * Moves row and column `from` of A to row and column `to`; those between move up or down by one. `report` may be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_remove().
+ */
+cholupdate_status cholupdate_s_ldlt_shift(cholupdate_s_ldlt *factor,
+                                          int64_t from,
+                                          int64_t to,
+                                          cholupdate_ldlt_report *report);
+
+/**
+ * Reorders rows and columns: row `order`[i] of A becomes row i. `order` (n) contains every row once and is not changed; `report` may
+ * be NULL.
+ *
+ * Returns as cholupdate_s_ldlt_remove().
+ */
+cholupdate_status cholupdate_s_ldlt_permute(cholupdate_s_ldlt *factor,
+                                            const int64_t *order,
+                                            cholupdate_ldlt_report *report);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_d_ldlt_solve(const cholupdate_d_ldlt *factor,
+                                          int64_t nrhs,
+                                          double *b,
+                                          int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`. With it Y^T S Y = B^T A^-1 B.
+ *
+ * Returns as cholupdate_d_ldlt_solve().
+ */
+cholupdate_status cholupdate_d_ldlt_solve_l(const cholupdate_d_ldlt *factor,
+                                            int64_t nrhs,
+                                            double *b,
+                                            int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_d_ldlt_solve().
+ */
+cholupdate_status cholupdate_d_ldlt_solve_lt(const cholupdate_d_ldlt *factor,
+                                             int64_t nrhs,
+                                             double *b,
+                                             int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with A X = B, in the caller's array `b`.
+ *
+ * Returns NULL_POINTER, INVALID_ARGUMENT or NOT_FINITE.
+ */
+cholupdate_status cholupdate_s_ldlt_solve(const cholupdate_s_ldlt *factor,
+                                          int64_t nrhs,
+                                          float *b,
+                                          int64_t ldb);
+
+/**
+ * B (n x nrhs) <- Y with L Y = B, in the caller's array `b`. With it Y^T S Y = B^T A^-1 B.
+ *
+ * Returns as cholupdate_s_ldlt_solve().
+ */
+cholupdate_status cholupdate_s_ldlt_solve_l(const cholupdate_s_ldlt *factor,
+                                            int64_t nrhs,
+                                            float *b,
+                                            int64_t ldb);
+
+/**
+ * B (n x nrhs) <- X with L^T X = B, in the caller's array `b`.
+ *
+ * Returns as cholupdate_s_ldlt_solve().
+ */
+cholupdate_status cholupdate_s_ldlt_solve_lt(const cholupdate_s_ldlt *factor,
+                                             int64_t nrhs,
+                                             float *b,
+                                             int64_t ldb);
 
 #ifdef __cplusplus
 }  // extern "C"

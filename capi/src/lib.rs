@@ -24,6 +24,11 @@ mod double {
     pub mod extension;
     pub mod factor;
     pub mod known;
+    pub mod ldlt;
+    pub mod ldlt_known;
+    pub mod ldlt_modifying;
+    pub mod ldlt_rows;
+    pub mod ldlt_solving;
     pub mod modifying;
     pub mod pending;
     pub mod rows;
@@ -65,6 +70,21 @@ mod single {
     }
     pub mod known {
         include!(concat!(env!("OUT_DIR"), "/single/known.rs"));
+    }
+    pub mod ldlt {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt.rs"));
+    }
+    pub mod ldlt_known {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt_known.rs"));
+    }
+    pub mod ldlt_modifying {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt_modifying.rs"));
+    }
+    pub mod ldlt_rows {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt_rows.rs"));
+    }
+    pub mod ldlt_solving {
+        include!(concat!(env!("OUT_DIR"), "/single/ldlt_solving.rs"));
     }
     pub mod modifying {
         include!(concat!(env!("OUT_DIR"), "/single/modifying.rs"));

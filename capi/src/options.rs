@@ -143,10 +143,10 @@ fn checked(options: cholupdate_options) -> Result<EngineSpec, Refused> {
     Ok(EngineSpec { kind, threads, safeguard })
 }
 
-/// The engine of a workspace, which is for arrays in host memory.
-pub fn cpu_alone(settings: &EngineSpec) -> Result<Cpu, Refused> {
-    cpu(settings)
-        .ok_or_else(|| Refused::invalid("options.engine", number(settings.kind), "0 (CPU) for a workspace"))
+/// The engine of `what`, which is in host memory.
+pub fn cpu_alone(settings: &EngineSpec, what: &str) -> Result<Cpu, Refused> {
+    let rule = || format!("0 (CPU) for {what}");
+    cpu(settings).ok_or_else(|| Refused::invalid("options.engine", number(settings.kind), rule()))
 }
 
 /// Where the factors of a batch are, and what modifies them.

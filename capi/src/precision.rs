@@ -2,9 +2,9 @@
 // header.
 
 /// Files of functions, in the order of the header.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 19] = [
     "factor", "known", "modifying", "carried", "pending", "array", "rows", "solving", "extension", "batch", "batch_verbs",
-    "batch_rows", "batch_on_device", "batch_outcome",
+    "batch_rows", "batch_on_device", "batch_outcome", "ldlt", "ldlt_known", "ldlt_modifying", "ldlt_rows", "ldlt_solving",
 ];
 
 /// Replaces names, and the type of numbers in arrays. Reports have double precision in both.

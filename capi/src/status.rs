@@ -32,12 +32,23 @@ pub enum cholupdate_status {
     CHOLUPDATE_DEVICE_ERROR = 10,
     /// A defect of the library: please report it. A factor that was being changed can only be freed.
     CHOLUPDATE_INTERNAL = 11,
-    /// A is singular, and the call needs a regular A. Enough updates make A regular. cholupdate_last_error_column() returns the
+    /// A is singular, and the call needs a regular A. Enough updates make A regular. Of an indefinite matrix, as in
+    /// cholupdate_d_ldlt: a leading minor of the A asked for is zero to working precision. cholupdate_last_error_column() returns the
     /// first column whose pivot is zero.
     CHOLUPDATE_SINGULAR = 12,
     /// Some matrices of a batch have failed and are as they were; the call has processed the others. cholupdate_last_error() names
     /// the first one and says why, and the array `info` of the call has the reason for each.
     CHOLUPDATE_SOME_FAILED = 15,
+    /// The indefinite matrix asked for is so close to one without a factor that its factor would have lost its digits: the growth
+    /// would be above its limit. cholupdate_last_error() has the growth, and cholupdate_last_error_column() returns the column of L with
+    /// the largest entry in the row that has grown most.
+    CHOLUPDATE_UNSTABLE = 16,
+    /// The indefinite matrix asked for has other numbers of positive and negative eigenvalues than cholupdate_d_ldlt_expect_inertia()
+    /// has set. cholupdate_last_error() has the numbers.
+    CHOLUPDATE_UNEXPECTED_INERTIA = 17,
+    /// A pivot of the indefinite matrix asked for has another sign than cholupdate_d_ldlt_expect_signs() has set.
+    /// cholupdate_last_error_column() returns the first such column.
+    CHOLUPDATE_UNEXPECTED_SIGN = 18,
 }
 use cholupdate_status::*;
 
@@ -57,6 +68,9 @@ impl From<Status> for cholupdate_status {
             Status::Internal => CHOLUPDATE_INTERNAL,
             Status::Singular => CHOLUPDATE_SINGULAR,
             Status::SomeFailed => CHOLUPDATE_SOME_FAILED,
+            Status::Unstable => CHOLUPDATE_UNSTABLE,
+            Status::UnexpectedInertia => CHOLUPDATE_UNEXPECTED_INERTIA,
+            Status::UnexpectedSign => CHOLUPDATE_UNEXPECTED_SIGN,
             // With the statuses that are of several processes, and not used here.
             _ => CHOLUPDATE_INVALID_ARGUMENT,
         }
@@ -91,6 +105,9 @@ pub extern "C" fn cholupdate_status_string(status: i32) -> *const c_char {
         11 => c"a defect of cholupdate",
         12 => c"singular",
         15 => c"some matrices of the batch have failed",
+        16 => c"unstable: the factor grows too large",
+        17 => c"not the expected inertia",
+        18 => c"a pivot does not have the expected sign",
         _ => c"not a status of cholupdate",
     };
     words.as_ptr()
@@ -105,7 +122,8 @@ pub unsafe extern "C" fn cholupdate_last_error(message: *mut c_char, size: usize
 }
 
 /// Returns the column of this thread's last error if that is CHOLUPDATE_NOT_POSITIVE_DEFINITE or CHOLUPDATE_SINGULAR, or if either is
-/// what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. Returns -1 otherwise.
+/// what the first matrix of CHOLUPDATE_SOME_FAILED has: the first column whose squared pivot is not positive. The column of
+/// CHOLUPDATE_UNSTABLE and CHOLUPDATE_UNEXPECTED_SIGN is the one that they describe. Returns -1 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cholupdate_last_error_column() -> i64 {
     last_column()

@@ -1,13 +1,6 @@
 /* Checks the matrix of a factor, in one precision: REAL, TYPE, and NAME(verb) for the names of the functions. */
 
-static void NAME(near)(REAL found, double expected) {
-    double off = (double)found - expected;
-    double most = (sizeof(REAL) == 4 ? 1e-5 : 1e-13) * (1 + (expected < 0 ? -expected : expected));
-    if (!(off <= most && off >= -most)) {
-        fprintf(stderr, "%.17g, not %.17g\n", (double)found, expected);
-        exit(1);
-    }
-}
+#include "near.h"
 
 /* Checks that A, with both triangles, is the matrix of the factor. */
 static void NAME(is)(const TYPE *factor, int64_t n, const double *a) {

@@ -25,6 +25,7 @@ c tests/verbs.c verbs
 c tests/loops.c loops
 c tests/refusals.c refusals
 c tests/batch.c batch
+c tests/ldlt.c ldlt
 c tests/fork.c fork
 cxx tests/threads.cpp threads
 # The pkg-config file lists the libraries that the static library needs.
@@ -42,7 +43,7 @@ cxx examples/least_squares.cpp least_squares
 "${FC:-gfortran}" -std=f2018 "${warnings[@]}" -J "$bin" examples/quickstart.f90 -o "$bin/quickstart-fortran" "${libs[@]}"
 
 passed=0
-for program in verbs loops refusals batch threads fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
+for program in verbs loops refusals batch ldlt threads fork verbs-static verbs-alone refusals-alone fork-alone quickstart recursive_least_squares least_squares quickstart-fortran; do
     "$bin/$program"
     passed=$((passed + 1))
 done
@@ -65,7 +66,7 @@ mkdir "$bin/called"
     grep -qx prefix=/usr there/usr/lib/pkgconfig/cholupdate.pc
 )
 if command -v valgrind >/dev/null; then
-    for program in verbs loops refusals batch; do
+    for program in verbs loops refusals batch ldlt; do
         valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite "$bin/$program"
         passed=$((passed + 1))
     done

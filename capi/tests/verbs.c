@@ -25,7 +25,7 @@ int main(void) {
     cholupdate_last_error(said, sizeof said);
     CHECK(said[0] == 0 && cholupdate_last_error_column() == -1);
     CHECK(strncmp(cholupdate_version(), "0.", 2) == 0);
-    for (status = -1; status <= 16; status++) CHECK(strlen(cholupdate_status_string(status)) > 1);
+    for (status = -1; status <= 19; status++) CHECK(strlen(cholupdate_status_string(status)) > 1);
     cholupdate_d_verbs();
     cholupdate_s_verbs();
     puts("verbs: ok");

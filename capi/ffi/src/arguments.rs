@@ -2,7 +2,7 @@
 
 use crate::status::Refused;
 use cholupdate::faer::{MatMut, MatRef};
-use cholupdate::{Modification, Scalar, Weights};
+use cholupdate::{Scalar, Weights};
 use core::slice;
 
 /// A number of rows, columns or entries.
@@ -134,7 +134,7 @@ pub unsafe fn matrix_mut<'a, T: Scalar>(
 ///
 /// # Safety
 /// `report` is NULL, or points to a report of the caller's.
-pub unsafe fn tell<R: From<Modification>>(report: *mut R, modification: Modification) {
+pub unsafe fn tell<M, R: From<M>>(report: *mut R, modification: M) {
     if !report.is_null() {
         // SAFETY: the caller guarantees the pointer.
         unsafe { report.write(modification.into()) };

@@ -25,6 +25,9 @@ pub enum Status {
     DifferentArguments = 13,
     ScalapackMissing = 14,
     SomeFailed = 15,
+    Unstable = 16,
+    UnexpectedInertia = 17,
+    UnexpectedSign = 18,
 }
 
 /// Why a call failed.
@@ -32,7 +35,7 @@ pub enum Status {
 pub struct Refused {
     pub status: Status,
     pub message: String,
-    /// Column of a matrix that is not positive definite, or singular.
+    /// The column that the status is about.
     column: Option<usize>,
 }
 
@@ -61,13 +64,16 @@ impl Refused {
     }
 }
 
-/// The status of an error, and the column of a matrix that is not positive definite, or singular.
+/// The status of an error, and the column that it is about.
 fn status_and_column(error: &Error) -> (Status, Option<usize>) {
     match error {
         Error::NonFinite { .. } => (Status::NotFinite, None),
         Error::Overflow { .. } => (Status::Overflow, None),
         Error::NotPositiveDefinite { column } => (Status::NotPositiveDefinite, Some(*column)),
         Error::Singular { column } => (Status::Singular, Some(*column)),
+        Error::Unstable { column, .. } => (Status::Unstable, Some(*column)),
+        Error::Inertia { .. } => (Status::UnexpectedInertia, None),
+        Error::Sign { column } => (Status::UnexpectedSign, Some(*column)),
         Error::Poisoned => (Status::Poisoned, None),
         Error::Device { kind, .. } => (of_device(*kind), None),
         Error::Differs { .. } => (Status::DifferentArguments, None),

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn cholupdate_d_workspace_new(
     // SAFETY: the header requires that pointers are NULL or point to what it says.
     status_of(|| unsafe {
         let workspace = place("workspace", workspace)?;
-        let engine = cpu_alone(&settings(options)?)?;
+        let engine = cpu_alone(&settings(options)?, "a workspace")?;
         let new = cholupdate_d_workspace { memory: Workspace::new(), engine };
         workspace.write(Box::into_raw(Box::new(new)));
         Ok(())
