@@ -1,7 +1,9 @@
 //! What signs the pivots may have.
 
+use super::Ldlt;
 use super::state::inertia;
 use crate::error::Error;
+use crate::scalar::Scalar;
 
 /// What the caller expects of the result of every call.
 #[derive(Clone, Debug, Default)]
@@ -41,5 +43,41 @@ impl Expected {
             Self::Signs(expected) => Self::Signs(rows.map(|row| row.and_then(|row| expected[row])).collect()),
             other => other.clone(),
         }
+    }
+}
+
+impl<T: Scalar> Ldlt<T> {
+    /// The inertia that is [expected](Self::expect_inertia) of every result, if one is.
+    #[must_use]
+    pub fn expected_inertia(&self) -> Option<(usize, usize)> {
+        match self.state.expected {
+            Expected::Inertia(expected) => Some(expected),
+            _ => None,
+        }
+    }
+
+    /// The signs that are [expected](Self::expect_signs) of the pivots, if some are: 1 or −1, or 0 where either is right. They follow their
+    /// rows. (n)
+    ///
+    /// ```
+    /// use cholupdate::{Error, Ldlt, faer::mat};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut factor = Ldlt::new(&mat![[2.0, 1.0], [1.0, -1.0]])?;
+    /// factor.expect_signs(&[1.0, -1.0])?;
+    /// factor.insert(1, &[0.0, 1.0, 0.0])?;
+    /// assert_eq!(factor.expected_signs(), Some(vec![1.0, 0.0, -1.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn expected_signs(&self) -> Option<Vec<T>> {
+        let Expected::Signs(signs) = &self.state.expected else { return None };
+        let sign = |sign: &Option<bool>| match sign {
+            None => T::ZERO,
+            Some(true) => -T::ONE,
+            Some(false) => T::ONE,
+        };
+        Some(signs.iter().map(sign).collect())
     }
 }
