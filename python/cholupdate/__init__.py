@@ -11,6 +11,7 @@ change raises `NotPositiveDefiniteError`, and leaves the factor as it was.
 >>> f.solve(np.array([9.0, 13.0])).round(12)
 array([1., 1.])
 
+`Ldlt` does so with the factor of a symmetric indefinite matrix, A = L S Lᵀ with S = diag(±1), and keeps its inertia.
 `CholeskyBatch` modifies many small factors side by side. `cholesky_update` does the same for arrays, also for stacks of matrices; the
 one in `cholupdate.scipy` has SciPy's arguments.
 """
@@ -26,6 +27,8 @@ from ._cholupdate import (
     CholeskyBatch,
     DeviceArray,
     Extension,
+    Ldlt,
+    LdltModification,
     Modification,
     Pending,
     __version__,
@@ -33,7 +36,15 @@ from ._cholupdate import (
     keep_awake,
 )
 from ._cholupdate import forked as _forked
-from ._errors import DeviceError, NotPositiveDefiniteError, PoisonedError, SingularError
+from ._errors import (
+    DeviceError,
+    InertiaError,
+    NotPositiveDefiniteError,
+    PoisonedError,
+    SignError,
+    SingularError,
+    UnstableError,
+)
 
 __all__ = [
     "BatchOutcome",
@@ -44,11 +55,16 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "Extension",
+    "InertiaError",
+    "Ldlt",
+    "LdltModification",
     "Modification",
     "NotPositiveDefiniteError",
     "Pending",
     "PoisonedError",
+    "SignError",
     "SingularError",
+    "UnstableError",
     "__version__",
     "cholesky_update",
     "keep_awake",

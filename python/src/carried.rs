@@ -87,7 +87,7 @@ fn made<'py, T: Real>(
 }
 
 /// A vector, or a scalar as a vector of length one.
-fn vector<T: Real>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+pub fn vector<T: Real>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let array = Read::new(arrays::array::<T>(object, name)?, name)?;
     if array.ndim() > 1 {
         return Err(wrong_value(format!("`{name}` has {} dimensions, expected 1", array.ndim())));

@@ -53,6 +53,18 @@ fn worded(py: Python<'_>, error: Error, message: String, matrix: Option<usize>) 
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "SingularError"), (message, column, matrix))
         }
+        Error::Unstable { column, growth } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "UnstableError"), (message, column, growth))
+        }
+        Error::Inertia { expected, found } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "InertiaError"), (message, expected, found))
+        }
+        Error::Sign { column } => {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            made(CLASS.import(py, ERRORS, "SignError"), (message, column))
+        }
         Error::Device { kind, .. } => {
             static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
             made(CLASS.import(py, ERRORS, "DeviceError"), (message, kind_of(kind)))

@@ -7,6 +7,7 @@
 //! | `modifying`, `rows`, `solving` | its methods |
 //! | `extension`, `report`, `pending`, `carried` | the classes `Extension`, `Modification`, `Pending` and `Carried` |
 //! | `batch/` | the class `CholeskyBatch`, and functions on stacks of matrices |
+//! | `ldlt/` | the class `Ldlt` of symmetric indefinite matrices |
 //! | `functions`, `triangle` | functions on arrays |
 //! | `settings`, `numbers` | engines by name; single and double precision |
 //! | `operands`, `there` | arguments that are matrices, in host or device memory; results of the same kind |
@@ -33,6 +34,7 @@ mod factor;
 mod functions;
 mod indices;
 mod interrupts;
+mod ldlt;
 mod modifying;
 mod numbers;
 mod operands;
@@ -65,6 +67,10 @@ mod _cholupdate {
     use crate::factor::{Cholesky, restore};
     #[pymodule_export]
     use crate::functions::{cholesky_update, scipy_cholesky_update};
+    #[pymodule_export]
+    use crate::ldlt::report::{LdltModification, restore_ldlt_modification};
+    #[pymodule_export]
+    use crate::ldlt::{Ldlt, restore_ldlt};
     #[pymodule_export]
     use crate::pending::Pending;
     #[pymodule_export]

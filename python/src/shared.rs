@@ -12,7 +12,6 @@ use crate::interrupts::is_handling;
 use crate::numbers::Real;
 use crate::threads::without_gil;
 use cholupdate::{AnyEngine, Cholesky, Error, Modification, OperandMut};
-use core::ops::Deref;
 use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
@@ -62,7 +61,7 @@ impl<T: Real> State<T> {
 }
 
 /// The guard of a lock, poisoned or not. After a panic the factor itself records whether it is lost.
-fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
+pub fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
     locked.unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -73,6 +72,22 @@ fn tried<G>(locked: Result<G, TryLockError<G>>) -> Option<G> {
         Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// Waits for an inner lock. A signal handler only tries it, because the interrupted call of its thread may hold it.
+///
+/// # Errors
+/// `Interrupted`, in a signal handler.
+#[inline]
+pub fn wait<'s, S, G>(
+    lock: &'s RwLock<S>,
+    attempt: impl FnOnce(&'s RwLock<S>) -> Result<G, TryLockError<G>>,
+    wait: impl FnOnce(&'s RwLock<S>) -> Result<G, PoisonError<G>>,
+) -> Result<G, Error> {
+    if is_handling() {
+        return tried(attempt(lock)).ok_or(Error::Interrupted);
+    }
+    Ok(unpoisoned(wait(lock)))
 }
 
 impl<T: Real> Shared<T> {
@@ -131,7 +146,7 @@ impl<T: Real> Reader<'_, T> {
     #[inline]
     pub fn look<R>(&self, call: impl FnOnce(&State<T>) -> Result<R, Error>) -> Result<R, Error> {
         loop {
-            let state = self.wait(RwLock::try_read, RwLock::read)?;
+            let state = wait(&self.0, RwLock::try_read, RwLock::read)?;
             if state.in_flight.is_none() {
                 return call(&state);
             }
@@ -145,7 +160,7 @@ impl<T: Real> Reader<'_, T> {
     /// # Errors
     /// Those of `call`.
     pub fn work<R>(&self, call: impl FnOnce(&mut Factor<T>) -> Result<R, Error>) -> Result<R, Error> {
-        let mut state = self.wait(RwLock::try_write, RwLock::write)?;
+        let mut state = wait(&self.0, RwLock::try_write, RwLock::write)?;
         state.land();
         call(&mut state.factor)
     }
@@ -166,7 +181,7 @@ impl<T: Real> Reader<'_, T> {
     /// # Errors
     /// Those of the modification, or of the solve.
     pub fn wait_and_solve(&self, outcome: &Arc<Outcome>, mut rhs: OperandMut<'_, T>) -> Result<(), Error> {
-        let mut state = self.wait(RwLock::try_write, RwLock::write)?;
+        let mut state = wait(&self.0, RwLock::try_write, RwLock::write)?;
         match state.in_flight.take_if(|in_flight| Arc::ptr_eq(in_flight, outcome)) {
             Some(outcome) => {
                 let (ended, solved) = state.factor.pending().solve_in_place(&mut rhs);
@@ -179,22 +194,6 @@ impl<T: Real> Reader<'_, T> {
                 state.factor().solve_in_place(&mut rhs)
             }
         }
-    }
-
-    /// Waits for the inner lock. A signal handler only tries it, because the interrupted call of its thread may hold it.
-    #[inline]
-    fn wait<'s, G>(
-        &'s self,
-        attempt: impl FnOnce(&'s RwLock<State<T>>) -> Result<G, TryLockError<G>>,
-        wait: impl FnOnce(&'s RwLock<State<T>>) -> Result<G, PoisonError<G>>,
-    ) -> Result<G, Error>
-    where
-        G: Deref<Target = State<T>>,
-    {
-        if is_handling() {
-            return tried(attempt(&self.0)).ok_or(Error::Interrupted);
-        }
-        Ok(unpoisoned(wait(&self.0)))
     }
 }
 

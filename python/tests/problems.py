@@ -29,6 +29,12 @@ def spd(n: int, dtype: Any = np.float64, seed: int = 0) -> Array:
     return (x @ x.T / (n + 5) + np.eye(n)).astype(dtype)
 
 
+def quasidefinite(n: int, m: int, dtype: Any = np.float64, seed: int = 0) -> Array:
+    """[[H, Aᵀ], [A, −G]] with H (n × n) and G (m × m) positive definite: n positive and m negative eigenvalues."""
+    below = columns(m, n, seed=seed + 1, size=0.5)
+    return np.block([[spd(n, seed=seed), below.T], [below, -spd(m, seed=seed + 2)]]).astype(dtype)
+
+
 def columns(n: int, k: int, dtype: Any = np.float64, seed: int = 1, size: float = 0.1) -> Array:
     return (size * np.random.default_rng(seed).standard_normal((n, k))).astype(dtype)
 

@@ -30,6 +30,8 @@ def test_everything_public_is_described() -> None:
         cholupdate.Cholesky,
         cholupdate.CholeskyBatch,
         cholupdate.Extension,
+        cholupdate.Ldlt,
+        cholupdate.LdltModification,
         cholupdate.Modification,
         cholupdate.DeviceArray,
     )

@@ -19,6 +19,7 @@ EXAMPLES = {
     "online_gp_notebook": ("matplotlib", "scipy", "threadpoolctl"),
     "kalman_bank": ("threadpoolctl",),
     "linucb": ("threadpoolctl",),
+    "qp": ("threadpoolctl",),
 }
 
 

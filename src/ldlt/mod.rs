@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `change` | the calls that change rows and columns |
 //! | `solving` | the calls that solve |
+//! | `expecting` | the calls that say what the result of others must have |
 //! | `report`, `expected`, `growth` | what a call has done; what signs are expected; how large the factor is compared with A |
 //! | `squares` | the sums from which the growth follows |
 //! | `state` | L and S in host memory, and modifications of them |
@@ -16,6 +17,7 @@ mod begin;
 mod change;
 mod exchange;
 mod expected;
+mod expecting;
 mod growth;
 mod report;
 mod rows;
@@ -28,10 +30,8 @@ pub(crate) mod verbs;
 
 pub use self::report::LdltModification;
 
-use self::expected::Expected;
 use self::report::inertia;
 use self::state::Indefinite;
-use crate::check::extent;
 use crate::cpu::Cpu;
 use crate::error::Error;
 use crate::factor::square;
@@ -209,49 +209,6 @@ impl<T: Scalar> Ldlt<T> {
         }
         self.state.limit = limit;
         Ok(())
-    }
-
-    /// From now on a call whose result would have other numbers of positive and negative eigenvalues is refused, as [`Error::Inertia`]. The
-    /// current factor may have others, for instance before rows are appended. Replaces what was expected before.
-    ///
-    /// ```
-    /// use cholupdate::{Error, Ldlt, faer::mat};
-    ///
-    /// # fn main() -> Result<(), Error> {
-    /// let mut factor = Ldlt::new(&mat![[2.0, 1.0], [1.0, -1.0]])?;
-    /// factor.expect_inertia(1, 1);
-    /// let refused = factor.modify(&[1.0, 0.0], &[-4.0]);
-    /// assert_eq!(refused.unwrap_err(), Error::Inertia { expected: (1, 1), found: (0, 2) });
-    /// assert_eq!(factor.inertia(), (1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn expect_inertia(&mut self, positive: usize, negative: usize) {
-        self.state.expected = Expected::Inertia((positive, negative));
-    }
-
-    /// From now on a call after which a pivot would not have the sign of its row's entry is refused, as [`Error::Sign`]: for quasi-definite
-    /// matrices, whose pivots keep their signs in every order of the rows. An entry of 0 expects nothing, nor does a new row. Replaces what
-    /// was expected before.
-    ///
-    /// # Shapes
-    /// `signs` (n).
-    ///
-    /// # Errors
-    /// `Shape` or `NonFinite`, naming `signs`.
-    pub fn expect_signs(&mut self, signs: &[T]) -> Result<(), Error> {
-        extent("signs", "entries", self.order(), signs.len())?;
-        if let Some(row) = signs.iter().position(|sign| !sign.is_finite()) {
-            return Err(Error::NonFinite { argument: "signs", row, column: 0 });
-        }
-        let expected = |&sign: &T| (sign != T::ZERO).then_some(sign < T::ZERO);
-        self.state.expected = Expected::Signs(signs.iter().map(expected).collect());
-        Ok(())
-    }
-
-    /// From now on any inertia is accepted, as at the beginning.
-    pub fn expect_any_inertia(&mut self) {
-        self.state.expected = Expected::Anything;
     }
 
     /// A ← A + V Vᵀ.
