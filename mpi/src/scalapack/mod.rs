@@ -27,7 +27,7 @@ use core::ffi::c_int;
 use mpi::topology::Communicator;
 
 /// Why a matrix of ScaLAPACK was not taken or written. The same on all processes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScalapackError {
     /// There is no ScaLAPACK on one of the processes.
