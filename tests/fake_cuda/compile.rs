@@ -103,10 +103,11 @@ fn target_directory(root: &Path) -> PathBuf {
 
 fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
     // One unit for the driver, and one for each `.cu` file, in an unnamed namespace, because two files may define the
-    // same name.
+    // same name. Between them lies one thread-local byte each: variables of that kind are in the order of the linked
+    // units, so those of a unit, which are its shared memory, lie between two such bytes (shim/kernel.h).
     let with = |extension| sources.keys().filter(move |path| extension_of(path) == Some(extension));
     let mut units = vec![("driver".to_string(), with("cpp").map(include).collect::<String>())];
-    for path in with("cu") {
+    for (number, path) in with("cu").enumerate() {
         let shim = include(build.fake.join("shim/cuda.h"));
         let text = preprocessed(build, path);
         let register = |what, names: Vec<String>| {
@@ -114,9 +115,12 @@ fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
         };
         let kernels =
             register("FAKE_KERNEL", kernels_in(&text, path)) + &register("FAKE_GLOBAL", globals_in(&text));
-        let unit = format!("kernels_{}", units.len());
-        units.push((unit, format!("{shim}namespace {{\n{}}}\n{kernels}", include(path))));
+        let shared = format!("FAKE_SHARED({number}, {})\n", number + 1);
+        units.push(edge_of_shared_memory(number));
+        let text = format!("{shim}namespace {{\n{}}}\n{shared}{kernels}", include(path));
+        units.push((format!("kernels_{number}"), text));
     }
+    units.push(edge_of_shared_memory(with("cu").count()));
 
     for together in units.chunks(thread::available_parallelism().map_or(1, usize::from)) {
         thread::scope(|scope| {
@@ -135,6 +139,11 @@ fn build(build: &Build, sources: &BTreeMap<PathBuf, String>) {
         let link = ["-shared", &name, "-o", alias, "empty.cpp", "-Wl,--no-as-needed", LIBRARY];
         run(build, link.into_iter().map(String::from));
     }
+}
+
+/// The unit before that of the `.cu` file of this number.
+fn edge_of_shared_memory(number: usize) -> (String, String) {
+    (format!("shared_{number}"), format!("__thread unsigned char fake_shared_{number};\n"))
 }
 
 fn include(path: impl AsRef<Path>) -> String {

@@ -65,7 +65,8 @@ Result enqueue_launch(Function* function, const Shape& shape, void* handle, void
     Context* context = stream->context;
     const auto arguments = kernel->copy(parameters);
     const unsigned seed = static_cast<unsigned>(driver.random());
-    const Launch launch{kernel->call, arguments.get(), shape.grid, shape.block, shape.dynamic_shared, seed};
+    const Launch launch{kernel->call, arguments.get(), kernel->shared, shape.grid, shape.block, shape.dynamic_shared,
+                        seed};
     return submit_launch(*stream, [=, grid = std::shared_ptr<Grid>()]() mutable {
         (void)arguments; // kept alive until here
         if (!grid) grid = begin_grid(launch);

@@ -12,7 +12,7 @@ namespace {
 
 Stacks stacks;
 Stack* starting = nullptr; // the stack on which threads start
-jmp_buf scheduler;
+Registers scheduler;
 const Launch* launch = nullptr;
 const unsigned* start_order = nullptr;
 unsigned barriers_left = 0; // before the block is suspended
@@ -42,12 +42,15 @@ void release_barrier() {
 /// Completes the collective at which `one` waits if all its lanes have arrived; lanes that have returned
 /// are not waited for.
 bool complete(const Thread& one) {
+    Warp& warp = block->warps[one.linear / 32];
+    const unsigned awaited = one.mask & ~warp.done;
+    if (awaited & ~warp.waiting) return false; // as for all lanes of a warp but the last one
     Thread* lanes[32] = {};
-    const unsigned first = one.linear & ~31u;
-    for (unsigned lane = 0; lane < 32 && first + lane < block->count; ++lane) {
-        Thread& other = block->threads[first + lane];
-        if (!(one.mask >> lane & 1) || other.state == State::Done) continue;
-        if (other.state != State::AtWarp || other.mask != one.mask) return false;
+    Thread* const threads = block->threads + (one.linear & ~31u);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        if (!(awaited >> lane & 1)) continue;
+        Thread& other = threads[lane];
+        if (other.mask != one.mask) return false;
         if (other.kind != one.kind) {
             block->error = "lanes of one mask are at different warp collectives";
             return false;
@@ -60,6 +63,7 @@ bool complete(const Thread& one) {
         lane->state = State::Ready;
         --block->at_warp;
     }
+    warp.waiting &= ~awaited;
     return true;
 }
 
@@ -69,9 +73,10 @@ void finish(Thread& done) {
     done.stack = nullptr;
     --block->alive;
     if (block->at_barrier && block->at_barrier == block->alive) release_barrier();
-    const unsigned first = done.linear & ~31u;
-    for (unsigned i = first; block->at_warp && i < first + 32 && i < block->count; ++i) {
-        if (block->threads[i].state == State::AtWarp && complete(block->threads[i])) return;
+    Warp& warp = block->warps[done.linear / 32];
+    warp.done |= 1u << (done.linear & 31);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        if (warp.waiting >> lane & 1 && complete(block->threads[(done.linear & ~31u) + lane])) return;
     }
 }
 
@@ -111,8 +116,9 @@ void collective(int kind, unsigned mask, Combine combine) {
     thread->combine = combine;
     thread->state = State::AtWarp;
     ++block->at_warp;
-    const bool included = mask >> (thread->linear & 31) & 1;
-    if (!included) return fail("a lane calls a collective whose mask leaves it out");
+    const unsigned me = 1u << (thread->linear & 31);
+    block->warps[thread->linear / 32].waiting |= me;
+    if (!(mask & me)) return fail("a lane calls a collective whose mask leaves it out");
     if (!complete(*thread)) pause();
 }
 

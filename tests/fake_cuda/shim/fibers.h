@@ -71,11 +71,17 @@ struct Thread {
     unsigned committed, asked; // groups of copies, copies
 };
 
+/// The lanes of a warp, one bit each; those beyond the last thread of the block are done.
+struct Warp {
+    unsigned waiting, done; // at a collective, and returned
+};
+
 /// One CUDA block.
 struct Block {
     uint3 index;
     dim3 size, grid;
     Thread* threads;
+    Warp* warps;
     unsigned count, alive, unstarted; // threads in total, not done, not yet started
     unsigned at_barrier, tally, tally_at_release; // threads at the barrier, and their true predicates
     unsigned at_warp;                             // threads at warp collectives
@@ -97,9 +103,15 @@ void collective(int kind, unsigned mask, Combine combine);
 /// Lets the other threads and blocks run.
 void nap();
 
+struct Bytes {
+    unsigned char* begin;
+    size_t count;
+};
+
 struct Launch {
     void (*call)(void* arguments);
     void* arguments;
+    Bytes (*shared)(); // the calling thread's static shared memory of this kernel and of others
     dim3 grid, block;
     size_t dynamic_shared;
     unsigned seed;

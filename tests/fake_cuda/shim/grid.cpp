@@ -1,17 +1,16 @@
 // Runs the blocks of a grid one after another, in a seeded random order, and lets other streams run while all of them
 // wait. The protocol is in fibers.h.
 //
-// Static shared memory. `__shared__` makes a variable thread-local, and no other variable of this library
-// is thread-local: the library's thread-local segment is the static shared memory of all its kernels. It is
-// filled with NaN before every launch, and saved and restored for a suspended block. A block finds the
-// contents that the previous block has left.
+// Static shared memory. `__shared__` makes a variable thread-local, and no other variable of a kernel's unit is
+// thread-local: a part of the library's thread-local segment is the static shared memory of all kernels of the unit. It
+// is filled with NaN before every launch, and saved and restored for a suspended block. A block finds the contents that
+// the previous block has left.
 #include "block_runner.h"
 #include <algorithm>
 #include <climits>
 #include <condition_variable>
 #include <cstring>
 #include <functional>
-#include <link.h>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -28,46 +27,21 @@ constexpr unsigned MAX_ASIDE = 8;       // blocks suspended although they could 
 constexpr unsigned MANY_ASIDE = 32;     // from this number on, they continue before others begin
 constexpr unsigned ROUNDS_AT_ONCE = 8;  // before other streams have a turn
 
-thread_local char anchor; // so that the segment exists
-
-struct Bytes {
-    unsigned char* begin = nullptr;
-    size_t count = 0;
-};
-
-/// The calling thread's static shared memory.
-Bytes static_shared() {
-    // The loader allocates the segment when its address is first taken.
-    Bytes found{reinterpret_cast<unsigned char*>(&anchor), 0};
-    dl_iterate_phdr(
-        [](dl_phdr_info* module, size_t, void* out) {
-            for (int i = 0; i < module->dlpi_phnum; ++i) {
-                const ElfW(Phdr)& segment = module->dlpi_phdr[i];
-                auto* begin = static_cast<unsigned char*>(module->dlpi_tls_data);
-                auto& bytes = *static_cast<Bytes*>(out);
-                if (segment.p_type != PT_TLS || !begin) continue;
-                if (bytes.begin < begin || bytes.begin >= begin + segment.p_memsz) continue;
-                bytes = {begin, segment.p_memsz};
-                return 1;
-            }
-            return 0;
-        },
-        &found);
-    return found;
-}
-
 /// A block with all its state.
 struct Resident {
     Block block{};
     std::vector<Thread> threads;
+    std::vector<Warp> warps;
     std::vector<unsigned char> dynamic_shared, static_shared_aside;
 
     explicit Resident(const Launch& launch)
         : threads(launch.block.x * launch.block.y * launch.block.z),
+          warps((threads.size() + 31) / 32),
           dynamic_shared(launch.dynamic_shared + 128) {
         block.size = launch.block;
         block.grid = launch.grid;
         block.threads = threads.data();
+        block.warps = warps.data();
         block.count = static_cast<unsigned>(threads.size());
         auto at = reinterpret_cast<uintptr_t>(dynamic_shared.data());
         block.dynamic_shared = reinterpret_cast<unsigned char*>((at + 127) & ~uintptr_t(127));
@@ -80,6 +54,8 @@ struct Resident {
         block.alive = block.unstarted = block.count;
         block.at_barrier = block.tally = block.at_warp = 0;
         block.error = nullptr;
+        std::fill(warps.begin(), warps.end(), Warp{0, 0});
+        if (block.count % 32) warps.back().done = ~0u << block.count % 32;
         for (unsigned i = 0; i < block.count; ++i) {
             Thread& thread = threads[i];
             thread.index = {i % size.x, i / size.x % size.y, i / size.x / size.y};
@@ -109,7 +85,7 @@ struct Grid {
     unsigned rounds = 0;
     std::unique_ptr<Resident> idle;
     std::vector<std::unique_ptr<Resident>> aside;
-    Bytes shared = static_shared();
+    Bytes shared = launch.shared();
 
     explicit Grid(const Launch& launch)
         : launch(launch),

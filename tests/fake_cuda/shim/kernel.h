@@ -2,8 +2,10 @@
 //
 // Protocol. The build generates `FAKE_KERNEL(name)` for every `extern "C" __global__ void name(..)` that it
 // finds, and `FAKE_GLOBAL(name)` for every `extern "C" __device__ const type name[]`. A launch copies the
-// arguments when it is queued, as the driver does, and calls the kernel with the copies.
+// arguments when it is queued, as the driver does, and calls the kernel with the copies. `FAKE_SHARED(from, to)` stands
+// before them and names the two bytes between which the unit's static shared memory lies.
 #pragma once
+#include "fibers.h"
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -15,6 +17,7 @@ struct Kernel {
     const char* name;
     std::shared_ptr<void> (*copy)(void** parameters);
     void (*call)(void* arguments);
+    Bytes (*shared)();
     const Kernel* next;
 };
 
@@ -66,9 +69,14 @@ struct Registration {
 
 } // namespace fake
 
+#define FAKE_SHARED(from, to)                                                                                \
+    extern __thread unsigned char fake_shared_##from, fake_shared_##to;                                      \
+    static fake::Bytes fake_shared() {                                                                       \
+        return {&fake_shared_##from, size_t(&fake_shared_##to - &fake_shared_##from)};                       \
+    }
 #define FAKE_KERNEL(name)                                                                                    \
     static const fake::Registration fake_registration_##name(                                                \
-        fake::Kernel{#name, fake::Entry<&name>::copy, fake::Entry<&name>::call, nullptr});
+        fake::Kernel{#name, fake::Entry<&name>::copy, fake::Entry<&name>::call, fake_shared, nullptr});
 #define FAKE_GLOBAL(name)                                                                                    \
     static const fake::GlobalRegistration fake_registration_##name(                                          \
         fake::Global{#name, &name, sizeof name, nullptr});

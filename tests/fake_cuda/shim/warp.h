@@ -72,8 +72,8 @@ inline void mma_lanes(Thread* const* lanes) {
         std::memcpy(&c[l / 4][l % 4 * 2], lanes[l]->out, 2 * sizeof(double));
     }
     for (int i = 0; i < 8; ++i) {
-        for (int j = 0; j < 8; ++j) {
-            for (int p = 0; p < 4; ++p) c[i][j] = std::fma(a[i][p], b[p][j], c[i][j]);
+        for (int p = 0; p < 4; ++p) {
+            for (int j = 0; j < 8; ++j) c[i][j] = std::fma(a[i][p], b[p][j], c[i][j]);
         }
     }
     for (int l = 0; l < 32; ++l) std::memcpy(lanes[l]->out, &c[l / 4][l % 4 * 2], 2 * sizeof(double));
@@ -117,8 +117,8 @@ inline void mma_16_8_16_lanes(Thread* const* lanes) {
         }
     }
     for (int i = 0; i < 16; ++i) {
-        for (int j = 0; j < 8; ++j) {
-            for (int p = 0; p < 16; ++p) c[i][j] = std::fma(a[i][p], b[p][j], c[i][j]);
+        for (int p = 0; p < 16; ++p) {
+            for (int j = 0; j < 8; ++j) c[i][j] = std::fma(a[i][p], b[p][j], c[i][j]);
         }
     }
     for (int l = 0; l < 32; ++l) {
