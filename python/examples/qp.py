@@ -106,7 +106,7 @@ def solve(problem: Problem, check: bool) -> tuple[np.ndarray, np.ndarray, np.nda
         if check:
             assert difference <= len(rhs) * UNIT * kept.factor.growth * kept.factor.condition()
 
-        p, multipliers = found[:n], found[n:]
+        p, duals = found[:n], found[n:]
         ahead, room = problem.a @ p, problem.b - problem.a @ x
         blocking = ahead > 1e-12 * np.linalg.norm(p)
         blocking[kept.active] = False
@@ -115,10 +115,10 @@ def solve(problem: Problem, check: bool) -> tuple[np.ndarray, np.ndarray, np.nda
         x = x + min(1.0, steps[first]) * p
         if steps[first] < 1.0:
             change, _ = seconds(kept.append, first)
-        elif len(multipliers) == 0 or multipliers.min() >= -1e-10:
-            return x, multipliers, np.array(times), kept.active, apart
+        elif len(duals) == 0 or duals.min() >= -1e-10:
+            return x, duals, np.array(times), kept.active, apart
         else:
-            change, _ = seconds(kept.remove, int(np.argmin(multipliers)))
+            change, _ = seconds(kept.remove, int(np.argmin(duals)))
 
 
 def proxqp(problem: Problem) -> np.ndarray:
@@ -168,13 +168,13 @@ def main() -> None:
     print(f"{'n':>5} {'active':>6} {'steps':>6} {'removed':>7} {columns} {names}")
     for n in [40] if given.quick else given.sizes:
         problem = Problem(n, np.random.default_rng(20))
-        x, multipliers, times, active, apart = solve(problem, given.check or given.quick)
+        x, duals, times, active, apart = solve(problem, given.check or given.quick)
         median, total = 1e3 * np.median(times, axis=0), 1e3 * times.sum(axis=0)
 
-        # The optimality conditions: stationary, feasible, and multipliers that are not negative.
-        gradient = problem.h @ x + problem.g + problem.a[active].T @ multipliers
+        # The optimality conditions: stationary, feasible, and λ that is not negative.
+        gradient = problem.h @ x + problem.g + problem.a[active].T @ duals
         assert np.linalg.norm(gradient) <= 1e-9 * np.linalg.norm(problem.g)
-        assert (problem.a @ x - problem.b).max() <= 1e-9 and np.all(multipliers >= -1e-10)
+        assert (problem.a @ x - problem.b).max() <= 1e-9 and np.all(duals >= -1e-10)
         row = []
         for name, call in others.items():
             spent, other = seconds(call, problem)

@@ -16,7 +16,7 @@ import pytest
 
 import cholupdate as cu
 from fake_cuda import Driver, Namespace, exported, put
-from problems import columns, opencl, spd
+from problems import columns, opencl, quasidefinite, spd
 
 ENGINES = ("cpu", "hybrid", "cuda", "cuda:0-0", *opencl())
 DTYPES = (np.float32, np.float64)
@@ -113,6 +113,22 @@ def test_matrices_in_device_memory(
     np.testing.assert_allclose(f.factor(), g.factor(), atol=20 * np.finfo(dtype).eps)
     more, ones = f.extension(np.ones(71, dtype), 999.0), np.ones((72, 2), dtype)
     np.testing.assert_allclose(more.solve(put(driver, ones)).numpy(), more.solve(ones), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_indefinite_factor_takes_matrices_in_device_memory(driver: Driver, dtype: Any, order: Any) -> None:
+    a, v, w = quasidefinite(20, 10, dtype), columns(30, 3, dtype), np.array([1.0, -0.5, 2.0], dtype)
+    f, g = cu.Ldlt(put(driver, np.tril(a), order=order)), cu.Ldlt(a)
+    there = put(driver, v, order=order)
+    assert f.modify(there, w) == g.modify(v, w)
+    assert f.insert(3, put(driver, np.eye(31, dtype=dtype)[:, 3:4], order=order)) == g.insert(3, np.eye(31, dtype=dtype)[:, 3])
+    assert isinstance(f.l, np.ndarray) and np.array_equal(f.l, g.l) and np.array_equal(f.signs, g.signs)
+    b = columns(31, 2, dtype)
+    x = f.solve(put(driver, b, order=order))
+    assert type(x) is type(there) and np.array_equal(x.numpy(), g.solve(b))
+    again = cu.Ldlt.from_factor(put(driver, g.l, order=order), g.signs)
+    assert np.array_equal(again.l, g.l) and exported() == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -41,7 +41,7 @@ def assert_factor(f: cu.Ldlt, wanted: Array, before: Array | float = 0.0, c: flo
     assert np.all(np.abs(a - exact(wanted)) <= bound)
     assert np.all(np.abs(exact(f.reconstruct()) - exact(wanted)) <= 2.0 * bound)
     assert np.all(np.triu(f.l, 1) == 0) and np.all(np.diag(f.l) > 0) and set(f.signs.tolist()) <= {-1.0, 1.0}
-    assert f.inertia == inertia(wanted) == (np.sum(f.signs > 0), np.sum(f.signs < 0))
+    assert f.inertia == inertia(wanted) == (int(np.sum(f.signs > 0)), int(np.sum(f.signs < 0)))
     assert f.growth == pytest.approx(max(1.0, float(np.diag(m).max() / np.abs(np.diag(a)).max())), rel=1e-6)
 
 
@@ -51,7 +51,7 @@ def assert_report(report: cu.LdltModification, f: cu.Ldlt, before: tuple[tuple[i
     assert report.changes_inertia() == (before[0] != f.inertia)
     assert 0.0 < report.min_pivot_ratio
     change = f.log_abs_det() - before[1]
-    assert report.log_abs_det_change == pytest.approx(change, abs=2e3 * np.finfo(f.dtype).eps)
+    assert report.log_abs_det_change == pytest.approx(change, abs=2e3 * float(np.finfo(f.dtype).eps))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -105,7 +105,7 @@ def test_modifications(dtype: Any, n: int, k: int) -> None:
         assert_report(report, f, before)
         sign, logarithm = np.linalg.slogdet(wanted.astype(np.float64))
         assert sign == (-1.0) ** f.inertia[1]
-        assert f.log_abs_det() == pytest.approx(logarithm, abs=10.0 * f.growth * f.condition() * np.finfo(dtype).eps)
+        assert f.log_abs_det() == pytest.approx(logarithm, abs=10.0 * f.growth * f.condition() * float(np.finfo(dtype).eps))
 
 
 def test_an_eigenvalue_changes_its_sign() -> None:
