@@ -7,7 +7,7 @@
 //! minimize  ½ xᵀ H x + gᵀ x     subject to     C x ≤ d,
 //! ```
 //!
-//! with H (n × n) positive definite. W are the constraints that are held with equality, which gives a step p and multipliers λ:
+//! with H (n × n) positive definite. W are the constraints that are held with equality, which gives a step p and dual variables λ:
 //!
 //! ```text
 //! ( H    C_Wᵀ ) ( p )     ( −H x − g )
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A constraint that stops the step enters W: `append`, of the order n + |W|. If there is no step, the one with the most negative
-//! multiplier leaves: `remove`. The matrix is indefinite, with one negative eigenvalue for each constraint in W if and only if H is positive
+//! dual variable leaves: `remove`. The matrix is indefinite, with one negative eigenvalue for each constraint in W if and only if H is positive
 //! definite on the null space of C_W: `expect_inertia` makes a step that would lose convexity an error.
 //!
 //! Run with `cargo run --release --example active_set_qp [n]`. Every step is compared with factoring the KKT matrix again.
@@ -28,7 +28,7 @@ use rand::{Rng, SeedableRng};
 use std::time::{Duration, Instant};
 
 const PROGRAMS: usize = 4;
-/// A step, relative to x, or a multiplier, relative to g, is zero if it is no larger.
+/// A step, relative to x, or a dual, relative to g, is zero if it is no larger.
 const ZERO: f64 = 1e-10;
 
 struct Program {
@@ -77,7 +77,7 @@ struct Done {
     difference: f64,
 }
 
-/// Solves a program from its starting point. Returns x, and the multipliers of all constraints.
+/// Solves a program from its starting point. Returns x, and the duals of all constraints.
 fn solve(program: &Program, done: &mut Done) -> Result<(Col<f64>, Col<f64>), Error> {
     let Program { h, g, c, d, start } = program;
     let (n, m) = (h.nrows(), c.nrows());
@@ -97,14 +97,14 @@ fn solve(program: &Program, done: &mut Done) -> Result<(Col<f64>, Col<f64>), Err
         done.difference = done.difference.max((&solution - &other).norm_max() / other.norm_max());
 
         let step = solution.col_mut(0).subrows(0, n).to_owned();
-        let multipliers: Vec<f64> = (n..n + working.len()).map(|i| solution[(i, 0)]).collect();
+        let duals: Vec<f64> = (n..n + working.len()).map(|i| solution[(i, 0)]).collect();
         let begin = Instant::now();
         if step.norm_max() <= ZERO * (1.0 + x.norm_max()) {
-            let least = (0..working.len()).min_by(|&i, &j| multipliers[i].total_cmp(&multipliers[j]));
-            match least.filter(|&i| multipliers[i] < -ZERO * g.norm_max()) {
+            let least = (0..working.len()).min_by(|&i, &j| duals[i].total_cmp(&duals[j]));
+            match least.filter(|&i| duals[i] < -ZERO * g.norm_max()) {
                 None => {
                     let mut all = Col::zeros(m);
-                    working.iter().zip(multipliers).for_each(|(&row, multiplier)| all[row] = multiplier);
+                    working.iter().zip(duals).for_each(|(&row, dual)| all[row] = dual);
                     return Ok((x, all));
                 }
                 Some(leaving) => {
@@ -140,13 +140,13 @@ fn main() -> Result<(), Error> {
     let (mut done, mut active) = (Done::default(), 0);
     for _ in 0..PROGRAMS {
         let program = Program::new(n, random);
-        let (x, multipliers) = solve(&program, &mut done)?;
-        let stationary = &program.h * &x + &program.g + program.c.transpose() * &multipliers;
+        let (x, duals) = solve(&program, &mut done)?;
+        let stationary = &program.h * &x + &program.g + program.c.transpose() * &duals;
         let feasible = &program.c * &x - &program.d;
-        let complementary = feasible.iter().zip(multipliers.iter()).map(|(slack, y)| (slack * y).abs());
+        let complementary = feasible.iter().zip(duals.iter()).map(|(slack, y)| (slack * y).abs());
         assert!(stationary.norm_max() < 1e-8 && feasible.iter().all(|&over| over < 1e-8));
-        assert!(multipliers.iter().all(|&y| y > -1e-8) && complementary.fold(0.0, f64::max) < 1e-8);
-        active += multipliers.iter().filter(|&&y| y > 0.0).count();
+        assert!(duals.iter().all(|&y| y > -1e-8) && complementary.fold(0.0, f64::max) < 1e-8);
+        active += duals.iter().filter(|&&y| y > 0.0).count();
     }
     assert!(done.difference < 1e-7, "off by {:e}", done.difference);
     println!("{PROGRAMS} programs with {n} variables: {} steps, {active} active constraints", done.steps);

@@ -70,7 +70,8 @@ impl Growth {
         if self.largest.is_finite() && self.growth <= limit {
             return Ok(());
         }
-        let entries = (0..=self.row).map(|j| (j, l[(self.row, j)].abs().to_f64()));
+        // The pivot of the row itself is as large as what it cancels.
+        let entries = (0..self.row).map(|j| (j, l[(self.row, j)].abs().to_f64()));
         let (column, _) = entries.fold((0, 0.0), |(at, most), (j, entry)| {
             if !(entry <= most) && most.is_finite() { (j, entry) } else { (at, most) }
         });

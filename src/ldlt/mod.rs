@@ -59,7 +59,7 @@ use faer::{Mat, MatRef};
 ///
 /// # fn main() -> Result<(), Error> {
 /// // The KKT matrix of: minimize x₁² + x₂² subject to x₁ + x₂ = 2.
-/// let kkt = mat![[2.0, 0.0, 1.0], [0.0, 2.0, 1.0], [1.0, 1.0, 0.0]];
+/// let kkt = mat![[2.0_f64, 0.0, 1.0], [0.0, 2.0, 1.0], [1.0, 1.0, 0.0]];
 /// let mut factor = Ldlt::new(&kkt)?;
 /// assert_eq!(factor.inertia(), (2, 1));                    // as for every strictly convex problem
 /// let x = factor.solve(&[0.0, 0.0, 2.0])?;

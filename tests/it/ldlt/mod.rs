@@ -13,8 +13,8 @@ mod rows;
 
 use crate::support::compensated::{sum_of_products, two_product};
 use crate::support::real::{Real, bits};
+use cholupdate::Ldlt;
 use cholupdate::faer::{Mat, MatRef, fx128};
-use cholupdate::{Ldlt, Scalar};
 use rand::Rng;
 use rand::rngs::StdRng;
 
@@ -223,6 +223,6 @@ fn unchanged<T: Real>(factor: &Ldlt<T>, before: &Factor<T>) -> bool {
     Factor::of(factor).bits() == before.bits()
 }
 
-fn signs<T: Scalar + Real>(factor: &Ldlt<T>) -> Vec<f64> {
+fn signs<T: Real>(factor: &Ldlt<T>) -> Vec<f64> {
     factor.signs().iter().map(|s| s.f64()).collect()
 }
