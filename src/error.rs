@@ -78,7 +78,7 @@ pub enum Error {
     /// A is so close to a matrix without a factor L D Lᵀ that the factor would have lost its digits.
     #[error("unstable: the factor grows to {growth:e} times the diagonal of A, most in column {column}")]
     Unstable {
-        /// The column of L with the largest entry in the row that has grown most.
+        /// The column of L with the largest entry, left of the diagonal, of the row that has grown most: its pivot is small.
         column: usize,
         /// max (|L| |D| |Lᵀ|)_ii / max |A_ii|.
         growth: f64,

@@ -82,8 +82,8 @@ impl<T: Real> Matrices<T> {
     }
 }
 
-/// L of a matrix of which row f goes (n × n): the rows from f on have equal entries in front of column f, and behind it the factor of
-/// the matrix ρ^|i − j|.
+/// L of a matrix from which row f is removed (n × n). Rows f to n − 1 are equal in columns 0 to f − 1; in the others they are the factor of
+/// the matrix with entries ρ^|i − j|.
 fn factor(n: usize, f: usize, random: &mut StdRng) -> Mat<f64> {
     let half = 0.5 / (n as f64).sqrt();
     let shared: Vec<f64> = (0..f).map(|_| random.random_range(-half..half)).collect();

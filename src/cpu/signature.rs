@@ -93,10 +93,10 @@ pub(crate) fn sweep<T: Real>(
     let SignatureMemory { sweep, blocks, columns, chunks } = memory;
     let entries = Entries { src, src_stride, dst, dst_stride };
     let job = sweep.job(Isa::detect(), entries, &plan, outline, sets);
-    blocks.clear();
-    blocks.resize(plan.panels() * plan.panel_cols.div_ceil(job.block), BlockChange::default());
-    columns.clear();
-    columns.resize(plan.cols, OneColumn::default());
+    // The diagonal step writes what later steps read.
+    let count = plan.panels() * plan.panel_cols.div_ceil(job.block);
+    blocks.resize(count.max(blocks.len()), BlockChange::default());
+    columns.resize(plan.cols.max(columns.len()), OneColumn::default());
     let mut plus = outline.plus;
     let steps = SignatureJob {
         tolerance: T::from_f64((rows + outline.rank()) as f64) * T::UNIT,

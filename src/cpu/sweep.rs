@@ -277,7 +277,7 @@ impl<T: Real> SweepMemory<T> {
             block: shape.block,
             lanes: shape.lanes,
             by_column,
-            together: by_column && together(rank, plan.rows),
+            together: together(rank, plan.rows),
             at_once: true,
             plus,
             minus,

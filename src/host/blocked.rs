@@ -42,12 +42,17 @@ pub(crate) fn factorize_in<T: Dense>(
 
 /// L Lᵀ, both triangles. (n × n)
 pub(crate) fn reconstruct<T: Dense>(l: MatRef<'_, T>, par: Par) -> Mat<T> {
+    product(l, l, par)
+}
+
+/// K Lᵀ of lower triangles, which is symmetric. (n × n, n × n)
+pub(crate) fn product<T: Dense>(k: MatRef<'_, T>, l: MatRef<'_, T>, par: Par) -> Mat<T> {
     let mut a = Mat::zeros(l.nrows(), l.ncols());
     let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
     T::triangular_matmul(
         (a.as_mut(), lower),
         Accum::Replace,
-        (l, lower),
+        (k, lower),
         (l.transpose(), upper),
         T::ONE,
         par,

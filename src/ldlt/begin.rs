@@ -7,23 +7,24 @@ use crate::check::{extent, finite_lower};
 use crate::cpu::signature::SignatureMemory;
 use crate::error::Error;
 use crate::host::layout::lower;
+use crate::host::squares::add_squares;
 use crate::host::threads::Threads;
 use crate::operand::Operand;
 use crate::real::Real;
-use faer::{Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, Par};
 
 impl<T: Real> Indefinite<T> {
-    fn new(threads: Threads, l: Mat<T>, negative: Vec<bool>) -> Result<Self, Error> {
+    /// `accepted` is the largest growth that is taken; that of later calls has the default limit.
+    fn new(threads: Threads, l: Mat<T>, negative: Vec<bool>, accepted: f64) -> Result<Self, Error> {
         let growth = Growth::of(l.as_ref(), &negative, threads.par());
-        let limit = Self::default_limit();
-        growth.check(l.as_ref(), limit)?;
+        growth.check(l.as_ref(), accepted)?;
         Ok(Self {
             threads,
             now: Stored::new(l, negative),
             next: Stored::new(Mat::new(), Vec::new()),
             memory: SignatureMemory::default(),
             growth,
-            limit,
+            limit: Self::default_limit(),
             expected: Expected::Anything,
         })
     }
@@ -37,7 +38,7 @@ impl<T: Real> Indefinite<T> {
         let mut l = lower(a.as_ref());
         let tolerance = l.nrows() as f64 * T::UNIT.to_f64();
         let negative = factored(l.as_mut(), None, tolerance, threads.par())?;
-        Self::new(threads, l, negative)
+        Self::new(threads, l, negative, Self::default_limit())
     }
 
     /// The factor L diag(d) Lᵀ. (n × n, n)
@@ -65,7 +66,7 @@ impl<T: Real> Indefinite<T> {
         {
             return Err(Error::Overflow { argument: "l" });
         }
-        Self::new(threads, l, d.iter().map(|&d| d < T::ZERO).collect())
+        Self::new(threads, l, d.iter().map(|&d| d < T::ZERO).collect(), f64::INFINITY)
     }
 }
 
@@ -85,24 +86,22 @@ pub(super) fn factored<T: Real>(
     // Where faer stops at a zero, an earlier pivot may have been too small already.
     let end = T::ldlt(a.as_mut(), par).map_or_else(|column| column, |()| order);
     let mut negative = vec![false; order];
+    // Σ over the columns so far of the squares of a row.
+    let mut squares = left.map_or_else(|| vec![0.0; order], <[f64]>::to_vec);
     for j in 0..end {
         let d = a[(j, j)];
         negative[j] = d < T::ZERO;
         let root = d.abs().sqrt();
         a.as_mut().col_mut(j).subrows_mut(0, j).fill(T::ZERO);
         a[(j, j)] = root;
-        let before: f64 = row_square(a.as_ref(), j) + left.map_or(0.0, |left| left[j]);
         let pivot = d.abs().to_f64();
         // The comparison is false for NaN.
-        if !(pivot > tolerance * (before + pivot) && pivot < f64::INFINITY) {
+        if !(pivot > tolerance * (squares[j] + pivot) && pivot < f64::INFINITY) {
             return Err(Error::Singular { column: j });
         }
-        a.as_mut().col_mut(j).subrows_mut(j + 1, order - j - 1).iter_mut().for_each(|entry| *entry *= root);
+        let mut below = a.as_mut().col_mut(j).subrows_mut(j + 1, order - j - 1);
+        below.as_mut().iter_mut().for_each(|entry| *entry *= root);
+        add_squares(&mut squares[j + 1..], below.as_ref(), 1.0);
     }
     if end < order { Err(Error::Singular { column: end }) } else { Ok(negative) }
-}
-
-/// Σ over the columns before the diagonal of the squares of row `j`.
-fn row_square<T: Real>(l: MatRef<'_, T>, j: usize) -> f64 {
-    l.row(j).subcols(0, j).iter().map(|x| x.to_f64() * x.to_f64()).sum()
 }

@@ -94,7 +94,7 @@ impl<T: Scalar> Ldlt<T> {
     /// `Index`, naming `from` or `to`; those of [`remove`](Self::remove).
     ///
     /// # Cost
-    /// At most 6 n² flops, and a copy of L.
+    /// At most 8 n² flops, and a copy of L.
     pub fn shift(&mut self, from: usize, to: usize) -> Result<LdltModification, Error> {
         T::ldlt_shift(&mut self.state, from, to)
     }

@@ -6,38 +6,27 @@
 use super::begin::factored;
 use super::report::LdltModification;
 use super::state::Indefinite;
+use super::systems::change_signs;
 use crate::cpu::solve::solve;
 use crate::error::Error;
 use crate::host::threads::where_it_pays;
 use crate::real::Real;
 use crate::storage::Side;
-use crate::structure::shifts;
+use crate::structure::{Rearrangement, Run, shifts};
 use crate::sweep::weights::Weights;
 use core::ops::Range;
 use faer::linalg::matmul::triangular::BlockStructure;
 use faer::{Accum, Mat, MatRef};
 
-/// Old rows that are neighbours in the new A as well.
-struct Run {
-    old: Range<usize>,
-    new: usize,
-}
-
 /// Rows that keep their order: those of an old A (n × n) without the removed ones, with `came` new rows at `at`.
-fn runs(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
-    let starts = core::iter::once(0).chain(removed.iter().map(|&row| row + 1));
-    let ends = removed.iter().copied().chain(core::iter::once(order));
-    let mut runs = Vec::new();
-    let mut new = 0;
-    for (start, end) in starts.zip(ends).filter(|(start, end)| start < end) {
-        let before = at.saturating_sub(new).min(end - start);
-        for old in [start..start + before, start + before..end].into_iter().filter(|old| !old.is_empty()) {
-            let place = if new < at { new } else { new + came };
-            new += old.len();
-            runs.push(Run { old, new: place });
-        }
-    }
-    runs
+fn kept(order: usize, removed: &[usize], at: usize, came: usize) -> Vec<Run> {
+    let mut without = Rearrangement::default();
+    let runs = without.without(removed, order).rows.iter().flat_map(|&Run { from, to, len }| {
+        let before = at.saturating_sub(to).min(len);
+        let behind = Run { from: from + before, to: to + before + came, len: len - before };
+        [Run { from, to, len: before }, behind]
+    });
+    runs.filter(|run| run.len > 0).collect()
 }
 
 impl<T: Real> Indefinite<T> {
@@ -57,20 +46,20 @@ impl<T: Real> Indefinite<T> {
         if removed.is_empty() && came == 0 {
             return Ok(self.unchanged());
         }
-        let runs = runs(old_order, removed, at, came);
+        let runs = kept(old_order, removed, at, came);
         self.arrange(&runs, order, at..at + came);
-        let (mut v, weights) = self.removed_columns(&runs, order, removed);
-        let mut weights: Vec<T> = weights;
+        let (mut v, mut weights) = self.removed_columns(&runs, order, removed);
         let mut least = 1.0_f64;
         // What the removed columns change before the new ones.
-        let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
-        if let Some(start) = outline.first_column::<T>(order).filter(|&start| start < at) {
-            let (report, plus) = self.sweep_next(start..at, &outline)?;
-            least = least.min(report.min_pivot_ratio);
-            let rest = self.memory.residual(at..order, &outline);
-            weights = (0..outline.rank()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
-            v = Mat::zeros(order, outline.rank());
-            v.subrows_mut(at, order - at).copy_from(rest);
+        if removed.first().is_some_and(|&first| first < at) {
+            let outline = self.stage(v.as_ref(), Weights::Each(&weights), argument)?;
+            if let Some(start) = outline.first_column::<T>(order).filter(|&start| start < at) {
+                let (report, plus) = self.sweep_next(start..at, &outline)?;
+                least = least.min(report.min_pivot_ratio);
+                weights = (0..outline.rank()).map(|r| if r < plus { T::ONE } else { -T::ONE }).collect();
+                v = Mat::zeros(order, outline.rank());
+                v.subrows_mut(at, order - at).copy_from(self.memory.residual(at..order, &outline));
+            }
         }
         let behind = at + came;
         if came > 0 {
@@ -89,8 +78,8 @@ impl<T: Real> Indefinite<T> {
             least = least.min(report.min_pivot_ratio);
         }
         let mut rows = vec![None; order];
-        for Run { old, new } in runs {
-            old.zip(new..).for_each(|(old, new)| rows[new] = Some(old));
+        for run in runs {
+            run.old_places().zip(run.new_places()).for_each(|(old, new)| rows[new] = Some(old));
         }
         if moved.is_some() {
             rows[at] = moved;
@@ -104,17 +93,15 @@ impl<T: Real> Indefinite<T> {
     fn arrange(&mut self, runs: &[Run], order: usize, came: Range<usize>) {
         let Self { now, next, .. } = self;
         next.resize(order);
-        for Run { old, new } in runs {
-            for (column, to) in old.clone().zip(*new..) {
+        for run in runs {
+            for (column, to) in run.old_places().zip(run.new_places()) {
                 next.negative[to] = now.negative[column];
                 let (from, to) = (now.l.col_as_slice(column), next.l.col_as_slice_mut(to));
                 if came.end > 0 {
                     to[came.clone()].fill(T::ZERO);
                 }
-                for Run { old, new } in runs.iter().filter(|run| run.old.end > column) {
-                    let first = old.start.max(column);
-                    let place = new + (first - old.start);
-                    to[place..place + (old.end - first)].copy_from_slice(&from[first..old.end]);
+                for part in runs.iter().filter_map(|run| run.old_from(column)) {
+                    to[part.new_places()].copy_from_slice(&from[part.old_places()]);
                 }
             }
         }
@@ -128,8 +115,8 @@ impl<T: Real> Indefinite<T> {
         let mut v = Mat::zeros(order, removed.len());
         for (r, &column) in removed.iter().enumerate() {
             let (from, to) = (self.now.l.col_as_slice(column), v.col_as_slice_mut(r));
-            for Run { old, new } in runs.iter().filter(|run| run.old.start > column) {
-                to[*new..new + old.len()].copy_from_slice(&from[old.clone()]);
+            for part in runs.iter().filter_map(|run| run.old_from(column)) {
+                to[part.new_places()].copy_from_slice(&from[part.old_places()]);
             }
         }
         let sign = |&column: &usize| if self.now.negative[column] { -T::ONE } else { T::ONE };
@@ -146,9 +133,7 @@ impl<T: Real> Indefinite<T> {
         let mut x = above.to_owned();
         solve(&next.l.as_ref().submatrix(0, 0, at, at), Side::L, x.as_mut(), threads);
         let mut signed = x.clone();
-        for (i, _) in next.negative[..at].iter().enumerate().filter(|(_, negative)| **negative) {
-            signed.row_mut(i).iter_mut().for_each(|x| *x = -*x);
-        }
+        change_signs(&next.negative[..at], signed.as_mut());
         let par = where_it_pays(threads.par(), order * came * came);
         let left: Vec<f64> = x.col_iter().map(|x| x.iter().map(|x| x.to_f64() * x.to_f64()).sum()).collect();
         let mut k = Mat::from_fn(came, came, |i, j| if i >= j { corner[(i, j)] } else { T::ZERO });
@@ -170,9 +155,7 @@ impl<T: Real> Indefinite<T> {
         let l = next.l.as_ref().submatrix(at + came, 0, order - at - came, at);
         T::matmul(rows.as_mut(), Accum::Add, l, x.as_ref(), -T::ONE, where_it_pays(par, order * at * came));
         T::solve_lower(k.as_ref(), rows.as_mut().transpose_mut(), par);
-        for (j, _) in negative.iter().enumerate().filter(|(_, negative)| **negative) {
-            rows.col_mut(j).iter_mut().for_each(|x| *x = -*x);
-        }
+        change_signs(&negative, rows.as_mut().transpose_mut());
         let mut least = 1.0_f64;
         for j in 0..came {
             let before: f64 = (0..j).map(|m| k[(j, m)].to_f64()).map(|x| x * x).sum::<f64>() + left[j];
@@ -192,20 +175,9 @@ impl<T: Real> Indefinite<T> {
             return Ok(self.unchanged());
         }
         // The column of A, in the new order.
-        let (order, l) = (self.order(), self.now.l.as_ref());
-        let mut signed = Mat::from_fn(order, 1, |j, _| if j <= from { l[(from, j)] } else { T::ZERO });
-        for j in (0..=from).filter(|&j| self.now.negative[j]) {
-            signed[(j, 0)] = -signed[(j, 0)];
-        }
-        let mut a = Mat::zeros(order, 1);
-        T::triangular_matmul(
-            (a.as_mut(), BlockStructure::Rectangular),
-            Accum::Replace,
-            (l, BlockStructure::TriangularLower),
-            (signed.as_ref(), BlockStructure::Rectangular),
-            T::ONE,
-            self.threads.par(),
-        );
+        let order = self.order();
+        let mut a = Mat::from_fn(order, 1, |i, _| if i == from { T::ONE } else { T::ZERO });
+        self.multiply(a.as_mut());
         let mut new: Vec<T> = (0..order).filter(|&i| i != from).map(|i| a[(i, 0)]).collect();
         new.insert(to, a[(from, 0)]);
         let column = MatRef::from_column_major_slice(&new, order, 1);
@@ -228,14 +200,14 @@ impl<T: Real> Indefinite<T> {
             match self.moved(shift) {
                 Ok(made) => (report, most) = (report.then(made), most.max(made.growth)),
                 // Such an order may have no factor.
-                Err(Error::Singular { .. } | Error::Unstable { .. }) => most = f64::INFINITY,
+                Err(Error::Singular { .. } | Error::Unstable { .. }) => {
+                    most = f64::INFINITY;
+                    break;
+                }
                 Err(error) => {
                     *self = before;
                     return Err(error);
                 }
-            }
-            if most == f64::INFINITY {
-                break;
             }
         }
         if most <= PERMITTED * report.growth.max(before.growth.growth) {

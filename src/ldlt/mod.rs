@@ -110,7 +110,7 @@ impl<T: Scalar> Ldlt<T> {
     /// L (n × n), of which the lower triangle is read, with any diagonal that is not zero; d (n).
     ///
     /// # Errors
-    /// `Shape`, `NonFinite` or `Overflow`, naming `l` or `d`; `Singular` if an entry of d or of the diagonal is zero; `Unstable`.
+    /// `Shape`, `NonFinite` or `Overflow`, naming `l` or `d`; `Singular` if an entry of d or of the diagonal is zero. Any growth is taken.
     ///
     /// # Cost
     /// One copy, scaled.

@@ -14,7 +14,7 @@ use crate::sweep::outline::Outline;
 use crate::sweep::stop::Stop;
 use crate::sweep::weights::Weights;
 use core::ops::Range;
-use faer::{Mat, MatRef};
+use faer::{ColRef, Mat, MatRef};
 
 /// L, zero above the diagonal, and which entries of S are −1. (n × n, n)
 #[derive(Debug)]
@@ -118,7 +118,19 @@ impl<T: Real> Indefinite<T> {
         if order == 0 {
             return Ok(self.unchanged());
         }
-        let outline = self.stage(v.as_ref(), weights, "v")?;
+        let modified = self.modify_by(decay, v.as_ref(), weights, dry);
+        modified.map_err(|error| self.or_overflow(error, v.as_ref(), weights))
+    }
+
+    fn modify_by(
+        &mut self,
+        decay: T,
+        v: MatRef<'_, T>,
+        weights: Weights<'_, T>,
+        dry: bool,
+    ) -> Result<LdltModification, Error> {
+        let order = self.order();
+        let outline = self.stage(v, weights, "v")?;
         let first = outline.first_column::<T>(order);
         self.next.resize(order);
         let Self { now, next, memory, threads, .. } = self;
@@ -148,20 +160,30 @@ impl<T: Real> Indefinite<T> {
         self.accept(least, log_abs_det, expected)
     }
 
-    /// Stages V, and checks that squares of rows of the new L cannot overflow without growth.
+    /// Stages V, whose name is `argument`.
     pub(super) fn stage(
         &mut self,
         v: MatRef<'_, T>,
         weights: Weights<'_, T>,
         argument: &'static str,
     ) -> Result<Outline, Error> {
-        let outline = self.memory.stage(v, weights, self.threads)?;
-        let columns = v.col_iter().enumerate().map(|(r, column)| {
+        self.memory.stage(v, weights, self.threads).map_err(|error| error.with_argument(argument))
+    }
+
+    /// Why a modification by V was refused: squares of rows of the new L may have overflowed without growth.
+    #[cold]
+    fn or_overflow(&self, error: Error, v: MatRef<'_, T>, weights: Weights<'_, T>) -> Error {
+        let square_of = |(r, column): (usize, ColRef<'_, T>)| {
             let largest = column.iter().fold(T::ZERO, |largest, x| largest.max(x.abs())).to_f64();
             weights.of(r).abs().to_f64() * largest * largest
-        });
-        let square = columns.sum::<f64>() + self.growth.largest;
-        if square > T::LARGE_SQUARE.to_f64() { Err(Error::Overflow { argument }) } else { Ok(outline) }
+        };
+        let square = self.growth.largest + v.col_iter().enumerate().map(square_of).sum::<f64>();
+        match error {
+            Error::Singular { .. } | Error::Unstable { .. } if square > T::LARGE_SQUARE.to_f64() => {
+                Error::Overflow { argument: "v" }
+            }
+            error => error,
+        }
     }
 
     /// The report of a call that changes nothing.

@@ -5,6 +5,7 @@ use crate::check::{extent, finite};
 use crate::cpu::solve::solve;
 use crate::error::Error;
 use crate::factor::condition::one_norm;
+use crate::host::blocked::product;
 use crate::host::empty::without_rows;
 use crate::operand::{Operand, OperandMut};
 use crate::real::Real;
@@ -57,25 +58,19 @@ impl<T: Real> Indefinite<T> {
         for part in parts {
             match part {
                 Part::L => solve(&self.now.l.as_ref(), Side::L, rhs.rb_mut(), self.threads),
-                Part::S => self.change_signs(rhs.rb_mut()),
+                Part::S => change_signs(&self.now.negative, rhs.rb_mut()),
                 Part::Transpose => solve(&self.now.l.as_ref(), Side::Transpose, rhs.rb_mut(), self.threads),
             }
         }
     }
 
-    fn change_signs(&self, mut rhs: MatMut<'_, T>) {
-        for (i, _) in self.now.negative.iter().enumerate().filter(|(_, negative)| **negative) {
-            rhs.rb_mut().row_mut(i).iter_mut().for_each(|x| *x = -*x);
-        }
-    }
-
     /// X ← A X. (n × m)
-    fn multiply(&self, mut x: MatMut<'_, T>) {
+    pub(super) fn multiply(&self, mut x: MatMut<'_, T>) {
         let l = self.now.l.as_ref();
         let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
         for (l, structure) in [(l.transpose(), upper), (l, lower)] {
             if structure == lower {
-                self.change_signs(x.rb_mut());
+                change_signs(&self.now.negative, x.rb_mut());
             }
             let from = x.to_owned();
             T::triangular_matmul(
@@ -91,27 +86,9 @@ impl<T: Real> Indefinite<T> {
 
     /// A = L S Lᵀ. (n × n)
     pub(super) fn reconstruct(&self) -> Mat<T> {
-        let order = self.order();
         let mut signed = self.now.l.clone();
-        for (j, _) in self.now.negative.iter().enumerate().filter(|(_, negative)| **negative) {
-            signed.col_mut(j).iter_mut().for_each(|x| *x = -*x);
-        }
-        let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
-        let mut a = Mat::zeros(order, order);
-        T::triangular_matmul(
-            (a.as_mut(), lower),
-            Accum::Replace,
-            (signed.as_ref(), lower),
-            (self.now.l.transpose(), upper),
-            T::ONE,
-            self.threads.par(),
-        );
-        for j in 0..order {
-            for i in j + 1..order {
-                a[(j, i)] = a[(i, j)];
-            }
-        }
-        a
+        change_signs(&self.now.negative, signed.as_mut().transpose_mut());
+        product(signed.as_ref(), self.now.l.as_ref(), self.threads.par())
     }
 
     /// Estimates κ₁(A).
@@ -128,5 +105,12 @@ impl<T: Real> Indefinite<T> {
             Ok(())
         })?;
         Ok(T::from_f64(norm * of_inverse))
+    }
+}
+
+/// X ← S X. (n, n × m)
+pub(super) fn change_signs<T: Real>(negative: &[bool], mut x: MatMut<'_, T>) {
+    for (i, _) in negative.iter().enumerate().filter(|(_, negative)| **negative) {
+        x.rb_mut().row_mut(i).iter_mut().for_each(|x| *x = -*x);
     }
 }

@@ -24,7 +24,7 @@ use pulp::Simd;
 
 /// The ratio |a_p| / l from which on columns are interchanged. A block with such a column is beyond the conditions for
 /// processing [at once](super::at_once) and for method C1, except in the narrowest cases.
-const OUTWEIGHS: f64 = 2.0;
+pub(super) const OUTWEIGHS: f64 = 2.0;
 
 /// Whether a row of V with this sum of squares may be such that a column with the pivot `l` is to be interchanged, with a margin for
 /// rounding errors.

@@ -3,15 +3,12 @@
 use super::change::{Exchange, OneColumn, groups};
 use crate::cpu::kernels::apply::{Rows, Tile};
 use crate::cpu::kernels::diagonal::{Pivot, pivot};
+use crate::cpu::kernels::interchange::OUTWEIGHS;
 use crate::cpu::kernels::reflector::Reflector;
 use crate::cpu::kernels::shape::MAX_LANES;
 use crate::float::Float;
 use core::ops::Range;
 use pulp::Simd;
-
-/// If the largest entry of F is above the pivot by this factor, the two columns change places before they are eliminated, as in
-/// [`interchange`](crate::cpu::kernels::interchange).
-const OUTWEIGHS: f64 = 2.0;
 
 /// The lower triangle of a block of L, by columns.
 pub(super) type Triangle<T> = [[T; MAX_LANES]; MAX_LANES];

@@ -136,7 +136,8 @@ impl<T: Float> SignatureJob<T> {
                 }
             }
             // With less than that left, the columns one by one decide. The comparison is false for NaN.
-            let left = |j: usize| new[j] > T::TWO * self.tolerance.sqrt() * before[j];
+            let share = T::TWO * self.tolerance.sqrt();
+            let left = |j: usize| new[j] > share * before[j];
             if minus && !(0..cols).all(left) {
                 return false;
             }
