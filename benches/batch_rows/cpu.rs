@@ -134,9 +134,6 @@ impl<T: Real> Competitor for ByQrupdate<'_, T> {
 struct Again<'a, T: Real>(&'a Matrices<T>, Option<CholeskyBatch<T>>);
 
 impl<T: Real> Competitor for Again<'_, T> {
-    fn prepare(&mut self, _: usize) {
-        self.1 = None;
-    }
     fn run(&mut self, turn: usize) {
         self.1 = Some(CholeskyBatch::new_in(self.0.after(turn), Cpu::sequential()).expect("A"));
     }
