@@ -42,7 +42,9 @@ def assert_factor(f: cu.Ldlt, wanted: Array, before: Array | float = 0.0, c: flo
     assert np.all(np.abs(exact(f.reconstruct()) - exact(wanted)) <= 2.0 * bound)
     assert np.all(np.triu(f.l, 1) == 0) and np.all(np.diag(f.l) > 0) and set(f.signs.tolist()) <= {-1.0, 1.0}
     assert f.inertia == inertia(wanted) == (int(np.sum(f.signs > 0)), int(np.sum(f.signs < 0)))
-    assert f.growth == pytest.approx(max(1.0, float(np.diag(m).max() / np.abs(np.diag(a)).max())), rel=1e-6)
+    growth = max(1.0, float(np.diag(m).max() / np.abs(np.diag(a)).max()))
+    # The diagonal of A is a difference of sums in the factor's precision.
+    assert f.growth == pytest.approx(growth, rel=8.0 * growth * float(unit))
 
 
 def assert_report(report: cu.LdltModification, f: cu.Ldlt, before: tuple[tuple[int, int], float]) -> None:
