@@ -235,7 +235,7 @@ impl Kernels {
     /// # Safety
     /// As [`modify`](Self::modify).
     pub unsafe fn copy(&self, stream: &Stream, mut from: Factors, mut to: Target) -> Result<(), Error> {
-        let blocks = usize::try_from(to.count).unwrap_or(0).clamp(1, 64 * self.multiprocessors);
+        let blocks = usize::try_from(from.count).unwrap_or(0).clamp(1, 64 * self.multiprocessors);
         let arguments = &mut [argument(&mut from), argument(&mut to)];
         // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
         unsafe { self.copy.launch(stream, Launch::new((blocks, 1), THREADS), arguments) }
