@@ -28,6 +28,8 @@
  * batch, and those with weights, a mask or indices in host memory, wait. What a modification has done is on the device until the next one, or
  * until cholupdate_d_batch_reserve() or cholupdate_d_batch_replace(): cholupdate_d_batch_outcome() waits for it.
  *
+ * The CUDA context that is current on the calling thread is so after every function.
+ *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
  *

@@ -157,6 +157,37 @@ static void nothing(void) {
     }
 }
 
+static void *current(void) {
+    int (*get)(void **);
+    void *found = named("cuCtxGetCurrent"), *now = NULL;
+    memcpy(&get, &found, sizeof found);
+    CHECK(get(&now) == 0);
+    return now;
+}
+
+/* Calls on the last GPU leave the context current that is so, or none. */
+static void elsewhere(void) {
+    void *const before[2] = {context, NULL};
+    int which;
+    for (which = 0; which < 2; which++) {
+        cholupdate_d_batch *batch = NULL;
+        cholupdate_d *factor = NULL;
+        cholupdate_options options;
+        CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
+        options.engine = CHOLUPDATE_CUDA;
+        options.device = gpus() - 1;
+        turn_to(before[which]);
+        CHECK(cholupdate_d_batch_new(2, 2, a, NULL, NULL, &options, &batch) == CHOLUPDATE_OK && current() == before[which]);
+        CHECK(cholupdate_d_batch_update(batch, 1, v, NULL, NULL, NULL, NULL) == CHOLUPDATE_OK && current() == before[which]);
+        cholupdate_d_batch_free(batch);
+        CHECK(current() == before[which]);
+        CHECK(cholupdate_d_new(2, a, 2, 'L', &options, &factor) == CHOLUPDATE_OK && current() == before[which]);
+        CHECK(cholupdate_d_update(factor, 1, v, 2, NULL) == CHOLUPDATE_OK && current() == before[which]);
+        cholupdate_d_free(factor);
+        CHECK(current() == before[which]);
+    }
+}
+
 /* A call that fails on the device makes no batch, whichever of its calls of the driver it is. Only the fake driver does so when told to. */
 static void failing(void) {
     void (*fail)(uint64_t, uint64_t, int);
@@ -188,6 +219,7 @@ int main(void) {
     cholupdate_s_batch_all();
     refusals();
     nothing();
+    elsewhere();
     failing();
     puts("batch_device: ok");
     return 0;
