@@ -1994,6 +1994,22 @@ cholupdate_status cholupdate_d_batch_modify_on_device(cholupdate_d_batch *batch,
                                                       void *stream);
 
 /**
+ * A <- A + V diag(w) V^T for each matrix, with V and w on the device, as V is in cholupdate_d_batch_update_on_device(): `weights` is a
+ * CUdeviceptr, and `weights_stride` as in cholupdate_d_batch_modify(). The call does not wait for the device. A matrix with a weight that
+ * is not finite fails, with NOT_FINITE in its outcome.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_modify_by_weights_on_device(cholupdate_d_batch *batch,
+                                                                 int64_t k,
+                                                                 uint64_t v,
+                                                                 const int64_t *v_strides,
+                                                                 uint64_t weights,
+                                                                 int64_t weights_stride,
+                                                                 int64_t device,
+                                                                 void *stream);
+
+/**
  * As cholupdate_d_batch_append(), with the new columns on a device, as V is in cholupdate_d_batch_update_on_device(). `mask` is in host
  * memory, and the call waits for the device unless it is NULL.
  *
@@ -2127,6 +2143,22 @@ cholupdate_status cholupdate_s_batch_modify_on_device(cholupdate_s_batch *batch,
                                                       const uint8_t *mask,
                                                       int64_t device,
                                                       void *stream);
+
+/**
+ * A <- A + V diag(w) V^T for each matrix, with V and w on the device, as V is in cholupdate_s_batch_update_on_device(): `weights` is a
+ * CUdeviceptr, and `weights_stride` as in cholupdate_s_batch_modify(). The call does not wait for the device. A matrix with a weight that
+ * is not finite fails, with NOT_FINITE in its outcome.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_modify_by_weights_on_device(cholupdate_s_batch *batch,
+                                                                 int64_t k,
+                                                                 uint64_t v,
+                                                                 const int64_t *v_strides,
+                                                                 uint64_t weights,
+                                                                 int64_t weights_stride,
+                                                                 int64_t device,
+                                                                 void *stream);
 
 /**
  * As cholupdate_s_batch_append(), with the new columns on a device, as V is in cholupdate_s_batch_update_on_device(). `mask` is in host

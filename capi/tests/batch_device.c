@@ -98,6 +98,12 @@ static void refusals(void) {
     REFUSED(cholupdate_d_batch_modify_on_device(NULL, 1, v_there, NULL, NULL, 0, NULL, 0, NULL), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_modify_on_device(batch, 1, v_there, NULL, w, 0, NULL, 0, NULL), CHOLUPDATE_NOT_FINITE, "`weights`");
     REFUSED(cholupdate_d_batch_modify_on_device(batch, 2, v_there, NULL, v, 1, NULL, 0, NULL), INVALID, "`weights_stride` is 1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(NULL, 1, v_there, NULL, b_there, 0, 0, NULL), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, 0, 0, 0, NULL), NULLS, "`weights`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 2, v_there, NULL, b_there, 1, 0, NULL), INVALID, "`weights_stride` is 1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, b_there, -1, 0, NULL), INVALID, "`weights_stride` is -1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, b_there + 4, 0, 0, NULL), INVALID, "`weights`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, 0, NULL, b_there, 0, 0, NULL), NULLS, "`v`");
     REFUSED(cholupdate_d_batch_solve_on_device(NULL, 1, b_there, NULL, 0, NULL), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_solve_on_device(batch, 1, 0, NULL, 0, NULL), NULLS, "`b`");
     REFUSED(cholupdate_d_batch_solve_l_on_device(batch, -1, b_there, NULL, 0, NULL), INVALID, "`nrhs` is -1");
@@ -115,6 +121,7 @@ static void refusals(void) {
 
     /* A batch in host memory takes no arrays on a device. */
     REFUSED(cholupdate_d_batch_update_on_device(host, 1, v_there, NULL, 0, NULL), INVALID, "`batch` is in host memory, but must be in that of a GPU");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(host, 1, v_there, NULL, b_there, 0, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_solve_on_device(host, 1, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_to_factors_on_device(host, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_append_on_device(host, v_there, NULL, NULL, 0, NULL), INVALID, "`batch` is in host memory");
