@@ -2243,7 +2243,7 @@ cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
- *     -6         if the call failed on the device,
+ *     -6         if the call failed on the device before it was decided,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
@@ -2295,7 +2295,7 @@ cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
- *     -6         if the call failed on the device,
+ *     -6         if the call failed on the device before it was decided,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in single precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in single precision. Both are undefined for matrices that have failed. The arrays are
