@@ -35,6 +35,8 @@
  * loses digits: cholupdate_d_ldlt_growth() says how many, and a call whose result would have lost all returns CHOLUPDATE_UNSTABLE or
  * CHOLUPDATE_SINGULAR.
  *
+ * The CUDA context that is current on the calling thread is so after every function.
+ *
  * Different factors may be used by different threads at once. One factor may be read by many threads at once, through functions that take
  * a pointer to const, and used by no other while a function changes it.
  *
@@ -2063,6 +2065,22 @@ cholupdate_status cholupdate_d_batch_modify_on_device(cholupdate_d_batch *batch,
                                                       void *stream);
 
 /**
+ * A <- A + V diag(w) V^T for each matrix, with V and w on the device, as V is in cholupdate_d_batch_update_on_device(): `weights` is a
+ * CUdeviceptr, and `weights_stride` as in cholupdate_d_batch_modify(). The call does not wait for the device. A matrix with a weight that
+ * is not finite fails, with NOT_FINITE in its outcome.
+ *
+ * Returns as cholupdate_d_batch_update_on_device().
+ */
+cholupdate_status cholupdate_d_batch_modify_by_weights_on_device(cholupdate_d_batch *batch,
+                                                                 int64_t k,
+                                                                 uint64_t v,
+                                                                 const int64_t *v_strides,
+                                                                 uint64_t weights,
+                                                                 int64_t weights_stride,
+                                                                 int64_t device,
+                                                                 void *stream);
+
+/**
  * As cholupdate_d_batch_append(), with the new columns on a device, as V is in cholupdate_d_batch_update_on_device(). `mask` is in host
  * memory, and the call waits for the device unless it is NULL.
  *
@@ -2198,6 +2216,22 @@ cholupdate_status cholupdate_s_batch_modify_on_device(cholupdate_s_batch *batch,
                                                       void *stream);
 
 /**
+ * A <- A + V diag(w) V^T for each matrix, with V and w on the device, as V is in cholupdate_s_batch_update_on_device(): `weights` is a
+ * CUdeviceptr, and `weights_stride` as in cholupdate_s_batch_modify(). The call does not wait for the device. A matrix with a weight that
+ * is not finite fails, with NOT_FINITE in its outcome.
+ *
+ * Returns as cholupdate_s_batch_update_on_device().
+ */
+cholupdate_status cholupdate_s_batch_modify_by_weights_on_device(cholupdate_s_batch *batch,
+                                                                 int64_t k,
+                                                                 uint64_t v,
+                                                                 const int64_t *v_strides,
+                                                                 uint64_t weights,
+                                                                 int64_t weights_stride,
+                                                                 int64_t device,
+                                                                 void *stream);
+
+/**
  * As cholupdate_s_batch_append(), with the new columns on a device, as V is in cholupdate_s_batch_update_on_device(). `mask` is in host
  * memory, and the call waits for the device unless it is NULL.
  *
@@ -2280,7 +2314,7 @@ cholupdate_status cholupdate_d_batch_outcome(const cholupdate_d_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
- *     -6         if the call failed on the device,
+ *     -6         if the call failed on the device before it was decided,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are
@@ -2332,7 +2366,7 @@ cholupdate_status cholupdate_s_batch_outcome(const cholupdate_s_batch *batch,
  *     -2, -3     if V or a new column, or a weight, is not finite,
  *     -4         if squares could overflow,
  *     -5         if the matrix is singular,
- *     -6         if the call failed on the device,
+ *     -6         if the call failed on the device before it was decided,
  *     -7, -8     if it has no room for a row, or not the row that was to be removed.
  * `*pivot_ratio` has numbers in single precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
  * `*log_det_change` has the change of log det A, in single precision. Both are undefined for matrices that have failed. The arrays are

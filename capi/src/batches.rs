@@ -57,12 +57,10 @@ pub unsafe fn device_matrices<'a, T: Scalar>(
     address: u64,
     shape: [usize; 3],
     strides: *const i64,
-    (ordinal, stream): (i64, *mut c_void),
+    (device, stream): (i64, *mut c_void),
 ) -> Result<DeviceBatchView<'a, T>, Refused> {
-    let ordinal = count("device", ordinal)?;
     // SAFETY: the caller guarantees the strides.
-    let strides = unsafe { device_layout::<T>(argument, address, shape, strides)? };
-    let device = Device::kept(ordinal)?;
+    let (device, strides) = unsafe { device_layout::<T>(argument, address, shape, strides, device)? };
     // SAFETY: the caller guarantees the memory and the stream.
     Ok(unsafe { DeviceBatchView::from_raw(&device, address, shape, strides)?.on_stream(stream as u64) })
 }
@@ -77,12 +75,10 @@ pub unsafe fn device_matrices_mut<'a, T: Scalar>(
     address: u64,
     shape: [usize; 3],
     strides: *const i64,
-    (ordinal, stream): (i64, *mut c_void),
+    (device, stream): (i64, *mut c_void),
 ) -> Result<DeviceBatchViewMut<'a, T>, Refused> {
-    let ordinal = count("device", ordinal)?;
     // SAFETY: the caller guarantees the strides.
-    let strides = unsafe { device_layout::<T>(argument, address, shape, strides)? };
-    let device = Device::kept(ordinal)?;
+    let (device, strides) = unsafe { device_layout::<T>(argument, address, shape, strides, device)? };
     // SAFETY: the caller guarantees the memory.
     let view = unsafe { DeviceBatchViewMut::from_raw(&device, address, shape, strides) };
     let view = view.map_err(|_| shared(argument, strides))?;
@@ -90,18 +86,20 @@ pub unsafe fn device_matrices_mut<'a, T: Scalar>(
     Ok(unsafe { view.on_stream(stream as u64) })
 }
 
-/// Strides of matrices in the memory of a GPU, of which none are used if there are no entries.
+/// The device of matrices in the memory of a GPU, and strides, of which none are used if there are no entries.
 unsafe fn device_layout<T>(
     argument: &'static str,
     address: u64,
     shape: [usize; 3],
     strides: *const i64,
-) -> Result<[usize; 3], Refused> {
+    ordinal: i64,
+) -> Result<(Device, [usize; 3]), Refused> {
+    let ordinal = count("device", ordinal)?;
     // The rules for addresses are those for arrays in host memory. It is not read.
     let start = ptr::without_provenance::<T>(address as usize);
     // SAFETY: the caller guarantees the strides.
     let strides = unsafe { layout(argument, start, shape, strides)? };
-    Ok(if shape.contains(&0) { [0; 3] } else { strides })
+    Ok((Device::kept(ordinal)?, if shape.contains(&0) { [0; 3] } else { strides }))
 }
 
 /// Strides in entries, whose extent is that of an array.

@@ -3,7 +3,7 @@
 use crate::batches::Results;
 use crate::held::{Held, by_reference, locked};
 use crate::status::Refused;
-use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, DeviceOutcome, Status};
+use cholupdate::cuda::{self, BatchOperand, BatchOperandMut, DeviceOutcome, Status, WeightsOperand};
 use cholupdate::{BatchMut, BatchRef, BatchWeights, Error, Scalar};
 
 /// A solve, or a half of one.
@@ -36,7 +36,7 @@ impl<T: Scalar> Held<T> {
                 unsafe { results.tell(outcome.failures(), |matrix| outcome.report(matrix).ok()) }
             }
             Self::Device(_) => {
-                let outcome = modified(self.there_mut()?, v.into(), weights, mask)?;
+                let outcome = modified(self.there_mut()?, v.into(), weights.into(), mask)?;
                 // SAFETY: forwarded to the caller.
                 unsafe { tell(&outcome, results) }
             }
@@ -119,11 +119,11 @@ impl<T: Scalar> Held<T> {
     }
 }
 
-/// Modifies a batch on a device, on the stream of V unless there are weights or a mask.
+/// Modifies a batch on a device, on the stream of V unless there are weights in host memory or a mask.
 pub fn modified<'a, T: Scalar>(
     batch: &'a mut cuda::CholeskyBatch<T>,
     v: BatchOperand<'_, T>,
-    weights: BatchWeights<'_, T>,
+    weights: WeightsOperand<'_, T>,
     mask: Option<&[bool]>,
 ) -> Result<DeviceOutcome<'a, T>, Error> {
     match mask {

@@ -1,5 +1,6 @@
 //! The status of a call, and the error message.
 
+use cholupdate::cuda::keeping_current_context;
 use cholupdate_ffi::status::{self, last_column, last_message};
 pub use cholupdate_ffi::status::{Refused, Status, info_of};
 use core::ffi::c_char;
@@ -77,9 +78,9 @@ impl From<Status> for cholupdate_status {
     }
 }
 
-/// Runs a call. Stores its error, and stops a panic.
+/// Runs a call. Stores its error, stops a panic, and leaves the CUDA context current that is so, which the program may work on.
 pub fn status_of(call: impl FnOnce() -> Result<(), Refused>) -> cholupdate_status {
-    status::status_of(call).into()
+    keeping_current_context(|| status::status_of(call)).into()
 }
 
 /// Stores an error as the last one of this thread, and returns its status.

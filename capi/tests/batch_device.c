@@ -98,6 +98,12 @@ static void refusals(void) {
     REFUSED(cholupdate_d_batch_modify_on_device(NULL, 1, v_there, NULL, NULL, 0, NULL, 0, NULL), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_modify_on_device(batch, 1, v_there, NULL, w, 0, NULL, 0, NULL), CHOLUPDATE_NOT_FINITE, "`weights`");
     REFUSED(cholupdate_d_batch_modify_on_device(batch, 2, v_there, NULL, v, 1, NULL, 0, NULL), INVALID, "`weights_stride` is 1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(NULL, 1, v_there, NULL, b_there, 0, 0, NULL), NULLS, "`batch`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, 0, 0, 0, NULL), NULLS, "`weights`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 2, v_there, NULL, b_there, 1, 0, NULL), INVALID, "`weights_stride` is 1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, b_there, -1, 0, NULL), INVALID, "`weights_stride` is -1");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, v_there, NULL, b_there + 4, 0, 0, NULL), INVALID, "`weights`");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(batch, 1, 0, NULL, b_there, 0, 0, NULL), NULLS, "`v`");
     REFUSED(cholupdate_d_batch_solve_on_device(NULL, 1, b_there, NULL, 0, NULL), NULLS, "`batch`");
     REFUSED(cholupdate_d_batch_solve_on_device(batch, 1, 0, NULL, 0, NULL), NULLS, "`b`");
     REFUSED(cholupdate_d_batch_solve_l_on_device(batch, -1, b_there, NULL, 0, NULL), INVALID, "`nrhs` is -1");
@@ -115,6 +121,7 @@ static void refusals(void) {
 
     /* A batch in host memory takes no arrays on a device. */
     REFUSED(cholupdate_d_batch_update_on_device(host, 1, v_there, NULL, 0, NULL), INVALID, "`batch` is in host memory, but must be in that of a GPU");
+    REFUSED(cholupdate_d_batch_modify_by_weights_on_device(host, 1, v_there, NULL, b_there, 0, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_solve_on_device(host, 1, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_to_factors_on_device(host, b_there, NULL, 0, NULL), INVALID, "`batch` is in host memory");
     REFUSED(cholupdate_d_batch_append_on_device(host, v_there, NULL, NULL, 0, NULL), INVALID, "`batch` is in host memory");
@@ -157,6 +164,37 @@ static void nothing(void) {
     }
 }
 
+static void *current(void) {
+    int (*get)(void **);
+    void *found = named("cuCtxGetCurrent"), *now = NULL;
+    memcpy(&get, &found, sizeof found);
+    CHECK(get(&now) == 0);
+    return now;
+}
+
+/* Calls on the last GPU leave the context current that is so, or none. */
+static void elsewhere(void) {
+    void *const before[2] = {context, NULL};
+    int which;
+    for (which = 0; which < 2; which++) {
+        cholupdate_d_batch *batch = NULL;
+        cholupdate_d *factor = NULL;
+        cholupdate_options options;
+        CHECK(cholupdate_options_init(&options) == CHOLUPDATE_OK);
+        options.engine = CHOLUPDATE_CUDA;
+        options.device = gpus() - 1;
+        turn_to(before[which]);
+        CHECK(cholupdate_d_batch_new(2, 2, a, NULL, NULL, &options, &batch) == CHOLUPDATE_OK && current() == before[which]);
+        CHECK(cholupdate_d_batch_update(batch, 1, v, NULL, NULL, NULL, NULL) == CHOLUPDATE_OK && current() == before[which]);
+        cholupdate_d_batch_free(batch);
+        CHECK(current() == before[which]);
+        CHECK(cholupdate_d_new(2, a, 2, 'L', &options, &factor) == CHOLUPDATE_OK && current() == before[which]);
+        CHECK(cholupdate_d_update(factor, 1, v, 2, NULL) == CHOLUPDATE_OK && current() == before[which]);
+        cholupdate_d_free(factor);
+        CHECK(current() == before[which]);
+    }
+}
+
 /* A call that fails on the device makes no batch, whichever of its calls of the driver it is. Only the fake driver does so when told to. */
 static void failing(void) {
     void (*fail)(uint64_t, uint64_t, int);
@@ -188,6 +226,7 @@ int main(void) {
     cholupdate_s_batch_all();
     refusals();
     nothing();
+    elsewhere();
     failing();
     puts("batch_device: ok");
     return 0;

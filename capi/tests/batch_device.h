@@ -75,7 +75,10 @@ static void NAME(from_host)(void) {
 static void NAME(from_device)(void) {
     const int64_t by_rows[3] = {N * N, N, 1}, same[3] = {0, 1, N}, orders[COUNT] = {N, N, N - 1};
     const uint64_t a = NAME(up)(NAME(a), COUNT * N * N), v = NAME(up)(NAME(v), COUNT * N * K);
-    const REAL weights[K] = {2, -0.25};
+    const REAL weights[K] = {2, -0.25}, not_finite[COUNT] = {0, 0, NAN};
+    /* Two for each matrix, and one that is not used. */
+    const REAL each[COUNT * (K + 1)] = {1, 2, NAN, (REAL)-0.125, 1, NAN, 0, 1, NAN};
+    const uint64_t w = NAME(up)(weights, K), each_there = NAME(up)(each, COUNT * (K + 1));
     const uint8_t mask[COUNT] = {1, 0, 1};
     cholupdate_options options;
     TYPE *batch = NULL, *other = NULL;
@@ -115,6 +118,12 @@ static void NAME(from_device)(void) {
     CHECK(NAME(modify)(other, K, NAME(v), same, weights, 0, mask, NULL, NULL, NULL) == CHOLUPDATE_OK);
     CHECK(NAME(modify_on_device)(batch, K, v, NULL, NULL, 0, NULL, 0, NULL) == CHOLUPDATE_OK);
     CHECK(NAME(modify)(other, K, NAME(v), NULL, NULL, 0, NULL, NULL, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_by_weights_on_device)(batch, K, v, same, w, 0, 0, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify)(other, K, NAME(v), same, weights, 0, NULL, NULL, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_by_weights_on_device)(batch, K, v, NULL, each_there, K + 1, 0, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify)(other, K, NAME(v), NULL, each, K + 1, NULL, NULL, NULL, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(modify_by_weights_on_device)(batch, 1, v, NULL, NAME(up)(not_finite, COUNT), 1, 0, NULL) == CHOLUPDATE_OK);
+    CHECK(NAME(outcome)(batch, info[1], NULL, NULL) == CHOLUPDATE_SOME_FAILED && info[1][0] == 0 && info[1][2] == -CHOLUPDATE_NOT_FINITE);
     CHECK(NAME(downdate_on_device)(batch, 1, v, NULL, 0, NULL) == CHOLUPDATE_OK);
     CHECK(NAME(downdate)(other, 1, NAME(v), NULL, NULL, NULL, NULL) == CHOLUPDATE_OK);
     NAME(same)(batch, other, 1);

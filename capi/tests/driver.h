@@ -29,12 +29,12 @@ static void load_driver(void) {
     CHECK(init(0) == 0 && retain(&context, 0) == 0);
 }
 
-/* Makes it current, whichever the library has used last. */
-static void on_the_first(void) {
+/* Makes a context current, or none. */
+static void turn_to(void *wanted) {
     int (*set)(void *);
     void *found = named("cuCtxSetCurrent");
     memcpy(&set, &found, sizeof found);
-    CHECK(set(context) == 0);
+    CHECK(set(wanted) == 0);
 }
 
 /* The number of GPUs. */
@@ -56,7 +56,7 @@ static uint64_t on_device(const void *from, size_t bytes) {
     memcpy(&allocate, &found, sizeof found);
     found = named("cuMemcpyHtoD_v2");
     memcpy(&copy, &found, sizeof found);
-    on_the_first();
+    turn_to(context);
     CHECK(allocate(&address, bytes) == 0 && copy(address, from, bytes) == 0);
     return address;
 }
@@ -65,7 +65,7 @@ static void to_host(void *to, uint64_t address, size_t bytes) {
     int (*copy)(void *, uint64_t, size_t);
     void *found = named("cuMemcpyDtoH_v2");
     memcpy(&copy, &found, sizeof found);
-    on_the_first();
+    turn_to(context);
     CHECK(copy(to, address, bytes) == 0);
 }
 

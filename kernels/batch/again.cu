@@ -11,7 +11,6 @@
 #include "batch/wide.cuh"
 
 constexpr int THREADS = 128;
-constexpr int NOWHERE = 0x7fffffff;
 
 template <class T>
 struct Matrix {

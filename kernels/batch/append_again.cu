@@ -9,7 +9,6 @@
 #include "common/memory.cuh"
 
 constexpr int THREADS = 128;
-constexpr int NOWHERE = 0x7fffffff;
 
 // Why matrix b cannot get a row at all, or 0; and the place of what is wrong.
 template <class T>

@@ -43,6 +43,9 @@ constexpr int TOO_LARGE = -4;            // squares could overflow
 constexpr int SINGULAR = -5;             // of a solve or a downdate, with the column at the place beside it
 constexpr int UNDECIDED = -6;            // for a moment: again.cu or append_again.cu decides
 
+// The place of what is not there, after all places.
+constexpr int NOWHERE = 0x7fffffff;
+
 // V, and what multiplies its columns: A + V diag(w) V^T.
 template <class T>
 struct Given {

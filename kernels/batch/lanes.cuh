@@ -2,6 +2,7 @@
 // rows g, g + LANES, .., with the pivots of L and with V in registers.
 #pragma once
 #include "batch/batch.cuh"
+#include "batch/reflector.cuh"
 #include "batch/triangles.cuh"
 
 template <class T, int LANES, int ROWS, int COLUMNS>
@@ -77,6 +78,29 @@ struct Matrix {
 #pragma unroll
             for (int part = 0; part < ROWS; ++part) good = good && !(row(part) < order && was[part] == T(0));
         return __any_sync(ALL_LANES, any);
+    }
+
+    // The reflection that eliminates row j of a block of LANES rows of V, with the old pivot of its column of L; that row; and its
+    // products with the lane's rows. The reflection is the same in all lanes of the matrix.
+    template <bool MINUS>
+    __device__ __forceinline__ Reflector<T> reflection(int block, int j, T before, T (&a)[COLUMNS], T (&dot)[ROWS]) {
+        Squares<T, MINUS> squares;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) squares.add(a[c] = __shfl_sync(ALL_LANES, v[block][c], j, LANES));
+#pragma unroll
+        for (int part = block; part < ROWS; ++part) {
+            dot[part] = v[part][0] * a[0];
+#pragma unroll
+            for (int c = 1; c < COLUMNS; ++c) dot[part] = fma(v[part][c], a[c], dot[part]);
+        }
+        const Reflector<T> reflect = reflector<T, MINUS>(before, squares, good);
+        if (member == j) pivot[block] = reflect.pivot;
+        return reflect;
+    }
+    // Takes it off a row of V below, with `both`, the sum of the old and the new entry of L times Reflector::inverse.
+    __device__ __forceinline__ void take_off(T both, const T (&a)[COLUMNS], int part) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) v[part][c] = fma(-both, a[c], v[part][c]);
     }
 
     // Whether the reflections serve, in all lanes of the matrix.

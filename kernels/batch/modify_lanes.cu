@@ -6,7 +6,6 @@
 // Shapes: batch.cuh, with Factors::group = 1. Launch: blocks of any number of warps, 32 / LANES matrices for each warp, with
 // shared memory for as many triangles of `shared_stride` scalars each (triangles.cuh). A kernel serves orders up to LANES * ROWS.
 #include "batch/lanes.cuh"
-#include "batch/reflector.cuh"
 
 constexpr int MOST_THREADS = 128;
 
@@ -14,7 +13,6 @@ template <class T, int LANES, int ROWS, int COLUMNS>
 struct Share : Matrix<T, LANES, ROWS, COLUMNS> {
     using Matrix<T, LANES, ROWS, COLUMNS>::n;
     using Matrix<T, LANES, ROWS, COLUMNS>::member;
-    using Matrix<T, LANES, ROWS, COLUMNS>::v;
     using Matrix<T, LANES, ROWS, COLUMNS>::pivot;
     T* triangle;  // its pivots are those before the columns of V that are eliminated
     bool changes = false;
@@ -36,27 +34,15 @@ struct Share : Matrix<T, LANES, ROWS, COLUMNS> {
 #pragma unroll
                 for (int part = block; part < ROWS; ++part)
                     if (this->has(block, part, j, end)) old[part] = entries[LANES * (part - block)];
-                T a[COLUMNS];
-                Squares<T, MINUS> squares;
-#pragma unroll
-                for (int c = 0; c < COLUMNS; ++c) squares.add(a[c] = __shfl_sync(ALL_LANES, v[block][c], j, LANES));
-                T dot[ROWS];
-#pragma unroll
-                for (int part = block; part < ROWS; ++part) {
-                    dot[part] = v[part][0] * a[0];
-#pragma unroll
-                    for (int c = 1; c < COLUMNS; ++c) dot[part] = fma(v[part][c], a[c], dot[part]);
-                }
-                const Reflector<T> reflect = reflector<T, MINUS>(before, squares, this->good);
-                if (member == j) pivot[block] = reflect.pivot;
+                T a[COLUMNS], dot[ROWS];
+                const Reflector<T> reflect = this->template reflection<MINUS>(block, j, before, a, dot);
 #pragma unroll
                 for (int part = block; part < ROWS; ++part)
                     if (this->has(block, part, j, end)) {
                         const T fresh = reflect.column(old[part], dot[part]);
                         const T both = (old[part] + fresh) * reflect.inverse;
                         entries[LANES * (part - block)] = fresh;
-#pragma unroll
-                        for (int c = 0; c < COLUMNS; ++c) v[part][c] = fma(-both, a[c], v[part][c]);
+                        this->take_off(both, a, part);
                     }
                 diagonal += n - LANES * block - j;
             }

@@ -1,8 +1,7 @@
 // The factors of a batch as lower triangles elsewhere, and their determinants.
 //
 // copy: entry (i, j), i >= j, i less than the order, of each matrix that has a factor to
-// `to + b * to_matrix + i * to_row + j * to_column`; other entries are not written. `chosen` has the numbers of the `count`
-// matrices to copy, or is null for the first ones.
+// `to + b * to_matrix + i * to_row + j * to_column`; other entries are not written.
 //
 // log_det: of each matrix that has a factor; -infinity if a pivot is zero, NaN if it has no factor.
 //
@@ -15,19 +14,16 @@ template <class T>
 struct Target {
     T* to;
     long long to_matrix, to_row, to_column;
-    const long long* chosen;
-    long long count;
 };
 
 template <class T>
 __device__ __forceinline__ void copy(const Factors<T>& from, const Target<T>& target) {
     const int n = from.n;
-    for (long long number = blockIdx.x; number < target.count; number += gridDim.x) {
-        const long long b = target.chosen ? target.chosen[number] : number;
+    for (long long b = blockIdx.x; b < from.count; b += gridDim.x) {
         const int order = from.orders[b];
         if (order == NO_FACTOR) continue;
         const T* const l = from.of(b);
-        T* const to = target.to + number * target.to_matrix;
+        T* const to = target.to + b * target.to_matrix;
         // Neighbouring threads have neighbouring rows.
         for (int at = threadIdx.x; at < order * order; at += THREADS) {
             const int i = at % order, j = at / order;

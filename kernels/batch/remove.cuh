@@ -10,7 +10,6 @@
 #include "batch/batch.cuh"
 #include "batch/interchanged.cuh"
 
-constexpr int NOWHERE = 0x7fffffff;
 constexpr int NO_SUCH_ROW = -8;  // a status: the order is at the place beside it
 
 template <class T>

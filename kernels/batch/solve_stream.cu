@@ -28,7 +28,7 @@ struct Streamed : System<T, 32, ROWS> {
         if (this->systems.lower)
             window.open(l, entries(n), true);
         else
-            window.open_backwards(l, entries(n), true, false);
+            window.open_backwards(l, entries(n), false);
     }
 
     __device__ __forceinline__ void lower() {
@@ -137,7 +137,7 @@ __device__ __forceinline__ void solve_stream(const Factors<T>& factors, const Sy
     for (int c = 0; goes_on && c < systems.count; ++c) {
         if (c > 0) own.open(l), own.take(c);
         if (systems.lower) own.lower();
-        if (systems.lower && systems.upper) own.window.open_backwards(l, entries(own.n), true, true);
+        if (systems.lower && systems.upper) own.window.open_backwards(l, entries(own.n), true);
         if (systems.upper) own.upper();
         own.give(c);
     }

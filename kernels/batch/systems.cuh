@@ -7,8 +7,6 @@
 #include "batch/batch.cuh"
 #include "batch/triangles.cuh"
 
-constexpr int NOWHERE = 0x7fffffff;
-
 template <class T>
 struct Systems {
     T* x;

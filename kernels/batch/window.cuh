@@ -41,9 +41,9 @@ struct Window {
         begin();
     }
     // Begins at the last column. If the same triangle has passed before, its last stages are still there.
-    __device__ __forceinline__ void open_backwards(const T* triangle, int entries, bool wanted, bool has_passed) {
+    __device__ __forceinline__ void open_backwards(const T* triangle, int entries, bool has_passed) {
         const int stages = (entries + STAGE - 1) / STAGE;
-        from = triangle, scalars = !wanted ? 0 : has_passed ? (stages - STAGES) * STAGE : entries;
+        from = triangle, scalars = has_passed ? (stages - STAGES) * STAGE : entries;
         step = -1, next = stages - 1, stage = stages;
         begin();
     }

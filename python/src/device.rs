@@ -1,5 +1,6 @@
 //! Arrays in the memory of a GPU: views of arguments, and results.
 
+use crate::current::KeepsCurrent;
 use crate::dlpack::{self, Described, Offered};
 use crate::errors::{exception, wrong_type, wrong_value};
 use crate::numbers::Real;
@@ -170,7 +171,7 @@ impl DeviceArray {
             bits: T::BITS,
             shape,
             by_rows: false,
-            memory: Arc::new(matrix),
+            memory: Arc::new(KeepsCurrent::new(matrix)),
         };
         Self { offered, unfinished: None }
     }
@@ -184,7 +185,7 @@ impl DeviceArray {
             bits: T::BITS,
             shape,
             by_rows: true,
-            memory: Arc::new(batch),
+            memory: Arc::new(KeepsCurrent::new(batch)),
         };
         Self { offered, unfinished: None }
     }

@@ -14,6 +14,7 @@
 //! | `arrays`, `device`, `dlpack` | NumPy's arrays; arrays in the memory of a GPU; DLPack's structures |
 //! | `argument`, `indices`, `errors` | scalar arguments; indices; exceptions |
 //! | `threads`, `awake` | calls into the library without the GIL; the context `keep_awake` |
+//! | `current` | values whose end leaves the CUDA context as it is |
 
 #![deny(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -24,6 +25,8 @@ mod arrays;
 mod awake;
 mod batch;
 mod carried;
+#[allow(unsafe_code, reason = "drops a value by hand")]
+mod current;
 #[allow(unsafe_code, reason = "views of memory that other libraries own")]
 mod device;
 #[allow(unsafe_code, reason = "memory that others describe")]

@@ -7,6 +7,7 @@
 //! memory of the factor (`can_downdate`), or waits for a submitted modification, holds the outer lock as a reader and the inner
 //! lock exclusively: other readers wait for it and are not refused.
 
+use crate::current::KeepsCurrent;
 use crate::errors::{exception, in_use};
 use crate::interrupts::is_handling;
 use crate::numbers::Real;
@@ -29,7 +30,7 @@ pub type Outcome = OnceLock<Changed>;
 
 /// The state that the locks guard.
 pub struct State<T: Real> {
-    factor: Factor<T>,
+    factor: KeepsCurrent<Factor<T>>,
     /// The number of changes of A. An extension is valid while it equals the number at which the extension was made.
     changes: u64,
     /// The outcome of the modification in flight, to be set.
@@ -92,7 +93,11 @@ pub fn wait<'s, S, G>(
 
 impl<T: Real> Shared<T> {
     pub fn new(factor: Factor<T>) -> Self {
-        Self(RwLock::new(RwLock::new(State { factor, changes: 0, in_flight: None })))
+        Self(RwLock::new(RwLock::new(State {
+            factor: KeepsCurrent::new(factor),
+            changes: 0,
+            in_flight: None,
+        })))
     }
 
     /// Admits a call that leaves A unchanged.

@@ -1,5 +1,6 @@
 //! Calls into the library without the GIL, on a thread pool of its own in a forked process.
 
+use cholupdate::cuda::keeping_current_context;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +16,13 @@ pub fn is_forked() -> bool {
 /// The thread pool of a forked process.
 static POOL: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
 
-/// Runs `call` without the GIL.
+/// Runs `call` without the GIL, and leaves the CUDA context current that is so.
 ///
 /// A forked process has none of its parent's threads, and a task that is given to the parent's pool would never run. It uses a
 /// pool of its own.
 #[inline]
 pub fn without_gil<R: Send>(py: Python<'_>, call: impl FnOnce() -> R + Send) -> R {
+    let call = || keeping_current_context(call);
     if is_forked() { py.detach(|| in_own_pool(call)) } else { py.detach(call) }
 }
 

@@ -55,6 +55,16 @@ class Driver:
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self.call("cuCtxSetCurrent", context)
 
+    def unbind(self) -> None:
+        """Makes no context current on this thread."""
+        self.call("cuCtxSetCurrent", None)
+
+    def current(self) -> int:
+        """The address of the context that is current on this thread, or 0."""
+        context = ctypes.c_void_p()
+        self.call("cuCtxGetCurrent", ctypes.byref(context))
+        return context.value or 0
+
 
 class _DType(ctypes.Structure):
     _fields_: ClassVar = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]

@@ -1,6 +1,7 @@
 //! A GPU: the requirements on it, its properties, and the modules loaded on it.
 
 use super::block::Block;
+use super::current;
 use super::doubt::Doubt;
 use super::error::failed;
 use super::handles::Handles;
@@ -78,7 +79,9 @@ impl Device {
                 capability.0, capability.1, COMPUTE_CAPABILITY.0, COMPUTE_CAPABILITY.1
             )));
         }
-        let context = CudaContext::new(ordinal).map_err(failed("making a context on the device"))?;
+        // This turns to the device.
+        let context = current::note().and_then(|()| CudaContext::new(ordinal));
+        let context = context.map_err(failed("making a context on the device"))?;
         // SAFETY: nothing is allocated through cudarc's tracked types, here or later; the engines order their streams by their
         // own events.
         unsafe { context.disable_event_tracking() };
@@ -155,7 +158,7 @@ impl Device {
     }
 
     fn turn_to(&self) -> Result<(), Error> {
-        self.shared.context.bind_to_thread().map_err(failed("turning to the device"))
+        current::turn_to(&self.shared.context).map_err(failed("turning to the device"))
     }
 
     /// Records that a wait for work of this device has failed, so that the work may still be running. It is waited for once
@@ -249,6 +252,13 @@ impl Device {
         let module = Arc::new(Module::load(&self.shared.context, ptx)?);
         modules.push((key, module.clone()));
         Ok(module)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The end of the context turns to the device.
+        let _ = current::note();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Handles of cuSOLVER, whose library is loaded at run time.
 
+use super::current;
 use super::error::failed;
 use crate::error::{Error, other, unavailable};
 use cudarc::cusolver::sys::{self, cusolverDnHandle_t, cusolverDnParams_t, cusolverStatus_t};
@@ -21,7 +22,7 @@ impl Handles {
         if !is_present() {
             return Err(unavailable("cuSOLVER was not found (libcusolver, of CUDA 11.1 or later)"));
         }
-        context.bind_to_thread().map_err(failed("binding a device to a thread"))?;
+        current::turn_to(&context).map_err(failed("turning to the device"))?;
         let (handle, params) = (core::ptr::null_mut(), core::ptr::null_mut());
         let mut made = Self { handle, params, context };
         // SAFETY: the functions have been found; the handles are written before they are used.
@@ -35,7 +36,7 @@ impl Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        if self.context.bind_to_thread().is_err() {
+        if current::turn_to(&self.context).is_err() {
             return;
         }
         // SAFETY: made by `new`, destroyed only here; the library waits for work in flight.

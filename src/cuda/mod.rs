@@ -11,6 +11,7 @@
 //! | `error` | driver errors as errors of this library |
 //! | `plain` | the types that copies and kernels may read and write |
 //! | `layout` | sizes, layouts and thresholds that the kernels of a module export |
+//! | `current` | the context that is current on a thread |
 //! | `module` | kernels as the driver has translated them |
 //! | `doubt` | whether work may still be running after a failed wait |
 //! | `handles`, `block` | what a device keeps while nothing uses it: cuSOLVER's handles, page-locked memory |
@@ -32,6 +33,8 @@
 mod batch;
 #[allow(unsafe_code, reason = "frees memory of the driver")]
 mod block;
+#[allow(unsafe_code, reason = "calls into the driver")]
+mod current;
 #[allow(unsafe_code, reason = "calls into the library")]
 mod cusolver;
 #[allow(unsafe_code, reason = "copies that go on after the call")]
@@ -76,6 +79,7 @@ pub use self::batch::{
     BatchOperand, BatchOperandMut, CholeskyBatch, DeviceBatch, DeviceBatchView, DeviceBatchViewMut,
     DeviceNumbers, DeviceOutcome, Status, WeightsOperand,
 };
+pub use self::current::keeping_current_context;
 pub use self::device::Device;
 pub use self::distributed::Distributed;
 pub use self::factorize::ColumnKernels;

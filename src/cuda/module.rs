@@ -1,5 +1,6 @@
 //! Modules: kernels that the driver has translated.
 
+use super::current;
 use super::error::failed;
 use super::launching;
 use super::layout::{Exports, Layout};
@@ -27,7 +28,7 @@ impl Module {
     pub(super) fn load(context: &Arc<CudaContext>, ptx: &Ptx) -> Result<Self, Error> {
         let loading = "loading the kernels";
         let ptx = ptx.text()?;
-        context.bind_to_thread().map_err(failed(loading))?;
+        current::turn_to(context).map_err(failed(loading))?;
         let handle = {
             let _guard = launching::no_launches();
             // SAFETY: PTX text that ends in a zero byte, as the driver requires.
@@ -40,7 +41,7 @@ impl Module {
     pub(crate) fn function(&self, name: &str) -> Result<sys::CUfunction, Error> {
         let missing = |_| other(format!("the kernel `{name}` has no name that the driver can take"));
         let text = std::ffi::CString::new(name).map_err(missing)?;
-        self.context.bind_to_thread().map_err(failed("looking up a kernel"))?;
+        current::turn_to(&self.context).map_err(failed("looking up a kernel"))?;
         // SAFETY: the module is loaded for as long as `self` exists.
         unsafe { result::module::get_function(self.handle, text) }
             .map_err(failed(format_args!("looking up the kernel `{name}`")))
@@ -71,7 +72,7 @@ impl Module {
     fn global<V: Plain + Default>(&self, name: &str) -> Result<Vec<V>, Error> {
         let attempt = || format!("reading `{name}` of the kernels");
         let text = std::ffi::CString::new(name).map_err(|_| other(attempt()))?;
-        self.context.bind_to_thread().map_err(failed(attempt()))?;
+        current::turn_to(&self.context).map_err(failed(attempt()))?;
         // SAFETY: the module is loaded for as long as `self` exists.
         let found = unsafe { result::module::get_global(self.handle, text) };
         let (address, bytes) = found.map_err(failed(attempt()))?;
@@ -85,7 +86,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         // An error here cannot be reported, and the driver frees everything with the context.
-        if self.context.bind_to_thread().is_ok() {
+        if current::turn_to(&self.context).is_ok() {
             let _guard = launching::no_launches();
             // SAFETY: loaded by `load`, unloaded only here.
             let _ = unsafe { result::module::unload(self.handle) };

@@ -14,6 +14,8 @@ mod batch_structure;
 mod carried;
 mod clones;
 #[cfg(feature = "fake-cuda")]
+mod current;
+#[cfg(feature = "fake-cuda")]
 mod device_errors;
 #[cfg(feature = "cuda")]
 mod distributed;

@@ -1,14 +1,14 @@
 //! Batches whose matrices, and what they are modified by, are in the memory of a GPU.
 
 use super::batch::{begun, cholupdate_d_batch, orders_or_n};
-use super::batch_verbs::weighted;
+use super::batch_verbs::{between, weighted};
 use crate::arguments::{borrow, borrow_mut, count, place};
 use crate::batches::{device_matrices, device_matrices_mut, masked};
 use crate::changing::{Sides, appended, modified, solved};
 use crate::held::Held;
 use crate::status::{Refused, cholupdate_status, status_of};
-use cholupdate::cuda::{CholeskyBatch, Device};
-use cholupdate::{BatchWeights, Weights};
+use cholupdate::Weights;
+use cholupdate::cuda::{CholeskyBatch, Device, WeightsOperand};
 use core::ffi::c_void;
 
 /// As cholupdate_d_batch_new() on the engine CHOLUPDATE_CUDA, with A in the memory of GPU number `device`, where the factors will be as
@@ -126,7 +126,33 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify_on_device(
         let mask = masked(mask, matrices)?;
         let mut copied = Vec::new();
         let weights = weighted(weights, weights_stride, (matrices, count("k", k)?), &mut copied)?;
-        modified_there(batch, (k, v, v_strides), weights, mask.as_deref(), (device, stream))
+        modified_there(batch, (k, v, v_strides), weights.into(), mask.as_deref(), (device, stream))
+    })
+}
+
+/// A <- A + V diag(w) V^T for each matrix, with V and w on the device, as V is in cholupdate_d_batch_update_on_device(): `weights` is a
+/// CUdeviceptr, and `weights_stride` as in cholupdate_d_batch_modify(). The call does not wait for the device. A matrix with a weight that
+/// is not finite fails, with NOT_FINITE in its outcome.
+///
+/// Returns as cholupdate_d_batch_update_on_device().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cholupdate_d_batch_modify_by_weights_on_device(
+    batch: *mut cholupdate_d_batch,
+    k: i64,
+    v: u64,
+    v_strides: *const i64,
+    weights: u64,
+    weights_stride: i64,
+    device: i64,
+    stream: *mut c_void,
+) -> cholupdate_status {
+    // SAFETY: the header requires that pointers and addresses are NULL or point to what it says.
+    status_of(|| unsafe {
+        let (matrices, rank) = (borrow("batch", batch)?.batch.there()?.count(), count("k", k)?);
+        let strides = [between(weights_stride, rank)? as i64, 1, k];
+        let place = (device, stream);
+        let weights = device_matrices("weights", weights, [matrices, rank, 1], strides.as_ptr(), place)?;
+        modified_there(batch, (k, v, v_strides), weights.into(), None, place)
     })
 }
 
@@ -137,7 +163,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_modify_on_device(
 unsafe fn modified_there(
     batch: *mut cholupdate_d_batch,
     (k, v, v_strides): (i64, u64, *const i64),
-    weights: BatchWeights<'_, f64>,
+    weights: WeightsOperand<'_, f64>,
     mask: Option<&[bool]>,
     place: (i64, *mut c_void),
 ) -> Result<(), Refused> {

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn cholupdate_d_batch_outcome(
 ///     -2, -3     if V or a new column, or a weight, is not finite,
 ///     -4         if squares could overflow,
 ///     -5         if the matrix is singular,
-///     -6         if the call failed on the device,
+///     -6         if the call failed on the device before it was decided,
 ///     -7, -8     if it has no room for a row, or not the row that was to be removed.
 /// `*pivot_ratio` has numbers in double precision, the least ratio of a new pivot to the old one, whose square is `min_pivot_ratio`;
 /// `*log_det_change` has the change of log det A, in double precision. Both are undefined for matrices that have failed. The arrays are

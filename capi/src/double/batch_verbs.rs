@@ -91,10 +91,7 @@ pub unsafe fn weighted<'a>(
     (count, rank): (usize, usize),
     copied: &'a mut Vec<f64>,
 ) -> Result<BatchWeights<'a, f64>, Refused> {
-    let distance = match usize::try_from(stride) {
-        Ok(distance) if distance == 0 || distance >= rank => distance,
-        _ => return Err(Refused::invalid("weights_stride", stride, format!("0, or {rank} or more"))),
-    };
+    let distance = between(stride, rank)?;
     if weights.is_null() {
         return Ok(Weights::Plus.into());
     }
@@ -112,6 +109,12 @@ pub unsafe fn weighted<'a>(
     room::<f64>("weights_stride", stride, count.checked_mul(rank))?;
     copied.extend((0..count).flat_map(|matrix| &all[matrix * distance..matrix * distance + rank]));
     Ok(BatchWeights::OfEach(copied))
+}
+
+/// The distance between the weights of neighbouring matrices for `rank` columns; 0 if all have the same.
+pub fn between(stride: i64, rank: usize) -> Result<usize, Refused> {
+    let distance = usize::try_from(stride).ok().filter(|&distance| distance == 0 || distance >= rank);
+    distance.ok_or_else(|| Refused::invalid("weights_stride", stride, format!("0, or {rank} or more")))
 }
 
 /// Modifies a batch by V, and writes the outcome.

@@ -1,6 +1,7 @@
 //! What calls have found, and their numbers on a GPU.
 
 use super::{CholeskyBatch, with_batch};
+use crate::current::KeepsCurrent;
 use crate::device::{DeviceArray, Unfinished};
 use crate::dlpack::{self, Offered};
 use crate::numbers::Real;
@@ -82,7 +83,7 @@ impl There {
         let batch = self.batch.get();
         let (shape, [status, ratio, log_det]) = (vec![numbers.count()], numbers.addresses());
         let device_id = i32::try_from(batch.ordinal()).unwrap_or(0);
-        let memory = Arc::new(numbers);
+        let memory = Arc::new(KeepsCurrent::new(numbers));
         let array = |address, code, bits| {
             let (shape, memory) = (shape.clone(), memory.clone());
             let offered = Offered { address, device_id, code, bits, shape, by_rows: true, memory };

@@ -6,6 +6,7 @@ use crate::dlpack::Described;
 use crate::errors::{exception, exception_naming, wrong_type, wrong_value};
 use crate::numbers::Real;
 use crate::settings::device_for;
+use crate::threads::without_gil;
 use cholupdate::cuda::{DeviceBatchView, DeviceBatchViewMut, DeviceView};
 use cholupdate::{DeviceErrorKind, Error};
 use pyo3::prelude::*;
@@ -81,7 +82,7 @@ impl<'py> GpuArray<'py> {
             DeviceView::<T>::from_raw(&device, self.described.address, (len, 1), len)
                 .map(|view| view.on_stream(self.stream))
         };
-        let entries = view.and_then(|view| view.to_host());
+        let entries = without_gil(py, || view.and_then(|view| view.to_host()));
         let entries = entries.map_err(|error| exception(py, error))?;
         Ok(entries.col(0).iter().copied().collect())
     }

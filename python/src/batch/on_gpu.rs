@@ -1,6 +1,7 @@
 //! A batch in the memory of a GPU, used by threads of Python.
 
 use super::stored::Done;
+use crate::current::KeepsCurrent;
 use crate::numbers::Real;
 use cholupdate::Error;
 use cholupdate::cuda::{self, DeviceOutcome};
@@ -15,7 +16,7 @@ pub struct OnGpu<T: Real> {
     /// The number of matrices and their largest order, which change under an exclusive reference alone.
     count: usize,
     order: usize,
-    gpu: ManuallyDrop<Box<Mutex<Gpu<T>>>>,
+    gpu: ManuallyDrop<KeepsCurrent<Box<Mutex<Gpu<T>>>>>,
 }
 
 /// The batch, and how many calls have written the numbers of outcomes there, or dropped them.
@@ -29,7 +30,7 @@ impl<T: Real> OnGpu<T> {
     pub fn new(batch: cuda::CholeskyBatch<T>) -> Self {
         let (count, order) = (batch.count(), batch.order());
         let gpu = Mutex::new(Gpu { batch, modifications: 0, solves: 0 });
-        Self { count, order, gpu: ManuallyDrop::new(Box::new(gpu)) }
+        Self { count, order, gpu: ManuallyDrop::new(KeepsCurrent::new(Box::new(gpu))) }
     }
 
     pub fn count(&self) -> usize {

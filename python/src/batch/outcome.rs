@@ -199,8 +199,8 @@ impl BatchOutcome {
     /// -------
     /// status : DeviceArray of int32, shape (count,)
     ///     0; or 1 + the column that breaks down; or a negative number: the matrix has no factor (−1), V (−2) or a weight (−3) is not
-    ///     finite or too large (−4), a pivot is zero (−5), the call failed on the device (−6), there is no room for a row (−7) or no
-    ///     such row (−8).
+    ///     finite or too large (−4), a pivot is zero (−5), the call failed on the device before this was decided (−6), there is no room
+    ///     for a row (−7) or no such row (−8).
     /// ratio : DeviceArray, shape (count,)
     ///     The least ratio of a new pivot to the old one, of the dtype of the batch; its square is `min_pivot_ratio`. 1 for a matrix
     ///     that failed.

@@ -79,8 +79,6 @@ pub(super) struct Source {
 pub(super) struct Target {
     pub to: u64,
     pub to_strides: [i64; 3],
-    pub chosen: u64,
-    pub count: i64,
 }
 
 /// `Choice`.

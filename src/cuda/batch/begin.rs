@@ -244,8 +244,7 @@ impl<T: Real> CholeskyBatch<T> {
         let to = l.take(&self.device, "l")?;
         let streams = [to.stream];
         begin_behind(&self.stream, &streams)?;
-        let target =
-            Target { to: to.address, to_strides: to.strides, chosen: 0, count: self.factors().count };
+        let target = Target { to: to.address, to_strides: to.strides };
         // SAFETY: the operand has these entries, and is waited for, or used on its stream.
         let enqueued = unsafe { self.kernels.copy(&self.stream, self.factors(), target) };
         end_before(&self.stream, &self.device, &streams).and(enqueued)?;

@@ -4,7 +4,7 @@ use super::arguments::{Factors, GROUP, Modification, Source, Systems, Target};
 use super::form::Form;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
-use crate::cuda::ptx;
+use crate::cuda::ptx::{self, Ptx};
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
@@ -21,6 +21,65 @@ const BLOCKS_EACH: usize = 4;
 const OF_ALL_BLOCKS: usize = 1 << 28;
 /// Columns in shared memory, where they pass through it.
 const WINDOW: usize = 8;
+/// The layout of kernels through whose shared memory columns pass.
+const STREAMED: &[(&str, usize)] = &[("MOST_THREADS", THREADS), ("WINDOW", WINDOW)];
+
+/// Kernels of a module, whose layout of this name has these sizes.
+///
+/// # Errors
+/// [`Error::Device`] if the driver refuses a kernel.
+pub(super) fn functions<const N: usize>(
+    device: &Device,
+    (module, layout, sizes): (&'static Ptx, &str, &[(&str, usize)]),
+    names: [String; N],
+) -> Result<[Function; N], Error> {
+    let module = device.module(module)?;
+    module.layout(layout)?.check(sizes)?;
+    let found = names.iter().map(|name| Function::load(&module, name)).collect::<Result<Vec<_>, _>>()?;
+    Ok(found.try_into().unwrap_or_else(|_| unreachable!("a kernel for each name")))
+}
+
+/// The kernels that modify matrices of order n: for one column of V at a time, and for several.
+fn modifying<T: Real>(device: &Device, form: Form, n: usize) -> Result<[Function; 2], Error> {
+    let is_f32 = size_of::<T>() == 4;
+    let thread: &[_] = &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>()), ("GROUP", GROUP)];
+    let (kind, of): (_, (_, _, &[_])) = match form {
+        Form::Thread { order } => {
+            (format!("thread_{order}"), (&ptx::BATCH_MODIFY_THREAD, "batch_modify_thread", thread))
+        }
+        Form::Lanes { lanes, rows } => {
+            let module = if is_f32 { &ptx::BATCH_MODIFY_LANES_F32 } else { &ptx::BATCH_MODIFY_LANES_F64 };
+            (format!("lanes_{lanes}_{rows}"), (module, "batch_modify_lanes", &[("MOST_THREADS", THREADS)]))
+        }
+        Form::Stream { lanes, rows } => {
+            let module = if is_f32 { &ptx::BATCH_MODIFY_STREAM_F32 } else { &ptx::BATCH_MODIFY_STREAM_F64 };
+            (format!("stream_{lanes}_{rows}"), (module, "batch_modify_stream", STREAMED))
+        }
+        Form::Block => {
+            let kind = if n > BLOCK { "rows" } else { "block" };
+            let sizes: &[_] = &[("MOST_THREADS", BLOCK)];
+            (kind.to_owned(), (&ptx::BATCH_MODIFY_BLOCK, "batch_modify_block", sizes))
+        }
+    };
+    functions(device, of, [1, 4].map(|columns| format!("batch_modify_{kind}_{columns}_{}", T::TYPE_NAME)))
+}
+
+/// The kernel that solves with factors of this form.
+fn solving<T: Real>(device: &Device, form: Form) -> Result<Function, Error> {
+    let kind = match form {
+        Form::Thread { order } => format!("thread_{order}"),
+        Form::Lanes { lanes, rows } => format!("lanes_{lanes}_{rows}"),
+        Form::Stream { rows, .. } => format!("stream_{rows}"),
+        Form::Block => "block".to_owned(),
+    };
+    let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
+    let of = match form {
+        Form::Stream { .. } => (&ptx::BATCH_SOLVE_STREAM, "batch_solve_stream", STREAMED),
+        _ => (&ptx::BATCH_SOLVE, "batch_solve", sizes),
+    };
+    let [solve] = functions(device, of, [format!("batch_solve_{kind}_{}", T::TYPE_NAME)])?;
+    Ok(solve)
+}
 
 /// The kernels for one scalar type and order.
 pub(super) struct Kernels {
@@ -49,80 +108,35 @@ impl Kernels {
         // A block's own variables take some.
         let shared = device.shared_bytes()?.saturating_sub(4096);
         let (modifications, solutions) = (Form::of_modifications(n), Form::of_solutions(n));
-        let bytes = size_of::<T>();
-        let of = |module: &'static ptx::Ptx, layout: (&str, &[(&str, usize)]), names: &[String]| {
-            let module = device.module(module)?;
-            module.layout(layout.0)?.check(layout.1)?;
-            names.iter().map(|name| Function::load(&module, name)).collect::<Result<Vec<_>, _>>()
-        };
         let name = T::TYPE_NAME;
-        let sizes: &[_] =
-            &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>()), ("GROUP", GROUP)];
-        let modify = match modifications {
-            Form::Thread { order } => {
-                let names = [1, 4].map(|columns| format!("batch_modify_thread_{order}_{columns}_{name}"));
-                of(&ptx::BATCH_MODIFY_THREAD, ("batch_modify_thread", sizes), &names)?
-            }
-            Form::Lanes { lanes, rows } => {
-                let names =
-                    [1, 4].map(|columns| format!("batch_modify_lanes_{lanes}_{rows}_{columns}_{name}"));
-                let module =
-                    if bytes == 4 { &ptx::BATCH_MODIFY_LANES_F32 } else { &ptx::BATCH_MODIFY_LANES_F64 };
-                of(module, ("batch_modify_lanes", &[("MOST_THREADS", THREADS)]), &names)?
-            }
-            Form::Stream { lanes, rows } => {
-                let names =
-                    [1, 4].map(|columns| format!("batch_modify_stream_{lanes}_{rows}_{columns}_{name}"));
-                let module =
-                    if bytes == 4 { &ptx::BATCH_MODIFY_STREAM_F32 } else { &ptx::BATCH_MODIFY_STREAM_F64 };
-                let sizes: &[_] = &[("MOST_THREADS", THREADS), ("WINDOW", WINDOW)];
-                of(module, ("batch_modify_stream", sizes), &names)?
-            }
-            Form::Block => {
-                let rows = if n > BLOCK { "rows" } else { "block" };
-                let names = [1, 4].map(|columns| format!("batch_modify_{rows}_{columns}_{name}"));
-                of(&ptx::BATCH_MODIFY_BLOCK, ("batch_modify_block", &[("MOST_THREADS", BLOCK)]), &names)?
-            }
-        };
-        let solve = match solutions {
-            Form::Thread { order } => format!("batch_solve_thread_{order}_{name}"),
-            Form::Lanes { lanes, rows } => format!("batch_solve_lanes_{lanes}_{rows}_{name}"),
-            Form::Stream { rows, .. } => format!("batch_solve_stream_{rows}_{name}"),
-            Form::Block => format!("batch_solve_block_{name}"),
-        };
-        let again = of(&ptx::BATCH_AGAIN, ("batch_again", &sizes[..2]), &[format!("batch_again_{name}")])?;
-        let sizes: &[_] = &[("THREADS", THREADS), ("MOST_THREADS", BLOCK), ("SYSTEMS", size_of::<Systems>())];
-        let streamed: &[_] = &[("MOST_THREADS", THREADS), ("WINDOW", WINDOW)];
-        let (module, layout) = match solutions {
-            Form::Stream { .. } => (&ptx::BATCH_SOLVE_STREAM, ("batch_solve_stream", streamed)),
-            _ => (&ptx::BATCH_SOLVE, ("batch_solve", sizes)),
-        };
-        let solve = of(module, layout, &[solve])?.remove(0);
+        let sizes: &[_] = &[("THREADS", THREADS), ("MODIFICATION", size_of::<Modification>())];
+        let of = (&ptx::BATCH_AGAIN, "batch_again", sizes);
+        let [again] = functions(device, of, [format!("batch_again_{name}")])?;
         let sizes: &[_] = &[("THREADS", BEGIN_THREADS), ("SOURCE", size_of::<Source>())];
-        let begin = of(&ptx::BATCH_BEGIN, ("batch_begin", sizes), &[format!("batch_begin_{name}")])?;
-        let names = [format!("batch_copy_{name}"), format!("batch_log_det_{name}")];
+        let of = (&ptx::BATCH_BEGIN, "batch_begin", sizes);
+        let [begin] = functions(device, of, [format!("batch_begin_{name}")])?;
         let sizes: &[_] = &[("THREADS", THREADS), ("TARGET", size_of::<Target>())];
-        let mut read = of(&ptx::BATCH_READ, ("batch_read", sizes), &names)?.into_iter();
-        let [Some(copy), Some(log_det)] = [read.next(), read.next()] else { unreachable!("two names") };
+        let of = (&ptx::BATCH_READ, "batch_read", sizes);
+        let names = [format!("batch_copy_{name}"), format!("batch_log_det_{name}")];
+        let [copy, log_det] = functions(device, of, names)?;
+        let [one, several] = modifying::<T>(device, modifications, n)?;
+        let solve = solving::<T>(device, solutions)?;
         // The same for all orders, because batches of different ones share the kernels.
         let with_shared = |function: Function| match modifications {
             Form::Thread { .. } => Ok(function),
             _ => function.with_shared(shared),
         };
-        let one =
-            |functions: Vec<Function>| functions.into_iter().next().unwrap_or_else(|| unreachable!("a name"));
-        let [single, several] = modify.try_into().unwrap_or_else(|_| unreachable!("two names"));
         Ok(Self {
             modifications,
             solutions,
             n,
             stride,
-            bytes,
+            bytes: size_of::<T>(),
             multiprocessors: device.multiprocessors(),
             shared,
-            modify: [with_shared(single)?, with_shared(several)?],
-            again: one(again),
-            begin: one(begin),
+            modify: [with_shared(one)?, with_shared(several)?],
+            again,
+            begin,
             copy,
             log_det,
             solve: with_shared(solve)?,
@@ -235,7 +249,7 @@ impl Kernels {
     /// # Safety
     /// As [`modify`](Self::modify).
     pub unsafe fn copy(&self, stream: &Stream, mut from: Factors, mut to: Target) -> Result<(), Error> {
-        let blocks = usize::try_from(to.count).unwrap_or(0).clamp(1, 64 * self.multiprocessors);
+        let blocks = usize::try_from(from.count).unwrap_or(0).clamp(1, 64 * self.multiprocessors);
         let arguments = &mut [argument(&mut from), argument(&mut to)];
         // SAFETY: two arguments of the types of the kernel's; the caller guarantees the rest.
         unsafe { self.copy.launch(stream, Launch::new((blocks, 1), THREADS), arguments) }

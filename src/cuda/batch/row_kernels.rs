@@ -2,9 +2,10 @@
 
 use super::arguments::{Appending, GROUP, Removal};
 use super::form::Form;
+use super::kernels::functions;
 use crate::cuda::device::Device;
 use crate::cuda::launch::{Function, Launch, argument};
-use crate::cuda::ptx::{self, Ptx};
+use crate::cuda::ptx;
 use crate::cuda::stream::Stream;
 use crate::error::Error;
 use crate::real::Real;
@@ -43,23 +44,18 @@ impl RowKernels {
             Form::Lanes { lanes, rows } => format!("lanes_{lanes}_{rows}_{name}"),
             Form::Stream { .. } | Form::Block => format!("block_{name}"),
         };
-        let of = |ptx: &'static Ptx, layout: &str, sizes: &[(&str, usize)], name: String| {
-            let module = device.module(ptx)?;
-            module.layout(layout)?.check(sizes)?;
-            Function::load(&module, &name)
-        };
         let sizes = [
             ("THREADS", THREADS),
             ("GROUP", GROUP),
             ("MOST_THREADS", BLOCK),
             ("APPENDING", size_of::<Appending>()),
         ];
-        let append = of(&ptx::BATCH_APPEND, "batch_append", &sizes, format!("batch_append_{suffix}"))?;
-        let again = [sizes[0], sizes[3]];
-        let (module, layout) = (&ptx::BATCH_APPEND_AGAIN, "batch_append_again");
-        let again = of(module, layout, &again, format!("batch_append_again_{name}"))?;
+        let of = (&ptx::BATCH_APPEND, "batch_append", &sizes[..]);
+        let [append] = functions(device, of, [format!("batch_append_{suffix}")])?;
+        let of = (&ptx::BATCH_APPEND_AGAIN, "batch_append_again", &[sizes[0], sizes[3]][..]);
+        let [again] = functions(device, of, [format!("batch_append_again_{name}")])?;
         let removal = ("REMOVAL", size_of::<Removal>());
-        let (module, layout, sizes) = match form {
+        let of = match form {
             Form::Thread { .. } => {
                 (&ptx::BATCH_REMOVE_THREAD, "batch_remove_thread", &[sizes[0], sizes[1], removal][..])
             }
@@ -70,7 +66,7 @@ impl RowKernels {
                 (&ptx::BATCH_REMOVE_BLOCK, "batch_remove_block", &[sizes[2], removal][..])
             }
         };
-        let remove = of(module, layout, sizes, format!("batch_remove_{suffix}"))?;
+        let [remove] = functions(device, of, [format!("batch_remove_{suffix}")])?;
         // The same for all orders, because batches of different ones share the kernels.
         let with_shared = |function: Function| match form {
             Form::Thread { .. } => Ok(function),
