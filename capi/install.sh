@@ -20,7 +20,9 @@ abi=${version%.*}
 
 # Messages of panics name source files: without the folders of the machine that builds, unless RUSTFLAGS are set.
 sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
-cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate --target-dir "$target" \
+# CHOLUPDATE_CAPI_BUILD may name further packages, with which it then shares a build of the library.
+# shellcheck disable=SC2086 # none is no argument
+cargo build --locked --release --package cholupdate-capi --package cholupdate-qrupdate ${CHOLUPDATE_CAPI_BUILD:-} --target-dir "$target" \
     --config "build.rustflags = ['--remap-path-prefix=$sources=', '--remap-path-prefix=$target=']"
 built=$target/release
 

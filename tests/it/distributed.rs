@@ -1,6 +1,6 @@
 //! The engine for several devices: what it computes is what one device computes, bit for bit.
 
-use crate::support::cuda::turn;
+use crate::support::cuda::{share, turn};
 use crate::support::problem::{Kind, Problem, rng, uniform};
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{Device, DeviceMatrix, Distributed, Resident};
@@ -18,10 +18,12 @@ fn devices() -> Vec<Vec<Device>> {
     (1..=all.len()).map(|count| all[..count].to_vec()).collect()
 }
 
-/// Engines on one to four devices, with small and large blocks of rows.
+/// Engines on one to four devices, with small and large blocks of rows; on the fake driver small ones on two and on four.
 fn engines() -> Vec<Distributed> {
     let of = |devices: Vec<Device>| {
-        [128, 384].map(|rows| Distributed::new(&devices).unwrap().with_block_rows(rows).unwrap())
+        let rows = share([384, 128], 2, devices.len() + 1);
+        rows.map(|rows| Distributed::new(&devices).unwrap().with_block_rows(rows).unwrap())
+            .collect::<Vec<_>>()
     };
     devices().into_iter().flat_map(of).collect()
 }
@@ -281,7 +283,8 @@ fn one_device_fails() {
         modified(&mut factor).unwrap();
         let operations = fake.stats().operations();
         let new = bits(factor.to_factor().unwrap().as_ref());
-        for at in 1..=operations {
+        // Others for each kind.
+        for at in share(1..=operations, 3, kind as usize) {
             let mut factor = problem.factor(&engine);
             fake.fail_at(at);
             let outcome = modified(&mut factor);

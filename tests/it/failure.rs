@@ -84,10 +84,10 @@ fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Clone>(engine: &E) 
     let mut outcomes = [0, 0];
     for n in [1, 5, 8, 33, 70] {
         for k in [1, 2, 9, 17] {
-            for seed in 0..20 {
+            for seed in 0..steps::<E>(20).max(8) {
                 // ‖P‖² on both sides of 1, and so close to it that only the same arithmetic distinguishes them.
-                let gap = [0.5, 1e-3, 1e-15, 0.0][seed as usize % 4];
-                let problem = Problem::<T>::feasible(n, k, Kind::Down, gap, seed);
+                let gap = [0.5, 1e-3, 1e-15, 0.0][seed % 4];
+                let problem = Problem::<T>::feasible(n, k, Kind::Down, gap, seed as u64);
                 let problem = if seed % 5 == 4 { problem.dominated(1.5) } else { problem };
                 let mut factor = problem.factor(engine);
                 let before = bits(factor.to_factor().unwrap().as_ref());
@@ -98,7 +98,7 @@ fn can_downdate_agrees_with_downdate<T: Real, E: Engine<T> + Clone>(engine: &E) 
             }
         }
     }
-    assert!(outcomes[0] > 50 && outcomes[1] > 50, "a one-sided experiment: {outcomes:?}");
+    assert!(outcomes[0] > 30 && outcomes[1] > 30, "a one-sided experiment: {outcomes:?}");
 }
 
 fn a_pivot_of_exactly_zero_is_a_breakdown<T: Real, E: Engine<T> + Clone>(engine: &E) {

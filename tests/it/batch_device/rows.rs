@@ -6,7 +6,7 @@ use crate::batch::hard;
 use crate::batch_structure::{all_bits, columns_for, indices, same_report, some, stacked};
 use crate::structure::{Row, bordered, error, matrix};
 use crate::support::contract::Observed;
-use crate::support::cuda::{device, turn};
+use crate::support::cuda::{device, share, turn};
 use crate::support::real::{Real, bits};
 use cholupdate::cuda::{CholeskyBatch, Device, DeviceOutcome};
 use cholupdate::faer::Mat;
@@ -127,9 +127,8 @@ fn rows_are_removed_as_of_single_factors() {
 }
 
 fn hard_data_come_and_go<T: Real>(device: &Device) {
-    let mut problems = hard::<T>();
-    problems.retain(|problem| problem.v.ncols() == 2);
-    let l: Vec<Mat<T>> = problems.into_iter().map(|problem| problem.l).collect();
+    let problems = hard::<T>().into_iter().filter(|problem| problem.v.ncols() == 2);
+    let l: Vec<Mat<T>> = share(problems, 5, 0).map(|problem| problem.l).collect();
     let mut observed = Observed::recorded(2.6);
     // Room for each form.
     for n in [60, 90, 150, 280] {

@@ -37,6 +37,12 @@ pub fn device() -> Option<Device> {
     }
 }
 
+/// All of these, or on the fake driver every `step`-th from a place that follows from `seed`: with other seeds it is others.
+pub fn share<X>(all: impl IntoIterator<Item = X>, step: usize, seed: usize) -> impl Iterator<Item = X> {
+    let (first, step) = if cfg!(feature = "fake-cuda") { (seed % step, step) } else { (0, 1) };
+    all.into_iter().skip(first).step_by(step)
+}
+
 /// Small values, except for the columns of V in a rank block, so that small factors have many panels and launches.
 pub fn small() -> Tuning {
     Tuning { blocks_per_kernel: 2, threads_per_block: 32, elements_per_thread: 32, panel_cols: 16, slots: 3 }
