@@ -4,16 +4,16 @@
 //!
 //! | chain | acts on | written | carried |
 //! |---|---|---|---|
-//! | `DOWN` | row k and one more row | c x + s t | c t − s x |
-//! | `UP` | row k and one more row, from the last row upwards | c x − s t | c t + s x |
-//! | `DOWN`, `NEIGHBOURS` | rows k and k + 1 | c t + s x | c x − s t |
-//! | `UP`, `NEIGHBOURS` | rows k and k + 1, from the last row upwards | c t − s x | c x + s t |
+//! | `DOWN` | row k and one more row | c x + s t | c t − s̄ x |
+//! | `UP` | row k and one more row, from the last row upwards | c x − s̄ t | c t + s x |
+//! | `DOWN`, `NEIGHBOURS` | rows k and k + 1 | c t + s x | c x − s̄ t |
+//! | `UP`, `NEIGHBOURS` | rows k and k + 1, from the last row upwards | c t − s̄ x | c x + s t |
 //!
 //! In a single column the chain limits the speed. So eight columns are processed together, a few rows at a time, with the
 //! columns in the lanes of registers: tiles are transposed, rotated, and transposed back.
 
-use crate::lanes::Lanes;
-use crate::real::Real;
+use crate::lanes::{Lanes, difference, sum};
+use crate::number::Number;
 use core::ops::Range;
 
 /// Columns that are processed together.
@@ -32,9 +32,9 @@ pub const NEIGHBOURS: bool = true;
 
 /// Returns the new entry and the new carried number.
 #[inline(always)]
-pub fn step<T: Real, const UPWARDS: bool, const PAIRS: bool>(c: T, s: T, x: T, t: T) -> (T, T) {
-    let (a, b) = if PAIRS { (t, x) } else { (x, t) };
-    if UPWARDS { (c * a - s * b, c * b + s * a) } else { (c * a + s * b, c * b - s * a) }
+pub fn step<T: Number, const UPWARDS: bool, const PAIRS: bool>(c: T::Real, s: T, x: T, t: T) -> (T, T) {
+    let (q, (a, b)) = ((c, s), if PAIRS { (t, x) } else { (x, t) });
+    if UPWARDS { (difference(q, a, b), sum(q, b, a)) } else { (sum(q, a, b), difference(q, b, a)) }
 }
 
 /// The same for a row of a tile.
@@ -42,8 +42,8 @@ pub fn step<T: Real, const UPWARDS: bool, const PAIRS: bool>(c: T, s: T, x: T, t
 /// # Safety
 /// The processor has the instructions.
 #[inline(always)]
-unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PAIRS: bool>(
-    (c, s): (L, L),
+unsafe fn steps<T: Number, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PAIRS: bool>(
+    q: L::Rotation,
     x: L,
     t: L,
 ) -> (L, L) {
@@ -51,27 +51,27 @@ unsafe fn steps<T, L: Lanes<T, W>, const W: usize, const UPWARDS: bool, const PA
     // SAFETY: the caller guarantees the instructions.
     unsafe {
         if UPWARDS {
-            (L::difference(c, a, s, b), L::sum(c, b, s, a))
+            (L::difference(q, a, b), L::sum(q, b, a))
         } else {
-            (L::sum(c, a, s, b), L::difference(c, b, s, a))
+            (L::sum(q, a, b), L::difference(q, b, a))
         }
     }
 }
 
 /// Columns, and their rotations.
 #[derive(Clone, Copy)]
-pub struct Columns<T> {
+pub struct Columns<T: Number> {
     /// Row k of the first column is read at `from` + k and written at `to` + k. With `NEIGHBOURS` these are one row apart, and
     /// columns may be written to the previous or next column.
     pub from: *const T,
     pub to: *mut T,
     pub stride: usize,
     /// Cosine and sine of rotation k.
-    pub c: *const T,
+    pub c: *const T::Real,
     pub s: *const T,
 }
 
-impl<T> Columns<T> {
+impl<T: Number> Columns<T> {
     /// The columns without the first few.
     ///
     /// # Safety
@@ -90,7 +90,7 @@ impl<T> Columns<T> {
 /// # Safety
 /// All pointers are valid for `rows`, and those to columns for as many columns as t has entries. The columns that are written
 /// are those that are read, or each is a neighbour of its own. No rotation is written.
-pub unsafe fn apply<T: Real, const UPWARDS: bool, const PAIRS: bool>(
+pub unsafe fn apply<T: Number, const UPWARDS: bool, const PAIRS: bool>(
     columns: Columns<T>,
     rows: Range<usize>,
     t: &mut [T],
@@ -112,7 +112,7 @@ pub unsafe fn apply<T: Real, const UPWARDS: bool, const PAIRS: bool>(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn with_avx2<T: Real, const UPWARDS: bool, const PAIRS: bool>(
+unsafe fn with_avx2<T: Number, const UPWARDS: bool, const PAIRS: bool>(
     columns: Columns<T>,
     rows: Range<usize>,
     t: &mut [T],
@@ -127,7 +127,7 @@ unsafe fn with_avx2<T: Real, const UPWARDS: bool, const PAIRS: bool>(
 /// As for [`apply`]; the processor has the instructions of L. BESIDE · W is BLOCK.
 #[inline(always)]
 unsafe fn blocks<
-    T: Real,
+    T: Number,
     L: Lanes<T, W>,
     const W: usize,
     const BESIDE: usize,
@@ -178,7 +178,7 @@ fn in_order<const UPWARDS: bool>(range: Range<usize>) -> impl Iterator<Item = us
 /// # Safety
 /// As for [`apply`].
 #[inline(always)]
-unsafe fn single<T: Real, const UPWARDS: bool, const PAIRS: bool>(
+unsafe fn single<T: Number, const UPWARDS: bool, const PAIRS: bool>(
     Columns { from, to, c, s, .. }: Columns<T>,
     rows: Range<usize>,
     t: &mut T,
@@ -199,7 +199,7 @@ unsafe fn single<T: Real, const UPWARDS: bool, const PAIRS: bool>(
 /// As for [`apply`]; the processor has the instructions of L, and t has BESIDE · W entries.
 #[inline(always)]
 unsafe fn tiles<
-    T: Real,
+    T: Number,
     L: Lanes<T, W>,
     const W: usize,
     const BESIDE: usize,
@@ -226,7 +226,7 @@ unsafe fn tiles<
             unsafe {
                 let mut lanes = L::transposed(core::array::from_fn(|column| L::load(from.add(at(column)))));
                 for row in in_order::<UPWARDS>(0..W) {
-                    let rotation = (L::splat(*c.add(top + row)), L::splat(*s.add(top + row)));
+                    let rotation = L::rotation(*c.add(top + row), *s.add(top + row));
                     (lanes[row], carried[beside]) =
                         steps::<T, L, W, UPWARDS, PAIRS>(rotation, lanes[row], carried[beside]);
                 }

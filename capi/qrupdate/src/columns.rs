@@ -1,15 +1,15 @@
 //! Insertion, removal and reordering of columns of R. Rotations of neighbouring rows make R triangular again.
 
 use crate::chain::{BLOCK, Columns, DOWN, NEIGHBOURS, UP, apply, step};
-use crate::real::Real;
+use crate::number::Number;
 use crate::rotation::Signs;
 use crate::upper::Upper;
 use core::ops::Range;
 
 /// Cosines and sines of rotations, from the first on.
 #[derive(Clone, Copy)]
-pub struct Rotations<T> {
-    pub c: *mut T,
+pub struct Rotations<T: Number> {
+    pub c: *mut T::Real,
     pub s: *mut T,
 }
 
@@ -19,7 +19,7 @@ pub struct Rotations<T> {
 /// # Safety
 /// `limit` is less than the order. R has all its columns, and there is memory for this number of rotations; no other code uses
 /// them. Sines may be stored below the diagonal of column `first`.
-pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize, q: Rotations<T>) {
+pub unsafe fn reduce<T: Number, S: Signs>(r: Upper<T>, first: usize, limit: usize, q: Rotations<T>) {
     let Rotations { c, s } = q;
     let mut t = [T::ZERO; BLOCK];
     for start in (first..limit).step_by(BLOCK) {
@@ -54,7 +54,7 @@ pub unsafe fn reduce<T: Real, S: Signs>(r: Upper<T>, first: usize, limit: usize,
 ///
 /// # Safety
 /// As for [`reduce`]; `columns` are less than the order.
-pub unsafe fn rotate_down<T: Real>(
+pub unsafe fn rotate_down<T: Number>(
     r: Upper<T>,
     columns: Range<usize>,
     (first, limit): (usize, usize),
@@ -84,7 +84,7 @@ pub unsafe fn rotate_down<T: Real>(
 ///
 /// # Safety
 /// v has `len` entries, and there is memory for as many rotations; no other code uses them.
-pub unsafe fn gather<T: Real, S: Signs>(v: *const T, len: usize, bottom: T, q: Rotations<T>) -> T {
+pub unsafe fn gather<T: Number, S: Signs>(v: *const T, len: usize, bottom: T, q: Rotations<T>) -> T {
     (0..len).rev().fold(bottom, |below, k| {
         // SAFETY: k is less than `len`.
         unsafe {
@@ -100,7 +100,7 @@ pub unsafe fn gather<T: Real, S: Signs>(v: *const T, len: usize, bottom: T, q: R
 ///
 /// # Safety
 /// `last` is less than the order. R has all its columns, and there are this many rotations; no other code uses them.
-pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations { c, s }: Rotations<T>) {
+pub unsafe fn spread<T: Number>(r: Upper<T>, first: usize, last: usize, Rotations { c, s }: Rotations<T>) {
     let mut end = last;
     while end > first {
         let start = end.saturating_sub(BLOCK).max(first);
@@ -132,7 +132,7 @@ pub unsafe fn spread<T: Real>(r: Upper<T>, first: usize, last: usize, Rotations 
 ///
 /// # Safety
 /// As for [`spread`]; `columns` are less than the order.
-pub unsafe fn rotate_up<T: Real>(
+pub unsafe fn rotate_up<T: Number>(
     r: Upper<T>,
     columns: Range<usize>,
     (first, last): (usize, usize),
@@ -161,7 +161,7 @@ pub unsafe fn rotate_up<T: Real>(
 /// # Safety
 /// `from` < `to`, which is less than the order. R has all its columns, and there is memory for `to` − `from` rotations; no
 /// other code uses them.
-pub unsafe fn shift_right<T: Real, S: Signs>(
+pub unsafe fn shift_right<T: Number, S: Signs>(
     r: Upper<T>,
     (from, to): (usize, usize),
     saved: *mut T,
@@ -183,7 +183,7 @@ pub unsafe fn shift_right<T: Real, S: Signs>(
 /// # Safety
 /// `to` < `from`, which is less than the order. R has all its columns, and there is memory for `from` − `to` rotations; no
 /// other code uses them.
-pub unsafe fn shift_left<T: Real, S: Signs>(
+pub unsafe fn shift_left<T: Number, S: Signs>(
     r: Upper<T>,
     (from, to): (usize, usize),
     saved: *mut T,

@@ -1,16 +1,17 @@
-//! Updates and downdates of rank one: RᵀR + x xᵀ and RᵀR − x xᵀ.
+//! Updates and downdates of rank one: RᴴR + x xᴴ and RᴴR − x xᴴ.
 
 use crate::chain::{APART, BLOCK, Columns, DOWN, UP, apply, step};
-use crate::real::Real;
+use crate::number::Number;
 use crate::rotation::{Lapack, Rotation, Signs};
 use crate::solve::{norm, solve};
 use crate::upper::Upper;
 
-/// RᵀR ← RᵀR + x xᵀ. Rotation k eliminates entry k of the rest of x; its cosine and sine are stored in c and s, and s may be x.
+/// RᴴR ← RᴴR + x xᴴ, where `row` is xᴴ. Rotation k eliminates entry k of the rest of the row; its cosine and sine are stored in c
+/// and s, and s may be the row.
 ///
 /// # Safety
-/// R has all its columns, and x, c and s have n entries; no other code uses them.
-pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: *mut T) {
+/// R has all its columns, and the row, c and s have n entries; no other code uses them.
+pub unsafe fn update<T: Number, S: Signs>(r: Upper<T>, row: *const T, c: *mut T::Real, s: *mut T) {
     let mut t = [T::ZERO; BLOCK];
     for first in (0..r.order).step_by(BLOCK) {
         let end = r.order.min(first + BLOCK);
@@ -19,7 +20,7 @@ pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: 
         // applied.
         unsafe {
             for (at, t) in t.iter_mut().enumerate() {
-                *t = *x.add(first + at);
+                *t = *row.add(first + at);
             }
             let (from, to) = (r.at(0, first), r.at(0, first));
             apply::<T, DOWN, APART>(Columns { from, to, stride: r.stride(), c, s }, 0..first, t);
@@ -38,19 +39,19 @@ pub unsafe fn update<T: Real, S: Signs>(r: Upper<T>, x: *const T, c: *mut T, s: 
     }
 }
 
-/// RᵀR ← RᵀR − x xᵀ, where s contains p = R⁻ᵀ x and alpha² is 1 − ‖p‖². Cosines and sines of the rotations are stored in c and
+/// RᴴR ← RᴴR − x xᴴ, where s contains p = R⁻ᴴ x and alpha² is 1 − ‖p‖². Cosines and sines of the rotations are stored in c and
 /// s.
 ///
 /// # Safety
 /// R has all its columns, and c and s have n entries; no other code uses them.
-pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
+pub unsafe fn downdate<T: Number>(r: Upper<T>, alpha: T::Real, c: *mut T::Real, s: *mut T) {
     let mut alpha = alpha;
     for k in (0..r.order).rev() {
         // SAFETY: k is less than the order.
         unsafe {
-            let Rotation { c: cosine, s: sine, r: length } = Lapack::rotation(alpha, *s.add(k));
+            let Rotation { c: cosine, s: sine, r: length } = Lapack::rotation(T::from_real(alpha), *s.add(k));
             (*c.add(k), *s.add(k)) = (cosine, sine);
-            alpha = length;
+            alpha = length.re();
         }
     }
     // The last columns first: the solve has just read them.
@@ -74,14 +75,14 @@ pub unsafe fn downdate<T: Real>(r: Upper<T>, alpha: T, c: *mut T, s: *mut T) {
     }
 }
 
-/// p ← R⁻ᵀ p; returns ‖p‖.
+/// p ← R⁻ᴴ p; returns ‖p‖.
 ///
 /// # Safety
 /// R has all its columns, and p has n entries; no other code uses them.
-pub unsafe fn half_solve<T: Real>(r: Upper<T>, p: *mut T) -> T {
+pub unsafe fn half_solve<T: Number>(r: Upper<T>, p: *mut T) -> T::Real {
     // SAFETY: the caller guarantees R and p.
     unsafe {
         solve(r, p);
-        norm(p, r.order)
+        norm::<T::Real>(p.cast(), if T::COMPLEX { 2 * r.order } else { r.order })
     }
 }

@@ -64,3 +64,8 @@ impl<T: Copy> Upper<T> {
         }
     }
 }
+
+/// A number of rows or columns; 0 if it is negative.
+pub fn size(n: i64) -> usize {
+    usize::try_from(n).unwrap_or(0)
+}
