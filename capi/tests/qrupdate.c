@@ -1,5 +1,7 @@
-/* The drop-in against Debian's libqrupdate, over random problems: the same info codes, numbers within bounds of qrupdate's,
- * and the same errors for arguments. Arguments: the two libraries. */
+/* The drop-in against Debian's libqrupdate, over random problems with real and complex numbers: the same info codes, numbers within
+ * bounds of qrupdate's, and the same errors for arguments. Arguments: the two libraries. */
+#include <complex.h>
+#include <ctype.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -28,8 +30,8 @@ static double random_number(void) {
     return (double)(state >> 11) / 9007199254740992.0 - 0.5;
 }
 
-static void fail(const char *what, int n, double found, double expected) {
-    fprintf(stderr, "%s, n = %d: %.17g, not %.17g\n", what, n, found, expected);
+static void fail(const char *what, int n, double complex found, double complex expected) {
+    fprintf(stderr, "%s, n = %d: %.17g%+.17gi, not %.17g%+.17gi\n", what, n, creal(found), cimag(found), creal(expected), cimag(expected));
     exit(1);
 }
 
@@ -42,16 +44,40 @@ static void *symbol(void *library, char prefix, const char *name, const char *su
     return found;
 }
 
+#define COMPLEX 0
 #define REAL double
+#define NUMBER double
 #define PREFIX 'd'
 #define NAME(what) d_##what
 #include "qrupdate.h"
 #undef REAL
+#undef NUMBER
 #undef PREFIX
 #undef NAME
 #define REAL float
+#define NUMBER float
 #define PREFIX 's'
 #define NAME(what) s_##what
+#include "qrupdate.h"
+#undef COMPLEX
+#undef REAL
+#undef NUMBER
+#undef PREFIX
+#undef NAME
+#define COMPLEX 1
+#define REAL double
+#define NUMBER double complex
+#define PREFIX 'z'
+#define NAME(what) z_##what
+#include "qrupdate.h"
+#undef REAL
+#undef NUMBER
+#undef PREFIX
+#undef NAME
+#define REAL float
+#define NUMBER float complex
+#define PREFIX 'c'
+#define NAME(what) c_##what
 #include "qrupdate.h"
 
 int main(int count, char **arguments) {
@@ -66,6 +92,8 @@ int main(int count, char **arguments) {
     }
     d_compare(ours, theirs);
     s_compare(ours, theirs);
+    z_compare(ours, theirs);
+    c_compare(ours, theirs);
     puts("qrupdate: ok");
     return 0;
 }

@@ -1,11 +1,23 @@
-/* The comparison in one precision. */
+/* The comparison for one type of numbers. What is real for all of them is a REAL. */
 
-typedef void (*NAME(up))(const int *, REAL *, const int *, REAL *, REAL *);
-typedef void (*NAME(dn))(const int *, REAL *, const int *, REAL *, REAL *, int *);
-typedef void (*NAME(inx))(const int *, REAL *, const int *, const int *, REAL *, REAL *, int *);
-typedef void (*NAME(dex))(const int *, REAL *, const int *, const int *, REAL *);
-typedef void (*NAME(shx))(const int *, REAL *, const int *, const int *, const int *, REAL *);
-typedef void (*NAME(up_64))(const int64_t *, REAL *, const int64_t *, REAL *, REAL *);
+/* The workspace of a shift: 2 n real numbers, or n complex and n real ones. */
+#undef WORKSPACE
+#undef WORK
+#if COMPLEX
+#define WORKSPACE NUMBER *, REAL *
+#define WORK to->work, to->w
+#else
+#define WORKSPACE REAL *
+#define WORK to->w
+#endif
+
+typedef void (*NAME(up))(const int *, NUMBER *, const int *, NUMBER *, REAL *);
+typedef void (*NAME(dn))(const int *, NUMBER *, const int *, NUMBER *, REAL *, int *);
+typedef void (*NAME(inx))(const int *, NUMBER *, const int *, const int *, NUMBER *, REAL *, int *);
+typedef void (*NAME(dex))(const int *, NUMBER *, const int *, const int *, REAL *);
+typedef void (*NAME(shx))(const int *, NUMBER *, const int *, const int *, const int *, WORKSPACE);
+typedef void (*NAME(up_64))(const int64_t *, NUMBER *, const int64_t *, NUMBER *, REAL *);
+typedef void (*NAME(shx_64))(const int64_t *, NUMBER *, const int64_t *, const int64_t *, const int64_t *, WORKSPACE);
 
 typedef struct {
     NAME(up) up;
@@ -31,34 +43,44 @@ static NAME(Library) NAME(library)(void *opened) {
     return found;
 }
 
-/* R, u and w of both, with guard values where nothing may be written. */
+/* R, u and workspace of both, with guard values where nothing may be written. */
 typedef struct {
-    REAL r[LD * (MOST + 1)], u[MOST + 2], w[2 * MOST + 1];
+    NUMBER r[LD * (MOST + 1)], u[MOST + 2], work[MOST + 1];
+    REAL w[2 * MOST + 1];
     int info;
 } NAME(State);
 static NAME(State) NAME(mine), NAME(other);
 
 static const REAL NAME(mark) = 77;
 
-/* The same well-conditioned R for both, with some negative diagonal entries, and zeros below the diagonal. */
+static NUMBER NAME(random)(void) {
+    NUMBER number = (REAL)random_number();
+#if COMPLEX
+    number += (REAL)random_number() * I;
+#endif
+    return number;
+}
+
+/* The same well-conditioned R for both, with diagonal entries that are not all positive, and zeros below the diagonal. */
 static void NAME(problem)(int n, int entries_of_w) {
     NAME(State) *state = &NAME(mine);
     int i, j;
     for (i = 0; i < LD * (MOST + 1); i++) state->r[i] = NAME(mark);
     for (j = 0; j < n; j++)
         for (i = 0; i < n; i++) {
-            REAL entry = (REAL)(random_number() / sqrt(n));
+            NUMBER entry = NAME(random)() / (REAL)sqrt(n);
             state->r[i + LD * j] = i < j ? entry : i > j ? 0 : (REAL)(random_number() > 0.3 ? -1 : 1) * (2 + entry);
         }
-    for (i = 0; i < MOST + 2; i++) state->u[i] = i < n + 1 ? (REAL)random_number() : NAME(mark);
+    for (i = 0; i < MOST + 2; i++) state->u[i] = i < n + 1 ? NAME(random)() : NAME(mark);
+    for (i = 0; i < MOST + 1; i++) state->work[i] = i < n ? 0 : NAME(mark);
     for (i = 0; i < 2 * MOST + 1; i++) state->w[i] = i < entries_of_w ? 0 : NAME(mark);
     state->info = 99;
     NAME(other) = *state;
 }
 
-static void NAME(near)(const char *what, int n, REAL found, REAL expected) {
+static void NAME(near)(const char *what, int n, NUMBER found, NUMBER expected) {
     const double most = (n + 10) * 20 * (sizeof(REAL) == 4 ? 6e-8 : 1.1e-16);
-    if (!(fabs((double)found - (double)expected) <= most)) fail(what, n, (double)found, (double)expected);
+    if (!(cabs((double complex)found - (double complex)expected) <= most)) fail(what, n, found, expected);
 }
 
 /* The leading triangle of `order` rows agrees, and zeros below it stay; `untouched` columns' worth of rows beyond it do. */
@@ -69,9 +91,11 @@ static void NAME(agree)(const char *what, int order, int touched, int entries_of
         for (i = 0; i < order; i++) NAME(near)(what, order, NAME(mine).r[i + LD * j], NAME(other).r[i + LD * j]);
     for (j = 0; j < MOST + 1; j++)
         for (i = j < touched ? touched : 0; i < LD; i++)
-            if (NAME(mine).r[i + LD * j] != NAME(mark)) fail(what, order, (double)NAME(mine).r[i + LD * j], 77);
+            if (NAME(mine).r[i + LD * j] != NAME(mark)) fail(what, order, NAME(mine).r[i + LD * j], 77);
     for (i = entries_of_w; i < 2 * MOST + 1; i++)
-        if (NAME(mine).w[i] != NAME(mark)) fail(what, order, (double)NAME(mine).w[i], 77);
+        if (NAME(mine).w[i] != NAME(mark)) fail(what, order, NAME(mine).w[i], 77);
+    for (i = order + 1; i < MOST + 1; i++)
+        if (NAME(mine).work[i] != NAME(mark)) fail(what, order, NAME(mine).work[i], 77);
 }
 
 static void NAME(vectors_agree)(const char *what, int n, int with_w) {
@@ -80,9 +104,10 @@ static void NAME(vectors_agree)(const char *what, int n, int with_w) {
         NAME(near)(what, n, NAME(mine).u[i], NAME(other).u[i]);
         if (with_w) NAME(near)(what, n, NAME(mine).w[i], NAME(other).w[i]);
     }
-    if (NAME(mine).u[n + 1] != NAME(mark)) fail(what, n, (double)NAME(mine).u[n + 1], 77);
+    if (NAME(mine).u[n + 1] != NAME(mark)) fail(what, n, NAME(mine).u[n + 1], 77);
 }
 
+#undef BOTH
 #define BOTH(call)                                             \
     do {                                                       \
         NAME(State) *to = &NAME(mine);                         \
@@ -93,7 +118,7 @@ static void NAME(vectors_agree)(const char *what, int n, int with_w) {
         call;                                                  \
     } while (0)
 
-static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME(up_64) up_64) {
+static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME(up_64) up_64, NAME(shx_64) shx_64) {
     const int ld = LD;
     int n, i, j, round;
     for (n = 0; n <= MOST; n += n < 40 ? 1 : 9) {
@@ -122,11 +147,14 @@ static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME
         }
 
         for (j = 1; j <= n + 1 && n < MOST; j += 1 + n / 5) {
-            for (round = 0; round < 3; round++) {
+            for (round = 0; round < 3 + COMPLEX; round++) {
                 NAME(problem)(n, n);
                 for (i = 0; i < n + 1; i++) NAME(mine).r[i + LD * n] = NAME(mine).r[n + LD * i] = 0;
                 NAME(mine).u[j - 1] = round == 0 ? 9 : round == 1 ? -1 : 3;
                 if (round == 2) NAME(mine).r[(LD + 1) * (n / 2)] = 0;
+#if COMPLEX
+                if (round == 3) NAME(mine).u[j - 1] = 9 + I;
+#endif
                 NAME(other) = NAME(mine);
                 BOTH(lib->inx(&n, to->r, &ld, &j, to->u, to->w, &to->info));
                 NAME(agree)("chinx", n + (NAME(mine).info == 0), n + 1, n);
@@ -137,9 +165,18 @@ static void NAME(random_problems)(NAME(Library) ours, NAME(Library) theirs, NAME
             BOTH(lib->dex(&n, to->r, &ld, &j, to->w));
             NAME(agree)("chdex", n - 1, n, n);
             for (i = 1; i <= n; i += 1 + n / 5) {
-                NAME(problem)(n, 2 * n);
-                BOTH(lib->shx(&n, to->r, &ld, &i, &j, to->w));
-                NAME(agree)("chshx", n, n, 2 * n);
+                NAME(problem)(n, (2 - COMPLEX) * n);
+                BOTH(lib->shx(&n, to->r, &ld, &i, &j, WORK));
+                NAME(agree)("chshx", n, n, (2 - COMPLEX) * n);
+                {
+                    const int64_t long_n = n, long_ld = LD, long_i = i, long_j = j;
+                    NAME(State) *to = &NAME(mine);
+                    NAME(problem)(n, (2 - COMPLEX) * n);
+                    shx_64(&long_n, to->r, &long_ld, &long_i, &long_j, WORK);
+                    to = &NAME(other);
+                    theirs.shx(&n, to->r, &ld, &i, &j, WORK);
+                    NAME(agree)("chshx_64", n, n, (2 - COMPLEX) * n);
+                }
             }
         }
     }
@@ -165,11 +202,13 @@ static void NAME(wrong_arguments)(NAME(Library) ours, NAME(Library) theirs) {
                     lib->inx(&n, to->r, &ld, &places[i], to->u, to->w, &to->info);
                     info[who] = to->info;
                     strcpy(said[who][0], complaint);
+                    /* The original reports it with the sign of info. */
+                    if (COMPLEX && lib == &theirs && to->info < 0) sprintf(said[who][0], "%cCHINX %d", toupper(PREFIX), -to->info);
                     complaint[0] = 0;
                     lib->dex(&n, to->r, &ld, &places[i], to->w);
                     strcpy(said[who][1], complaint);
                     complaint[0] = 0;
-                    lib->shx(&n, to->r, &ld, &places[i], &places[j], to->w);
+                    lib->shx(&n, to->r, &ld, &places[i], &places[j], WORK);
                     strcpy(said[who][2], complaint);
                     to = &NAME(other);
                     lib = &theirs;
@@ -194,8 +233,11 @@ static void NAME(wrong_arguments)(NAME(Library) ours, NAME(Library) theirs) {
 
 static void NAME(compare)(void *ours, void *theirs) {
     NAME(up_64) up_64;
+    NAME(shx_64) shx_64;
     void *found = symbol(ours, PREFIX, "ch1up_64_", "");
     memcpy(&up_64, &found, sizeof found);
-    NAME(random_problems)(NAME(library)(ours), NAME(library)(theirs), up_64);
+    found = symbol(ours, PREFIX, "chshx_64_", "");
+    memcpy(&shx_64, &found, sizeof found);
+    NAME(random_problems)(NAME(library)(ours), NAME(library)(theirs), up_64, shx_64);
     NAME(wrong_arguments)(NAME(library)(ours), NAME(library)(theirs));
 }
