@@ -34,8 +34,8 @@ pub trait Number:
     /// The largest absolute value of a part.
     fn largest(self) -> Self::Real;
     fn abs(self) -> Self::Real;
-    /// A number of absolute value 1, with whose conjugate the product of this one, which is not zero, is |self|.
-    fn direction(self) -> Self;
+    /// |self|, and self / |self|. The number is not zero.
+    fn polar(self) -> (Self::Real, Self);
     /// The sum of products x̄ y, from those of the parts of x and y: as they lie in memory, and with exchanged parts of y.
     fn from_sums<const LANES: usize>(sums: [Self::Real; LANES], exchanged: [Self::Real; LANES]) -> Self;
 
@@ -99,14 +99,21 @@ impl<R: Real> Number for Complex<R> {
     }
 
     #[inline(always)]
-    fn direction(self) -> Self {
+    fn polar(self) -> (R, Self) {
+        // The diagonal of most factors is real, and stays so.
+        if self.im == R::ZERO {
+            let (abs, sign) = self.re.polar();
+            return (abs, Self::from_real(sign));
+        }
         let large = self.largest();
         // NaN takes this branch as well, and is returned.
         if !(large < R::SMALL || large > R::LARGE) {
-            return self.scale(length_and_inverse(self.re, self.im).1);
+            let abs = self.square().sqrt();
+            return (abs, self.over(abs));
         }
         let scaled = self.over(large);
-        scaled.over(scaled.square().sqrt())
+        let length = scaled.square().sqrt();
+        (large * length, scaled.over(length))
     }
 
     #[inline(always)]

@@ -94,8 +94,8 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            fn direction(self) -> Self {
-                <$type>::copysign(1.0, self)
+            fn polar(self) -> (Self, Self) {
+                (<$type>::abs(self), <$type>::copysign(1.0, self))
             }
 
             #[inline(always)]

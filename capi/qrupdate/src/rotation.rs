@@ -30,15 +30,12 @@ impl Signs for Lapack {
             return Rotation { c: T::Real::ONE, s: T::ZERO, r: f };
         }
         if f == T::ZERO {
-            return Rotation { c: T::Real::ZERO, s: g.direction().conj(), r: T::from_real(g.abs()) };
+            let (r, sign) = g.polar();
+            return Rotation { c: T::Real::ZERO, s: sign.conj(), r: T::from_real(r) };
         }
         let (r, inverse) = length_and_inverse(f, g);
-        let sign = f.direction();
-        Rotation {
-            c: (f * sign.conj()).re() * inverse,
-            s: (g.conj() * sign).scale(inverse),
-            r: sign.scale(r),
-        }
+        let (abs, sign) = f.polar();
+        Rotation { c: abs * inverse, s: (g.conj() * sign).scale(inverse), r: sign.scale(r) }
     }
 }
 
@@ -52,9 +49,9 @@ impl Signs for Blas {
         if r == T::Real::ZERO {
             return Rotation { c: T::Real::ONE, s: T::ZERO, r: T::ZERO };
         }
-        let sign = if T::COMPLEX || f.largest() > g.largest() { f } else { g }.direction();
+        let (abs, sign) = if T::COMPLEX || f.largest() > g.largest() { f } else { g }.polar();
         Rotation {
-            c: (f * sign.conj()).re() * inverse,
+            c: (if T::COMPLEX { abs } else { (f * sign).re() }) * inverse,
             s: (g.conj() * sign).scale(inverse),
             r: sign.scale(r),
         }
