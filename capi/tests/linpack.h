@@ -77,6 +77,19 @@ static double NAME(total)(const NAME(Problem) *a, int p, int column) {
     return sum;
 }
 
+#ifdef REFERENCE
+/* R, and the first rotations, are those of the original. */
+static void NAME(agree)(const char *what, int p, const NAME(Problem) *a, const NAME(Problem) *original, int rotations) {
+    int i, j;
+    for (j = 0; j < p; j++)
+        for (i = 0; i <= j; i++) NAME(near)(what, p, a->r[i + LD * j], original->r[i + LD * j]);
+    for (i = 0; i < rotations; i++) {
+        NAME(near)(what, p, a->c[i], original->c[i]);
+        NAME(near)(what, p, a->s[i], original->s[i]);
+    }
+}
+#endif
+
 static void NAME(one_observation)(int p) {
     static NAME(Problem) before, a, b;
     const int ld = LD, nz = NZ;
@@ -87,6 +100,18 @@ static void NAME(one_observation)(int p) {
     NAME(chud_64_)(b.r, &long_ld, &long_p, b.x, b.z, &long_ld, &long_nz, b.y, b.rho, b.c, b.s);
     NAME(chud_)(a.r, &ld, &p, a.x, a.z, &ld, &nz, a.y, a.rho, a.c, a.s);
     if (memcmp(a.r, b.r, sizeof a.r) != 0 || memcmp(a.z, b.z, sizeof a.z) != 0) fail("chud_64", p, 0, 1);
+#ifdef REFERENCE
+    {
+        const int none = 0;
+        NAME(Problem) original = before;
+        REFERENCE(chud_)(original.r, &ld, &p, before.x, NULL, &ld, &none, NULL, NULL, original.c, original.s);
+        NAME(agree)("chud, original", p, &a, &original, p);
+        b = a;
+        NAME(chdd_)(b.r, &ld, &p, b.x, NULL, &ld, &none, NULL, NULL, b.c, b.s, &info);
+        REFERENCE(chdd_)(original.r, &ld, &p, before.x, NULL, &ld, &none, NULL, NULL, original.c, original.s, &info);
+        NAME(agree)("chdd, original", p, &b, &original, p);
+    }
+#endif
     /* The rotations take (R; x) to the new R, and the row to zero. */
     for (j = 0; j < p; j++) {
         NUMBER rest = before.x[j];
@@ -133,16 +158,26 @@ static void NAME(one_observation)(int p) {
         fail("chdd failed", p, 0, 1);
 }
 
-/* Applies the returned rotations to the old R with exchanged columns, which gives the new R; likewise for Z. */
-static void NAME(exchange)(int p, int k, int l, int job) {
+/* Applies the returned rotations to the old R with exchanged columns, which gives the new R; likewise for Z. R may be diagonal, where
+ * rotations are of zeros. */
+static void NAME(exchange)(int p, int k, int l, int job, int diagonal) {
     static NAME(Problem) before, a, b;
     const int ld = LD, nz = NZ;
     int i, j, at;
     NAME(make)(&before, p);
     for (j = 0; j < p; j++)
-        for (i = j + 1; i < LD; i++) before.r[i + LD * j] = 0;
+        for (i = diagonal ? 0 : j + 1; i < LD; i++)
+            if (i != j) before.r[i + LD * j] = 0;
     a = b = before;
     NAME(chex_)(a.r, &ld, &p, &k, &l, a.z, &ld, &nz, a.c, a.s, &job);
+#ifdef REFERENCE
+    {
+        const int none = 0;
+        NAME(Problem) original = before;
+        REFERENCE(chex_)(original.r, &ld, &p, &k, &l, NULL, &ld, &none, original.c, original.s, &job);
+        NAME(agree)("chex, original", p, &a, &original, l - k);
+    }
+#endif
     for (j = 0; j < p; j++) {
         int from = j;
         if (job == 1 && j == k - 1) from = l - 1;
@@ -173,6 +208,9 @@ static void NAME(tests)(void) {
         NAME(one_observation)(p);
         for (k = 1; k < p; k += 1 + p / 6)
             for (l = k + 1; l <= p; l += 1 + p / 6)
-                for (job = 1; job <= 2; job++) NAME(exchange)(p, k, l, job);
+                for (job = 1; job <= 2; job++) {
+                    NAME(exchange)(p, k, l, job, 0);
+                    NAME(exchange)(p, k, l, job, 1);
+                }
     }
 }
