@@ -19,6 +19,7 @@ use core::ops::Range;
 /// Columns that are processed together.
 pub const BLOCK: usize = 8;
 /// The prefetch distance in bytes.
+#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 256;
 
 /// From the first row to the last.
@@ -248,6 +249,7 @@ unsafe fn tiles<
 }
 
 /// Prefetches the next entries of a column. Hardware prefetchers do not follow this many columns at a time.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 #[inline(always)]
 pub fn ahead<T, const UPWARDS: bool>(entry: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,6 @@
 //! What the algorithms are written for: real and complex numbers. Conjugation of a real number is no operation.
 
 use crate::complex::Complex;
-use crate::lanes::Lanes;
 use crate::real::Real;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -41,7 +40,7 @@ pub trait Number:
 
     /// Four numbers in registers.
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Self, 4>;
+    type Avx2: crate::lanes::Lanes<Self, 4>;
 }
 
 impl<R: Real> Number for Complex<R> {

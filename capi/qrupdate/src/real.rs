@@ -1,7 +1,5 @@
 //! The two types of real numbers.
 
-use crate::complex::Complex;
-use crate::lanes::Lanes;
 use crate::number::Number;
 
 /// `f32` or `f64`.
@@ -16,7 +14,7 @@ pub trait Real: Number<Real = Self> + PartialOrd {
 
     /// Four complex numbers in registers.
     #[cfg(target_arch = "x86_64")]
-    type ComplexAvx2: Lanes<Complex<Self>, 4>;
+    type ComplexAvx2: crate::lanes::Lanes<crate::complex::Complex<Self>, 4>;
 }
 
 macro_rules! real {
