@@ -1,6 +1,6 @@
 /* Times of the symbols of qrupdate and of LINPACK in two libraries: the drop-in, and the original; for real and for complex numbers.
- * One thread, medians; changed arguments are restored outside the timed region. The residual is that of the new factor, against the old one: a wrong result cannot
- * pass as a fast one. Symbols that are not in both are left out.
+ * One thread, medians; changed arguments are restored outside the timed region. The residual is that of the new factor, against the
+ * old one: a wrong result cannot pass as a fast one. Symbols that are not in both are left out.
  *
  *     gcc -O2 capi/benches/qrupdate.c -o bench -ldl -lm && ./bench OURS libqrupdate.so.1
  *     gcc -O3 -march=native -fcx-fortran-rules -shared -fPIC capi/benches/linpack.c -o linpack.so -lm && ./bench OURS ./linpack.so
@@ -148,7 +148,8 @@ static double residual(int function, int n) {
             else if (routine == SHIFT_LEFT && q[side] >= at && q[side] <= far) q[side] = q[side] == at ? far : q[side] - 1;
         }
         if (side < 2) continue;
-        for (k = 0; k <= (q[0] < q[1] ? q[0] : q[1]); k++) expected += conj(get(start, k + (size_t)ld * q[0])) * get(start, k + (size_t)ld * q[1]);
+        for (k = 0; k <= (q[0] < q[1] ? q[0] : q[1]); k++)
+            expected += conj(get(start, k + (size_t)ld * q[0])) * get(start, k + (size_t)ld * q[1]);
         if (routine == UP) expected += x[0] * conj(x[1]);
         if (routine == DOWN) expected -= x[0] * conj(x[1]);
         off = cabs(found - expected) / sqrt(scale[0] * scale[1]);

@@ -1,9 +1,13 @@
 /* The tests for one type of numbers. RHO and C are real for all of them. */
 
-extern void NAME(chud_)(NUMBER *, const int *, const int *, const NUMBER *, NUMBER *, const int *, const int *, const NUMBER *, REAL *, REAL *, NUMBER *);
-extern void NAME(chdd_)(NUMBER *, const int *, const int *, const NUMBER *, NUMBER *, const int *, const int *, const NUMBER *, REAL *, REAL *, NUMBER *, int *);
-extern void NAME(chex_)(NUMBER *, const int *, const int *, const int *, const int *, NUMBER *, const int *, const int *, REAL *, NUMBER *, const int *);
-extern void NAME(chud_64_)(NUMBER *, const int64_t *, const int64_t *, const NUMBER *, NUMBER *, const int64_t *, const int64_t *, const NUMBER *, REAL *, REAL *, NUMBER *);
+extern void NAME(chud_)(NUMBER *, const int *, const int *, const NUMBER *, NUMBER *, const int *, const int *, const NUMBER *, REAL *,
+                        REAL *, NUMBER *);
+extern void NAME(chdd_)(NUMBER *, const int *, const int *, const NUMBER *, NUMBER *, const int *, const int *, const NUMBER *, REAL *,
+                        REAL *, NUMBER *, int *);
+extern void NAME(chex_)(NUMBER *, const int *, const int *, const int *, const int *, NUMBER *, const int *, const int *, REAL *, NUMBER *,
+                        const int *);
+extern void NAME(chud_64_)(NUMBER *, const int64_t *, const int64_t *, const NUMBER *, NUMBER *, const int64_t *, const int64_t *,
+                           const NUMBER *, REAL *, REAL *, NUMBER *);
 
 typedef struct {
     NUMBER r[LD * ROWS], z[LD * NZ], x[ROWS], y[NZ], s[ROWS];
@@ -123,11 +127,13 @@ static void NAME(one_observation)(int p) {
         NAME(near)("chud row", p, rest, 0);
     }
     for (j = 0; j < p; j++) {
-        for (i = 0; i <= j; i++) NAME(near)("chud R", p, NAME(gram)(&a, i, j), NAME(gram)(&before, i, j) + conj(a.x[i]) * (double complex)a.x[j]);
+        for (i = 0; i <= j; i++)
+            NAME(near)("chud R", p, NAME(gram)(&a, i, j), NAME(gram)(&before, i, j) + conj(a.x[i]) * (double complex)a.x[j]);
         if (memcmp(&a.r[j + 1 + LD * j], &before.r[j + 1 + LD * j], sizeof(NUMBER)) != 0) fail("chud below", p, a.r[j + 1 + LD * j], -7);
         NAME(near)("chud c, s", p, a.c[j] * a.c[j] + NAME(square)(a.s[j]), 1);
         if (COMPLEX && a.c[j] < 0) fail("chud c", p, a.c[j], -a.c[j]);
-        for (k = 0; k < NZ; k++) NAME(near)("chud Z", p, NAME(moment)(&a, j, k), NAME(moment)(&before, j, k) + conj(a.x[j]) * (double complex)a.y[k]);
+        for (k = 0; k < NZ; k++)
+            NAME(near)("chud Z", p, NAME(moment)(&a, j, k), NAME(moment)(&before, j, k) + conj(a.x[j]) * (double complex)a.y[k]);
     }
     for (k = 0; k < NZ; k++) NAME(near)("chud RHO", p, NAME(total)(&a, p, k), NAME(total)(&before, p, k) + NAME(square)(a.y[k]));
     if (memcmp(a.x, before.x, sizeof a.x) != 0 || memcmp(a.y, before.y, sizeof a.y) != 0) fail("chud x, y", p, 0, 1);

@@ -5,7 +5,10 @@ use crate::lanes::Lanes;
 use core::arch::x86_64::*;
 
 macro_rules! real_lanes {
-    ($type:ty, $register:ty, $load:ident $store:ident $splat:ident $mul:ident $fmadd:ident $fnmadd:ident, $tile:ident => $transposed:block) => {
+    (
+        $type:ty, $register:ty, $load:ident $store:ident $splat:ident $mul:ident $fmadd:ident $fnmadd:ident,
+        $tile:ident => $transposed:block
+    ) => {
         impl Lanes<$type, 4> for $register {
             type Rotation = (Self, Self);
 
@@ -68,7 +71,10 @@ real_lanes!(f64, __m256d,
 
 /// c a + s b and c a − s̄ b in one register, with the parts of s.
 macro_rules! complex_rotations {
-    ($sum:ident $difference:ident: $register:ty, $mul:ident $fmadd:ident $fmsub:ident $fmaddsub:ident $fmsubadd:ident, $b:ident => $swapped:expr) => {
+    (
+        $sum:ident $difference:ident: $register:ty, $mul:ident $fmadd:ident $fmsub:ident $fmaddsub:ident $fmsubadd:ident,
+        $b:ident => $swapped:expr
+    ) => {
         /// # Safety
         /// The processor has the instructions.
         #[inline(always)]
